@@ -1,0 +1,193 @@
+/** Who is at fault from the caller's point of view: the gateway (or the request) or the provider behind it. */
+export type ErrorSource = 'gateway' | 'provider';
+
+interface ErrorCodeEntry {
+  readonly status: number;
+  readonly type: string;
+  readonly source: ErrorSource;
+  /** What the caller reads when the thrower gives no message of its own. */
+  readonly message: string;
+  /** When it happens; printed in docs/errors.md. */
+  readonly when: string;
+}
+
+/** The one table of errors. docs/errors.md is generated from it and a test keeps both equal. */
+export const ERROR_CODES = {
+  validation_failed: {
+    status: 400,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The request is not valid.',
+    when: 'A rule of the request is broken. `param` names the first field, `details` lists every broken rule.',
+  },
+  unsupported_parameter: {
+    status: 400,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The chosen provider does not support a parameter of the request.',
+    when: 'Only with `x-gateway-strict: true`: an option that the chosen provider does not have. Otherwise it is left out and named in `x-gateway-warnings`.',
+  },
+  provider_not_supported: {
+    status: 400,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The provider of this virtual key does not support this operation.',
+    when: 'The virtual key belongs to a provider that does not offer the requested operation.',
+  },
+  virtual_key_required: {
+    status: 400,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'This operation needs the header x-gateway-virtual-key.',
+    when: 'A provider-style endpoint was called without `x-gateway-virtual-key`.',
+  },
+  api_key_invalid: {
+    status: 401,
+    type: 'authentication_error',
+    source: 'gateway',
+    message: 'The gateway API key is missing or not valid.',
+    when: 'The gateway key is missing, unknown, mistyped, expired or revoked. One sentence for all of them.',
+  },
+  token_invalid: {
+    status: 401,
+    type: 'authentication_error',
+    source: 'gateway',
+    message: 'The bearer token is not valid.',
+    when: "An administrator's token fails verification: signature, issuer, audience, or expiry.",
+  },
+  permission_denied: {
+    status: 403,
+    type: 'permission_error',
+    source: 'gateway',
+    message: 'The caller lacks a permission that this operation needs.',
+    when: 'A known caller lacks the scope of the route, or tries to grant more than it has.',
+  },
+  tenant_mismatch: {
+    status: 403,
+    type: 'permission_error',
+    source: 'gateway',
+    message: 'The request names an organisation or workspace that the caller does not act for.',
+    when: "The request names an organisation or workspace other than the caller's own.",
+  },
+  not_found: {
+    status: 404,
+    type: 'not_found_error',
+    source: 'gateway',
+    message: 'The resource does not exist.',
+    when: 'Unknown route, or unknown resource. A resource of another tenant answers the same.',
+  },
+  virtual_key_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    source: 'gateway',
+    message: 'The virtual key does not exist.',
+    when: 'The header `x-gateway-virtual-key` names no usable virtual key of the caller (unknown, foreign or expired).',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'This address does not take this method.',
+    when: 'The address exists, the method does not. The header `Allow` lists the methods that do.',
+  },
+  conflict: {
+    status: 409,
+    type: 'conflict_error',
+    source: 'gateway',
+    message: 'The request conflicts with an existing resource.',
+    when: 'A slug is already taken, or a resource that is still in use would be deleted.',
+  },
+  payload_too_large: {
+    status: 413,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The request body is too large.',
+    when: 'The body is larger than `MAX_JSON_BODY_BYTES` (default 4 MiB).',
+  },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The request body must be JSON (content-type: application/json).',
+    when: 'The body is not `application/json` in UTF-8, or is compressed.',
+  },
+  rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    source: 'gateway',
+    message: 'The API key has reached its request rate limit.',
+    when: 'A rate limit of the API key is used up. `Retry-After` tells when it opens again.',
+  },
+  provider_rejected: {
+    status: 400,
+    type: 'provider_error',
+    source: 'provider',
+    message: 'The provider rejected the request.',
+    when: "The provider answered 4xx. The status is the provider's own (400 stands for all of them here), and so is the message.",
+  },
+  provider_rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    source: 'provider',
+    message: 'The provider is limiting the request rate.',
+    when: "The provider answered 429. `Retry-After` is the provider's.",
+  },
+  provider_credential_rejected: {
+    status: 502,
+    type: 'provider_error',
+    source: 'provider',
+    message: 'The provider rejected the credential of the virtual key.',
+    when: "The provider answered 401 or 403: the caller's gateway key was fine, the credential behind the virtual key was not.",
+  },
+  provider_failed: {
+    status: 502,
+    type: 'provider_error',
+    source: 'provider',
+    message: 'The provider could not be reached or failed.',
+    when: 'The provider refused the connection, broke it off, answered 5xx, or its address is refused by the egress rules.',
+  },
+  provider_invalid_response: {
+    status: 502,
+    type: 'provider_error',
+    source: 'provider',
+    message: 'The provider answered in a form that the gateway does not understand.',
+    when: 'The answer is not JSON, is cut off, too large, redirects elsewhere, or has the wrong shape.',
+  },
+  secret_unavailable: {
+    status: 502,
+    type: 'provider_error',
+    source: 'gateway',
+    message: 'The credential of the virtual key could not be obtained.',
+    when: "The credential needs another service (for Bedrock: AWS STS) and that service refused or failed; the reason is in the gateway's log.",
+  },
+  identity_provider_unavailable: {
+    status: 502,
+    type: 'api_error',
+    source: 'gateway',
+    message: 'The identity provider could not be reached.',
+    when: "The keys that verify an administrator's token could not be fetched.",
+  },
+  store_unavailable: {
+    status: 503,
+    type: 'api_error',
+    source: 'gateway',
+    message: 'A store that the gateway depends on is not available.',
+    when: 'The database, or the counters of a rate limit, cannot be reached.',
+  },
+  provider_timeout: {
+    status: 504,
+    type: 'provider_error',
+    source: 'provider',
+    message: 'The provider did not answer in time.',
+    when: 'The provider did not answer within the timeout of the virtual key, retries included.',
+  },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    source: 'gateway',
+    message: 'The gateway failed to handle the request.',
+    when: 'A defect of the gateway. The trace id finds the log line.',
+  },
+} as const satisfies Record<string, ErrorCodeEntry>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,26 @@
+import type { ErrorDetail, GatewayError } from './gateway.error.js';
+
+/** The body of every error answer on a JSON route. */
+export interface ErrorEnvelope {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: string;
+    readonly param: string | null;
+    readonly source: string;
+    readonly details?: readonly ErrorDetail[];
+  };
+}
+
+export function toErrorEnvelope(error: GatewayError): ErrorEnvelope {
+  return {
+    error: {
+      message: error.message,
+      type: error.type,
+      code: error.code,
+      param: error.param,
+      source: error.source,
+      ...(error.details ? { details: error.details } : {}),
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { ERROR_CODES, type ErrorCode, type ErrorSource } from './error-codes.js';
+
+/** One broken rule: the path of the field as it was sent, and what was expected there. */
+export interface ErrorDetail {
+  readonly param: string | null;
+  readonly message: string;
+}
+
+export interface GatewayErrorOptions {
+  /** Replaces the table's sentence. Never holds a value that the caller or a provider sent as a secret. */
+  readonly message?: string;
+  readonly param?: string;
+  readonly details?: readonly ErrorDetail[];
+  /** Only for `provider_rejected`, which keeps the provider's own status. */
+  readonly status?: number;
+  /** Response headers that belong to the error: `Retry-After`, `Allow`, `WWW-Authenticate`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Why, for the log. Never shown to the caller. */
+  readonly reason?: string;
+  readonly cause?: unknown;
+}
+
+/** The only error that services throw on purpose. Everything else is a defect and answers `internal_error`. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly type: string;
+  readonly source: ErrorSource;
+  readonly param: string | null;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly reason: string | undefined;
+
+  constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
+    const entry = ERROR_CODES[code];
+    super(options.message ?? entry.message, { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.status = options.status ?? entry.status;
+    this.type = entry.type;
+    this.source = entry.source;
+    this.param = options.param ?? options.details?.[0]?.param ?? null;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+    this.reason = options.reason;
+  }
+}
+
+/** A 400 that names one field. `expected` reads on from the field's name: `must be a string`. */
+export function invalidField(param: string, expected: string): GatewayError {
+  const message = `${param} ${expected}`;
+  return new GatewayError('validation_failed', { message, param, details: [{ param, message }] });
+}

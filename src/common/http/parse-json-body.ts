@@ -1,0 +1,26 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../errors/gateway.error.js';
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+
+/** Refuses what cannot be read as JSON in UTF-8 before the body is read. */
+export function assertJsonBody(headers: IncomingHttpHeaders): void {
+  if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new GatewayError('unsupported_media_type');
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new GatewayError('unsupported_media_type', { message: 'The request body must not be compressed.' });
+  }
+}
+
+/** @throws GatewayError `validation_failed` that tells where the JSON breaks, but not what stands there */
+export function parseJsonBody(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new GatewayError('validation_failed', { message: 'The request body is not valid UTF-8.' });
+  try {
+    return JSON.parse(body.toString());
+  } catch (cause) {
+    const position = cause instanceof Error ? /position (\d+)/.exec(cause.message)?.[1] : undefined;
+    const where = position === undefined ? '' : ` (position ${position})`;
+    throw new GatewayError('validation_failed', { message: `The request body is not valid JSON${where}.` });
+  }
+}

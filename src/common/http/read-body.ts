@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../errors/gateway.error.js';
+
+/** The connection ended before the whole request had come: there is nobody left to answer. */
+export class RequestAbortedError extends Error {
+  constructor() {
+    super('the client closed the connection before the request was complete');
+    this.name = 'RequestAbortedError';
+  }
+}
+
+/**
+ * Reads a whole request body.
+ * @throws GatewayError `payload_too_large` as soon as more than `limitBytes` are announced or have come
+ * @throws RequestAbortedError when the client leaves first
+ */
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  return new Promise<Buffer>((done, fail) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limitBytes) {
+        request.removeAllListeners('data');
+        request.pause();
+        fail(tooLarge(limitBytes));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    request.on('end', () => {
+      const [first] = chunks;
+      done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+    });
+    request.on('error', () => fail(new RequestAbortedError()));
+    request.on('close', () => fail(new RequestAbortedError()));
+  });
+}
+
+function tooLarge(limitBytes: number): GatewayError {
+  return new GatewayError('payload_too_large', {
+    message: `The request body is larger than ${limitBytes} bytes.`,
+    // The rest of the body is not read, so the connection cannot be used again.
+    headers: { connection: 'close' },
+  });
+}

@@ -1,0 +1,26 @@
+import { Type } from 'class-transformer';
+import { IsInt, IsUUID, Max, Min } from 'class-validator';
+import { Optional } from '../validation/optional.decorator.js';
+
+export class PageQuery {
+  /** Number of the page, from 0. */
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  readonly current_page: number = 0;
+
+  /** Items on a page. */
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  readonly page_size: number = 20;
+
+  /** Only with an administrator's token that grants several organisations: the one to look into. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+
+const MAX_SLUG_LENGTH = 255;
+export const SLUG_PATTERN = /^[a-zA-Z0-9_-]+$/;
+
+/** A slug made from a name: `Cohere (EU)` becomes `cohere-eu`. Names without Latin letters or digits get a random one. */
+export function slugFromName(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, MAX_SLUG_LENGTH - 7);
+  return slug === '' ? randomSuffix() : slug;
+}
+
+/** Another slug for the same name, for when the first is taken. */
+export function withSuffix(slug: string): string {
+  return `${slug.slice(0, MAX_SLUG_LENGTH - 7)}-${randomSuffix()}`;
+}
+
+function randomSuffix(): string {
+  return randomBytes(3).toString('hex');
+}
