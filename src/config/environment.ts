@@ -1,0 +1,218 @@
+import { plainToInstance, Transform, type TransformFnParams } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsString,
+  IsUrl,
+  Matches,
+  Max,
+  Min,
+  ValidateIf,
+  validateSync,
+  type ValidationOptions,
+} from 'class-validator';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** 32 bytes, as 64 hexadecimal digits or as base64 (standard or URL-safe). */
+const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
+
+function present(_object: object, value: unknown): boolean {
+  return value !== undefined;
+}
+
+const OptionalSetting = (options?: ValidationOptions): PropertyDecorator => ValidateIf(present, options);
+const ToNumber = (): PropertyDecorator =>
+  Transform(({ value }: TransformFnParams): unknown => (typeof value === 'string' ? Number(value) : value));
+const ToList = (): PropertyDecorator =>
+  Transform(({ value }: TransformFnParams): unknown =>
+    typeof value === 'string'
+      ? value
+          .split(',')
+          .map((item) => item.trim())
+          .filter((item) => item !== '')
+      : value,
+  );
+
+/** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
+export class AppConfig {
+  @IsIn(['development', 'test', 'production'])
+  readonly NODE_ENV: 'development' | 'test' | 'production' = 'development';
+
+  @IsString()
+  readonly HOST: string = '0.0.0.0';
+
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  readonly PORT: number = 8787;
+
+  @IsIn(LOG_LEVELS)
+  readonly LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
+
+  /** Absent: the embedded PostgreSQL in DATA_DIR. */
+  @OptionalSetting()
+  @IsUrl({ protocols: ['postgres', 'postgresql'], require_protocol: true, require_tld: false, require_host: false })
+  readonly DATABASE_URL?: string;
+
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  readonly DATABASE_POOL_SIZE: number = 10;
+
+  @IsString()
+  readonly DATA_DIR: string = './data';
+
+  /** Absent: rate limits are counted in each process. */
+  @OptionalSetting()
+  @IsUrl({ protocols: ['redis', 'rediss'], require_protocol: true, require_tld: false })
+  readonly REDIS_URL?: string;
+
+  @OptionalSetting()
+  @Matches(/^tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/, {
+    message: '$property must be a gateway key (npm run keys:generate makes one)',
+  })
+  readonly TOLLGATE_ADMIN_KEY?: string;
+
+  @OptionalSetting()
+  @Matches(ENCRYPTION_KEY, { message: '$property must be 32 bytes in base64 or hexadecimal' })
+  readonly TOLLGATE_ENCRYPTION_KEY?: string;
+
+  /** Keys that were current before; values sealed by them still open. */
+  @ToList()
+  @Matches(ENCRYPTION_KEY, { each: true, message: '$property must list keys of 32 bytes in base64 or hexadecimal' })
+  readonly TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: readonly string[] = [];
+
+  /** Hosts, addresses and CIDR blocks that outgoing calls may reach although they are not public. */
+  @ToList()
+  @IsString({ each: true })
+  readonly EGRESS_ALLOW: readonly string[] = [];
+
+  @ToNumber()
+  @IsInt()
+  @Min(1024)
+  @Max(64 * 1024 * 1024)
+  readonly MAX_JSON_BODY_BYTES: number = 4 * 1024 * 1024;
+
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(600_000)
+  readonly PROVIDER_TIMEOUT_MS: number = 30_000;
+
+  @ToNumber()
+  @IsInt()
+  @Min(1024)
+  @Max(256 * 1024 * 1024)
+  readonly PROVIDER_MAX_RESPONSE_BYTES: number = 32 * 1024 * 1024;
+
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(4096)
+  readonly PROVIDER_CONNECTIONS_PER_ORIGIN: number = 128;
+
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(600_000)
+  readonly SHUTDOWN_GRACE_MS: number = 10_000;
+
+  @OptionalSetting()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly ADMIN_OIDC_ISSUER?: string;
+
+  @OptionalSetting()
+  @IsString()
+  readonly ADMIN_OIDC_AUDIENCE?: string;
+
+  @OptionalSetting()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly ADMIN_OIDC_JWKS_URI?: string;
+
+  /** Claim that names the organisations (ids) that the administrator acts for: a string or an array. */
+  @IsString()
+  readonly ADMIN_OIDC_ORGANISATION_CLAIM: string = 'organisation_id';
+
+  /** Claim that holds the administrator's scopes: a space-separated string or an array. */
+  @IsString()
+  readonly ADMIN_OIDC_SCOPE_CLAIM: string = 'scope';
+
+  /** Organisations (ids) whose virtual keys may use the gateway's own AWS identity (`aws_auth_type: serviceRole`). */
+  @ToList()
+  @IsString({ each: true })
+  readonly AWS_SERVICE_ROLE_ORGANISATIONS: readonly string[] = [];
+
+  @OptionalSetting()
+  @IsString()
+  readonly AWS_ACCESS_KEY_ID?: string;
+
+  @OptionalSetting()
+  @IsString()
+  readonly AWS_SECRET_ACCESS_KEY?: string;
+
+  @OptionalSetting()
+  @IsString()
+  readonly AWS_SESSION_TOKEN?: string;
+
+  @OptionalSetting()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @IsString()
+  readonly OTEL_SERVICE_NAME: string = 'tollgate';
+}
+
+/** Names every setting that is wrong, never a value: values may be secrets. */
+export class InvalidConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(
+      `The gateway cannot start, ${problems.length} setting(s) are wrong:\n${problems.map((line) => `  - ${line}`).join('\n')}`,
+    );
+    this.name = 'InvalidConfigError';
+  }
+}
+
+/** Reads and checks the settings; an empty variable counts as absent. */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>>): AppConfig {
+  const known = new AppConfig();
+  const names = new Set([...Object.keys(known), ...OPTIONAL_NAMES]);
+  const given = Object.fromEntries([...names].map((name) => [name, environment[name]]).filter(([, value]) => value));
+  const config = plainToInstance(AppConfig, given, { exposeDefaultValues: true });
+  const problems = validateSync(config).flatMap((error) => Object.values(error.constraints ?? {}));
+  problems.push(...crossFieldProblems(config));
+  if (problems.length > 0) throw new InvalidConfigError(problems);
+  return config;
+}
+
+/** Settings without a default: the class has no own property for them until they are set. */
+const OPTIONAL_NAMES = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'TOLLGATE_ADMIN_KEY',
+  'TOLLGATE_ENCRYPTION_KEY',
+  'ADMIN_OIDC_ISSUER',
+  'ADMIN_OIDC_AUDIENCE',
+  'ADMIN_OIDC_JWKS_URI',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+] as const;
+
+function crossFieldProblems(config: AppConfig): readonly string[] {
+  const problems: string[] = [];
+  if (config.NODE_ENV === 'production' && config.DATABASE_URL === undefined) {
+    problems.push('DATABASE_URL is required in production: the embedded database does not survive a power loss');
+  }
+  if (config.DATABASE_URL !== undefined && config.TOLLGATE_ENCRYPTION_KEY === undefined) {
+    problems.push('TOLLGATE_ENCRYPTION_KEY is required with DATABASE_URL (npm run keys:generate makes one)');
+  }
+  const oidc = [config.ADMIN_OIDC_ISSUER, config.ADMIN_OIDC_AUDIENCE, config.ADMIN_OIDC_JWKS_URI];
+  if (oidc.some((value) => value !== undefined) && oidc.includes(undefined)) {
+    problems.push('ADMIN_OIDC_ISSUER, ADMIN_OIDC_AUDIENCE and ADMIN_OIDC_JWKS_URI go together: set all three or none');
+  }
+  return problems;
+}
