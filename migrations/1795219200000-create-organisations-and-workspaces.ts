@@ -1,0 +1,36 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class CreateOrganisationsAndWorkspaces1795219200000 implements MigrationInterface {
+  readonly name = 'CreateOrganisationsAndWorkspaces1795219200000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE "organisations" (
+        "id" uuid NOT NULL DEFAULT gen_random_uuid(),
+        "slug" varchar(255) NOT NULL,
+        "name" varchar(255) NOT NULL,
+        "created_at" timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT "pk_organisations" PRIMARY KEY ("id")
+      )`);
+    await runner.query(`CREATE UNIQUE INDEX "uq_organisations_slug" ON "organisations" ("slug")`);
+    await runner.query(`
+      CREATE TABLE "workspaces" (
+        "id" uuid NOT NULL DEFAULT gen_random_uuid(),
+        "organisation_id" uuid NOT NULL,
+        "slug" varchar(255) NOT NULL,
+        "name" varchar(255) NOT NULL,
+        "description" varchar(1024),
+        "defaults" jsonb NOT NULL DEFAULT '{}',
+        "created_at" timestamptz NOT NULL DEFAULT now(),
+        "updated_at" timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT "pk_workspaces" PRIMARY KEY ("id"),
+        CONSTRAINT "fk_workspaces_organisation" FOREIGN KEY ("organisation_id") REFERENCES "organisations" ("id")
+      )`);
+    await runner.query(`CREATE UNIQUE INDEX "uq_workspaces_slug" ON "workspaces" ("organisation_id", "slug")`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`DROP TABLE "workspaces"`);
+    await runner.query(`DROP TABLE "organisations"`);
+  }
+}

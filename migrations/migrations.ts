@@ -1,0 +1,14 @@
+import { CreateOrganisationsAndWorkspaces1795219200000 } from './1795219200000-create-organisations-and-workspaces.js';
+import { CreateServerSecrets1795219200001 } from './1795219200001-create-server-secrets.js';
+import { CreateApiKeys1795219200002 } from './1795219200002-create-api-keys.js';
+import { CreateVirtualKeys1795219200003 } from './1795219200003-create-virtual-keys.js';
+import { CreateAuditLogEntries1795219200004 } from './1795219200004-create-audit-log-entries.js';
+
+/** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
+export const MIGRATIONS = [
+  CreateOrganisationsAndWorkspaces1795219200000,
+  CreateServerSecrets1795219200001,
+  CreateApiKeys1795219200002,
+  CreateVirtualKeys1795219200003,
+  CreateAuditLogEntries1795219200004,
+] as const;

@@ -1,0 +1,59 @@
+import { QueryFailedError } from 'typeorm';
+
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Node's and PostgreSQL's codes for "there is no working connection" (PostgreSQL manual, appendix A). */
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '08000',
+  '08001',
+  '08003',
+  '08004',
+  '08006',
+]);
+
+/** The `pg` driver has no code for these; its sentences are all there is. */
+const CONNECTION_MESSAGES = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'Query read timeout',
+  'Client has encountered a connection error',
+];
+
+/** Whether an error says that the database cannot be reached, as against a wrong statement. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  if (code !== undefined && CONNECTION_CODES.has(code)) return true;
+  return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
+}
+
+/** Name of the unique index that a write ran into; undefined for every other error. */
+export function violatedUniqueIndex(error: unknown): string | undefined {
+  if (!(error instanceof QueryFailedError) || codeOf(error) !== UNIQUE_VIOLATION) return undefined;
+  const driverError: unknown = error.driverError;
+  if (typeof driverError !== 'object' || driverError === null || !('constraint' in driverError)) return undefined;
+  return typeof driverError.constraint === 'string' ? driverError.constraint : undefined;
+}
+
+/** Whether a row could not be deleted because others still refer to it. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return error instanceof QueryFailedError && codeOf(error) === FOREIGN_KEY_VIOLATION;
+}
+
+function codeOf(error: Error): string | undefined {
+  const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  if (typeof source !== 'object' || source === null || !('code' in source)) return undefined;
+  return typeof source.code === 'string' ? source.code : undefined;
+}

@@ -1,0 +1,40 @@
+import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AppConfig } from '../config/environment.js';
+import { runMigrations } from './run-migrations.js';
+import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
+
+/**
+ * Stands in for `TypeOrmModule.forRoot`, which cannot start an embedded database; `TypeOrmModule.forFeature` works on it
+ * as usual, since the data source has the token that it looks for.
+ */
+@Global()
+@Module({})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** Connects and migrates before anything else starts. `entities` come from the composition root: this room knows none. */
+  static forRoot(entities: readonly EntityClass[]): DynamicModule {
+    const dataSource = {
+      provide: DataSource,
+      inject: [AppConfig],
+      useFactory: async (config: AppConfig): Promise<DataSource> => {
+        const source = new TollgateDataSource(config, entities, crash);
+        await source.initialize();
+        await runMigrations(source);
+        return source;
+      },
+    };
+    return { module: DatabaseModule, providers: [dataSource], exports: [dataSource] };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}
+
+/** Without its database the gateway is of no use, and PGlite cannot be restarted safely within the process. */
+function crash(cause: Error): void {
+  process.stderr.write(`The embedded database has failed: ${cause.message}\n`);
+  process.exit(1);
+}

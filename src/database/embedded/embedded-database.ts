@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { lockDataDir } from './data-dir.lock.js';
+
+/** A Unix socket's path may hold 107 bytes (unix(7)). */
+const MAX_SOCKET_PATH_BYTES = 107;
+const SOCKET_NAME = '.s.PGSQL.5432';
+
+export interface EmbeddedDatabase {
+  /** Folder that holds the socket: the `host` of a PostgreSQL connection. */
+  readonly socketDir: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL (PGlite) on a folder, in a worker thread behind a Unix socket.
+ * @throws DataDirInUseError when another process has the folder open
+ */
+export async function startEmbeddedDatabase(
+  dataDir: string,
+  onCrash: (cause: Error) => void,
+): Promise<EmbeddedDatabase> {
+  const root = resolve(dataDir);
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const unlock = lockDataDir(root);
+  try {
+    const socketDir = makeSocketDir(root);
+    const worker = await startWorker(join(root, 'postgres'), join(socketDir, SOCKET_NAME));
+    let stopping = false;
+    worker.on('error', onCrash);
+    worker.on('exit', () => {
+      if (!stopping) onCrash(new Error('the embedded database has stopped'));
+    });
+    return {
+      socketDir,
+      stop: async () => {
+        stopping = true;
+        await stopWorker(worker);
+        rmSync(socketDir, { recursive: true, force: true });
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function makeSocketDir(root: string): string {
+  const preferred = join(root, 'run');
+  if (Buffer.byteLength(join(preferred, SOCKET_NAME)) > MAX_SOCKET_PATH_BYTES)
+    return mkdtempSync(join(tmpdir(), 'tollgate-'));
+  // A socket that a killed process left behind would refuse the new one.
+  rmSync(preferred, { recursive: true, force: true });
+  mkdirSync(preferred, { mode: 0o700 });
+  return preferred;
+}
+
+async function startWorker(dataDir: string, socketPath: string): Promise<Worker> {
+  const worker = new Worker(new URL('./pglite.worker.js', import.meta.url), {
+    workerData: { dataDir, socketPath },
+    execArgv: [],
+  });
+  await new Promise<void>((ready, fail) => {
+    worker.once('message', () => ready());
+    worker.once('error', (cause) =>
+      fail(new Error(`The embedded database in ${dataDir} could not be opened; the folder may be damaged.`, { cause })),
+    );
+    worker.once('exit', () => fail(new Error(`The embedded database in ${dataDir} could not be opened.`)));
+  });
+  worker.removeAllListeners();
+  return worker;
+}
+
+async function stopWorker(worker: Worker): Promise<void> {
+  await new Promise<void>((done) => {
+    worker.once('exit', () => done());
+    worker.postMessage('stop');
+  });
+}

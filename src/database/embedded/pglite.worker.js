@@ -1,0 +1,17 @@
+// PGlite's calls are synchronous: in a thread of its own they cannot stall the gateway. Plain JavaScript, since Node
+// starts this file by itself, from src under the tests and from dist otherwise.
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+
+const database = await PGlite.create(workerData.dataDir);
+const server = new PGLiteSocketServer({ db: database, path: workerData.socketPath, maxConnections: 4 });
+await server.start();
+
+parentPort.on('message', async () => {
+  await server.stop();
+  await database.close();
+  parentPort.postMessage('stopped');
+  parentPort.close();
+});
+parentPort.postMessage('ready');

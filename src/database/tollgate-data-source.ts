@@ -1,0 +1,76 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { MIGRATIONS } from '../../migrations/migrations.js';
+import type { AppConfig } from '../config/environment.js';
+import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
+
+/** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+/** A class with `@Entity()`. */
+export type EntityClass = new () => object;
+
+type DatabaseSettings = Pick<AppConfig, 'DATABASE_URL' | 'DATABASE_POOL_SIZE' | 'DATA_DIR'>;
+
+/** TypeORM's data source on PostgreSQL; without DATABASE_URL it starts and stops the embedded one itself. */
+export class TollgateDataSource extends DataSource {
+  private embedded: EmbeddedDatabase | undefined;
+
+  constructor(
+    private readonly settings: DatabaseSettings,
+    entities: readonly EntityClass[],
+    private readonly onCrash: (cause: Error) => void,
+  ) {
+    super(toOptions(settings, entities));
+  }
+
+  get isEmbedded(): boolean {
+    return this.settings.DATABASE_URL === undefined;
+  }
+
+  override async initialize(): Promise<this> {
+    if (this.isEmbedded) {
+      this.embedded = await startEmbeddedDatabase(this.settings.DATA_DIR, this.onCrash);
+      this.setOptions({ host: this.embedded.socketDir });
+    }
+    try {
+      return await super.initialize();
+    } catch (error) {
+      await this.stopEmbedded();
+      throw error;
+    }
+  }
+
+  override async destroy(): Promise<void> {
+    await super.destroy();
+    await this.stopEmbedded();
+  }
+
+  private async stopEmbedded(): Promise<void> {
+    await this.embedded?.stop();
+    this.embedded = undefined;
+  }
+}
+
+function toOptions(settings: DatabaseSettings, entities: readonly EntityClass[]): DataSourceOptions {
+  return {
+    type: 'postgres',
+    ...connectionOptions(settings),
+    entities: [...entities],
+    migrations: [...MIGRATIONS],
+    migrationsTableName: 'migrations',
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    logging: false,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    extra: { query_timeout: STATEMENT_TIMEOUT_MS, application_name: 'tollgate' },
+    // An idle connection that breaks (database restart) is replaced by the pool; the next query says if it cannot be.
+    poolErrorHandler: () => undefined,
+  };
+}
+
+function connectionOptions(settings: DatabaseSettings) {
+  if (settings.DATABASE_URL !== undefined) return { url: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE };
+  // One session serves the embedded database, so a second connection would only wait for the first.
+  return { port: 5432, username: 'postgres', password: 'unused', database: 'postgres', poolSize: 1 };
+}
