@@ -1,0 +1,54 @@
+import type { Request, Response } from 'express';
+import type { Logger } from './logger.js';
+import type { Metrics } from './metrics.js';
+import type { RequestContext } from './request-context.js';
+
+/** nginx's code for "client closed request": nothing was answered, so there is no status of ours. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** Writes the one log line and the metrics of a request when it ends, however it ends. */
+export function recordAtEnd(
+  request: Request,
+  response: Response,
+  context: RequestContext,
+  logger: Logger,
+  metrics: Metrics,
+): void {
+  const startedAt = performance.now();
+  metrics.inFlight.inc();
+  response.once('close', () => {
+    const durationMs = performance.now() - startedAt;
+    const route = routeOf(request);
+    const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST;
+    metrics.inFlight.dec();
+    metrics.requests.inc({ route, code: status });
+    metrics.requestSeconds.observe({ route }, durationMs / 1000);
+    logger[levelOf(status, route)]({
+      event: 'request',
+      trace_id: context.trace.traceId,
+      span_id: context.trace.spanId,
+      parent_span_id: context.trace.parentSpanId,
+      span_name: context.trace.spanName,
+      w3c_trace_id: context.trace.w3cTraceId,
+      method: request.method,
+      route,
+      status,
+      duration_ms: Math.round(durationMs * 100) / 100,
+      ...context.facts,
+      metadata: context.metadata,
+    });
+  });
+}
+
+/** The pattern of the matched route, never the path as sent: ids and junk would make endless labels. */
+export function routeOf(request: Request): string {
+  const route: unknown = request.route;
+  if (typeof route === 'object' && route !== null && 'path' in route && typeof route.path === 'string')
+    return route.path;
+  return 'unmatched';
+}
+
+function levelOf(status: number, route: string): 'debug' | 'info' | 'error' {
+  if (status === 500) return 'error';
+  return route.startsWith('/health') || route.startsWith('/metrics') ? 'debug' : 'info';
+}

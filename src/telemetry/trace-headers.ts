@@ -1,0 +1,105 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { invalidField } from '../common/errors/gateway.error.js';
+import { gatewayHeader } from '../common/http/gateway-headers.js';
+import { isObject } from '../common/json/read.js';
+
+/** What a caller may say of a request for tracing, and what the gateway makes of it. */
+export interface TraceHeaders {
+  /** The caller's own id as it was sent, or a new UUID. Answered in `x-gateway-trace-id`. */
+  readonly traceId: string;
+  readonly spanId: string | undefined;
+  readonly parentSpanId: string | undefined;
+  readonly spanName: string | undefined;
+  readonly metadata: Metadata;
+  /** W3C Trace Context (https://www.w3.org/TR/trace-context/): trace id, 32 hexadecimal digits. */
+  readonly w3cTraceId: string;
+  /** 16 hexadecimal digits: the gateway's own span, the parent of what the provider does. */
+  readonly w3cSpanId: string;
+  readonly w3cParentId: string | undefined;
+  readonly sampled: boolean;
+}
+
+export type Metadata = Readonly<Record<string, string>>;
+
+const MAX_ID_LENGTH = 128;
+const MAX_METADATA_KEYS = 32;
+const MAX_METADATA_LENGTH = 128;
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+const PRINTABLE = /^[\x20-\x7e]+$/;
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+
+/** @throws GatewayError `validation_failed` that names the header */
+export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
+  const parent = TRACEPARENT.exec(String(headers['traceparent'] ?? ''));
+  const given = readId(headers, 'trace-id');
+  const spanId = readId(headers, 'span-id');
+  return {
+    traceId: given ?? parent?.[1] ?? randomUUID(),
+    spanId,
+    parentSpanId: readId(headers, 'parent-span-id') ?? parent?.[2],
+    spanName: readText(headers, 'span-name'),
+    metadata: readMetadata(headers),
+    w3cTraceId: parent?.[1] ?? (given === undefined ? randomBytes(16).toString('hex') : toTraceId(given)),
+    w3cSpanId: randomBytes(8).toString('hex'),
+    w3cParentId: parent?.[2],
+    sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
+  };
+}
+
+export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId' | 'sampled'>): string {
+  return `00-${trace.w3cTraceId}-${trace.w3cSpanId}-${trace.sampled ? '01' : '00'}`;
+}
+
+/** A UUID or 32 hexadecimal digits as they are; any other id by its hash, so that equal ids still meet in one trace. */
+function toTraceId(id: string): string {
+  const digits = id.replaceAll('-', '').toLowerCase();
+  if (/^(?!0{32})[0-9a-f]{32}$/.test(digits)) return digits;
+  return createHash('sha256').update(id).digest('hex').slice(0, 32);
+}
+
+function readId(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = gatewayHeader(headers, name);
+  if (value === undefined) return undefined;
+  if (value.length > MAX_ID_LENGTH || !VISIBLE_ASCII.test(value)) {
+    throw invalidField(`x-gateway-${name}`, `must be 1 to ${MAX_ID_LENGTH} visible ASCII characters without spaces`);
+  }
+  return value;
+}
+
+function readText(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = gatewayHeader(headers, name);
+  if (value === undefined) return undefined;
+  if (value.length > MAX_ID_LENGTH || !PRINTABLE.test(value)) {
+    throw invalidField(`x-gateway-${name}`, `must be 1 to ${MAX_ID_LENGTH} printable ASCII characters`);
+  }
+  return value;
+}
+
+function readMetadata(headers: IncomingHttpHeaders): Metadata {
+  const value = gatewayHeader(headers, 'metadata');
+  if (value === undefined) return {};
+  const entries = metadataEntries(value);
+  if (entries.length > MAX_METADATA_KEYS)
+    throw invalidField('x-gateway-metadata', `must have at most ${MAX_METADATA_KEYS} keys`);
+  for (const [key, item] of entries) {
+    if (typeof item !== 'string' || item.length > MAX_METADATA_LENGTH || key.length > MAX_METADATA_LENGTH) {
+      throw invalidField(
+        'x-gateway-metadata',
+        `must hold strings of at most ${MAX_METADATA_LENGTH} characters under names as short`,
+      );
+    }
+  }
+  return Object.fromEntries(entries.map(([key, item]) => [key, String(item)]));
+}
+
+/** Node gives header bytes as Latin-1; clients send JSON in UTF-8. */
+function metadataEntries(header: string): readonly (readonly [string, unknown])[] {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(header, 'latin1').toString('utf8'));
+    if (isObject(parsed)) return Object.entries(parsed);
+  } catch {
+    // Said below: both are the same mistake to the caller.
+  }
+  throw invalidField('x-gateway-metadata', 'must be a JSON object');
+}
