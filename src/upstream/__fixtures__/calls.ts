@@ -1,0 +1,57 @@
+import { ALWAYS_PRESENT, type CallerPresence } from '../../common/http/caller-presence.js';
+import { EgressPolicy } from '../egress/egress-policy.js';
+import { UpstreamFailure, type UpstreamCall } from '../upstream.types.js';
+
+/** What the tests of this room may reach: this machine. */
+export const LOOPBACK = ['127.0.0.1/32', '::1/128', 'localhost'] as const;
+
+export function loopbackPolicy(): EgressPolicy {
+  return new EgressPolicy(LOOPBACK);
+}
+
+/** A call that is well-formed and patient enough; change what the test is about. */
+export function callTo(url: URL, changes: Partial<UpstreamCall> = {}): UpstreamCall {
+  return {
+    request: { method: 'GET', url, headers: {} },
+    timeoutMs: 5_000,
+    maxResponseBytes: 100_000,
+    retry: 'never',
+    caller: ALWAYS_PRESENT,
+    ...changes,
+  };
+}
+
+/** A caller that leaves when told to. */
+export class FakeCaller implements CallerPresence {
+  readonly listeners = new Set<() => void>();
+  gone = false;
+
+  onGone(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  leave(): void {
+    this.gone = true;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** The failure that a call must end with. */
+export async function failureOf(work: Promise<unknown>): Promise<UpstreamFailure> {
+  const outcome: unknown = await work.then(
+    () => 'an answer',
+    (error: unknown) => error,
+  );
+  if (outcome instanceof UpstreamFailure) return outcome;
+  throw new Error('expected an UpstreamFailure', { cause: outcome });
+}
+
+/** Waits until something outside the test's control has happened; fails after two seconds. */
+export async function until(isSo: () => boolean): Promise<void> {
+  const deadline = Date.now() + 2_000;
+  while (!isSo()) {
+    if (Date.now() > deadline) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

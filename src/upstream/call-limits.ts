@@ -1,0 +1,94 @@
+import { UpstreamFailure, type UpstreamCall } from './upstream.types.js';
+
+/** setTimeout fires at once for longer ones. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+type EndListener = (failure: UpstreamFailure) => void;
+
+/**
+ * What ends a call before its answer: its deadline, or its caller leaving. One timer and one listener a call, whatever
+ * the number of attempts. Whoever works for the call listens while working; there is one such listener at a time.
+ */
+export class CallLimits {
+  readonly #deadlineMs: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopWatchingCaller: () => void;
+  #failure: UpstreamFailure | undefined;
+  #listener: EndListener | undefined;
+
+  constructor(
+    { timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>,
+    private readonly now: () => number,
+  ) {
+    this.#deadlineMs = now() + timeoutMs;
+    this.#timer = setTimeout(
+      () => this.#end(new UpstreamFailure('timeout', `no complete answer within ${timeoutMs} ms`)),
+      Math.min(timeoutMs, LONGEST_TIMER_MS),
+    );
+    this.#stopWatchingCaller = caller.onGone(() => this.#endForCaller());
+    if (caller.gone) this.#endForCaller();
+  }
+
+  get remainingMs(): number {
+    return this.#deadlineMs - this.now();
+  }
+
+  /** Runs `listener` when the call ends early: at once when it already has. */
+  listen(listener: EndListener): void {
+    if (this.#failure) listener(this.#failure);
+    else this.#listener = listener;
+  }
+
+  unlisten(): void {
+    this.#listener = undefined;
+  }
+
+  /** The result of `work`, unless the call ends first; then `work` goes on unheeded. */
+  during<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.listen(reject);
+      work.then(
+        (value) => {
+          this.unlisten();
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.unlisten();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.unlisten();
+        resolve();
+      }, milliseconds);
+      this.listen((failure) => {
+        clearTimeout(timer);
+        reject(failure);
+      });
+    });
+  }
+
+  /** Belongs in a `finally`: a timer that is left behind holds the process. */
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#stopWatchingCaller();
+    this.#listener = undefined;
+  }
+
+  #endForCaller(): void {
+    this.#end(new UpstreamFailure('caller_gone', 'the caller left before the answer'));
+  }
+
+  #end(failure: UpstreamFailure): void {
+    if (this.#failure) return;
+    this.#failure = failure;
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.(failure);
+  }
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { errors } from 'undici';
+import { EgressRefusedError } from './egress/egress-refused.error.js';
+import { toExchangeError } from './exchange-failure.js';
+import { UpstreamFailure } from './upstream.types.js';
+
+describe('toExchangeError', () => {
+  it.each([
+    ['unsent', 'connect'],
+    ['sent', 'broken'],
+    ['answering', 'incomplete'],
+  ] as const)('takes an error while %s for %s', (stage, kind) => {
+    const cause = new errors.SocketError('other side closed');
+    expect(toExchangeError(cause, stage, 'api.example.com')).toMatchObject({ kind, cause });
+  });
+
+  it('names host and code, not what the error says', () => {
+    const cause = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:443'), { code: 'ECONNREFUSED' });
+    expect(toExchangeError(cause, 'unsent', 'api.example.com')).toHaveProperty(
+      'message',
+      'no connection to api.example.com (ECONNREFUSED)',
+    );
+  });
+
+  it('knows a refusal of the egress policy at any stage', () => {
+    const refusal = new EgressRefusedError('address', 'api.example.com');
+    expect(toExchangeError(refusal, 'unsent', 'api.example.com')).toMatchObject({ kind: 'refused_by_egress' });
+  });
+
+  it('takes endless headers for too large', () => {
+    const error = new errors.HeadersOverflowError();
+    expect(toExchangeError(error, 'sent', 'api.example.com')).toMatchObject({ kind: 'too_large' });
+  });
+
+  it.each([
+    new errors.InvalidArgumentError('invalid header'),
+    new errors.NotSupportedError('expect header'),
+    new UpstreamFailure('timeout', 'late'),
+  ])('gives back as it is: %p', (error) => expect(toExchangeError(error, 'unsent', 'api.example.com')).toBe(error));
+});

@@ -1,0 +1,36 @@
+import { errors } from 'undici';
+import { assertNever } from '../common/assert-never.js';
+import { isObject, stringOrUndefined } from '../common/json/read.js';
+import { EgressRefusedError } from './egress/egress-refused.error.js';
+import { UpstreamFailure } from './upstream.types.js';
+
+/** How far an exchange had come when it failed. */
+export type ExchangeStage = 'unsent' | 'sent' | 'answering';
+
+/**
+ * The failure that an error of undici, of a socket or of the egress policy stands for. A request that the gateway should
+ * not have made (a header value with a line break, say) is a defect, not a failure of the other side, and comes back as it is.
+ */
+export function toExchangeError(error: unknown, stage: ExchangeStage, host: string): unknown {
+  if (error instanceof UpstreamFailure) return error;
+  if (error instanceof EgressRefusedError)
+    return new UpstreamFailure('refused_by_egress', error.message, { cause: error });
+  if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError) return error;
+  if (error instanceof errors.RequestContentLengthMismatchError) return error;
+  if (error instanceof errors.HeadersOverflowError) {
+    return new UpstreamFailure('too_large', `${host} sent more header bytes than Node reads`, { cause: error });
+  }
+  const code = (isObject(error) && stringOrUndefined(error.code)) || 'no code';
+  switch (stage) {
+    case 'unsent':
+      return new UpstreamFailure('connect', `no connection to ${host} (${code})`, { cause: error });
+    case 'sent':
+      return new UpstreamFailure('broken', `${host} broke the connection before it answered (${code})`, {
+        cause: error,
+      });
+    case 'answering':
+      return new UpstreamFailure('incomplete', `the answer of ${host} was cut off (${code})`, { cause: error });
+    default:
+      return assertNever(stage);
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { isObject, stringOrUndefined } from '../common/json/read.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { answerToError, failureToError, parseProviderJson, type ErrorReader } from './provider-error.js';
+import { UpstreamFailure, type UpstreamAnswer, type UpstreamHeaders } from './upstream.types.js';
+
+const vendor: ErrorReader = {
+  slug: 'cohere',
+  credentialStatuses: [498],
+  readError: (body) => {
+    if (!isObject(body) || typeof body.message !== 'string') return undefined;
+    const param = stringOrUndefined(body.param);
+    return { message: body.message, ...(param === undefined ? {} : { param }) };
+  },
+};
+
+function answer(status: number, body: unknown = '', headers: UpstreamHeaders = {}): UpstreamAnswer {
+  return { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) };
+}
+
+describe('answerToError', () => {
+  it.each([401, 403, 498])('blames the credential for %d, in our own words', (status) => {
+    const error = answerToError(answer(status, { message: 'bad key sk-live-123' }), vendor);
+    expect(error).toMatchObject({ code: 'provider_credential_rejected', status: 502, source: 'provider' });
+    expect(JSON.stringify([error.message, error.reason, error.cause ?? null])).not.toContain('sk-live');
+  });
+
+  it.each([
+    [408, 'provider_timeout', 504],
+    [429, 'provider_rate_limited', 429],
+    [500, 'provider_failed', 502],
+    [501, 'provider_failed', 502],
+    [503, 'provider_failed', 502],
+    [529, 'provider_failed', 502],
+    [302, 'provider_invalid_response', 502],
+    [204, 'provider_invalid_response', 502],
+    [600, 'provider_invalid_response', 502],
+  ])('maps %d to %s', (status, code, ours) => {
+    const error = answerToError(answer(status, { message: 'the words of the provider' }), vendor);
+    expect(error).toMatchObject({ code, status: ours, reason: `cohere answered ${status}` });
+    expect(error.message).not.toContain('the words of the provider');
+  });
+
+  it.each([400, 402, 404, 409, 413, 422])('passes a %d on with its status and the words of the provider', (status) => {
+    const error = answerToError(answer(status, { message: 'no such model', param: 'model' }), vendor);
+    expect(error).toMatchObject({ code: 'provider_rejected', status, message: 'no such model', param: 'model' });
+  });
+
+  it.each(['<html>Not found</html>', '', '[]', 'null', '{"detail":1}', '{"message":""}', '{"message":"\\u0000\\n "}'])(
+    'keeps our own sentence for the error body %p',
+    (body) => {
+      expect(answerToError(answer(404, body), vendor)).toMatchObject({
+        code: 'provider_rejected',
+        status: 404,
+        message: 'The provider rejected the request.',
+        param: null,
+      });
+    },
+  );
+
+  it('bounds the words of the provider and takes control characters out', () => {
+    expect(answerToError(answer(400, { message: 'a\u0000\r\nb\u001b[31m\u009fc' }), vendor).message).toBe('a b [31m c');
+    expect(answerToError(answer(400, { message: 'x'.repeat(5_000) }), vendor).message).toHaveLength(1_000);
+    expect(answerToError(answer(400, { message: 'x', param: 'p'.repeat(999) }), vendor).param).toHaveLength(200);
+  });
+
+  it('does not cut a character in half', () => {
+    const { message } = answerToError(answer(400, { message: `${'x'.repeat(999)}😀` }), vendor);
+    expect(message).toBe('x'.repeat(999));
+  });
+
+  it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes Retry-After on: %s', (value) => {
+    expect(answerToError(answer(429, '', { 'retry-after': value }), vendor).headers).toEqual({ 'Retry-After': value });
+  });
+
+  it.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }])('sends no Retry-After for %p', (headers) => {
+    expect(answerToError(answer(429, '', headers), vendor).headers).toEqual({});
+  });
+
+  it('does without credentialStatuses', () => {
+    const plain: ErrorReader = { slug: 'jina', readError: () => undefined };
+    expect(answerToError(answer(498), plain).code).toBe('provider_rejected');
+  });
+});
+
+describe('failureToError', () => {
+  it.each([
+    ['refused_by_egress', 'provider_failed'],
+    ['connect', 'provider_failed'],
+    ['broken', 'provider_failed'],
+    ['incomplete', 'provider_invalid_response'],
+    ['too_large', 'provider_invalid_response'],
+    ['redirect', 'provider_invalid_response'],
+    ['timeout', 'provider_timeout'],
+  ] as const)('maps %s to %s', (kind, code) => {
+    const failure = new UpstreamFailure(kind, 'what happened');
+    const error = failureToError(failure);
+    expect(error).toBeInstanceOf(GatewayError);
+    expect(error).toMatchObject({ code, reason: `${kind}: what happened`, cause: failure });
+    expect(error.message).not.toContain('what happened');
+  });
+
+  it('gives caller_gone back', () => {
+    const failure = new UpstreamFailure('caller_gone', 'left');
+    expect(failureToError(failure)).toBe(failure);
+  });
+});
+
+describe('parseProviderJson', () => {
+  it.each([[{ a: 1 }], [[]], [null], [0]])('reads %p', (value) => {
+    expect(parseProviderJson(answer(200, JSON.stringify(value)))).toEqual(value);
+  });
+
+  it.each(['', '<html>secret words</html>', '{"a":', 'secret words'])('refuses %p and does not repeat it', (body) => {
+    const parse = (): unknown => parseProviderJson(answer(200, body, { 'content-type': 'text/html\u0007' }));
+    expect(parse).toThrow(
+      expect.objectContaining({
+        code: 'provider_invalid_response',
+        reason: `expected JSON, got ${body.length} bytes of text/html (status 200)`,
+        cause: undefined,
+      }),
+    );
+  });
+
+  it('says so when there is no content type', () => {
+    expect(() => parseProviderJson(answer(200, 'x'))).toThrow(
+      expect.objectContaining({ reason: 'expected JSON, got 1 bytes of no content-type (status 200)' }),
+    );
+  });
+});

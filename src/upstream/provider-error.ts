@@ -1,0 +1,103 @@
+import { assertNever } from '../common/assert-never.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { readRetryAfter } from './retry-after.js';
+import { firstHeader } from './upstream-headers.js';
+import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
+import type { Vendor, VendorErrorText } from './vendors/vendor.types.js';
+
+const MAX_MESSAGE_CHARACTERS = 1_000;
+const MAX_PARAM_CHARACTERS = 200;
+
+/** What is needed of a vendor to tell its errors. */
+export type ErrorReader = Pick<Vendor, 'slug' | 'credentialStatuses' | 'readError'>;
+
+/** The documented error for an answer whose status is not 2xx. */
+export function answerToError(answer: UpstreamAnswer, vendor: ErrorReader): GatewayError {
+  const { status } = answer;
+  const reason = `${vendor.slug} answered ${status}`;
+
+  if (status === 401 || status === 403 || vendor.credentialStatuses?.includes(status)) {
+    // The provider's words stay out: some repeat the key that they refuse.
+    return new GatewayError('provider_credential_rejected', { reason });
+  }
+  if (status === 408) return new GatewayError('provider_timeout', { reason });
+  if (status === 429) return rateLimited(answer, reason);
+  if (status >= 500 && status < 600) return new GatewayError('provider_failed', { reason });
+  if (status >= 400 && status < 500) return rejected(answer, vendor, reason);
+  return new GatewayError('provider_invalid_response', { reason });
+}
+
+/** The documented error for a call without an answer. `caller_gone` comes back as it is: nobody is left to read an error. */
+export function failureToError(failure: UpstreamFailure): GatewayError | UpstreamFailure {
+  const options = { reason: `${failure.kind}: ${failure.message}`, cause: failure };
+  switch (failure.kind) {
+    case 'refused_by_egress':
+    case 'connect':
+    case 'broken':
+      return new GatewayError('provider_failed', options);
+    case 'incomplete':
+    case 'too_large':
+    case 'redirect':
+      return new GatewayError('provider_invalid_response', options);
+    case 'timeout':
+      return new GatewayError('provider_timeout', options);
+    case 'caller_gone':
+      return failure;
+    default:
+      return assertNever(failure.kind);
+  }
+}
+
+/** The body of a 2xx answer. Throws `provider_invalid_response` when it is not JSON. */
+export function parseProviderJson(answer: UpstreamAnswer): unknown {
+  const json = jsonOrNothing(answer.body);
+  if (json) return json.value;
+  const type = clean(firstHeader(answer.headers, 'content-type') ?? 'no content-type', 100);
+  throw new GatewayError('provider_invalid_response', {
+    reason: `expected JSON, got ${answer.body.length} bytes of ${type} (status ${answer.status})`,
+  });
+}
+
+function rateLimited(answer: UpstreamAnswer, reason: string): GatewayError {
+  const retryAfter = readRetryAfter(answer.headers);
+  return new GatewayError('provider_rate_limited', {
+    reason,
+    ...(retryAfter === undefined ? {} : { headers: { 'Retry-After': retryAfter } }),
+  });
+}
+
+function rejected(answer: UpstreamAnswer, vendor: ErrorReader, reason: string): GatewayError {
+  const text = readErrorText(answer.body, vendor);
+  const message = clean(text?.message ?? '', MAX_MESSAGE_CHARACTERS);
+  const param = clean(text?.param ?? '', MAX_PARAM_CHARACTERS);
+  return new GatewayError('provider_rejected', {
+    status: answer.status,
+    reason,
+    ...(message === '' ? {} : { message }),
+    ...(param === '' ? {} : { param }),
+  });
+}
+
+function readErrorText(body: Buffer, vendor: ErrorReader): VendorErrorText | undefined {
+  const json = jsonOrNothing(body);
+  return json ? vendor.readError(json.value) : undefined;
+}
+
+/** Wrapped, since `null` is JSON as well. The parser's own error is dropped: its message quotes the text. */
+function jsonOrNothing(body: Buffer): { readonly value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return { value };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Foreign text made fit for an error body and a log line: no control characters, bounded, no half of a surrogate pair. */
+function clean(text: string, maxCharacters: number): string {
+  return text
+    .slice(0, maxCharacters)
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/\p{Cs}/gu, '')
+    .trim();
+}

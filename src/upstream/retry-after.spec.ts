@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { readRetryAfter, retryAfterMs } from './retry-after.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+describe('retryAfterMs', () => {
+  it.each([
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': ' 7 ' }, 7_000],
+    [{ 'retry-after': ['7', '9'] }, 7_000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 12:00:05 GMT' }, 5_000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, 0],
+    [{ 'retry-after-ms': '120' }, 120],
+    [{ 'retry-after-ms': '120.5', 'retry-after': '1' }, 120.5],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '1' }, 1_000],
+  ])('reads %p', (headers, expected) => expect(retryAfterMs(headers, NOW)).toBe(expected));
+
+  it.each([
+    {},
+    { 'retry-after': '' },
+    { 'retry-after': '-1' },
+    { 'retry-after': '1.5' },
+    { 'retry-after': '1e9' },
+    { 'retry-after': '99999999999999999999' },
+    { 'retry-after': 'tomorrow' },
+    { 'retry-after': '2026-11-21T12:00:05Z' },
+    { 'retry-after': 'Sat, 99 Nov 2026 12:00:05 GMT' },
+    { 'retry-after-ms': '-5' },
+    { 'retry-after-ms': 'Infinity' },
+  ])('takes %p for no wish', (headers) => expect(retryAfterMs(headers, NOW)).toBeUndefined());
+});
+
+describe('readRetryAfter', () => {
+  it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes %s on as it is', (value) => {
+    expect(readRetryAfter({ 'retry-after': value })).toBe(value);
+  });
+
+  it('drops what is neither seconds nor a date', () => {
+    expect(readRetryAfter({ 'retry-after': '1\r\nx-injected: 1' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,29 @@
+// Retry-After is a number of seconds or an HTTP-date (RFC 9110, 10.2.3). Of the three date formats only the one that
+// may be generated today is read. `retry-after-ms` is the finer form that OpenAI and Azure OpenAI send beside it.
+import { firstHeader } from './upstream-headers.js';
+import type { UpstreamHeaders } from './upstream.types.js';
+
+const SECONDS = /^\d{1,9}$/;
+const MILLISECONDS = /^\d{1,12}(?:\.\d+)?$/;
+const HTTP_DATE =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** The header as it came when it is well-formed, and so fit to be passed on; else undefined. */
+export function readRetryAfter(headers: UpstreamHeaders): string | undefined {
+  const value = firstHeader(headers, 'retry-after')?.trim();
+  if (value === undefined) return undefined;
+  return SECONDS.test(value) || isHttpDate(value) ? value : undefined;
+}
+
+/** How long the server asks to wait, in milliseconds from `nowMs`; 0 for a date in the past; undefined when it does not ask. */
+export function retryAfterMs(headers: UpstreamHeaders, nowMs: number): number | undefined {
+  const milliseconds = firstHeader(headers, 'retry-after-ms')?.trim();
+  if (milliseconds !== undefined && MILLISECONDS.test(milliseconds)) return Number(milliseconds);
+  const value = readRetryAfter(headers);
+  if (value === undefined) return undefined;
+  return SECONDS.test(value) ? Number(value) * 1_000 : Math.max(0, Date.parse(value) - nowMs);
+}
+
+function isHttpDate(value: string): boolean {
+  return HTTP_DATE.test(value) && !Number.isNaN(Date.parse(value));
+}

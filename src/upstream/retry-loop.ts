@@ -1,0 +1,52 @@
+import type { CallLimits } from './call-limits.js';
+import { retryDelayMs } from './retry-policy.js';
+import { UpstreamFailure, type UpstreamAnswer, type UpstreamCall, type UpstreamRequest } from './upstream.types.js';
+
+export interface RetryClock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Attempts until one answers for good, or until another attempt makes no sense; the last answer or failure is the result. */
+export async function sendWithRetries(
+  call: UpstreamCall,
+  limits: CallLimits,
+  clock: RetryClock,
+  attempt: (request: UpstreamRequest) => Promise<UpstreamAnswer>,
+): Promise<UpstreamAnswer> {
+  for (let number = 1; ; number += 1) {
+    const request = call.sign ? await limits.during(call.sign(call.request, new Date(clock.now()))) : call.request;
+
+    const startedMs = clock.now();
+    const outcome = await attempt(request).catch(failureOnly);
+    const nowMs = clock.now();
+    call.onAttempt?.({ number, durationMs: nowMs - startedMs, ...describe(outcome) });
+
+    const delayMs = retryDelayMs({
+      mode: call.retry,
+      outcome,
+      attempt: number,
+      remainingMs: limits.remainingMs,
+      nowMs,
+      random: clock.random(),
+    });
+    if (delayMs === undefined) {
+      if (outcome instanceof UpstreamFailure) throw outcome;
+      return outcome;
+    }
+    await limits.sleep(delayMs);
+  }
+}
+
+/** A failure is an outcome to decide on; any other error is a defect and goes up at once. */
+function failureOnly(error: unknown): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error;
+  throw error;
+}
+
+function describe(
+  outcome: UpstreamAnswer | UpstreamFailure,
+): { status: number } | { failure: UpstreamFailure['kind'] } {
+  return outcome instanceof UpstreamFailure ? { failure: outcome.kind } : { status: outcome.status };
+}

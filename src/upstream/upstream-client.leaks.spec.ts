@@ -1,0 +1,60 @@
+import { expect, it } from '@jest/globals';
+import { callTo, FakeCaller, loopbackPolicy, until } from './__fixtures__/calls.js';
+import { closedPort, startHttp, startTcp } from './__fixtures__/loopback.js';
+import { guardedFetch } from './egress/guarded-fetch.js';
+import { UpstreamClient } from './upstream-client.js';
+
+/** What would keep the process alive: sockets, servers, timers. The pipes of the test runner are its own. */
+function resources(): string {
+  return process
+    .getActiveResourcesInfo()
+    .filter((type) => type !== 'PipeWrap')
+    .sort()
+    .join(' ');
+}
+
+it('leaves no socket, timer or listener behind, however calls end', async () => {
+  // The timer of the running test.
+  await until(() => resources() === 'Timeout');
+
+  const client = new UpstreamClient(loopbackPolicy(), {
+    connectionsPerOrigin: 2,
+    connectTimeoutMs: 500,
+    random: () => 0,
+  });
+  const silent = await startTcp(() => undefined);
+  const server = await startHttp((request, response) => {
+    if (request.url === '/ok') response.end('ok');
+    if (request.url === '/busy') response.writeHead(503, { 'retry-after-ms': '5' }).end();
+    if (request.url === '/redirect') response.writeHead(302, { location: '/ok' }).end();
+    if (request.url === '/large') response.end('x'.repeat(200_000));
+    if (request.url === '/broken') request.socket.destroy();
+  });
+  const refused = new URL(`http://127.0.0.1:${await closedPort()}/`);
+  const caller = new FakeCaller();
+  const targets = ['/ok', '/busy', '/redirect', '/large', '/broken', '/never-answers'].map((path) => server.url(path));
+  for (const url of [
+    ...targets,
+    refused,
+    silent.url('/'),
+    new URL(silent.url('/').href.replace('http', 'https')),
+    new URL('https://10.0.0.1/'),
+  ]) {
+    await client.send(callTo(url, { caller, retry: 'idempotent', timeoutMs: 100 })).catch(() => undefined);
+  }
+  const fetching = guardedFetch(loopbackPolicy(), { timeoutMs: 50, maxResponseBytes: 1_000 });
+  await fetching(server.url('/ok'));
+  await fetching(server.url('/never-answers')).catch(() => undefined);
+  expect(caller.listeners.size).toBe(0);
+
+  const leaving = client.send(callTo(server.url('/never-answers'), { caller })).catch(() => undefined);
+  const seen = server.requests.length;
+  await until(() => server.requests.length > seen);
+  caller.leave();
+  await leaving;
+  expect(caller.listeners.size).toBe(0);
+
+  await client.close();
+  await Promise.all([server.close(), silent.close()]);
+  await until(() => resources() === 'Timeout');
+});

@@ -1,0 +1,237 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { callTo, FakeCaller, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
+import { closedPort, startHttp, type Loopback } from './__fixtures__/loopback.js';
+import { UpstreamClient } from './upstream-client.js';
+import type { UpstreamAttempt, UpstreamRequest } from './upstream.types.js';
+
+let client: UpstreamClient;
+const servers: Loopback[] = [];
+
+/** A server that plays one step a request, the last for ever. */
+async function script(...steps: readonly ((response: ServerResponse) => unknown)[]): Promise<Loopback> {
+  let next = 0;
+  const server = await startHttp((_request, response) => {
+    steps[Math.min(next, steps.length - 1)]?.(response);
+    next += 1;
+  });
+  servers.push(server);
+  return server;
+}
+
+const ok = (response: ServerResponse): unknown => response.end('ok');
+const answer =
+  (status: number, headers: Record<string, string> = {}) =>
+  (response: ServerResponse): unknown =>
+    response.writeHead(status, headers).end();
+const hangUp = (response: ServerResponse): unknown => response.socket?.destroy();
+const half = (response: ServerResponse): unknown => {
+  response.writeHead(200, { 'content-length': '100' }).write('half');
+  return setTimeout(() => response.socket?.destroy(), 5);
+};
+
+beforeEach(() => {
+  // No jitter: a wait is as long as the server asks, else nothing.
+  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 2, connectTimeoutMs: 2_000, random: () => 0 });
+});
+
+afterEach(async () => {
+  await client.close();
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+describe('UpstreamClient: retries', () => {
+  it.each([
+    ['a 503', answer(503)],
+    ['a 429', answer(429)],
+    ['a 408', answer(408)],
+    ['a connection that breaks', hangUp],
+    ['half an answer', half],
+  ])('repeats an idempotent request after %s', async (_what, step) => {
+    const server = await script(step, ok);
+    expect((await client.send(callTo(server.url('/'), { retry: 'idempotent' }))).status).toBe(200);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('gives the last answer after three attempts', async () => {
+    const server = await script(answer(500), answer(502), answer(503), ok);
+    expect((await client.send(callTo(server.url('/'), { retry: 'idempotent' }))).status).toBe(503);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('gives the last failure after three attempts', async () => {
+    const server = await script(hangUp);
+    expect((await failureOf(client.send(callTo(server.url('/'), { retry: 'idempotent' })))).kind).toBe('broken');
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['never', answer(503)],
+    ['connect', answer(503)],
+  ] as const)('does not repeat an answer in mode %s', async (retry, step) => {
+    const server = await script(step, ok);
+    expect((await client.send(callTo(server.url('/'), { retry }))).status).toBe(503);
+  });
+
+  it('does not repeat in mode connect what the server may have done already', async () => {
+    const server = await script(hangUp, ok);
+    expect((await failureOf(client.send(callTo(server.url('/'), { retry: 'connect' })))).kind).toBe('broken');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('repeats in mode connect a connection that was refused', async () => {
+    const attempts: UpstreamAttempt[] = [];
+    const url = new URL(`http://127.0.0.1:${await closedPort()}/`);
+    const call = callTo(url, { retry: 'connect', onAttempt: (attempt) => attempts.push(attempt) });
+    expect((await failureOf(client.send(call))).kind).toBe('connect');
+    expect(attempts.map(({ number, failure }) => [number, failure])).toEqual([
+      [1, 'connect'],
+      [2, 'connect'],
+      [3, 'connect'],
+    ]);
+  });
+
+  it('tells of each attempt', async () => {
+    const server = await script(answer(503), hangUp, ok);
+    const attempts: UpstreamAttempt[] = [];
+    await client.send(callTo(server.url('/'), { retry: 'idempotent', onAttempt: (attempt) => attempts.push(attempt) }));
+    expect(attempts).toEqual([
+      { number: 1, durationMs: expect.any(Number), status: 503 },
+      { number: 2, durationMs: expect.any(Number), failure: 'broken' },
+      { number: 3, durationMs: expect.any(Number), status: 200 },
+    ]);
+  });
+});
+
+describe('UpstreamClient: Retry-After', () => {
+  it('waits as long as it is asked', async () => {
+    const server = await script(answer(429, { 'retry-after-ms': '60' }), ok);
+    const started = Date.now();
+    expect((await client.send(callTo(server.url('/'), { retry: 'idempotent' }))).status).toBe(200);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(58);
+  });
+
+  it('gives the answer at once when the wait would pass the deadline', async () => {
+    const server = await script(answer(429, { 'retry-after': '3' }), ok);
+    const started = Date.now();
+    const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: 2_000 });
+    expect((await client.send(call)).status).toBe(429);
+    expect(Date.now() - started).toBeLessThan(1_000);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('counts a date from the clock of the client', async () => {
+    const now = Date.UTC(2026, 10, 21, 12, 0, 0);
+    const fixed = new UpstreamClient(loopbackPolicy(), {
+      connectionsPerOrigin: 1,
+      connectTimeoutMs: 2_000,
+      now: () => now,
+    });
+    const server = await script(answer(503, { 'retry-after': 'Sat, 21 Nov 2026 12:00:03 GMT' }), ok);
+    expect((await fixed.send(callTo(server.url('/'), { retry: 'idempotent', timeoutMs: 2_000 }))).status).toBe(503);
+    await fixed.close();
+  });
+
+  it('holds the deadline over all attempts', async () => {
+    const server = await script(answer(503), answer(503), () => undefined);
+    const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: 250 });
+    expect((await failureOf(client.send(call))).kind).toBe('timeout');
+    expect(server.requests).toHaveLength(3);
+  });
+});
+
+describe('UpstreamClient: signatures', () => {
+  it('signs each attempt anew, at its own time', async () => {
+    let now = 1_000;
+    const ticking = new UpstreamClient(loopbackPolicy(), {
+      connectionsPerOrigin: 1,
+      connectTimeoutMs: 2_000,
+      random: () => 0,
+      now: () => (now += 1),
+    });
+    const times: number[] = [];
+    const sign = (request: UpstreamRequest, at: Date): Promise<UpstreamRequest> => {
+      times.push(at.getTime());
+      return Promise.resolve({ ...request, headers: { ...request.headers, 'x-signature': String(times.length) } });
+    };
+    const server = await script(answer(500), ok);
+    await ticking.send(callTo(server.url('/'), { retry: 'idempotent', sign }));
+
+    expect(server.requests.map(({ headers }) => headers['x-signature'])).toEqual(['1', '2']);
+    expect(times[1]).toBeGreaterThan(times[0] ?? Infinity);
+    await ticking.close();
+  });
+
+  it('lets the error of a signature up', async () => {
+    const server = await script(ok);
+    const sign = (): Promise<UpstreamRequest> => Promise.reject(new Error('no credentials'));
+    await expect(client.send(callTo(server.url('/'), { sign }))).rejects.toThrow('no credentials');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('counts a signature that hangs against the deadline', async () => {
+    const server = await script(ok);
+    const sign = (): Promise<UpstreamRequest> => new Promise(() => undefined);
+    expect((await failureOf(client.send(callTo(server.url('/'), { sign, timeoutMs: 20 })))).kind).toBe('timeout');
+  });
+});
+
+describe('UpstreamClient: the caller leaves', () => {
+  it('cuts the connection at once and does not repeat', async () => {
+    const server = await script(() => undefined);
+    const caller = new FakeCaller();
+    const running = failureOf(client.send(callTo(server.url('/'), { retry: 'idempotent', caller })));
+    await until(() => server.requests.length === 1);
+    const left = Date.now();
+    caller.leave();
+
+    expect((await running).kind).toBe('caller_gone');
+    await until(() => server.requests[0]?.socket.destroyed === true);
+    expect(Date.now() - left).toBeLessThan(500);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(server.requests).toHaveLength(1);
+    expect(caller.listeners.size).toBe(0);
+  });
+
+  it('ends the wait before a retry', async () => {
+    const server = await script(answer(429, { 'retry-after': '60' }));
+    const caller = new FakeCaller();
+    const running = failureOf(
+      client.send(callTo(server.url('/'), { retry: 'idempotent', caller, timeoutMs: 120_000 })),
+    );
+    await until(() => server.requests.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    caller.leave();
+    expect((await running).kind).toBe('caller_gone');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('sends nothing for a caller that has left already', async () => {
+    const server = await script(ok);
+    const caller = new FakeCaller();
+    caller.leave();
+    expect((await failureOf(client.send(callTo(server.url('/'), { caller })))).kind).toBe('caller_gone');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('does not send what still waits for a connection, and keeps that connection', async () => {
+    const single = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 2_000 });
+    const held: ServerResponse[] = [];
+    const server = await script((response) => held.push(response), ok);
+    const first = single.send(callTo(server.url('/first')));
+    await until(() => held.length === 1);
+
+    const caller = new FakeCaller();
+    const second = failureOf(single.send(callTo(server.url('/second'), { caller })));
+    const third = single.send(callTo(server.url('/third')));
+    caller.leave();
+    expect((await second).kind).toBe('caller_gone');
+    held[0]?.end('first');
+
+    expect((await first).body.toString()).toBe('first');
+    expect((await third).status).toBe(200);
+    expect(server.requests.map(({ url }) => url)).toEqual(['/first', '/third']);
+    expect(server.connections).toBe(1);
+    await single.close();
+  });
+});

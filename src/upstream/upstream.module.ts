@@ -1,0 +1,75 @@
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { Clock } from '../common/time/clock.js';
+import { AppConfig } from '../config/environment.js';
+import { EgressPolicy } from './egress/egress-policy.js';
+import { ProviderSender } from './provider-sender.js';
+import { UpstreamClient } from './upstream-client.js';
+import { AwsCredentialSource } from './vendors/aws-credentials.js';
+import { createVendors, VENDORS } from './vendors/vendor-list.js';
+import type { Vendor } from './vendors/vendor.types.js';
+import { VendorRegistry } from './vendors/vendor.registry.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STS_TIMEOUT_MS = 5_000;
+const STS_MAX_BYTES = 64 * 1024;
+
+@Module({
+  providers: [
+    {
+      provide: EgressPolicy,
+      inject: [AppConfig],
+      useFactory: (config: AppConfig): EgressPolicy => new EgressPolicy(config.EGRESS_ALLOW),
+    },
+    {
+      provide: UpstreamClient,
+      inject: [EgressPolicy, AppConfig],
+      useFactory: (egress: EgressPolicy, config: AppConfig): UpstreamClient =>
+        new UpstreamClient(egress, {
+          connectionsPerOrigin: config.PROVIDER_CONNECTIONS_PER_ORIGIN,
+          connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        }),
+    },
+    {
+      provide: VENDORS,
+      inject: [UpstreamClient, AppConfig, Clock],
+      useFactory: (client: UpstreamClient, config: AppConfig, clock: Clock): readonly Vendor[] =>
+        createVendors({ awsCredentials: createAwsCredentials(client, config, clock) }),
+    },
+    VendorRegistry,
+    ProviderSender,
+  ],
+  exports: [EgressPolicy, ProviderSender, VendorRegistry],
+})
+export class UpstreamModule implements OnApplicationShutdown {
+  constructor(@Inject(UpstreamClient) private readonly client: UpstreamClient) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.client.close();
+  }
+}
+
+/** Sessions are shared between requests, so a caller that leaves must not end the call that makes one. */
+function createAwsCredentials(client: UpstreamClient, config: AppConfig, clock: Clock): AwsCredentialSource {
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = config;
+  return new AwsCredentialSource({
+    send: (request) =>
+      client.send({
+        request,
+        timeoutMs: STS_TIMEOUT_MS,
+        maxResponseBytes: STS_MAX_BYTES,
+        retry: 'idempotent',
+        caller: ALWAYS_PRESENT,
+      }),
+    now: () => clock.now(),
+    instanceCredentials:
+      accessKeyId === undefined || secretAccessKey === undefined
+        ? undefined
+        : { accessKeyId, secretAccessKey, sessionToken },
+    allowedServiceRoleOrganisations: config.AWS_SERVICE_ROLE_ORGANISATIONS,
+  });
+}

@@ -1,0 +1,75 @@
+import type { CallerPresence } from '../common/http/caller-presence.js';
+
+/** One HTTP request to a service outside the gateway, as plain data. */
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly url: URL;
+  /** Lower-case names. Built from an allow-list, never copied from the client. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer | undefined;
+}
+
+/** A complete answer, body included, whatever its status. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly headers: UpstreamHeaders;
+  readonly body: Buffer;
+}
+
+export type UpstreamHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Which failed attempts may be repeated: `idempotent` repeats 408, 429, 5xx and broken connections, `connect` only connections that never came about. */
+export type RetryMode = 'idempotent' | 'connect' | 'never';
+
+export interface UpstreamCall {
+  readonly request: UpstreamRequest;
+  /** Bound for the whole call in milliseconds, retries and waits included. */
+  readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+  readonly retry: RetryMode;
+  readonly caller: CallerPresence;
+  /** Called before each attempt; signatures that cover the time are made here. */
+  readonly sign?: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+  /** Told of each attempt when it is over, for metrics and traces. Must not throw. */
+  readonly onAttempt?: (attempt: UpstreamAttempt) => void;
+}
+
+/** One attempt of a call: an answer of any status, or a failure. Signing and the waits between attempts are not in it. */
+export interface UpstreamAttempt {
+  /** 1 for the first. */
+  readonly number: number;
+  readonly durationMs: number;
+  readonly status?: number;
+  readonly failure?: UpstreamFailureKind;
+}
+
+/** What the rooms above need of the client, and what their tests put a fake in place of. */
+export interface UpstreamSender {
+  /** Resolves with an answer of any status but 3xx; rejects with UpstreamFailure, or with what `sign` threw. */
+  send(call: UpstreamCall): Promise<UpstreamAnswer>;
+}
+
+export type UpstreamFailureKind =
+  | 'refused_by_egress'
+  /** No connection came about (DNS, TCP, TLS): the request was not sent. */
+  | 'connect'
+  /** The connection broke after the request was sent and before the answer began. */
+  | 'broken'
+  /** The answer began and was cut off or malformed. */
+  | 'incomplete'
+  | 'timeout'
+  | 'too_large'
+  | 'redirect'
+  | 'caller_gone';
+
+/** No usable HTTP answer came. The kind decides which documented error the caller sees. */
+export class UpstreamFailure extends Error {
+  constructor(
+    readonly kind: UpstreamFailureKind,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = 'UpstreamFailure';
+  }
+}

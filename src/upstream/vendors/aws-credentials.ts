@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
+import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
+import { assumeRoleRequest, readAssumeRole, readStsErrorCode, type RoleSession } from './aws-sts.js';
+import type { BaseVendorOptions, Credential } from './vendor.types.js';
+
+const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
+const MAX_SESSIONS = 1_000;
+
+export const AWS_AUTH_TYPES = ['accessKey', 'assumedRole', 'serviceRole'] as const;
+export type AwsAuthType = (typeof AWS_AUTH_TYPES)[number];
+
+/** The options of a virtual key that decide who signs. */
+export interface AwsOptions extends BaseVendorOptions {
+  readonly aws_auth_type?: AwsAuthType;
+  readonly aws_access_key_id?: string;
+  readonly aws_secret_access_key?: string;
+  readonly aws_session_token?: string;
+  readonly aws_role_arn?: string;
+  readonly aws_external_id?: string;
+}
+
+export interface AwsCredentialServices {
+  /** Goes through the gateway's own client, and so through its egress rules. */
+  readonly send: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
+  readonly now: () => Date;
+  /** The gateway's own AWS identity, for `aws_auth_type: serviceRole`. */
+  readonly instanceCredentials?: AwsCredentials | undefined;
+  /** Organisations (ids) that may use that identity; none unless the operator names them. */
+  readonly allowedServiceRoleOrganisations: readonly string[];
+}
+
+/** Turns a virtual key's AWS options into the credentials that sign. Role sessions are kept until shortly before they end. */
+export class AwsCredentialSource {
+  readonly #sessions = new LRUCache<string, RoleSession>({ max: MAX_SESSIONS });
+  readonly #pending = new Map<string, Promise<RoleSession>>();
+
+  constructor(private readonly services: AwsCredentialServices) {}
+
+  /** Throws `secret_unavailable`, and `permission_denied` for an organisation that may not use the gateway's identity. */
+  async resolve(credential: Credential<AwsOptions>, region: string): Promise<AwsCredentials> {
+    const type = credential.options.aws_auth_type ?? 'accessKey';
+    if (type === 'serviceRole') return this.#ownIdentity(credential.organisationId);
+    const stored = storedKey(credential.options);
+    return type === 'accessKey' ? stored : (await this.#session(credential, stored, region)).credentials;
+  }
+
+  #ownIdentity(organisationId: string): AwsCredentials {
+    const { instanceCredentials, allowedServiceRoleOrganisations } = this.services;
+    if (!allowedServiceRoleOrganisations.includes(organisationId)) {
+      throw new GatewayError('permission_denied', {
+        message: "The organisation of this virtual key may not use the gateway's own AWS identity.",
+        reason: 'aws_auth_type serviceRole: the organisation is not in AWS_SERVICE_ROLE_ORGANISATIONS',
+      });
+    }
+    if (instanceCredentials === undefined) {
+      throw new GatewayError('secret_unavailable', { reason: 'the gateway has no AWS credentials of its own' });
+    }
+    return instanceCredentials;
+  }
+
+  /** One request to STS for each role and key at a time, however many calls wait for it. */
+  #session(credential: Credential<AwsOptions>, stored: AwsCredentials, region: string): Promise<RoleSession> {
+    const cacheKey = fingerprint(credential, stored, region);
+    const cached = this.#sessions.get(cacheKey);
+    if (cached !== undefined && this.#lasts(cached)) return Promise.resolve(cached);
+    const pending = this.#pending.get(cacheKey);
+    if (pending !== undefined) return pending;
+    const fresh = this.#assumeRole(credential, stored, region)
+      .then((session) => {
+        this.#sessions.set(cacheKey, session);
+        return session;
+      })
+      .finally(() => this.#pending.delete(cacheKey));
+    this.#pending.set(cacheKey, fresh);
+    return fresh;
+  }
+
+  #lasts(session: RoleSession): boolean {
+    return session.expiresAt.getTime() - this.services.now().getTime() > RENEW_BEFORE_EXPIRY_MS;
+  }
+
+  async #assumeRole(credential: Credential<AwsOptions>, stored: AwsCredentials, region: string): Promise<RoleSession> {
+    const { aws_role_arn: arn, aws_external_id: externalId } = credential.options;
+    if (arn === undefined) throw new GatewayError('secret_unavailable', { reason: 'config.aws_role_arn is missing' });
+    const request = assumeRoleRequest(
+      { arn, externalId, sessionName: `tollgate-${credential.organisationId}` },
+      region,
+    );
+    const signed = await signAwsRequest(request, stored, { service: 'sts', region }, this.services.now());
+    const answer = await this.services.send(signed).catch(unreachable);
+    const body = parseJson(answer.body);
+    if (answer.status !== 200) {
+      const reason = `STS refused AssumeRole: status ${answer.status}, code ${readStsErrorCode(body)}`;
+      throw new GatewayError('secret_unavailable', { reason });
+    }
+    try {
+      return readAssumeRole(body);
+    } catch (cause) {
+      throw new GatewayError('secret_unavailable', { reason: 'STS answered in an unknown form', cause });
+    }
+  }
+}
+
+function storedKey(options: AwsOptions): AwsCredentials {
+  const { aws_access_key_id: accessKeyId, aws_secret_access_key: secretAccessKey } = options;
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    const reason = 'config.aws_access_key_id or config.aws_secret_access_key is missing';
+    throw new GatewayError('secret_unavailable', { reason });
+  }
+  return { accessKeyId, secretAccessKey, sessionToken: options.aws_session_token };
+}
+
+/** All that a session depends on. Hashed, so that the cache's keys hold no secret; a changed secret gets a new session. */
+function fingerprint(credential: Credential<AwsOptions>, stored: AwsCredentials, region: string): string {
+  const { aws_role_arn: arn, aws_external_id: externalId } = credential.options;
+  const parts = [
+    credential.organisationId,
+    region,
+    arn,
+    externalId,
+    stored.accessKeyId,
+    stored.secretAccessKey,
+    stored.sessionToken,
+  ];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+}
+
+function unreachable(cause: unknown): never {
+  const reason = cause instanceof UpstreamFailure ? `STS: ${cause.kind}` : 'STS could not be asked';
+  throw new GatewayError('secret_unavailable', { reason, cause });
+}
+
+/** undefined when the text is not JSON. The parser's own error is dropped: its message quotes the text. */
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

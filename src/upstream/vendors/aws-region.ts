@@ -1,0 +1,21 @@
+// AWS endpoints by region and partition. Source: https://docs.aws.amazon.com/general/latest/gr/rande.html, read 2026-11-21.
+import { GatewayError } from '../../common/errors/gateway.error.js';
+
+/** No dots: a region becomes a label of a host name, and must not be able to become the host. */
+export const AWS_REGION = /^[a-z0-9-]{1,20}$/;
+
+/** By the region's first part. The isolated partitions need a `base_url`. */
+const SUFFIXES: readonly (readonly [prefix: string, suffix: string])[] = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['eusc-', 'amazonaws.eu'],
+];
+
+/** The regional endpoint of a service. Throws `secret_unavailable` when the region cannot be one. */
+export function awsEndpoint(service: string, region: string): URL {
+  // Checked again although the options were: a secret reference may have supplied it.
+  if (!AWS_REGION.test(region)) {
+    throw new GatewayError('secret_unavailable', { reason: 'config.aws_region is not the name of a region' });
+  }
+  const suffix = SUFFIXES.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';
+  return new URL(`https://${service}.${region}.${suffix}`);
+}

@@ -1,0 +1,46 @@
+import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
+import type { VendorRequest } from './vendor.types.js';
+
+export const MAX_BASE_URL_CHARACTERS = 2_048;
+
+const VERSION_AT_END = /\/v\d+$/;
+const VERSION_AT_START = /^\/v\d+(?=\/|$)/;
+/** `.` and `..` as whole segments, encoded or not: the URL API would resolve them and so leave the base's path. */
+const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** The URL when the text can serve as a base: absolute, http(s), no userinfo, query or fragment. Egress rules come later. */
+export function parseBaseUrl(text: string): URL | undefined {
+  if (text.length > MAX_BASE_URL_CHARACTERS || /[\s?#\\]/.test(text) || !/^https?:\/\//i.test(text)) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.username === '' && url.password === '' ? url : undefined;
+}
+
+/** The virtual key's own base URL, else the vendor's. Checked again here, since a secret reference may have supplied it. */
+export function baseUrl(options: { readonly base_url?: string }, vendorDefault?: string): URL {
+  const text = options.base_url ?? vendorDefault;
+  if (text === undefined) throw new GatewayError('secret_unavailable', { reason: 'config.base_url is missing' });
+  const url = parseBaseUrl(text);
+  if (url === undefined)
+    throw new GatewayError('secret_unavailable', { reason: 'config.base_url is not a usable URL' });
+  return url;
+}
+
+/**
+ * Appends path and query to the base; host and path prefix of the base stay. A version at the end of the base gives way
+ * to the one that the path begins with, so that `https://host` and `https://host/v1` mean the same for `/v1/rerank`.
+ */
+export function joinUrl(base: URL, request: Pick<VendorRequest, 'path' | 'query'>): URL {
+  if (!request.path.startsWith('/') || DOT_SEGMENT.test(request.path)) {
+    throw invalidField('path', 'must not have dot segments');
+  }
+  const prefix = pathPrefix(base);
+  const url = new URL(base);
+  url.pathname = (VERSION_AT_START.test(request.path) ? prefix.replace(VERSION_AT_END, '') : prefix) + request.path;
+  for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, value);
+  return url;
+}
+
+/** The base's path without slashes at its end; empty for a bare origin. */
+export function pathPrefix(base: URL): string {
+  return base.pathname.replace(/\/+$/, '');
+}

@@ -1,0 +1,38 @@
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { UpstreamRequest } from '../upstream.types.js';
+import type { Credential, VendorRequest } from './vendor.types.js';
+
+/** JSON in, JSON out. `credentialHeaders` win: no request may replace the credential. */
+export function buildRequest(
+  url: URL,
+  request: VendorRequest,
+  credentialHeaders: Readonly<Record<string, string>>,
+): UpstreamRequest {
+  const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body), 'utf8');
+  return {
+    method: request.method,
+    url,
+    headers: {
+      ...request.headers,
+      accept: 'application/json',
+      'user-agent': 'tollgate',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...credentialHeaders,
+    },
+    body,
+  };
+}
+
+export function bearer(credential: Pick<Credential, 'key'>): { readonly authorization: string } {
+  return { authorization: `Bearer ${headerKey(credential)}` };
+}
+
+/** The key, fit for a header: a line break from a careless secret would otherwise fail far away, in the HTTP client. */
+export function headerKey(credential: Pick<Credential, 'key'>): string {
+  const { key } = credential;
+  if (key === undefined || !/^[\x21-\x7e]+$/.test(key)) {
+    const reason = 'the key is missing, or has characters that no header takes (a line break at its end?)';
+    throw new GatewayError('secret_unavailable', { reason });
+  }
+  return key;
+}

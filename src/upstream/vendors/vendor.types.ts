@@ -1,0 +1,82 @@
+import type { UpstreamRequest } from '../upstream.types.js';
+
+export const PROVIDER_SLUGS = [
+  'cohere',
+  'voyage',
+  'jina',
+  'pinecone',
+  'bedrock',
+  'azure-ai',
+  'openai',
+  'azure-openai',
+  'openai-compatible',
+  'local',
+] as const;
+
+export type ProviderSlug = (typeof PROVIDER_SLUGS)[number];
+
+/** Options that every provider takes. A vendor's own class adds its fields. */
+export interface BaseVendorOptions {
+  readonly base_url?: string;
+  readonly timeout_ms?: number;
+}
+
+/** What a virtual key opens: the provider's key (if it has one) and the options, secrets included. Lives in memory only. */
+export interface Credential<Options extends BaseVendorOptions = BaseVendorOptions> {
+  readonly key: string | undefined;
+  readonly options: Options;
+  /** Whose credential it is: decides whether the gateway's own cloud identity may be used. */
+  readonly organisationId: string;
+}
+
+/** Where and how a request goes, before the vendor's address and credential are added. */
+export interface VendorRequest {
+  readonly method: UpstreamRequest['method'];
+  /** Absolute path with encoded segments, e.g. `/v2/rerank`. */
+  readonly path: string;
+  /** Query parameters, not encoded. Never part of `path`: there a `?` is an ordinary character. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** The region that the request is for, for vendors with one address a region. */
+  readonly region?: string;
+}
+
+/** The provider's own words about a failure, read from its error body. */
+export interface VendorErrorText {
+  readonly message: string;
+  readonly param?: string;
+}
+
+/** One broken rule about a virtual key's `key` or `config`. */
+export interface OptionProblem {
+  /** As in the request: `key`, `config.aws_region`. */
+  readonly param: string;
+  /** Begins with `param`. */
+  readonly message: string;
+}
+
+export type VendorSigner = (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+
+/** One vendor: its address, its credential, its error bodies. One file each in this folder. */
+export interface Vendor<Options extends BaseVendorOptions = BaseVendorOptions> {
+  readonly slug: ProviderSlug;
+  readonly name: string;
+  /** class-validator class of the virtual key's `config`; fields marked `@Sensitive()` are sealed at rest. */
+  readonly optionsClass: new () => Options;
+  /** Whether a virtual key must hold `key`, may, or must not. */
+  readonly key: 'required' | 'optional' | 'none';
+  /** Rules between the fields, and about what must be there; one problem for each broken rule. */
+  checkOptions?(options: Options, key: string | undefined): readonly OptionProblem[];
+  /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
+  address(request: VendorRequest, credential: Credential<Options>): UpstreamRequest;
+  /** Signs each attempt, for vendors whose signature covers the body and the time. */
+  signer?(credential: Credential<Options>): VendorSigner;
+  /** Reads the vendor's error body; undefined when it is not in a known form. */
+  readError(body: unknown): VendorErrorText | undefined;
+  /** Statuses besides 401 and 403 that mean that the credential was refused. */
+  readonly credentialStatuses?: readonly number[];
+  /** A cheap request that tells whether the credential works; `accepts` lists the statuses that say yes. */
+  readonly probe: { readonly request: VendorRequest; readonly accepts: readonly number[] } | undefined;
+}
