@@ -1,0 +1,44 @@
+import type { INestApplication, Type } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants.js';
+import { ModulesContainer } from '@nestjs/core';
+import { PUBLIC_ROUTE } from './public.decorator.js';
+import { REQUIRED_SCOPE } from './require-scope.decorator.js';
+
+/** A handler of a controller, with what it declares about its callers. */
+export interface DeclaredRoute {
+  readonly name: string;
+  readonly scope: string | undefined;
+  readonly isPublic: boolean;
+}
+
+/** Stops the start when a route says neither which scope it needs nor that it is public. */
+export function assertRoutesDeclared(app: INestApplication): void {
+  const undeclared = declaredRoutes(app).filter((route) => route.scope === undefined && !route.isPublic);
+  if (undeclared.length === 0) return;
+  throw new Error(`routes without @RequireScope() or @Public(): ${undeclared.map((route) => route.name).join(', ')}`);
+}
+
+export function declaredRoutes(app: INestApplication): readonly DeclaredRoute[] {
+  const modules = [...app.get(ModulesContainer).values()];
+  const controllers = modules.flatMap((module) => [...module.controllers.values()].map((wrapper) => wrapper.metatype));
+  return controllers.filter((controller) => isClass(controller)).flatMap(routesOf);
+}
+
+function routesOf(controller: Type): readonly DeclaredRoute[] {
+  const prototype: object = controller.prototype;
+  const isPublicClass = Reflect.hasMetadata(PUBLIC_ROUTE, controller);
+  return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+    const handler: unknown = Reflect.get(prototype, name);
+    if (typeof handler !== 'function' || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
+    const scope: unknown = Reflect.getMetadata(REQUIRED_SCOPE, handler);
+    return {
+      name: `${controller.name}.${name}`,
+      scope: typeof scope === 'string' ? scope : undefined,
+      isPublic: isPublicClass || Reflect.hasMetadata(PUBLIC_ROUTE, handler),
+    };
+  });
+}
+
+function isClass(value: unknown): value is Type {
+  return typeof value === 'function';
+}

@@ -1,0 +1,28 @@
+import type { Scope } from './scopes.js';
+import type { RateLimit } from './rate-limit.js';
+
+/** The person behind a `user` key. */
+export interface KeyUser {
+  readonly user_id: string;
+  readonly email?: string;
+  readonly username?: string;
+  readonly sub?: string;
+  readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** The authenticated caller of a request and the tenant that it acts for. */
+export interface Principal {
+  readonly kind: 'api_key' | 'admin_token';
+  /** Id of the API key, or subject of the token. */
+  readonly id: string;
+  readonly organisationId: string;
+  /** null: the whole organisation. */
+  readonly workspaceId: string | null;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly user: KeyUser | null;
+  /** Laid over the client's metadata: a client cannot change it. */
+  readonly enforcedMetadata: Readonly<Record<string, string>>;
+  /** Where the client and the key say nothing. */
+  readonly defaultMetadata: Readonly<Record<string, string>>;
+  readonly rateLimits: readonly RateLimit[];
+}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { type DeepPartial, type EntityManager, IsNull } from 'typeorm';
+import { invalidField } from '../common/errors/gateway.error.js';
+import { Clock } from '../common/time/clock.js';
+import { generateApiKey, publicIdOf } from './api-key-format.js';
+import { ApiKeyHasher } from './api-key-hasher.js';
+import { ApiKeySecret } from './api-key-secret.entity.js';
+import { ApiKey } from './api-key.entity.js';
+
+export interface IssuedKey {
+  readonly apiKey: ApiKey;
+  /** The whole key. Only its hash is kept. */
+  readonly key: string;
+}
+
+/** Makes keys and their secrets, always in the caller's transaction. */
+@Injectable()
+export class ApiKeyIssuer {
+  constructor(
+    private readonly hasher: ApiKeyHasher,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Stores a new key. `key` is for the first key of a gateway, which the operator may have chosen. */
+  async issue(manager: EntityManager, fields: DeepPartial<ApiKey>, key = generateApiKey()): Promise<IssuedKey> {
+    const { expiresAt } = fields;
+    if (expiresAt instanceof Date && expiresAt <= this.clock.now())
+      throw invalidField('expires_at', 'must be in the future');
+    const apiKey = await manager.save(manager.create(ApiKey, fields));
+    await this.addSecret(manager, apiKey.id, key);
+    return { apiKey, key };
+  }
+
+  /** Gives a key a new secret; the old one works for `transitionSeconds` more. Returns the new key and the old one's end. */
+  async rotate(
+    manager: EntityManager,
+    apiKey: ApiKey,
+    transitionSeconds: number,
+  ): Promise<{ readonly key: string; readonly previousValidUntil: Date }> {
+    const previousValidUntil = new Date(this.clock.now().getTime() + transitionSeconds * 1000);
+    await manager.update(
+      ApiKeySecret,
+      { apiKeyId: apiKey.id, validUntil: IsNull() },
+      { validUntil: previousValidUntil },
+    );
+    const key = generateApiKey();
+    await this.addSecret(manager, apiKey.id, key);
+    return { key, previousValidUntil };
+  }
+
+  private async addSecret(manager: EntityManager, apiKeyId: string, key: string): Promise<void> {
+    const publicId = publicIdOf(key);
+    if (publicId === undefined) throw new Error('a key without its form');
+    await manager.insert(ApiKeySecret, { publicId, apiKeyId, hash: this.hasher.hash(key) });
+  }
+}

@@ -1,0 +1,60 @@
+import {
+  Column,
+  CreateDateColumn,
+  Entity,
+  ForeignKey,
+  Index,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  type Relation,
+  UpdateDateColumn,
+} from 'typeorm';
+import type { KeyUser } from '../access/principal.js';
+import type { RateLimit } from '../access/rate-limit.js';
+import { ApiKeySecret } from './api-key-secret.entity.js';
+
+@Entity('api_keys')
+@Index('ix_api_keys_tenant', ['organisationId', 'workspaceId', 'createdAt'])
+export class ApiKey {
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_api_keys' })
+  readonly id!: string;
+
+  @ForeignKey('Organisation', { name: 'fk_api_keys_organisation' })
+  @Column({ name: 'organisation_id', type: 'uuid' })
+  readonly organisationId!: string;
+
+  /** null: a key of the whole organisation. */
+  @ForeignKey('Workspace', { name: 'fk_api_keys_workspace' })
+  @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
+  readonly workspaceId!: string | null;
+
+  @Column({ type: 'varchar', length: 255 })
+  name!: string;
+
+  @Column({ type: 'varchar', length: 16 })
+  readonly type!: 'service' | 'user';
+
+  @Column({ type: 'text', array: true })
+  scopes!: string[];
+
+  @Column({ type: 'jsonb', nullable: true })
+  user!: KeyUser | null;
+
+  @Column({ type: 'jsonb', default: {} })
+  metadata!: Record<string, string>;
+
+  @Column({ name: 'rate_limits', type: 'jsonb', default: [] })
+  rateLimits!: RateLimit[];
+
+  @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
+  expiresAt!: Date | null;
+
+  @OneToMany(() => ApiKeySecret, (secret) => secret.apiKey)
+  readonly secrets?: Relation<ApiKeySecret>[];
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  readonly createdAt!: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
+  readonly updatedAt!: Date;
+}

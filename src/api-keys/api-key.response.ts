@@ -1,0 +1,62 @@
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { ApiKey } from './api-key.entity.js';
+import { KeyUserDto, RateLimitDto } from './dto/api-key.dto.js';
+
+export class CreatedApiKeyResponse {
+  readonly id: string;
+  readonly object: 'api-key';
+  /** The key itself. It is shown here once and cannot be read again. */
+  readonly key: string;
+}
+
+export class RotatedApiKeyResponse extends CreatedApiKeyResponse {
+  /** Unix seconds until which the previous secret still works. */
+  readonly previous_valid_until: number;
+}
+
+export class ApiKeyResponse {
+  readonly id: string;
+  readonly object: 'api-key';
+  readonly name: string;
+  /** `service` or `user`. */
+  readonly type: string;
+  /** `workspace` or `organisation`. */
+  readonly level: string;
+  readonly organisation_id: string;
+  readonly workspace_id: string | null;
+  readonly scopes: string[];
+  readonly user: KeyUserDto | null;
+  readonly metadata: Record<string, string>;
+  readonly rate_limits: RateLimitDto[];
+  /** Unix seconds; null: never. */
+  readonly expires_at: number | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly updated_at: number;
+}
+
+export class ApiKeyListResponse {
+  readonly object: 'list';
+  readonly data: ApiKeyResponse[];
+  readonly total: number;
+}
+
+export function toApiKeyResponse(key: ApiKey): ApiKeyResponse {
+  return {
+    id: key.id,
+    object: 'api-key',
+    name: key.name,
+    type: key.type,
+    level: key.workspaceId === null ? 'organisation' : 'workspace',
+    organisation_id: key.organisationId,
+    workspace_id: key.workspaceId,
+    scopes: key.scopes,
+    user: key.user,
+    metadata: key.metadata,
+    rate_limits: key.rateLimits,
+    expires_at: toUnixSeconds(key.expiresAt),
+    created_at: toUnixSeconds(key.createdAt),
+    updated_at: toUnixSeconds(key.updatedAt),
+  };
+}

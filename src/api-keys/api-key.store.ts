@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { isScope } from '../access/scopes.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { publicIdOf } from './api-key-format.js';
+import { ApiKeyHasher } from './api-key-hasher.js';
+import { ApiKeySecret } from './api-key-secret.entity.js';
+import type { ApiKey } from './api-key.entity.js';
+
+/** Why a key is refused: for the log only, callers get one sentence for all. A deleted key is `unknown`. */
+export type KeyRefusal = 'malformed' | 'unknown' | 'wrong_secret' | 'expired';
+
+@Injectable()
+export class ApiKeyStore {
+  constructor(
+    @InjectRepository(ApiKeySecret) private readonly secrets: Repository<ApiKeySecret>,
+    private readonly hasher: ApiKeyHasher,
+    private readonly workspaces: WorkspacesService,
+  ) {}
+
+  /** Looks a key up by its public id and compares its hash in constant time. */
+  async find(
+    key: string,
+  ): Promise<{ readonly principal: Principal; readonly validUntil: number } | { readonly refusal: KeyRefusal }> {
+    const publicId = publicIdOf(key);
+    if (publicId === undefined) return { refusal: 'malformed' };
+    const secret = await this.secrets.findOne({
+      where: { publicId },
+      select: { publicId: true, hash: true, validUntil: true, apiKeyId: true },
+      relations: { apiKey: true },
+    });
+    if (secret?.apiKey === undefined) return { refusal: 'unknown' };
+    if (!this.hasher.matches(key, secret.hash)) return { refusal: 'wrong_secret' };
+    const { organisationId, workspaceId } = secret.apiKey;
+    const defaults = await this.workspaces.defaultMetadata(organisationId, workspaceId);
+    return { principal: toPrincipal(secret.apiKey, defaults), validUntil: validUntil(secret, secret.apiKey) };
+  }
+}
+
+/** The earlier of the key's and the secret's end, in Unix milliseconds. */
+function validUntil(secret: ApiKeySecret, key: ApiKey): number {
+  return Math.min(secret.validUntil?.getTime() ?? Infinity, key.expiresAt?.getTime() ?? Infinity);
+}
+
+function toPrincipal(key: ApiKey, defaultMetadata: Readonly<Record<string, string>>): Principal {
+  return {
+    kind: 'api_key',
+    id: key.id,
+    organisationId: key.organisationId,
+    workspaceId: key.workspaceId,
+    scopes: new Set(key.scopes.filter(isScope)),
+    user: key.user,
+    enforcedMetadata: key.metadata,
+    defaultMetadata,
+    rateLimits: key.rateLimits,
+  };
+}

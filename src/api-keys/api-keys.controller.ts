@@ -1,0 +1,88 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { toList } from '../common/pagination/list.js';
+import { PageQuery } from '../common/pagination/page.query.js';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import {
+  ApiKeyListResponse,
+  ApiKeyResponse,
+  CreatedApiKeyResponse,
+  RotatedApiKeyResponse,
+  toApiKeyResponse,
+} from './api-key.response.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key.dto.js';
+
+@ManagementApi('API keys')
+@Controller('v1/api-keys')
+export class ApiKeysController {
+  constructor(private readonly apiKeys: ApiKeysService) {}
+
+  /** Creates a gateway key. The answer is the only time that the key is shown. */
+  @Post()
+  @RequireScope('api_keys.create')
+  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateApiKeyDto): Promise<CreatedApiKeyResponse> {
+    const { apiKey, key } = await this.apiKeys.create(principal, dto);
+    return { id: apiKey.id, object: 'api-key', key };
+  }
+
+  /** Lists the keys of the caller's tenant, newest first. */
+  @Get()
+  @RequireScope('api_keys.list')
+  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<ApiKeyListResponse> {
+    return toList(await this.apiKeys.list(principal, page), toApiKeyResponse);
+  }
+
+  /** Retrieves a key, without its secret. */
+  @Get(':id')
+  @RequireScope('api_keys.read')
+  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ApiKeyResponse> {
+    return toApiKeyResponse(await this.apiKeys.get(principal, id));
+  }
+
+  /** Changes the named fields of a key. */
+  @Patch(':id')
+  @RequireScope('api_keys.update')
+  async update(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: UpdateApiKeyDto,
+  ): Promise<ApiKeyResponse> {
+    return toApiKeyResponse(await this.apiKeys.update(principal, id, dto));
+  }
+
+  /** The same as PATCH: updates are partial either way. */
+  @Put(':id')
+  @RequireScope('api_keys.update')
+  async put(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: UpdateApiKeyDto,
+  ): Promise<ApiKeyResponse> {
+    return this.update(principal, id, dto);
+  }
+
+  /** Gives a key a new secret; the previous one works on for the transition period. */
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @RequireScope('api_keys.update')
+  async rotate(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: RotateApiKeyDto,
+  ): Promise<RotatedApiKeyResponse> {
+    const { apiKey, key, previousValidUntil } = await this.apiKeys.rotate(principal, id, dto);
+    return { id: apiKey.id, object: 'api-key', key, previous_valid_until: toUnixSeconds(previousValidUntil) };
+  }
+
+  /** Revokes a key. */
+  @Delete(':id')
+  @HttpCode(204)
+  @RequireScope('api_keys.delete')
+  async delete(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+    await this.apiKeys.delete(principal, id);
+  }
+}

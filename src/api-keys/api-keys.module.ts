@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/audit.module.js';
+import { UpstreamModule } from '../upstream/upstream.module.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { AdminTokenVerifier } from './admin-token.verifier.js';
+import { ApiKeyHasher } from './api-key-hasher.js';
+import { ApiKeyIssuer } from './api-key-issuer.js';
+import { ApiKeySecret } from './api-key-secret.entity.js';
+import { ApiKey } from './api-key.entity.js';
+import { ApiKeyStore } from './api-key.store.js';
+import { ApiKeysController } from './api-keys.controller.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { Authenticator } from './authenticator.js';
+import { PrincipalCache } from './principal-cache.js';
+import { RateLimiter } from './rate-limiter.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret]), AuditModule, WorkspacesModule, UpstreamModule],
+  controllers: [ApiKeysController],
+  providers: [
+    AdminTokenVerifier,
+    ApiKeyHasher,
+    ApiKeyIssuer,
+    ApiKeyStore,
+    ApiKeysService,
+    Authenticator,
+    PrincipalCache,
+    RateLimiter,
+  ],
+  exports: [ApiKeyIssuer, Authenticator],
+})
+export class ApiKeysModule {}

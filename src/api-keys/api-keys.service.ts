@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { tenantWhere } from '../access/tenant-where.js';
+import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { toSkipTake } from '../common/pagination/list.js';
+import type { PageQuery } from '../common/pagination/page.query.js';
+import { fromUnixSeconds } from '../common/time/unix-time.js';
+import { isUuid } from '../common/uuid.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { ApiKeyIssuer, type IssuedKey } from './api-key-issuer.js';
+import { ApiKey } from './api-key.entity.js';
+import type { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key.dto.js';
+import { PrincipalCache } from './principal-cache.js';
+
+const DEFAULT_TRANSITION_SECONDS = 1_800;
+
+@Injectable()
+export class ApiKeysService {
+  constructor(
+    @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
+    private readonly issuer: ApiKeyIssuer,
+    private readonly workspaces: WorkspacesService,
+    private readonly audit: AuditService,
+    private readonly cache: PrincipalCache,
+  ) {}
+
+  async create(principal: Principal, dto: CreateApiKeyDto): Promise<IssuedKey> {
+    assertGrantable(principal, dto.scopes);
+    const { name, scopes, type = 'service', metadata = {}, rate_limits: rateLimits = [], user = null } = dto;
+    if (type === 'user' && user === null) throw invalidField('user', 'is required for a key of type user');
+    if (type === 'service' && user !== null) throw invalidField('user', 'is only for keys of type user');
+    const workspaceId = await this.workspaceOf(principal, dto);
+    const expiresAt = toDate(dto.expires_at) ?? null;
+    const { organisationId } = principal;
+    return this.apiKeys.manager.transaction(async (manager) => {
+      const fields = { organisationId, workspaceId, name, type, scopes, user, metadata, rateLimits, expiresAt };
+      const issued = await this.issuer.issue(manager, fields);
+      await this.audit.record(manager, principal, entryOf('create', issued.apiKey, Object.keys(withoutUndefined(dto))));
+      return issued;
+    });
+  }
+
+  async list(principal: Principal, page: PageQuery): Promise<[ApiKey[], number]> {
+    return this.apiKeys.findAndCount({
+      where: tenantWhere(principal),
+      order: { createdAt: 'DESC', id: 'DESC' },
+      ...toSkipTake(page),
+    });
+  }
+
+  /** @throws GatewayError `not_found` for unknown keys and for those of other tenants */
+  async get(principal: Principal, id: string): Promise<ApiKey> {
+    const found = isUuid(id) ? await this.apiKeys.findOneBy({ id, ...tenantWhere(principal) }) : null;
+    if (found === null) throw new GatewayError('not_found');
+    return found;
+  }
+
+  async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {
+    const apiKey = await this.get(principal, id);
+    // Whoever changes a key could otherwise widen one that it could not have created.
+    assertGrantable(principal, [...apiKey.scopes, ...(dto.scopes ?? [])]);
+    const { name, scopes, metadata, rate_limits: rateLimits } = dto;
+    const changes = withoutUndefined({ name, scopes, metadata, rateLimits, expiresAt: toDate(dto.expires_at) });
+    const saved = await this.apiKeys.manager.transaction(async (manager) => {
+      const changed = await manager.save(Object.assign(apiKey, changes));
+      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(changes)));
+      return changed;
+    });
+    this.cache.clear();
+    return saved;
+  }
+
+  /** A new secret for the same key: id, scopes and everything that refers to it stay. */
+  async rotate(
+    principal: Principal,
+    id: string,
+    dto: RotateApiKeyDto,
+  ): Promise<IssuedKey & { readonly previousValidUntil: Date }> {
+    const apiKey = await this.get(principal, id);
+    // The new secret is shown to the caller, who would gain what the key may do.
+    assertGrantable(principal, apiKey.scopes);
+    const rotated = await this.apiKeys.manager.transaction(async (manager) => {
+      await this.audit.record(manager, principal, entryOf('rotate', apiKey, []));
+      return this.issuer.rotate(manager, apiKey, dto.transition_seconds ?? DEFAULT_TRANSITION_SECONDS);
+    });
+    this.cache.clear();
+    return { apiKey, ...rotated };
+  }
+
+  /** Revokes the key: at once on this replica, within the cache's time on the others. */
+  async delete(principal: Principal, id: string): Promise<void> {
+    const apiKey = await this.get(principal, id);
+    await this.apiKeys.manager.transaction(async (manager) => {
+      await manager.delete(ApiKey, { id: apiKey.id, organisationId: principal.organisationId });
+      await this.audit.record(manager, principal, entryOf('delete', apiKey, []));
+    });
+    this.cache.clear();
+  }
+
+  /** The workspace of a new key; null for a key of the whole organisation. */
+  private async workspaceOf(principal: Principal, dto: CreateApiKeyDto): Promise<string | null> {
+    if (dto.level !== 'organisation') return this.workspaces.resolveForCreate(principal, dto.workspace_id);
+    if (principal.workspaceId !== null) {
+      throw new GatewayError('permission_denied', {
+        message: 'A workspace key cannot create organisation keys.',
+        param: 'level',
+      });
+    }
+    if (dto.workspace_id !== undefined) throw invalidField('workspace_id', 'is not for keys of level organisation');
+    return null;
+  }
+}
+
+/** A caller can never hand out what it lacks. */
+function assertGrantable(principal: Principal, scopes: readonly string[]): void {
+  const held: ReadonlySet<string> = principal.scopes;
+  const lacking = scopes.filter((scope) => !held.has(scope));
+  if (lacking.length === 0) return;
+  throw new GatewayError('permission_denied', {
+    message: `The caller itself lacks the scope ${lacking[0]}.`,
+    param: 'scopes',
+  });
+}
+
+function toDate(seconds: number | null | undefined): Date | null | undefined {
+  return typeof seconds === 'number' ? fromUnixSeconds(seconds) : seconds;
+}
+
+function entryOf(
+  verb: 'create' | 'update' | 'rotate' | 'delete',
+  apiKey: ApiKey,
+  changedFields: readonly string[],
+): AuditRecord {
+  return {
+    action: `api_keys.${verb}`,
+    resourceType: 'api-key',
+    resourceId: apiKey.id,
+    workspaceId: apiKey.workspaceId,
+    changedFields,
+  };
+}

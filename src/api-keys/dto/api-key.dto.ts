@@ -1,0 +1,156 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  IsUUID,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/rate-limit.js';
+import { SCOPES, type Scope } from '../../access/scopes.js';
+import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+
+/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
+const LAST_SECOND = 253_402_300_799;
+/** Thirty days: long enough for any rollout, short enough that an old key does not live on by accident. */
+const MAX_TRANSITION_SECONDS = 30 * 86_400;
+
+export class KeyUserDto {
+  /** @example "u-42" */
+  @IsString()
+  @Length(1, 255)
+  readonly user_id: string;
+
+  @Optional()
+  @IsString()
+  @MaxLength(320)
+  readonly email?: string;
+
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  readonly username?: string;
+
+  /** Subject of the user at the company's identity provider. */
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  readonly sub?: string;
+
+  /** Further claims about the user. */
+  @Optional()
+  @IsObject()
+  readonly claims?: Record<string, unknown>;
+}
+
+export class RateLimitDto {
+  @IsIn(['requests'])
+  readonly type: 'requests';
+
+  /** A second, a minute, an hour or a day. */
+  @IsIn(RATE_LIMIT_UNITS)
+  readonly unit: RateLimitUnit;
+
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000_000)
+  readonly value: number;
+}
+
+export class UpdateApiKeyDto {
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  readonly name?: string;
+
+  /** Permissions; none that the caller lacks. */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(SCOPES, { each: true })
+  readonly scopes?: Scope[];
+
+  /** Laid over the metadata that clients send. */
+  @Optional()
+  @IsMetadata()
+  readonly metadata?: Record<string, string>;
+
+  /** Unix seconds; null: never. */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(0)
+  @Max(LAST_SECOND)
+  readonly expires_at?: number | null;
+
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(4)
+  @ValidateNested({ each: true })
+  @Type(() => RateLimitDto)
+  readonly rate_limits?: RateLimitDto[];
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+export class CreateApiKeyDto extends UpdateApiKeyDto {
+  /** @example "search service" */
+  @IsString()
+  @Length(1, 255)
+  declare readonly name: string;
+
+  /** @example ["completions.write"] */
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(SCOPES, { each: true })
+  declare readonly scopes: Scope[];
+
+  /** `user` keys stand for a person and need `user`. */
+  @Optional()
+  @IsIn(['service', 'user'])
+  readonly type?: 'service' | 'user';
+
+  /** `workspace` keys act in one workspace, `organisation` keys in all of them. */
+  @Optional()
+  @IsIn(['workspace', 'organisation'])
+  readonly level?: 'workspace' | 'organisation';
+
+  /** Id or slug; required for `workspace` keys unless the caller itself acts in one workspace. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  readonly workspace_id?: string;
+
+  @Optional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => KeyUserDto)
+  readonly user?: KeyUserDto;
+}
+
+export class RotateApiKeyDto {
+  /** How long the old secret still works, in seconds. 0 ends it at once. */
+  @Optional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_TRANSITION_SECONDS)
+  readonly transition_seconds?: number;
+
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}

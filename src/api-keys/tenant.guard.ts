@@ -1,0 +1,87 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Principal } from '../access/principal.js';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { isObject } from '../common/json/read.js';
+import { isUuid } from '../common/uuid.js';
+import { currentContext } from '../telemetry/request-context.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type { AdminToken } from './admin-token.verifier.js';
+
+/**
+ * Global guard: settles the tenant that the request acts for. Runs after the body has been read, since administrators name
+ * their organisation there.
+ */
+@Injectable()
+export class TenantGuard implements CanActivate {
+  constructor(private readonly workspaces: WorkspacesService) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const { caller } = request;
+    if (caller === undefined) return true;
+    const named = namedOrganisation(request);
+    const principal =
+      caller.kind === 'api_key'
+        ? ownTenant(caller.principal, named)
+        : await this.grantedTenant(caller.token, named, request);
+    request.principal = principal;
+    note(principal);
+    return true;
+  }
+
+  private async grantedTenant(token: AdminToken, named: string | undefined, request: Request): Promise<Principal> {
+    const organisationId = named ?? soleGrant(token, request);
+    if (!token.organisationIds.includes(organisationId) || !(await this.exists(organisationId))) throw mismatch();
+    return {
+      kind: 'admin_token',
+      id: token.subject,
+      organisationId,
+      workspaceId: null,
+      scopes: token.scopes,
+      user: null,
+      enforcedMetadata: {},
+      defaultMetadata: {},
+      rateLimits: [],
+    };
+  }
+
+  private async exists(organisationId: string): Promise<boolean> {
+    return isUuid(organisationId) && (await this.workspaces.organisationExists(organisationId));
+  }
+}
+
+/** The organisation that a request names, in its body or its query; undefined when it names none as a string. */
+function namedOrganisation(request: Request): string | undefined {
+  const body: unknown = request.body;
+  const named: unknown = isObject(body) ? body['organisation_id'] : request.query['organisation_id'];
+  return typeof named === 'string' ? named : undefined;
+}
+
+function ownTenant(principal: Principal, named: string | undefined): Principal {
+  if (named !== undefined && named !== principal.organisationId) throw mismatch();
+  return principal;
+}
+
+/** Reads may leave the organisation out when the token grants only one; what creates something has to name it. */
+function soleGrant(token: AdminToken, request: Request): string {
+  const [only, ...others] = token.organisationIds;
+  if (only !== undefined && others.length === 0 && !isObject(request.body)) return only;
+  throw invalidField('organisation_id', 'is required when the caller does not use an API key');
+}
+
+function mismatch(): GatewayError {
+  return new GatewayError('tenant_mismatch', { param: 'organisation_id' });
+}
+
+/** Tells the log who called, and settles the request's metadata: defaults, then the client's, then what the key enforces. */
+function note(principal: Principal): void {
+  const context = currentContext();
+  if (context === undefined) return;
+  const { facts } = context;
+  facts.organisation_id = principal.organisationId;
+  facts.workspace_id = principal.workspaceId;
+  facts.actor_type = principal.kind;
+  facts.actor_id = principal.id;
+  context.metadata = { ...principal.defaultMetadata, ...context.metadata, ...principal.enforcedMetadata };
+}

@@ -1,0 +1,42 @@
+import { Type } from 'class-transformer';
+import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
+import { PageQuery } from '../common/pagination/page.query.js';
+import { Optional } from '../common/validation/optional.decorator.js';
+
+/** Last second that PostgreSQL and JavaScript both know as a date with four digits of year. */
+const LAST_SECOND = 253_402_300_799;
+
+export class AuditLogQuery extends PageQuery {
+  /** Id of the API key, or subject of the administrator's token, that made the change. */
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  readonly actor?: string;
+
+  /** What was done, e.g. `virtual_keys.update`. */
+  @Optional()
+  @IsString()
+  @MaxLength(64)
+  readonly action?: string;
+
+  /** Id of the changed resource. */
+  @Optional()
+  @IsUUID()
+  readonly resource?: string;
+
+  /** Unix seconds, inclusive. */
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(LAST_SECOND)
+  readonly from?: number;
+
+  /** Unix seconds, inclusive. */
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(LAST_SECOND)
+  readonly to?: number;
+}

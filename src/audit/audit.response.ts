@@ -1,0 +1,42 @@
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { AuditLogEntry } from './audit-log-entry.entity.js';
+
+export class AuditLogEntryResponse {
+  readonly id: string;
+  readonly object: 'audit-log-entry';
+  readonly workspace_id: string | null;
+  /** `api_key`, `admin_token` or `gateway`. */
+  readonly actor_type: string;
+  /** Id of the API key, or subject of the administrator's token. */
+  readonly actor_id: string;
+  readonly action: string;
+  readonly resource_type: string;
+  readonly resource_id: string;
+  /** Names only: values may be secrets. */
+  readonly changed_fields: string[];
+  readonly trace_id: string | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+}
+
+export function toAuditLogEntryResponse(entry: AuditLogEntry): AuditLogEntryResponse {
+  return {
+    id: entry.id,
+    object: 'audit-log-entry',
+    workspace_id: entry.workspaceId,
+    actor_type: entry.actorType,
+    actor_id: entry.actorId,
+    action: entry.action,
+    resource_type: entry.resourceType,
+    resource_id: entry.resourceId,
+    changed_fields: entry.changedFields,
+    trace_id: entry.traceId,
+    created_at: toUnixSeconds(entry.createdAt),
+  };
+}
+
+export class AuditLogListResponse {
+  readonly object: 'list';
+  readonly data: AuditLogEntryResponse[];
+  readonly total: number;
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import {
+  Between,
+  type EntityManager,
+  type FindOptionsWhere,
+  LessThanOrEqual,
+  MoreThanOrEqual,
+  type Repository,
+} from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { tenantWhere } from '../access/tenant-where.js';
+import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
+import { fromUnixSeconds } from '../common/time/unix-time.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { currentContext } from '../telemetry/request-context.js';
+import { AuditLogEntry } from './audit-log-entry.entity.js';
+import { type AuditLogEntryResponse, toAuditLogEntryResponse } from './audit.response.js';
+import type { AuditLogQuery } from './audit-log.query.js';
+
+/** Who acts, and in which organisation: a caller, or the gateway itself at its first start. */
+export interface Actor {
+  readonly kind: Principal['kind'] | 'gateway';
+  readonly id: string;
+  readonly organisationId: string;
+}
+
+export interface AuditRecord {
+  readonly action: string;
+  readonly resourceType: string;
+  readonly resourceId: string;
+  readonly workspaceId: string | null;
+  readonly changedFields: readonly string[];
+}
+
+@Injectable()
+export class AuditService {
+  constructor(@InjectRepository(AuditLogEntry) private readonly entries: Repository<AuditLogEntry>) {}
+
+  /** Writes an entry in the caller's transaction: a change without its entry, or the other way round, cannot be. */
+  async record(manager: EntityManager, actor: Actor, record: AuditRecord): Promise<void> {
+    await manager.insert(AuditLogEntry, {
+      organisationId: actor.organisationId,
+      workspaceId: record.workspaceId,
+      actorType: actor.kind,
+      actorId: actor.id,
+      action: record.action,
+      resourceType: record.resourceType,
+      resourceId: record.resourceId,
+      changedFields: [...record.changedFields],
+      traceId: currentContext()?.trace.traceId ?? null,
+    });
+  }
+
+  /** Entries of the caller's tenant, newest first. */
+  async list(principal: Principal, query: AuditLogQuery): Promise<ListOf<AuditLogEntryResponse>> {
+    const { actor: actorId, action, resource: resourceId } = query;
+    const where: FindOptionsWhere<AuditLogEntry> = {
+      ...tenantWhere(principal),
+      ...withoutUndefined({ actorId, action, resourceId, createdAt: timeRange(query) }),
+    };
+    const found = await this.entries.findAndCount({
+      where,
+      order: { createdAt: 'DESC', id: 'DESC' },
+      ...toSkipTake(query),
+    });
+    return toList(found, toAuditLogEntryResponse);
+  }
+}
+
+function timeRange(query: AuditLogQuery) {
+  const from = query.from === undefined ? undefined : fromUnixSeconds(query.from);
+  const to = query.to === undefined ? undefined : fromUnixSeconds(query.to);
+  if (from !== undefined && to !== undefined) return Between(from, to);
+  if (from !== undefined) return MoreThanOrEqual(from);
+  return to === undefined ? undefined : LessThanOrEqual(to);
+}

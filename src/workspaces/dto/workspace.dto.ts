@@ -1,0 +1,62 @@
+import { Type } from 'class-transformer';
+import { IsObject, IsString, IsUUID, Length, MaxLength, ValidateNested } from 'class-validator';
+import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+
+export class WorkspaceDefaultsDto {
+  /** Metadata of every request of the workspace, unless the request or its key says otherwise. */
+  @Optional()
+  @IsMetadata()
+  readonly metadata?: Record<string, string>;
+}
+
+export class CreateWorkspaceDto {
+  /** @example "Search team" */
+  @IsString()
+  @Length(1, 255)
+  readonly name: string;
+
+  /** Made from the name when omitted. */
+  @Optional()
+  @IsSlug()
+  readonly slug?: string;
+
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  readonly description?: string | null;
+
+  @Optional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => WorkspaceDefaultsDto)
+  readonly defaults?: WorkspaceDefaultsDto;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+export class UpdateWorkspaceDto {
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  readonly name?: string;
+
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  readonly description?: string | null;
+
+  @Optional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => WorkspaceDefaultsDto)
+  readonly defaults?: WorkspaceDefaultsDto;
+
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}

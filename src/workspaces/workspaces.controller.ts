@@ -1,0 +1,69 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { CreatedResponse } from '../common/http/created.response.js';
+import { toList } from '../common/pagination/list.js';
+import { PageQuery } from '../common/pagination/page.query.js';
+import { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
+import { toWorkspaceResponse, WorkspaceListResponse, WorkspaceResponse } from './workspace.response.js';
+import { WorkspacesService } from './workspaces.service.js';
+
+@ManagementApi('Workspaces')
+@Controller('v1/workspaces')
+export class WorkspacesController {
+  constructor(private readonly workspaces: WorkspacesService) {}
+
+  /** Creates a workspace in the caller's organisation. */
+  @Post()
+  @RequireScope('workspaces.create')
+  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateWorkspaceDto): Promise<CreatedResponse> {
+    const { id, slug } = await this.workspaces.create(principal, dto);
+    return { id, slug, object: 'workspace' };
+  }
+
+  /** Lists the workspaces that the caller can see, newest first. */
+  @Get()
+  @RequireScope('workspaces.list')
+  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<WorkspaceListResponse> {
+    return toList(await this.workspaces.list(principal, page), toWorkspaceResponse);
+  }
+
+  /** Retrieves a workspace by id or slug. */
+  @Get(':ref')
+  @RequireScope('workspaces.read')
+  async get(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<WorkspaceResponse> {
+    return toWorkspaceResponse(await this.workspaces.get(principal, ref));
+  }
+
+  /** Changes the named fields of a workspace. */
+  @Patch(':ref')
+  @RequireScope('workspaces.update')
+  async update(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateWorkspaceDto,
+  ): Promise<WorkspaceResponse> {
+    return toWorkspaceResponse(await this.workspaces.update(principal, ref, dto));
+  }
+
+  /** The same as PATCH: updates are partial either way. */
+  @Put(':ref')
+  @RequireScope('workspaces.update')
+  async put(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateWorkspaceDto,
+  ): Promise<WorkspaceResponse> {
+    return this.update(principal, ref, dto);
+  }
+
+  /** Deletes a workspace that has no keys any more. */
+  @Delete(':ref')
+  @HttpCode(204)
+  @RequireScope('workspaces.delete')
+  async delete(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+    await this.workspaces.delete(principal, ref);
+  }
+}

@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { FindOptionsWhere, Repository } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { refWhere } from '../access/tenant-where.js';
+import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { toSkipTake } from '../common/pagination/list.js';
+import type { PageQuery } from '../common/pagination/page.query.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { isForeignKeyViolation } from '../database/database-errors.js';
+import { withFreeSlug } from '../database/with-free-slug.js';
+import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
+import { Organisation } from './organisation.entity.js';
+import { Workspace } from './workspace.entity.js';
+
+@Injectable()
+export class WorkspacesService {
+  constructor(
+    @InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>,
+    private readonly audit: AuditService,
+  ) {}
+
+  async create(principal: Principal, dto: CreateWorkspaceDto): Promise<Workspace> {
+    assertOrganisationLevel(principal);
+    const { name, slug: wanted, description = null, defaults = {} } = dto;
+    return withFreeSlug(wanted, name, (slug) =>
+      this.workspaces.manager.transaction(async (manager) => {
+        const workspace = await manager.save(
+          manager.create(Workspace, { organisationId: principal.organisationId, name, slug, description, defaults }),
+        );
+        await this.audit.record(manager, principal, entryOf('create', workspace, Object.keys(withoutUndefined(dto))));
+        return workspace;
+      }),
+    );
+  }
+
+  async list(principal: Principal, page: PageQuery): Promise<[Workspace[], number]> {
+    return this.workspaces.findAndCount({
+      where: visibleWhere(principal),
+      order: { createdAt: 'DESC', id: 'DESC' },
+      ...toSkipTake(page),
+    });
+  }
+
+  /** @throws GatewayError `not_found` for unknown workspaces and for those that the caller cannot see */
+  async get(principal: Principal, ref: string): Promise<Workspace> {
+    const found = await this.workspaces.findOneBy({ ...refWhere(ref), organisationId: principal.organisationId });
+    if (found === null || !isVisible(principal, found)) throw new GatewayError('not_found');
+    return found;
+  }
+
+  /**
+   * The workspace that a new resource goes into. Callers of one workspace have no choice.
+   * @param ref id or slug, as the body names it
+   * @throws GatewayError `tenant_mismatch` for a workspace that is not the caller's own
+   */
+  async resolveForCreate(principal: Principal, ref: string | undefined): Promise<string> {
+    if (ref === undefined) {
+      if (principal.workspaceId !== null) return principal.workspaceId;
+      throw invalidField('workspace_id', 'is required when the caller acts for the whole organisation');
+    }
+    const found = await this.workspaces.findOneBy({ ...refWhere(ref), organisationId: principal.organisationId });
+    if (found !== null && isVisible(principal, found)) return found.id;
+    throw new GatewayError('tenant_mismatch', { param: 'workspace_id' });
+  }
+
+  async organisationExists(id: string): Promise<boolean> {
+    return this.workspaces.manager.existsBy(Organisation, { id });
+  }
+
+  /** Metadata that a workspace gives to requests that bring none of that name. */
+  async defaultMetadata(organisationId: string, workspaceId: string | null): Promise<Readonly<Record<string, string>>> {
+    if (workspaceId === null) return {};
+    const workspace = await this.workspaces.findOneBy({ id: workspaceId, organisationId });
+    return workspace?.defaults.metadata ?? {};
+  }
+
+  async update(principal: Principal, ref: string, dto: UpdateWorkspaceDto): Promise<Workspace> {
+    const workspace = await this.get(principal, ref);
+    const { name, description, defaults } = dto;
+    const changes = withoutUndefined({ name, description, defaults });
+    return this.workspaces.manager.transaction(async (manager) => {
+      const saved = await manager.save(Object.assign(workspace, changes));
+      await this.audit.record(manager, principal, entryOf('update', saved, Object.keys(changes)));
+      return saved;
+    });
+  }
+
+  /** @throws GatewayError `conflict` while keys or other resources belong to the workspace */
+  async delete(principal: Principal, ref: string): Promise<void> {
+    assertOrganisationLevel(principal);
+    const workspace = await this.get(principal, ref);
+    try {
+      await this.workspaces.manager.transaction(async (manager) => {
+        await manager.delete(Workspace, { id: workspace.id, organisationId: principal.organisationId });
+        await this.audit.record(manager, principal, entryOf('delete', workspace, []));
+      });
+    } catch (error) {
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new GatewayError('conflict', { message: 'The workspace still has keys; delete them first.', cause: error });
+    }
+  }
+}
+
+function assertOrganisationLevel(principal: Principal): void {
+  if (principal.workspaceId === null) return;
+  throw new GatewayError('permission_denied', {
+    message: 'Only callers of the whole organisation create and delete workspaces.',
+  });
+}
+
+function isVisible(principal: Principal, workspace: Workspace): boolean {
+  return principal.workspaceId === null || principal.workspaceId === workspace.id;
+}
+
+function visibleWhere(principal: Principal): FindOptionsWhere<Workspace> {
+  const { organisationId, workspaceId } = principal;
+  return workspaceId === null ? { organisationId } : { organisationId, id: workspaceId };
+}
+
+function entryOf(
+  verb: 'create' | 'update' | 'delete',
+  workspace: Workspace,
+  changedFields: readonly string[],
+): AuditRecord {
+  return {
+    action: `workspaces.${verb}`,
+    resourceType: 'workspace',
+    resourceId: workspace.id,
+    workspaceId: workspace.id,
+    changedFields,
+  };
+}
