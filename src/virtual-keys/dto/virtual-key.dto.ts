@@ -1,0 +1,65 @@
+import { IsIn, IsInt, IsNotEmpty, IsObject, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
+import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/vendors/vendor.types.js';
+
+/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
+const LAST_SECOND = 253_402_300_799;
+
+export class UpdateVirtualKeyDto {
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  readonly name?: string;
+
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  readonly description?: string | null;
+
+  /** The provider's own key. Sealed at once, and only ever shown masked. */
+  @Optional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(8192)
+  readonly key?: string;
+
+  /** Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out. */
+  @Optional()
+  @IsObject()
+  readonly config?: Record<string, unknown>;
+
+  /** Unix seconds; null: never. */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(0)
+  @Max(LAST_SECOND)
+  readonly expires_at?: number | null;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+export class CreateVirtualKeyDto extends UpdateVirtualKeyDto {
+  /** @example "Cohere production" */
+  @IsString()
+  @Length(1, 255)
+  declare readonly name: string;
+
+  /** @example "local" */
+  @IsIn(PROVIDER_SLUGS)
+  readonly provider: ProviderSlug;
+
+  /** Made from the name when omitted. Clients send it in `x-gateway-virtual-key`. */
+  @Optional()
+  @IsSlug()
+  readonly slug?: string;
+
+  /** Id or slug. Without it, a caller of the whole organisation makes a key that all its workspaces can use. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  readonly workspace_id?: string;
+}

@@ -1,0 +1,67 @@
+import { plainToInstance } from 'class-transformer';
+import { ValidationError, validateSync } from 'class-validator';
+import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import type { JsonObject } from '../common/json/read.js';
+import { toValidationError } from '../common/validation/validation-details.js';
+import { describeEgressRefusal, EgressRefusedError } from '../upstream/egress/egress-refused.error.js';
+import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
+import type { BaseVendorOptions, Vendor } from '../upstream/vendors/vendor.types.js';
+
+/** The options of a virtual key, parted into what may be read and what must be sealed. */
+export interface SplitOptions {
+  readonly open: JsonObject;
+  readonly secret: JsonObject;
+}
+
+/**
+ * Checks `key` and `config` of a virtual key against its provider.
+ * @throws GatewayError `validation_failed` that names every broken field, as `config.aws_region`
+ */
+export function checkProviderOptions(
+  vendor: Vendor,
+  config: JsonObject,
+  key: string | undefined,
+  egress: EgressPolicy,
+): void {
+  const options = plainToInstance(vendor.optionsClass, config);
+  const errors = validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  if (errors.length > 0) throw toValidationError([nestUnderConfig(errors)]);
+  const details = [...(vendor.checkOptions?.(options, key) ?? []), ...egressProblems(options, egress)];
+  if (details.length === 0) return;
+  throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
+}
+
+/** Lays the fields of an update over the stored ones; `null` takes a field out. */
+export function mergeOptions(stored: JsonObject, update: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...stored, ...update }).filter(([, value]) => value !== null));
+}
+
+export function splitOptions(vendor: Vendor, options: JsonObject): SplitOptions {
+  const sensitive = new Set(sensitiveFields(vendor.optionsClass));
+  const entries = Object.entries(options);
+  return {
+    open: Object.fromEntries(entries.filter(([name]) => !sensitive.has(name))),
+    secret: Object.fromEntries(entries.filter(([name]) => sensitive.has(name))),
+  };
+}
+
+export function toVendorOptions(vendor: Vendor, options: JsonObject): BaseVendorOptions {
+  return plainToInstance(vendor.optionsClass, options);
+}
+
+function nestUnderConfig(children: ValidationError[]): ValidationError {
+  return Object.assign(new ValidationError(), { property: 'config', children });
+}
+
+/** An address that the gateway may never call is refused now and not at the first request. */
+function egressProblems(options: BaseVendorOptions, egress: EgressPolicy): readonly ErrorDetail[] {
+  if (options.base_url === undefined) return [];
+  try {
+    egress.checkUrl(new URL(options.base_url));
+    return [];
+  } catch (error) {
+    if (!(error instanceof EgressRefusedError)) throw error;
+    return [{ param: 'config.base_url', message: `config.base_url ${describeEgressRefusal(error)}` }];
+  }
+}

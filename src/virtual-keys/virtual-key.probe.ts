@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../access/principal.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import type { CallerPresence } from '../common/http/caller-presence.js';
+import { answerToError } from '../upstream/provider-error.js';
+import { ProviderSender } from '../upstream/provider-sender.js';
+import { VirtualKeyCredentials } from './virtual-key.credentials.js';
+import type { VirtualKeyTestResponse } from './virtual-key.response.js';
+import { VirtualKeyStore } from './virtual-key.store.js';
+
+/** Tells whether the provider accepts the credential of a virtual key. */
+@Injectable()
+export class VirtualKeyProbe {
+  constructor(
+    private readonly store: VirtualKeyStore,
+    private readonly credentials: VirtualKeyCredentials,
+    private readonly sender: ProviderSender,
+  ) {}
+
+  async test(principal: Principal, ref: string, caller: CallerPresence): Promise<VirtualKeyTestResponse> {
+    const row = await this.store.get(principal, ref);
+    const vendor = this.credentials.vendorOf(row);
+    // A provider inside the gateway has nothing that could refuse.
+    if (vendor.probe === undefined) return { ok: true, latency_ms: 0 };
+    const startedAt = performance.now();
+    const elapsed = (): number => Math.round(performance.now() - startedAt);
+    try {
+      const { request, accepts } = vendor.probe;
+      const credential = this.credentials.open(row);
+      const answer = await this.sender.send({ vendor, credential, request, retry: 'never', caller });
+      if (accepts.includes(answer.status)) return { ok: true, latency_ms: elapsed() };
+      return { ok: false, latency_ms: elapsed(), error: answerToError(answer, vendor).code };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      return { ok: false, latency_ms: elapsed(), error: error.code };
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { VirtualKey } from './virtual-key.entity.js';
+
+export class VirtualKeyResponse {
+  readonly id: string;
+  readonly slug: string;
+  readonly object: 'virtual-key';
+  readonly organisation_id: string;
+  /** null: usable in every workspace of the organisation. */
+  readonly workspace_id: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly provider: string;
+  /** Masked; null when there is none. */
+  readonly key: string | null;
+  /** Options of the provider, secrets masked. */
+  readonly config: Record<string, unknown>;
+  /** Unix seconds; null: never. */
+  readonly expires_at: number | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly updated_at: number;
+}
+
+export class VirtualKeyListResponse {
+  readonly object: 'list';
+  readonly data: VirtualKeyResponse[];
+  readonly total: number;
+}
+
+export class VirtualKeyTestResponse {
+  /** Whether the provider accepted the credential. */
+  readonly ok: boolean;
+  readonly latency_ms: number;
+  /** Code of the error, when it did not. */
+  readonly error?: string;
+}
+
+export function toVirtualKeyResponse(
+  row: VirtualKey,
+  masked: { readonly key: string | null; readonly options: Readonly<Record<string, string>> },
+): VirtualKeyResponse {
+  return {
+    id: row.id,
+    slug: row.slug,
+    object: 'virtual-key',
+    organisation_id: row.organisationId,
+    workspace_id: row.workspaceId,
+    name: row.name,
+    description: row.description,
+    provider: row.provider,
+    key: masked.key,
+    config: { ...row.options, ...masked.options },
+    expires_at: toUnixSeconds(row.expiresAt),
+    created_at: toUnixSeconds(row.createdAt),
+    updated_at: toUnixSeconds(row.updatedAt),
+  };
+}

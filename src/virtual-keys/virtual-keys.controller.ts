@@ -1,0 +1,81 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { CreatedResponse } from '../common/http/created.response.js';
+import { PageQuery } from '../common/pagination/page.query.js';
+import { currentContext } from '../telemetry/request-context.js';
+import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
+import { VirtualKeyProbe } from './virtual-key.probe.js';
+import { VirtualKeyListResponse, VirtualKeyResponse, VirtualKeyTestResponse } from './virtual-key.response.js';
+import { VirtualKeysService } from './virtual-keys.service.js';
+
+@ManagementApi('Virtual keys')
+@Controller('v1/virtual-keys')
+export class VirtualKeysController {
+  constructor(
+    private readonly virtualKeys: VirtualKeysService,
+    private readonly probe: VirtualKeyProbe,
+  ) {}
+
+  /** Creates a virtual key: a provider, a credential for it, and options. */
+  @Post()
+  @RequireScope('virtual_keys.create')
+  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateVirtualKeyDto): Promise<CreatedResponse> {
+    const { id, slug } = await this.virtualKeys.create(principal, dto);
+    return { id, slug, object: 'virtual-key' };
+  }
+
+  /** Lists the virtual keys of the caller's tenant, newest first. */
+  @Get()
+  @RequireScope('virtual_keys.list')
+  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<VirtualKeyListResponse> {
+    return this.virtualKeys.list(principal, page);
+  }
+
+  /** Retrieves a virtual key by id or slug, secrets masked. */
+  @Get(':ref')
+  @RequireScope('virtual_keys.read')
+  async get(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<VirtualKeyResponse> {
+    return this.virtualKeys.get(principal, ref);
+  }
+
+  /** Changes the named fields of a virtual key; `config` is merged. */
+  @Patch(':ref')
+  @RequireScope('virtual_keys.update')
+  async update(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateVirtualKeyDto,
+  ): Promise<VirtualKeyResponse> {
+    return this.virtualKeys.update(principal, ref, dto);
+  }
+
+  /** The same as PATCH: updates are partial either way. */
+  @Put(':ref')
+  @RequireScope('virtual_keys.update')
+  async put(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateVirtualKeyDto,
+  ): Promise<VirtualKeyResponse> {
+    return this.update(principal, ref, dto);
+  }
+
+  /** Asks the provider whether it accepts the credential. */
+  @Post(':ref/test')
+  @HttpCode(200)
+  @RequireScope('virtual_keys.read')
+  async test(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<VirtualKeyTestResponse> {
+    return this.probe.test(principal, ref, currentContext()?.caller ?? ALWAYS_PRESENT);
+  }
+
+  @Delete(':ref')
+  @HttpCode(204)
+  @RequireScope('virtual_keys.delete')
+  async delete(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+    await this.virtualKeys.delete(principal, ref);
+  }
+}

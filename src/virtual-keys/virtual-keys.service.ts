@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { type Actor, type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { toList, type ListOf } from '../common/pagination/list.js';
+import type { PageQuery } from '../common/pagination/page.query.js';
+import { fromUnixSeconds } from '../common/time/unix-time.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { withFreeSlug } from '../database/with-free-slug.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
+import { VirtualKey } from './virtual-key.entity.js';
+import { type VirtualKeyResponse } from './virtual-key.response.js';
+import { VirtualKeyCache } from './virtual-key.cache.js';
+import { VirtualKeyCredentials } from './virtual-key.credentials.js';
+import { VirtualKeyStore } from './virtual-key.store.js';
+
+type NewVirtualKey = Pick<CreateVirtualKeyDto, 'name' | 'provider' | 'description' | 'key' | 'config' | 'expires_at'>;
+type Place = Pick<VirtualKey, 'workspaceId' | 'slug'>;
+
+@Injectable()
+export class VirtualKeysService {
+  constructor(
+    private readonly store: VirtualKeyStore,
+    private readonly credentials: VirtualKeyCredentials,
+    private readonly workspaces: WorkspacesService,
+    private readonly audit: AuditService,
+    private readonly cache: VirtualKeyCache,
+  ) {}
+
+  async create(principal: Principal, dto: CreateVirtualKeyDto): Promise<VirtualKey> {
+    // A caller of the whole organisation that names no workspace makes a key for all of them.
+    const shared = principal.workspaceId === null && dto.workspace_id === undefined;
+    const workspaceId = shared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
+    return withFreeSlug(dto.slug, dto.name, (slug) =>
+      this.store.rows.manager.transaction((manager) => this.insert(manager, principal, { workspaceId, slug }, dto)),
+    );
+  }
+
+  /** Writes a new key in the caller's transaction. Also for the gateway's first start, when there is no caller yet. */
+  async insert(manager: EntityManager, actor: Actor, place: Place, fields: NewVirtualKey): Promise<VirtualKey> {
+    const { name, provider, description = null } = fields;
+    const { organisationId } = actor;
+    const id = randomUUID();
+    const sealed = this.credentials.seal({ id, organisationId, provider }, fields.config ?? {}, fields.key);
+    const expiresAt = toDate(fields.expires_at) ?? null;
+    const saved = await manager.save(
+      manager.create(VirtualKey, { id, organisationId, ...place, name, description, provider, expiresAt, ...sealed }),
+    );
+    await this.audit.record(manager, actor, entryOf('create', saved, Object.keys(withoutUndefined(fields))));
+    return saved;
+  }
+
+  async list(principal: Principal, page: PageQuery): Promise<ListOf<VirtualKeyResponse>> {
+    return toList(await this.store.list(principal, page), (row) => this.credentials.toResponse(row));
+  }
+
+  async get(principal: Principal, ref: string): Promise<VirtualKeyResponse> {
+    return this.credentials.toResponse(await this.store.get(principal, ref));
+  }
+
+  async update(principal: Principal, ref: string, dto: UpdateVirtualKeyDto): Promise<VirtualKeyResponse> {
+    const row = await this.store.get(principal, ref);
+    const { name, description } = dto;
+    const sealed =
+      dto.key === undefined && dto.config === undefined ? {} : this.credentials.reseal(row, dto.config ?? {}, dto.key);
+    const changes = withoutUndefined({ name, description, expiresAt: toDate(dto.expires_at), ...sealed });
+    const saved = await this.store.rows.manager.transaction(async (manager) => {
+      const changed = await manager.save(Object.assign(row, changes));
+      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
+      return changed;
+    });
+    this.cache.clear();
+    return this.credentials.toResponse(saved);
+  }
+
+  async delete(principal: Principal, ref: string): Promise<void> {
+    const row = await this.store.get(principal, ref);
+    await this.store.rows.manager.transaction(async (manager) => {
+      await manager.delete(VirtualKey, { id: row.id, organisationId: row.organisationId });
+      await this.audit.record(manager, principal, entryOf('delete', row, []));
+    });
+    this.cache.clear();
+  }
+}
+
+function toDate(seconds: number | null | undefined): Date | null | undefined {
+  return typeof seconds === 'number' ? fromUnixSeconds(seconds) : seconds;
+}
+
+function entryOf(verb: 'create' | 'update' | 'delete', row: VirtualKey, changedFields: readonly string[]): AuditRecord {
+  return {
+    action: `virtual_keys.${verb}`,
+    resourceType: 'virtual-key',
+    resourceId: row.id,
+    workspaceId: row.workspaceId,
+    changedFields,
+  };
+}
