@@ -1,0 +1,45 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { gatewayHeader } from '../common/http/gateway-headers.js';
+import { Clock } from '../common/time/clock.js';
+import { currentContext } from '../telemetry/request-context.js';
+import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Set by the virtual key guard on provider-style routes. */
+    virtualKey?: UsableVirtualKey;
+  }
+}
+
+/** Finds the virtual key that a provider-style request names. Runs after the global guards, which know the caller. */
+@Injectable()
+export class VirtualKeyGuard implements CanActivate {
+  constructor(
+    private readonly virtualKeys: VirtualKeyCache,
+    private readonly clock: Clock,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const slug = gatewayHeader(request.headers, 'virtual-key');
+    if (slug === undefined) throw new GatewayError('virtual_key_required', { param: 'x-gateway-virtual-key' });
+    const { principal } = request;
+    if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
+    const found = await this.virtualKeys.find(principal, slug, this.clock.now().getTime());
+    if (found === undefined) throw new GatewayError('virtual_key_not_found', { param: 'x-gateway-virtual-key' });
+    request.virtualKey = found;
+    note(found);
+    return true;
+  }
+}
+
+function note(virtualKey: UsableVirtualKey): void {
+  const facts = currentContext()?.facts;
+  if (facts === undefined) return;
+  facts.virtual_key = virtualKey.slug;
+  facts.provider = virtualKey.vendor.slug;
+  // A key of the whole organisation acts in the workspace of the virtual key that it uses.
+  facts.workspace_id ??= virtualKey.workspaceId;
+}

@@ -1,0 +1,77 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import type { RerankDocument } from '../rerank.types.js';
+import { AreDocuments } from './are-documents.decorator.js';
+
+/** Body of POST /v1/rerank. No rule here may need a conversion: accepted bodies are passed on as they came. */
+export class CreateRerankDto {
+  /**
+   * Model of the provider. Bedrock: a model ARN. Azure AI: the deployment's model name behind `cohere.`.
+   * @example "bm25"
+   */
+  @IsString()
+  @IsNotEmpty()
+  readonly model: string;
+
+  /**
+   * What the documents are scored against.
+   * @example "How do I rotate a gateway key?"
+   */
+  @IsString()
+  @IsNotEmpty()
+  readonly query: string;
+
+  /** Strings, or objects with a `text`. At least one. */
+  @ApiProperty({
+    type: 'array',
+    minItems: 1,
+    items: {
+      oneOf: [
+        { type: 'string' },
+        { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: true },
+      ],
+    },
+    example: ['Keys are rotated with an overlap.', { text: 'Bananas are yellow.' }],
+  })
+  @AreDocuments()
+  readonly documents: RerankDocument[];
+
+  /** How many results to return; all when omitted, and never more than there are documents. */
+  @Optional()
+  @IsInt()
+  @Min(1)
+  readonly top_n?: number;
+
+  /** Whether results carry their document. */
+  @Optional()
+  @IsBoolean()
+  readonly return_documents?: boolean;
+
+  /** Longer documents are cut. Cohere only. */
+  @Optional()
+  @IsInt()
+  @Min(1)
+  readonly max_tokens_per_doc?: number;
+
+  /** Priority of the request. Cohere only. */
+  @Optional()
+  @IsNumber()
+  readonly priority?: number;
+
+  /** Fields of object documents that are ranked. Pinecone only. */
+  @Optional()
+  @IsArray()
+  @IsString({ each: true })
+  readonly rank_fields?: string[];
+
+  /** Whether documents over the model's context length are cut. Voyage only. */
+  @Optional()
+  @IsBoolean()
+  readonly truncation?: boolean;
+
+  /** Further parameters of the model. Pinecone only. */
+  @Optional()
+  @IsObject()
+  readonly parameters?: Record<string, unknown>;
+}

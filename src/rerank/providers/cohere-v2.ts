@@ -1,0 +1,33 @@
+// Cohere's rerank contract, version 2, which its own API and Azure AI Foundry share. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
+import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+import type { RerankOutcome, RerankRequest } from '../rerank.types.js';
+import { child } from './child.js';
+import { documentTexts } from './document-text.js';
+import { readScores } from './read-scores.js';
+
+/** The fields that both hosts take. Documents are strings in version 2, and there is no `return_documents`. */
+export function toCohereBody(request: RerankRequest, model: string) {
+  return withoutUndefined({
+    model,
+    query: request.query,
+    documents: documentTexts(request.documents),
+    top_n: request.topN,
+  });
+}
+
+export function fromCohereAnswer(answer: unknown, request: RerankRequest): RerankOutcome {
+  const body = readObject(answer, 'body');
+  return {
+    scores: readScores(body['results'], {
+      path: 'body.results',
+      scoreField: 'relevance_score',
+      documentCount: request.documents.length,
+    }),
+    // Not in the answer.
+    model: undefined,
+    id: stringOrUndefined(body['id']),
+    searchUnits: numberOrUndefined(child(body, 'meta', 'billed_units', 'search_units')),
+    totalTokens: undefined,
+  };
+}

@@ -1,0 +1,70 @@
+// Vendor P4, rerank: POST /rerank. Source: https://docs.pinecone.io/reference/api/2026-04/inference/rerank, read 2026-11-21.
+import { invalidField } from '../../common/errors/gateway.error.js';
+import { numberOrUndefined, readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
+import { child } from './child.js';
+import { documentText } from './document-text.js';
+import { readScores } from './read-scores.js';
+
+/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Other models: the vendor decides. */
+const MAX_DOCUMENTS_BY_MODEL: ReadonlyMap<string, number> = new Map([
+  ['bge-reranker-v2-m3', 100],
+  ['pinecone-rerank-v0', 100],
+  ['cohere-rerank-3.5', 200],
+]);
+
+export const pineconeRerank: RemoteRerankProvider = {
+  kind: 'remote',
+  slug: 'pinecone',
+  options: new Set(['rank_fields', 'parameters']),
+  maxDocuments: Math.max(...MAX_DOCUMENTS_BY_MODEL.values()),
+  toUpstream(request) {
+    checkDocumentCount(request);
+    return {
+      method: 'POST',
+      path: '/rerank',
+      body: withoutUndefined({
+        model: request.model,
+        query: request.query,
+        documents: request.documents.map((document, index) => toPineconeDocument(document, index, request.rankFields)),
+        top_n: request.topN,
+        rank_fields: request.rankFields,
+        return_documents: false, // its default is true; documents are filled in from the request
+        parameters: request.parameters,
+      }),
+    };
+  },
+  fromUpstream(answer, request) {
+    const body = readObject(answer, 'body');
+    return {
+      scores: readScores(body['data'], {
+        path: 'body.data',
+        scoreField: 'score', // this vendor's name for relevance_score
+        documentCount: request.documents.length,
+      }),
+      model: stringOrUndefined(body['model']),
+      id: undefined,
+      searchUnits: numberOrUndefined(child(body, 'usage', 'rerank_units')),
+      totalTokens: undefined,
+    };
+  },
+};
+
+/** Strings are wrapped; objects go whole, since any field may be ranked, and need a `text` only where no others are named. */
+function toPineconeDocument(
+  document: RerankDocument,
+  index: number,
+  rankFields: RerankRequest['rankFields'],
+): JsonObject {
+  if (typeof document === 'string') return { text: document };
+  if (rankFields === undefined) documentText(document, index);
+  return document;
+}
+
+function checkDocumentCount({ model, documents }: RerankRequest): void {
+  const maximum = MAX_DOCUMENTS_BY_MODEL.get(model);
+  if (maximum !== undefined && documents.length > maximum) {
+    throw invalidField('documents', `must have at most ${maximum} items for this model`);
+  }
+}

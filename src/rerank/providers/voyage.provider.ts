@@ -1,0 +1,40 @@
+// Vendor P2, rerank: POST /v1/rerank. Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11-21.
+import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+import type { RemoteRerankProvider } from '../rerank.types.js';
+import { child } from './child.js';
+import { documentTexts } from './document-text.js';
+import { readScores } from './read-scores.js';
+
+export const voyageRerank: RemoteRerankProvider = {
+  kind: 'remote',
+  slug: 'voyage',
+  options: new Set(['truncation']),
+  maxDocuments: 1_000,
+  toUpstream: (request) => ({
+    method: 'POST',
+    path: '/v1/rerank',
+    body: withoutUndefined({
+      model: request.model,
+      query: request.query,
+      documents: documentTexts(request.documents),
+      top_k: request.topN, // this vendor's name for top_n
+      return_documents: false, // documents are filled in from the request
+      truncation: request.truncation,
+    }),
+  }),
+  fromUpstream(answer, request) {
+    const body = readObject(answer, 'body');
+    return {
+      scores: readScores(body['data'], {
+        path: 'body.data',
+        scoreField: 'relevance_score',
+        documentCount: request.documents.length,
+      }),
+      model: stringOrUndefined(body['model']),
+      id: undefined,
+      searchUnits: undefined,
+      totalTokens: numberOrUndefined(child(body, 'usage', 'total_tokens')),
+    };
+  },
+};

@@ -1,0 +1,31 @@
+/** Runs of letters, digits and the marks on them. */
+const RUN = /[\p{L}\p{N}\p{M}]+/gu;
+/** Scripts that write words without spaces between them: a run of these is not one word. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+/** The segmenter's time grows with the square of the text's length: 100,000 characters at once take seconds. */
+const SLICE_CHARACTERS = 256;
+
+const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+
+/** The words of a text in any script, in one spelling: compatibility forms resolved, lower case. */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const [run] of text.matchAll(RUN)) {
+    if (!UNSPACED.test(run)) words.push(fold(run));
+    else for (const word of segment(run)) words.push(fold(word));
+  }
+  return words;
+}
+
+/** A word that lies across the border of two slices is cut in two. */
+function* segment(run: string): Generator<string> {
+  for (let start = 0; start < run.length; start += SLICE_CHARACTERS) {
+    for (const part of segmenter.segment(run.slice(start, start + SLICE_CHARACTERS))) {
+      if (part.isWordLike === true) yield part.segment;
+    }
+  }
+}
+
+function fold(word: string): string {
+  return word.normalize('NFKC').toLowerCase();
+}

@@ -1,0 +1,29 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { CurrentProvider, type ProviderContext } from '../gateway/provider-context.decorator.js';
+import { ProviderRoute } from '../gateway/provider-route.decorator.js';
+import { CreateRerankDto } from './dto/create-rerank.dto.js';
+import { toRerankRequest, toRerankResponse } from './rerank.mapper.js';
+import { RerankResponse } from './rerank.response.js';
+import { RerankService } from './rerank.service.js';
+
+@ApiTags('Rerank')
+@Controller('v1/rerank')
+export class RerankController {
+  constructor(private readonly rerank: RerankService) {}
+
+  /** Scores documents against a query and returns them by relevance, best first. */
+  @Post()
+  @HttpCode(200)
+  @ProviderRoute('completions.write')
+  async create(
+    @CurrentProvider() context: ProviderContext,
+    @Body() dto: CreateRerankDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RerankResponse> {
+    const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto));
+    if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
+    return toRerankResponse(ranked);
+  }
+}

@@ -1,0 +1,46 @@
+import type { CreateRerankDto } from './dto/create-rerank.dto.js';
+import type { RerankResponse } from './rerank.response.js';
+import type { RankedRerank, RerankDocument, RerankRequest } from './rerank.types.js';
+
+export function toRerankRequest(dto: CreateRerankDto): RerankRequest {
+  return {
+    model: dto.model,
+    query: dto.query,
+    documents: dto.documents,
+    topN: dto.top_n === undefined ? undefined : Math.min(dto.top_n, dto.documents.length),
+    returnDocuments: dto.return_documents ?? false,
+    maxTokensPerDoc: dto.max_tokens_per_doc,
+    priority: dto.priority,
+    rankFields: dto.rank_fields,
+    truncation: dto.truncation,
+    parameters: dto.parameters,
+  };
+}
+
+export function toRerankResponse({ request, outcome, id, provider, results }: RankedRerank): RerankResponse {
+  const { searchUnits, totalTokens } = outcome;
+  return {
+    object: 'list',
+    id,
+    results: results.map(({ index, relevanceScore }) => ({
+      index,
+      relevance_score: relevanceScore,
+      ...(request.returnDocuments ? { document: toDocument(request.documents[index]) } : {}),
+    })),
+    model: outcome.model ?? request.model,
+    provider,
+    ...(searchUnits === undefined && totalTokens === undefined
+      ? {}
+      : {
+          usage: {
+            ...(searchUnits === undefined ? {} : { search_units: searchUnits }),
+            ...(totalTokens === undefined ? {} : { total_tokens: totalTokens }),
+          },
+        }),
+  };
+}
+
+/** Documents come from the request and never from the provider, so that every provider answers the same. */
+function toDocument(document: RerankDocument | undefined): Readonly<Record<string, unknown>> {
+  return typeof document === 'string' ? { text: document } : { ...document };
+}

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { GatewayModule } from '../gateway/gateway.module.js';
+import { RerankProviderRegistry } from './rerank-provider.registry.js';
+import { RerankController } from './rerank.controller.js';
+import { RerankService } from './rerank.service.js';
+
+@Module({
+  imports: [GatewayModule],
+  controllers: [RerankController],
+  providers: [RerankProviderRegistry, RerankService],
+})
+export class RerankModule {}

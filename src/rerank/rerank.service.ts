@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { UnexpectedShapeError } from '../common/json/read.js';
+import type { ProviderContext } from '../gateway/provider-context.decorator.js';
+import { ProviderCallService } from '../gateway/provider-call.service.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { currentContext } from '../telemetry/request-context.js';
+import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
+import { joinParts, rank } from './rank.js';
+import { RerankProviderRegistry } from './rerank-provider.registry.js';
+import type {
+  RankedRerank,
+  RemoteRerankProvider,
+  RerankOutcome,
+  RerankProvider,
+  RerankRequest,
+} from './rerank.types.js';
+import { refuseOptions, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
+
+/** More parts than any provider's limit of documents can make; a provider that pages on for ever is cut off. */
+const MAX_PARTS = 100;
+
+export interface RerankAnswer {
+  readonly ranked: RankedRerank;
+  readonly warnings: readonly string[];
+}
+
+@Injectable()
+export class RerankService {
+  constructor(
+    private readonly providers: RerankProviderRegistry,
+    private readonly calls: ProviderCallService,
+    private readonly metrics: Metrics,
+  ) {}
+
+  async run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
+    const provider = this.providers.find(context.virtualKey.vendor.slug);
+    if (provider === undefined) throw new GatewayError('provider_not_supported');
+    if (asked.documents.length > provider.maxDocuments) {
+      throw invalidField('documents', `must have at most ${provider.maxDocuments} items for ${provider.slug}`);
+    }
+    const unsupported = unsupportedOptions(asked, provider);
+    if (context.strict && unsupported.length > 0) throw refuseOptions(unsupported, provider);
+    const request = unsupported.length === 0 ? asked : withoutOptions(asked, unsupported);
+    const outcome = await this.outcomeOf(context, provider, request);
+    this.note(provider, request, outcome);
+    const ranked: RankedRerank = {
+      request,
+      outcome,
+      id: outcome.id ?? `rerank-${randomUUID()}`,
+      provider: provider.slug,
+      results: rank(outcome.scores, request.topN),
+    };
+    return { ranked, warnings: unsupported.map((option) => toWarning(option, provider)) };
+  }
+
+  private async outcomeOf(
+    context: ProviderContext,
+    provider: RerankProvider,
+    request: RerankRequest,
+  ): Promise<RerankOutcome> {
+    if (provider.kind === 'in_process') return provider.rerank(request);
+    try {
+      return await this.callProvider(context, provider, request);
+    } catch (error) {
+      if (!(error instanceof UnexpectedShapeError)) throw error;
+      throw new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
+    }
+  }
+
+  /** Asks the provider, and goes on asking while it says that there is more. */
+  private async callProvider(
+    context: ProviderContext,
+    provider: RemoteRerankProvider,
+    request: RerankRequest,
+  ): Promise<RerankOutcome> {
+    const { credential } = context.virtualKey;
+    const parts: RerankOutcome[] = [];
+    let next: VendorRequest | undefined = provider.toUpstream(request, credential);
+    while (next !== undefined) {
+      if (parts.length === MAX_PARTS) throw new UnexpectedShapeError(`at most ${MAX_PARTS} parts`, 'the answer');
+      const answer = await this.calls.runJson(context, {
+        operation: 'rerank',
+        model: request.model,
+        request: next,
+        retry: 'idempotent',
+      });
+      parts.push(provider.fromUpstream(answer, request));
+      next = provider.nextPage?.(answer, request, credential);
+    }
+    return joinParts(parts);
+  }
+
+  /** Ids and counts for the log line, billed units for the metrics. */
+  private note(provider: RerankProvider, request: RerankRequest, outcome: RerankOutcome): void {
+    const facts = currentContext()?.facts ?? {};
+    facts.model = request.model;
+    facts.documents = request.documents.length;
+    facts.search_units = outcome.searchUnits;
+    facts.total_tokens = outcome.totalTokens;
+    if (outcome.searchUnits !== undefined)
+      this.metrics.searchUnits.inc({ provider: provider.slug }, outcome.searchUnits);
+    if (outcome.totalTokens !== undefined) this.metrics.tokens.inc({ provider: provider.slug }, outcome.totalTokens);
+  }
+}

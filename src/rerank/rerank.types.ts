@@ -1,0 +1,77 @@
+import type { JsonObject } from '../common/json/read.js';
+import type { Credential, ProviderSlug, VendorRequest } from '../upstream/vendors/vendor.types.js';
+
+/** Options of a rerank request that not every provider has. */
+export const RERANK_OPTIONS = ['max_tokens_per_doc', 'priority', 'rank_fields', 'truncation', 'parameters'] as const;
+export type RerankOption = (typeof RERANK_OPTIONS)[number];
+
+/** A document as the caller sent it. Objects have a string `text`, except where `rank_fields` names other fields. */
+export type RerankDocument = string | JsonObject;
+
+/** A validated request. Options that the provider lacks are already taken out. */
+export interface RerankRequest {
+  readonly model: string;
+  readonly query: string;
+  readonly documents: readonly RerankDocument[];
+  /** Between 1 and the number of documents; undefined when the caller wants all of them. */
+  readonly topN: number | undefined;
+  readonly returnDocuments: boolean;
+  readonly maxTokensPerDoc: number | undefined;
+  readonly priority: number | undefined;
+  readonly rankFields: readonly string[] | undefined;
+  readonly truncation: boolean | undefined;
+  readonly parameters: JsonObject | undefined;
+}
+
+export interface RerankScore {
+  /** Index into the caller's documents. */
+  readonly index: number;
+  readonly relevanceScore: number;
+}
+
+export interface RerankOutcome {
+  /** In any order; the service sorts. */
+  readonly scores: readonly RerankScore[];
+  /** The model that answered; undefined when the provider does not say, the requested one then. */
+  readonly model: string | undefined;
+  /** The provider's id of the request, when it gives one. */
+  readonly id: string | undefined;
+  /** Only for providers that bill in search units. */
+  readonly searchUnits: number | undefined;
+  /** Only for providers that bill by token. */
+  readonly totalTokens: number | undefined;
+}
+
+interface RerankProviderBase {
+  readonly slug: ProviderSlug;
+  readonly options: ReadonlySet<RerankOption>;
+  /** Documented maximum of documents in one request; more is a 400 that names it. */
+  readonly maxDocuments: number;
+}
+
+/** A provider behind HTTP: two pure translations. Both throw GatewayError or UnexpectedShapeError. */
+export interface RemoteRerankProvider extends RerankProviderBase {
+  readonly kind: 'remote';
+  toUpstream(request: RerankRequest, credential: Credential): VendorRequest;
+  /** `answer` is the parsed body of a 2xx answer. */
+  fromUpstream(answer: unknown, request: RerankRequest): RerankOutcome;
+  /** Where an answer says that it goes on (paging); returns the request for the next part. */
+  nextPage?(answer: unknown, request: RerankRequest, credential: Credential): VendorRequest | undefined;
+}
+
+/** A provider inside the gateway. */
+export interface InProcessRerankProvider extends RerankProviderBase {
+  readonly kind: 'in_process';
+  rerank(request: RerankRequest): Promise<RerankOutcome>;
+}
+
+export type RerankProvider = RemoteRerankProvider | InProcessRerankProvider;
+
+/** A finished rerank: scores sorted and cut to what the caller asked for. */
+export interface RankedRerank {
+  readonly request: RerankRequest;
+  readonly outcome: RerankOutcome;
+  readonly id: string;
+  readonly provider: ProviderSlug;
+  readonly results: readonly RerankScore[];
+}
