@@ -1,0 +1,72 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { toErrorEnvelope } from './common/errors/error-envelope.js';
+import { GatewayError } from './common/errors/gateway.error.js';
+import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
+import { RequestAbortedError } from './common/http/read-body.js';
+import { isDatabaseUnavailable } from './database/database-errors.js';
+import type { Logger } from './telemetry/logger.js';
+import { currentContext } from './telemetry/request-context.js';
+import { UpstreamFailure } from './upstream/upstream.types.js';
+
+/** The one place where anything thrown becomes an answer. */
+@Catch()
+export class AppErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly adapter: LinkedExpressAdapter,
+    private readonly logger: Logger,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    if (isCallerGone(thrown) || response.destroyed) return void response.destroy();
+    const error = this.toGatewayError(thrown, request);
+    this.note(error);
+    // An answer that has begun cannot become an error: cutting the connection tells the client that it is not whole.
+    if (response.headersSent) return void response.destroy();
+    for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+    this.adapter.reply(response, toErrorEnvelope(error), error.status);
+  }
+
+  private toGatewayError(thrown: unknown, request: Request): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    if (isDatabaseUnavailable(thrown))
+      return new GatewayError('store_unavailable', { cause: thrown, reason: 'database' });
+    if (thrown instanceof HttpException && thrown.getStatus() === 404) return this.unknownRoute(request);
+    if (thrown instanceof URIError || (thrown instanceof HttpException && thrown.getStatus() === 400)) {
+      return new GatewayError('validation_failed', {
+        message: 'The address of the request is not valid.',
+        cause: thrown,
+      });
+    }
+    return new GatewayError('internal_error', { cause: thrown });
+  }
+
+  private unknownRoute(request: Request): GatewayError {
+    const methods = this.adapter.methodsOf(request.path);
+    if (methods.length === 0) return new GatewayError('not_found', { message: 'There is nothing at this address.' });
+    return new GatewayError('method_not_allowed', { headers: { allow: methods.join(', ') } });
+  }
+
+  private note(error: GatewayError): void {
+    const context = currentContext();
+    if (context) {
+      context.facts.error_code = error.code;
+      context.facts.error_reason = error.reason;
+    }
+    if (error.code !== 'internal_error') return;
+    this.logger.error({ event: 'defect', trace_id: context?.trace.traceId, error: describe(error.cause) });
+  }
+}
+
+function isCallerGone(thrown: unknown): boolean {
+  return thrown instanceof RequestAbortedError || (thrown instanceof UpstreamFailure && thrown.kind === 'caller_gone');
+}
+
+/** Name and stack, not the message: a message may quote what the caller sent. */
+function describe(cause: unknown): object {
+  if (!(cause instanceof Error)) return { name: typeof cause };
+  const frames = cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
+  return { name: cause.name, stack: frames.slice(0, 12) };
+}

@@ -1,0 +1,52 @@
+import { Module } from '@nestjs/common';
+import { APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { ApiKeysModule } from './api-keys/api-keys.module.js';
+import { AuthenticationGuard } from './api-keys/authentication.guard.js';
+import { TenantGuard } from './api-keys/tenant.guard.js';
+import { AuditModule } from './audit/audit.module.js';
+import { JsonBodyGuard } from './common/http/json-body.guard.js';
+import { TimeModule } from './common/time/time.module.js';
+import { GatewayValidationPipe } from './common/validation/gateway-validation.pipe.js';
+import { ConfigModule } from './config/config.module.js';
+import { AppConfig } from './config/environment.js';
+import { DatabaseModule } from './database/database.module.js';
+import { ENTITIES } from './entities.js';
+import { FirstStartModule } from './first-start/first-start.module.js';
+import { HealthModule } from './health/health.module.js';
+import { RedisModule } from './redis/redis.module.js';
+import { RerankModule } from './rerank/rerank.module.js';
+import { SealingModule } from './sealing/sealing.module.js';
+import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { VirtualKeysModule } from './virtual-keys/virtual-keys.module.js';
+import { WorkspacesModule } from './workspaces/workspaces.module.js';
+
+@Module({
+  imports: [
+    // lowest room first
+    ConfigModule,
+    TimeModule,
+    TelemetryModule,
+    DatabaseModule.forRoot(ENTITIES),
+    RedisModule,
+    SealingModule,
+    AuditModule,
+    WorkspacesModule,
+    ApiKeysModule,
+    VirtualKeysModule,
+    RerankModule,
+    HealthModule,
+    FirstStartModule,
+  ],
+  providers: [
+    // In this order: who calls, then its body, then the tenant that the body may name.
+    { provide: APP_GUARD, useClass: AuthenticationGuard },
+    {
+      provide: APP_GUARD,
+      inject: [AppConfig],
+      useFactory: (config: AppConfig): JsonBodyGuard => new JsonBodyGuard(config.MAX_JSON_BODY_BYTES),
+    },
+    { provide: APP_GUARD, useClass: TenantGuard },
+    { provide: APP_PIPE, useClass: GatewayValidationPipe },
+  ],
+})
+export class AppModule {}

@@ -1,0 +1,18 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { assertRoutesDeclared } from './access/assert-routes-declared.js';
+import { AppErrorFilter } from './app.error-filter.js';
+import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
+import { setUpOpenApi } from './openapi/openapi.js';
+import { contextMiddleware } from './telemetry/context.middleware.js';
+import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
+import { Metrics } from './telemetry/metrics.js';
+
+/** Everything about the application that is not a module: shared by the start and by the tests. */
+export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdapter): void {
+  const logger = app.get<Logger>(LOGGER);
+  app.useLogger(new NestLogger(logger));
+  app.use(contextMiddleware(logger, app.get(Metrics)));
+  app.useGlobalFilters(new AppErrorFilter(adapter, logger));
+  setUpOpenApi(app);
+  assertRoutesDeclared(app);
+}

@@ -1,0 +1,86 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { SCOPES } from '../access/scopes.js';
+import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
+import { publicIdOf } from '../api-keys/api-key-format.js';
+import { AppConfig } from '../config/environment.js';
+import { VirtualKeysService } from '../virtual-keys/virtual-keys.service.js';
+import { Organisation } from '../workspaces/organisation.entity.js';
+import { Workspace } from '../workspaces/workspace.entity.js';
+
+const DEFAULT_SLUG = 'default';
+const DEFAULT_NAME = 'Default';
+
+/** Makes an empty database usable: organisation, workspace, admin key, and a virtual key for the built-in reranker. */
+@Injectable()
+export class FirstStartService implements OnApplicationBootstrap {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly issuer: ApiKeyIssuer,
+    private readonly virtualKeys: VirtualKeysService,
+    private readonly config: AppConfig,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const chosen = this.config.TOLLGATE_ADMIN_KEY;
+    if (chosen !== undefined && publicIdOf(chosen) === undefined) {
+      throw new Error('TOLLGATE_ADMIN_KEY is mistyped: its checksum is wrong (npm run keys:generate makes a new one)');
+    }
+    const made = await this.dataSource.transaction((manager) => this.fill(manager, chosen));
+    if (made !== undefined && chosen === undefined) announce(made);
+  }
+
+  /** The admin key, or undefined when the database is not empty. All or nothing: a start that is killed leaves it empty. */
+  private async fill(manager: EntityManager, chosen: string | undefined): Promise<string | undefined> {
+    const organisationId = await claim(manager);
+    if (organisationId === undefined) return undefined;
+    const workspace = await manager.save(
+      manager.create(Workspace, {
+        organisationId,
+        slug: DEFAULT_SLUG,
+        name: DEFAULT_NAME,
+        description: null,
+        defaults: {},
+      }),
+    );
+    const { key } = await this.issuer.issue(
+      manager,
+      {
+        organisationId,
+        workspaceId: null,
+        name: 'first admin key',
+        type: 'service',
+        scopes: [...SCOPES],
+        user: null,
+        expiresAt: null,
+      },
+      chosen,
+    );
+    const actor = { kind: 'gateway', id: 'first-start', organisationId } as const;
+    await this.virtualKeys.insert(
+      manager,
+      actor,
+      { workspaceId: workspace.id, slug: 'local' },
+      { name: 'Local reranker', provider: 'local' },
+    );
+    return key;
+  }
+}
+
+/**
+ * Inserts the first organisation. The unique slug decides between gateways that start together: the others wait for this
+ * transaction and then find the place taken.
+ */
+async function claim(manager: EntityManager): Promise<string | undefined> {
+  if (await manager.exists(Organisation)) return undefined;
+  const inserted: readonly { readonly id: string }[] = await manager.query(
+    'INSERT INTO "organisations" ("slug", "name") VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING "id"',
+    [DEFAULT_SLUG, DEFAULT_NAME],
+  );
+  return inserted[0]?.id;
+}
+
+/** Straight to the terminal and not to the log: this is the only time that the key can be read. */
+function announce(key: string): void {
+  process.stdout.write(`\n  Your admin key, shown only this once:\n\n    ${key}\n\n`);
+}

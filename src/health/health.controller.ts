@@ -1,0 +1,25 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Public } from '../access/public.decorator.js';
+import { HealthResponse } from './health.response.js';
+import { ReadinessService } from './readiness.service.js';
+
+@ApiTags('Health')
+@Controller('health')
+@Public('probes of the platform have no key')
+export class HealthController {
+  constructor(private readonly readiness: ReadinessService) {}
+
+  /** The process runs. */
+  @Get('live')
+  live(): HealthResponse {
+    return { status: 'ok' };
+  }
+
+  /** The gateway can serve: the database answers, and Redis does where it is configured. */
+  @Get('ready')
+  async ready(): Promise<HealthResponse> {
+    await this.readiness.assertReady();
+    return { status: 'ok' };
+  }
+}

@@ -1,0 +1,83 @@
+import { Writable } from 'node:stream';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { generateApiKey } from '../../src/api-keys/api-key-format.js';
+import { AppModule } from '../../src/app.module.js';
+import { setUpApp } from '../../src/app.setup.js';
+import { LinkedExpressAdapter } from '../../src/common/http/linked-express.adapter.js';
+import { Clock } from '../../src/common/time/clock.js';
+import { appConfig } from '../../src/config/config.module.js';
+import { loadConfig } from '../../src/config/environment.js';
+import { createLogger, LOGGER } from '../../src/telemetry/logger.js';
+import { TestClock } from './test-clock.js';
+import { testDatabase } from './test-database.js';
+
+/** The first admin key of every test gateway of this run. */
+export const ADMIN_KEY = generateApiKey();
+export const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64');
+
+export interface TestApp {
+  readonly app: NestExpressApplication;
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly clock: TestClock;
+  readonly dataSource: DataSource;
+  /** Everything that was logged so far, at the most talkative level. */
+  readonly log: () => string;
+  close(): Promise<void>;
+}
+
+/** The whole gateway on a port of its own, on this jest worker's database, emptied first unless told otherwise. */
+export async function startTestApp(
+  settings: Readonly<Record<string, string>> = {},
+  keepDatabase = false,
+): Promise<TestApp> {
+  const database = await testDatabase();
+  if (!keepDatabase) await database.empty();
+  const { REDIS_URL } = process.env;
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'trace',
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: String(database.poolSize),
+    TOLLGATE_ADMIN_KEY: ADMIN_KEY,
+    TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+    EGRESS_ALLOW: '127.0.0.1',
+    ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
+    ...settings,
+  });
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const clock = new TestClock();
+  const testing = await Test.createTestingModule({ imports: [AppModule] })
+    .overrideProvider(appConfig.KEY)
+    .useValue(config)
+    .overrideProvider(LOGGER)
+    .useValue(createLogger('trace', sink))
+    .overrideProvider(Clock)
+    .useValue(clock)
+    .compile();
+  const adapter = new LinkedExpressAdapter();
+  const app = testing.createNestApplication<NestExpressApplication>(adapter, { bodyParser: false });
+  setUpApp(app, adapter);
+  await app.listen(0, '127.0.0.1');
+  return {
+    app,
+    url: await app.getUrl(),
+    clock,
+    dataSource: app.get(DataSource),
+    log: () => lines.join(''),
+    close: async () => {
+      app.getHttpServer().closeAllConnections();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { runMigrations } from '../../src/database/run-migrations.js';
+import { TollgateDataSource } from '../../src/database/tollgate-data-source.js';
+import { ENTITIES } from '../../src/entities.js';
+
+interface Place {
+  readonly url: string;
+  readonly poolSize: number;
+}
+
+export interface TestDatabase extends Place {
+  /** Removes every row, so that the next gateway finds an empty database. */
+  empty(): Promise<void>;
+}
+
+/** This jest worker's own database, migrated. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const places: readonly Place[] = JSON.parse(process.env['TOLLGATE_TEST_DATABASES'] ?? '[]');
+  const place = places[Number(process.env['JEST_WORKER_ID'] ?? '1') - 1];
+  if (place === undefined) throw new Error('the global setup made no database for this worker');
+  await withDataSource(place, runMigrations);
+  return { ...place, empty: () => withDataSource(place, truncate) };
+}
+
+async function withDataSource(place: Place, work: (source: TollgateDataSource) => Promise<void>): Promise<void> {
+  const settings = { DATABASE_URL: place.url, DATABASE_POOL_SIZE: place.poolSize, DATA_DIR: 'unused' };
+  const source = await new TollgateDataSource(settings, ENTITIES, () => undefined).initialize();
+  try {
+    await work(source);
+  } finally {
+    await source.destroy();
+  }
+}
+
+async function truncate(source: TollgateDataSource): Promise<void> {
+  const tables = source.entityMetadatas.map((entity) => `"${entity.tableName}"`);
+  await source.query(`TRUNCATE ${tables.join(', ')} CASCADE`);
+}
