@@ -1,5 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 
 const VERSION = '0.1.0';
 
@@ -26,5 +27,21 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
       'bearer',
     )
     .build();
-  return SwaggerModule.createDocument(app, config);
+  const optionClasses = app
+    .get(VendorRegistry, { strict: false })
+    .all()
+    .map((vendor) => vendor.optionsClass);
+  const document = SwaggerModule.createDocument(app, config, { extraModels: optionClasses });
+  describeVendorOptions(document, optionClasses);
+  return document;
+}
+
+/** What `config` of a virtual key may hold depends on its provider: the document lists one schema a provider. */
+function describeVendorOptions(document: OpenAPIObject, optionClasses: readonly { readonly name: string }[]): void {
+  for (const name of ['CreateVirtualKeyDto', 'UpdateVirtualKeyDto']) {
+    const schema = document.components?.schemas?.[name];
+    const config = schema !== undefined && 'properties' in schema ? schema.properties?.['config'] : undefined;
+    if (config === undefined || '$ref' in config) throw new Error(`the document has no ${name}.config`);
+    config.anyOf = optionClasses.map((optionsClass) => ({ $ref: getSchemaPath(optionsClass.name) }));
+  }
 }

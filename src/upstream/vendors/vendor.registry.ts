@@ -10,6 +10,10 @@ export class VendorRegistry {
     this.#bySlug = new Map(vendors.map((vendor) => [vendor.slug, vendor]));
   }
 
+  all(): readonly Vendor[] {
+    return [...this.#bySlug.values()];
+  }
+
   find(slug: string): Vendor | undefined {
     return this.#bySlug.get(slug);
   }
