@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { toErrorEnvelope } from './common/errors/error-envelope.js';
@@ -66,7 +67,7 @@ function isCallerGone(thrown: unknown): boolean {
 
 /** Name and stack, not the message: a message may quote what the caller sent. */
 function describe(cause: unknown): object {
-  if (!(cause instanceof Error)) return { name: typeof cause };
+  if (!isNativeError(cause)) return { name: typeof cause };
   const frames = cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
   return { name: cause.name, stack: frames.slice(0, 12) };
 }

@@ -1,4 +1,6 @@
+import { isNativeError } from 'node:util/types';
 import { QueryFailedError } from 'typeorm';
+import { errorCodeOf } from '../common/errors/error-code-of.js';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -33,7 +35,7 @@ const CONNECTION_MESSAGES = [
 
 /** Whether an error says that the database cannot be reached, as against a wrong statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!isNativeError(error)) return false;
   const code = codeOf(error);
   if (code !== undefined && CONNECTION_CODES.has(code)) return true;
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
@@ -52,8 +54,6 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return error instanceof QueryFailedError && codeOf(error) === FOREIGN_KEY_VIOLATION;
 }
 
-function codeOf(error: Error): string | undefined {
-  const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  if (typeof source !== 'object' || source === null || !('code' in source)) return undefined;
-  return typeof source.code === 'string' ? source.code : undefined;
+function codeOf(error: unknown): string | undefined {
+  return errorCodeOf(error instanceof QueryFailedError ? error.driverError : error);
 }

@@ -18,12 +18,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     const dataSource = {
       provide: DataSource,
       inject: [AppConfig],
-      useFactory: async (config: AppConfig): Promise<DataSource> => {
-        const source = new TollgateDataSource(config, entities, crash);
-        await source.initialize();
-        await runMigrations(source);
-        return source;
-      },
+      useFactory: (config: AppConfig): Promise<DataSource> => connect(config, entities),
     };
     return { module: DatabaseModule, providers: [dataSource], exports: [dataSource] };
   }
@@ -31,6 +26,22 @@ export class DatabaseModule implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
+}
+
+async function connect(config: AppConfig, entities: readonly EntityClass[]): Promise<DataSource> {
+  const source = new TollgateDataSource(config, entities, { onCrash: crash });
+  if (source.isEmbedded) {
+    await source.initialize();
+    await runMigrations(source);
+    return source;
+  }
+  const migrator = await new TollgateDataSource(config, entities, { statementTimeout: 'none' }).initialize();
+  try {
+    await runMigrations(migrator);
+  } finally {
+    await migrator.destroy();
+  }
+  return source.initialize();
 }
 
 /** Without its database the gateway is of no use, and PGlite cannot be restarted safely within the process. */

@@ -5,10 +5,17 @@ import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedde
 
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
+const STATEMENT_TIMEOUT_MS = 5_000;
 
 /** A class with `@Entity()`. */
 export type EntityClass = new () => object;
+
+export interface DataSourceBehaviour {
+  /** Told when the embedded database stops by itself. */
+  readonly onCrash?: (cause: Error) => void;
+  /** `none` for migrations: they may take long, and so may the wait for another replica's. */
+  readonly statementTimeout?: 'none';
+}
 
 type DatabaseSettings = Pick<AppConfig, 'DATABASE_URL' | 'DATABASE_POOL_SIZE' | 'DATA_DIR'>;
 
@@ -19,9 +26,9 @@ export class TollgateDataSource extends DataSource {
   constructor(
     private readonly settings: DatabaseSettings,
     entities: readonly EntityClass[],
-    private readonly onCrash: (cause: Error) => void,
+    private readonly behaviour: DataSourceBehaviour = {},
   ) {
-    super(toOptions(settings, entities));
+    super(toOptions(settings, entities, behaviour));
   }
 
   get isEmbedded(): boolean {
@@ -30,7 +37,7 @@ export class TollgateDataSource extends DataSource {
 
   override async initialize(): Promise<this> {
     if (this.isEmbedded) {
-      this.embedded = await startEmbeddedDatabase(this.settings.DATA_DIR, this.onCrash);
+      this.embedded = await startEmbeddedDatabase(this.settings.DATA_DIR, this.behaviour.onCrash);
       this.setOptions({ host: this.embedded.socketDir });
     }
     try {
@@ -52,7 +59,13 @@ export class TollgateDataSource extends DataSource {
   }
 }
 
-function toOptions(settings: DatabaseSettings, entities: readonly EntityClass[]): DataSourceOptions {
+function toOptions(
+  settings: DatabaseSettings,
+  entities: readonly EntityClass[],
+  behaviour: DataSourceBehaviour,
+): DataSourceOptions {
+  // No network lies between the gateway and the embedded database: when it does not answer, it is at work.
+  const isUnbounded = behaviour.statementTimeout === 'none' || settings.DATABASE_URL === undefined;
   return {
     type: 'postgres',
     ...connectionOptions(settings),
@@ -63,7 +76,7 @@ function toOptions(settings: DatabaseSettings, entities: readonly EntityClass[])
     synchronize: false,
     logging: false,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    extra: { query_timeout: STATEMENT_TIMEOUT_MS, application_name: 'tollgate' },
+    extra: { query_timeout: isUnbounded ? 0 : STATEMENT_TIMEOUT_MS, application_name: 'tollgate' },
     // An idle connection that breaks (database restart) is replaced by the pool; the next query says if it cannot be.
     poolErrorHandler: () => undefined,
   };

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
@@ -8,7 +8,7 @@ const COMMAND_TIMEOUT_MS = 1_000;
 
 /** The optional Redis. A command fails at once while there is no connection; reconnecting goes on in the background. */
 @Injectable()
-export class RedisConnection implements OnApplicationShutdown {
+export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   /** undefined without REDIS_URL. */
   readonly client: Redis | undefined;
 
@@ -19,9 +19,15 @@ export class RedisConnection implements OnApplicationShutdown {
       commandTimeout: COMMAND_TIMEOUT_MS,
       maxRetriesPerRequest: 1,
       enableOfflineQueue: false,
+      lazyConnect: true,
     });
     // Without a listener ioredis prints to the console; the address may hold a password and is not logged.
     this.client.on('error', (cause) => logger.warn({ event: 'redis_error', name: cause.name }));
+  }
+
+  /** Waits for the first connection, so that the first requests find it. Without one the gateway starts all the same. */
+  async onModuleInit(): Promise<void> {
+    await this.client?.connect().catch(() => undefined);
   }
 
   /** Whether the configured Redis answers; true without one. */

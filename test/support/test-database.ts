@@ -23,7 +23,7 @@ export async function testDatabase(): Promise<TestDatabase> {
 
 async function withDataSource(place: Place, work: (source: TollgateDataSource) => Promise<void>): Promise<void> {
   const settings = { DATABASE_URL: place.url, DATABASE_POOL_SIZE: place.poolSize, DATA_DIR: 'unused' };
-  const source = await new TollgateDataSource(settings, ENTITIES, () => undefined).initialize();
+  const source = await new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' }).initialize();
   try {
     await work(source);
   } finally {

@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
+import { answerMalformedRequest } from './malformed-request.js';
 
 /** Longer than the idle time-outs of common load balancers (60 s), so that they close a connection first and no request is lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -36,6 +37,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
       },
       app,
     );
+    this.httpServer.on('clientError', answerMalformedRequest);
   }
 
   /** Writes objects as JSON at once: `res.json` would cost a second pass over the body for ETag and charset. */

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway.error.js';
+import { isDeeperThan } from '../json/json-depth.js';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
@@ -13,13 +15,19 @@ export function assertJsonBody(headers: IncomingHttpHeaders): void {
   }
 }
 
+/** Deeper JSON would overflow the stack of whatever walks it: validation, serialisation, the database. */
+const MAX_DEPTH = 64;
+
 /** @throws GatewayError `validation_failed` that tells where the JSON breaks, but not what stands there */
 export function parseJsonBody(body: Buffer): unknown {
   if (!isUtf8(body)) throw new GatewayError('validation_failed', { message: 'The request body is not valid UTF-8.' });
+  if (isDeeperThan(body, MAX_DEPTH)) {
+    throw new GatewayError('validation_failed', { message: `The request body nests more than ${MAX_DEPTH} levels.` });
+  }
   try {
     return JSON.parse(body.toString());
   } catch (cause) {
-    const position = cause instanceof Error ? /position (\d+)/.exec(cause.message)?.[1] : undefined;
+    const position = isNativeError(cause) ? /position (\d+)/.exec(cause.message)?.[1] : undefined;
     const where = position === undefined ? '' : ` (position ${position})`;
     throw new GatewayError('validation_failed', { message: `The request body is not valid JSON${where}.` });
   }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCodeOf } from '../../common/errors/error-code-of.js';
 
 /** Another process has this data folder open. Two at once would lose rows without a word. */
 export class DataDirInUseError extends Error {
@@ -23,7 +24,7 @@ export function lockDataDir(dataDir: string): () => void {
       closeSync(file);
       return () => rmSync(path, { force: true });
     } catch (error) {
-      if (!isAlreadyThere(error) || attempt > 3) throw error;
+      if (errorCodeOf(error) !== 'EEXIST' || attempt > 3) throw error;
     }
     const holder = liveHolder(path);
     if (holder !== undefined) throw new DataDirInUseError(dataDir, holder);
@@ -51,7 +52,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCodeOf(error) === 'EPERM';
   }
 }
 
@@ -63,8 +64,4 @@ function startTimeOf(pid: number): string {
   } catch {
     return 'unknown';
   }
-}
-
-function isAlreadyThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
 }

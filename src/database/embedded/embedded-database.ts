@@ -20,7 +20,7 @@ export interface EmbeddedDatabase {
  */
 export async function startEmbeddedDatabase(
   dataDir: string,
-  onCrash: (cause: Error) => void,
+  onCrash: (cause: Error) => void = () => undefined,
 ): Promise<EmbeddedDatabase> {
   const root = resolve(dataDir);
   mkdirSync(root, { recursive: true, mode: 0o700 });

@@ -8,10 +8,9 @@ const database = await PGlite.create(workerData.dataDir);
 const server = new PGLiteSocketServer({ db: database, path: workerData.socketPath, maxConnections: 4 });
 await server.start();
 
-parentPort.on('message', async () => {
-  await server.stop();
-  await database.close();
-  parentPort.postMessage('stopped');
-  parentPort.close();
-});
 parentPort.postMessage('ready');
+
+// The first message is the request to stop; the thread ends when nothing is left open.
+await new Promise((stop) => parentPort.once('message', stop));
+await server.stop();
+await database.close();

@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { answerMalformedRequest } from './malformed-request.js';
+
+describe('answerMalformedRequest', () => {
+  let server: Server;
+
+  beforeEach(async () => {
+    server = createServer((_request, response) => response.end('handled'));
+    server.on('clientError', answerMalformedRequest);
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  });
+
+  afterEach(() => server.close());
+
+  it('answers what is no HTTP with the error envelope and closes', async () => {
+    const answer = await send('NONSENSE\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(JSON.parse(bodyOf(answer))).toMatchObject({
+      error: { code: 'validation_failed', source: 'gateway', param: null },
+    });
+  });
+
+  it('answers 431 to a head that is too large', async () => {
+    const answer = await send(`GET / HTTP/1.1\r\nhost: a\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(bodyOf(answer))).toMatchObject({ error: { code: 'validation_failed' } });
+  });
+
+  it('leaves well-formed requests alone', async () => {
+    expect(await send('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')).toContain('handled');
+  });
+
+  function send(text: string): Promise<string> {
+    const address = server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('not listening');
+    return new Promise((done, fail) => {
+      let answer = '';
+      const socket = connect(address.port, '127.0.0.1', () => socket.write(text));
+      socket.on('data', (chunk) => (answer += chunk.toString()));
+      socket.on('end', () => done(answer));
+      socket.on('error', fail);
+    });
+  }
+});
+
+function bodyOf(answer: string): string {
+  return answer.slice(answer.indexOf('\r\n\r\n') + 4);
+}
