@@ -19,9 +19,13 @@ export function assertRoutesDeclared(app: INestApplication): void {
 }
 
 export function declaredRoutes(app: INestApplication): readonly DeclaredRoute[] {
+  return controllerClasses(app).flatMap(routesOf);
+}
+
+export function controllerClasses(app: INestApplication): readonly Type[] {
   const modules = [...app.get(ModulesContainer).values()];
   const controllers = modules.flatMap((module) => [...module.controllers.values()].map((wrapper) => wrapper.metatype));
-  return controllers.filter((controller) => isClass(controller)).flatMap(routesOf);
+  return controllers.filter((controller) => isClass(controller));
 }
 
 function routesOf(controller: Type): readonly DeclaredRoute[] {

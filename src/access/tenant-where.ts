@@ -1,3 +1,4 @@
+import { SLUG_PATTERN } from '../common/slug.js';
 import { isUuid } from '../common/uuid.js';
 import type { Principal } from './principal.js';
 
@@ -11,7 +12,12 @@ export function tenantWhere(principal: Principal): { readonly organisationId: st
     : { organisationId: principal.organisationId, workspaceId: principal.workspaceId };
 }
 
+/** No slug is empty, so this one finds nothing. */
+const NO_SLUG = '';
+
 /** Part of a `where` that finds a resource by the reference in an address, an id or a slug. */
 export function refWhere(ref: string): { readonly id: string } | { readonly slug: string } {
-  return isUuid(ref) ? { id: ref } : { slug: ref };
+  if (isUuid(ref)) return { id: ref };
+  // Junk stays away from the database, which fails on NUL characters.
+  return { slug: SLUG_PATTERN.test(ref) ? ref : NO_SLUG };
 }

@@ -1,6 +1,8 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { controllerClasses } from '../access/assert-routes-declared.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
+import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
 
 const VERSION = '0.1.0';
 
@@ -9,7 +11,6 @@ export function setUpOpenApi(app: NestExpressApplication): void {
   let document: OpenAPIObject | undefined;
   SwaggerModule.setup('docs', app, () => (document ??= createDocument(app)), {
     jsonDocumentUrl: 'docs/openapi.json',
-    yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Tollgate API',
   });
 }
@@ -33,6 +34,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
     .map((vendor) => vendor.optionsClass);
   const document = SwaggerModule.createDocument(app, config, { extraModels: optionClasses });
   describeVendorOptions(document, optionClasses);
+  enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
   return document;
 }
 

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -18,6 +19,7 @@ import {
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/rate-limit.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 
 /** Last second that PostgreSQL and JavaScript both write with four digits of year. */
@@ -29,27 +31,32 @@ export class KeyUserDto {
   /** @example "u-42" */
   @IsString()
   @Length(1, 255)
+  @IsStorable()
   readonly user_id: string;
 
   @Optional()
   @IsString()
   @MaxLength(320)
+  @IsStorable()
   readonly email?: string;
 
   @Optional()
   @IsString()
   @MaxLength(255)
+  @IsStorable()
   readonly username?: string;
 
   /** Subject of the user at the company's identity provider. */
   @Optional()
   @IsString()
   @MaxLength(255)
+  @IsStorable()
   readonly sub?: string;
 
   /** Further claims about the user. */
   @Optional()
   @IsObject()
+  @IsStorable()
   readonly claims?: Record<string, unknown>;
 }
 
@@ -61,26 +68,18 @@ export class RateLimitDto {
   @IsIn(RATE_LIMIT_UNITS)
   readonly unit: RateLimitUnit;
 
+  @ApiProperty({ type: 'integer' })
   @IsInt()
   @Min(1)
   @Max(1_000_000_000)
   readonly value: number;
 }
 
-export class UpdateApiKeyDto {
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  readonly name?: string;
-
-  /** Permissions; none that the caller lacks. */
-  @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
-  @IsIn(SCOPES, { each: true })
-  readonly scopes?: Scope[];
-
+/**
+ * The fields that have the same rules in a create and in an update. What only a create requires must stay out:
+ * class-validator passes a parent's `@Optional()` on to the child's field of that name.
+ */
+class ApiKeyFieldsDto {
   /** Laid over the metadata that clients send. */
   @Optional()
   @IsMetadata()
@@ -106,18 +105,38 @@ export class UpdateApiKeyDto {
   readonly organisation_id?: string;
 }
 
-export class CreateApiKeyDto extends UpdateApiKeyDto {
-  /** @example "search service" */
+export class UpdateApiKeyDto extends ApiKeyFieldsDto {
+  @Optional()
   @IsString()
   @Length(1, 255)
-  declare readonly name: string;
+  @IsStorable()
+  readonly name?: string;
 
-  /** @example ["completions.write"] */
+  /** Permissions; none that the caller lacks. */
+  @Optional()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayUnique()
   @IsIn(SCOPES, { each: true })
-  declare readonly scopes: Scope[];
+  readonly scopes?: Scope[];
+}
+
+export class CreateApiKeyDto extends ApiKeyFieldsDto {
+  /** @example "search service" */
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly name: string;
+
+  /**
+   * Permissions; none that the caller lacks.
+   * @example ["completions.write"]
+   */
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(SCOPES, { each: true })
+  readonly scopes: Scope[];
 
   /** `user` keys stand for a person and need `user`. */
   @Optional()
@@ -133,6 +152,7 @@ export class CreateApiKeyDto extends UpdateApiKeyDto {
   @Optional()
   @IsString()
   @Length(1, 255)
+  @IsStorable()
   readonly workspace_id?: string;
 
   @Optional()

@@ -1,0 +1,44 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { getMetadataStorage } from 'class-validator';
+
+type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+type Facets = Readonly<Record<string, unknown>>;
+
+/** Rules that the document's generator does not read, or reads less exactly, by their names in class-validator. */
+const FACETS: Readonly<Record<string, (rule: Rule) => Facets>> = {
+  isInt: () => ({ type: 'integer' }),
+  maxLength: (rule) => ({ maxLength: rule.constraints[0] }),
+  matches: (rule) => (rule.constraints[0] instanceof RegExp ? { pattern: rule.constraints[0].source } : {}),
+  arrayMinSize: (rule) => ({ minItems: rule.constraints[0] }),
+  arrayMaxSize: (rule) => ({ maxItems: rule.constraints[0] }),
+  arrayUnique: () => ({ uniqueItems: true }),
+  isNotEmpty: () => ({ minLength: 1 }),
+};
+
+/** Writes the validation rules of the classes into their schemas, so that the document says what the gateway checks. */
+export function enrichSchemas(document: OpenAPIObject, classes: readonly (new () => object)[]): void {
+  for (const target of classes) {
+    const schema = document.components?.schemas?.[target.name];
+    if (schema === undefined || '$ref' in schema) continue;
+    for (const rule of getMetadataStorage().getTargetValidationMetadatas(target, '', false, false)) {
+      const property = schema.properties?.[rule.propertyName];
+      const facets = rule.name === undefined ? undefined : FACETS[rule.name]?.(rule);
+      if (property !== undefined && facets !== undefined && !rule.each) Object.assign(property, facets);
+    }
+  }
+}
+
+/** Classes that the handlers of the controllers take as parameters: bodies and queries. */
+export function parameterClasses(controllers: readonly (new () => object)[]): readonly (new () => object)[] {
+  const found = controllers.flatMap((controller) =>
+    Object.getOwnPropertyNames(controller.prototype).flatMap((name): unknown[] => {
+      const types: unknown = Reflect.getMetadata('design:paramtypes', controller.prototype, name);
+      return Array.isArray(types) ? types : [];
+    }),
+  );
+  return [...new Set(found)].filter((type) => isClass(type));
+}
+
+function isClass(type: unknown): type is new () => object {
+  return typeof type === 'function' && type !== Object && type !== String;
+}
