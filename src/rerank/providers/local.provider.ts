@@ -2,14 +2,17 @@
 import MiniSearch from 'minisearch';
 import type { InProcessRerankProvider, RerankRequest } from '../rerank.types.js';
 import { documentTexts } from './document-text.js';
+import { Turns } from './turns.js';
 import { wordsOf } from './words.js';
 
 /** What is beyond is not read, as the models behind the other providers cut long documents too. */
 const MAX_CHARACTERS = 32_000;
 /** Different words of the query that count; the first ones do. */
 const MAX_QUERY_WORDS = 256;
-/** How much text is indexed before other requests get their turn: some milliseconds of work in the slowest script. */
-const CHARACTERS_PER_TURN = 16_000;
+/** Two or three milliseconds of work in the slowest script. */
+const WORDS_PER_TURN = 2_000;
+/** What a document costs besides its words, in words. */
+const WORDS_FOR_A_DOCUMENT = 10;
 
 /**
  * Scores are BM25: 0 for no common word, without upper bound, comparable within one answer only. Every model name is
@@ -37,46 +40,52 @@ interface IndexedDocument {
   readonly text: string;
 }
 
-/** One score a document. Gives way to other work again and again: one large request must not stop the gateway. */
+/** One score a document. */
 async function bm25(request: RerankRequest): Promise<readonly number[]> {
   const texts = documentTexts(request.documents);
-  const queryWords = [...new Set(wordsOf(request.query.slice(0, MAX_CHARACTERS)))].slice(0, MAX_QUERY_WORDS);
-  const index = await indexOf(texts, new Set(queryWords));
+  const turns = new Turns(WORDS_PER_TURN);
+  const queryWords = [...new Set(await readWords(request.query, turns))].slice(0, MAX_QUERY_WORDS);
+  const index = await indexOf(texts, new Set(queryWords), turns);
   const scores = texts.map(() => 0);
   for (const word of queryWords) {
-    await turnOfOthers();
+    await turns.next();
     // One word at a time: MiniSearch would weigh the sum by the number of words that match, which BM25 does not.
-    for (const { id, score } of index.search(word, { tokenize: asOneWord })) scores[id] = (scores[id] ?? 0) + score;
+    index.search(word, {
+      tokenize: (whole) => [whole],
+      // The filter sees every hit; keeping none saves sorting them.
+      filter: ({ id, score }) => {
+        scores[id] = (scores[id] ?? 0) + score;
+        return false;
+      },
+    });
   }
   return scores;
 }
 
-/** Only the query's words are kept; all others count for the length of their document alone. */
 async function indexOf(
   texts: readonly string[],
   queryWords: ReadonlySet<string>,
+  turns: Turns,
 ): Promise<MiniSearch<IndexedDocument>> {
   const index = new MiniSearch<IndexedDocument>({
     fields: ['text'],
-    tokenize: wordsOf,
+    tokenize: (text) => text.split(' '),
+    // Only the query's words are kept; all others count for the length of their document alone.
     processTerm: (word) => (queryWords.has(word) ? word : null),
   });
-  let charactersInTurn = 0;
   for (const [id, text] of texts.entries()) {
-    const read = text.slice(0, MAX_CHARACTERS);
-    index.add({ id, text: read });
-    charactersInTurn += read.length;
-    if (charactersInTurn < CHARACTERS_PER_TURN) continue;
-    charactersInTurn = 0;
-    await turnOfOthers();
+    const words = await readWords(text, turns);
+    index.add({ id, text: words.join(' ') });
+    if (turns.spent(WORDS_FOR_A_DOCUMENT)) await turns.next();
   }
   return index;
 }
 
-function asOneWord(word: string): string[] {
-  return [word];
-}
-
-function turnOfOthers(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+async function readWords(text: string, turns: Turns): Promise<readonly string[]> {
+  const words: string[] = [];
+  for (const word of wordsOf(text.slice(0, MAX_CHARACTERS))) {
+    words.push(word);
+    if (turns.spent(1)) await turns.next();
+  }
+  return words;
 }

@@ -7,21 +7,19 @@ const SLICE_CHARACTERS = 256;
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
-/** The words of a text in any script, in one spelling: compatibility forms resolved, lower case. */
-export function wordsOf(text: string): string[] {
-  const words: string[] = [];
+/** The words of a text in any script, in one spelling: compatibility forms resolved, lower case. Works as far as it is asked. */
+export function* wordsOf(text: string): Generator<string, void, undefined> {
   for (const [run] of text.matchAll(RUN)) {
-    if (!UNSPACED.test(run)) words.push(fold(run));
-    else for (const word of segment(run)) words.push(fold(word));
+    if (!UNSPACED.test(run)) yield fold(run);
+    else yield* segment(run);
   }
-  return words;
 }
 
 /** A word that lies across the border of two slices is cut in two. */
-function* segment(run: string): Generator<string> {
+function* segment(run: string): Generator<string, void, undefined> {
   for (let start = 0; start < run.length; start += SLICE_CHARACTERS) {
     for (const part of segmenter.segment(run.slice(start, start + SLICE_CHARACTERS))) {
-      if (part.isWordLike === true) yield part.segment;
+      if (part.isWordLike === true) yield fold(part.segment);
     }
   }
 }

@@ -5,8 +5,8 @@ export const MAX_BASE_URL_CHARACTERS = 2_048;
 
 const VERSION_AT_END = /\/v\d+$/;
 const VERSION_AT_START = /^\/v\d+(?=\/|$)/;
-/** `.` and `..` as whole segments, encoded or not: the URL API would resolve them and so leave the base's path. */
-const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+/** `.` and `..` as whole segments, in every spelling: the URL API, or the server, would resolve them and leave the base's path. */
+const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
 
 /** The URL when the text can serve as a base: absolute, http(s), no userinfo, query or fragment. Egress rules come later. */
 export function parseBaseUrl(text: string): URL | undefined {

@@ -1,5 +1,6 @@
 // Vendor P5. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
 import { IsIn, Length, Matches, MaxLength } from 'class-validator';
+import { assertNever } from '../../common/assert-never.js';
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOptions } from './aws-credentials.js';
@@ -98,6 +99,8 @@ function authProblems(options: BedrockOptions): readonly OptionProblem[] {
       return missingOptions(options, [...ACCESS_KEY_FIELDS, 'aws_role_arn'], when);
     case 'serviceRole':
       return unusedOptions(options, [...ACCESS_KEY_FIELDS, 'aws_session_token', ...ROLE_FIELDS], when);
+    default:
+      return assertNever(type);
   }
 }
 

@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { readObject } from '../../common/json/read.js';
+import { azureAiRerank } from './azure-ai.provider.js';
+import { at, CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+
+describe('azureAiRerank', () => {
+  it.each([
+    ['cohere.Cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-pro'],
+    ['cohere.cohere.rerank', 'cohere.rerank'],
+    ['Cohere.rerank', 'Cohere.rerank'],
+    ['my-deployment', 'my-deployment'],
+    ['xcohere.rerank', 'xcohere.rerank'],
+  ])('sends the model %s as %s', (model, sent) => {
+    expect(at(azureAiRerank.toUpstream(requestWith({ model }), CREDENTIAL).body, 'model')).toBe(sent);
+  });
+
+  it("leaves Cohere's own options out", () => {
+    const { body } = azureAiRerank.toUpstream(requestWith({ maxTokensPerDoc: 512, priority: 3 }), CREDENTIAL);
+    expect(Object.keys(readObject(body, 'body')).sort()).toEqual(['documents', 'model', 'query']);
+  });
+
+  it('reads search units', () => {
+    expect(azureAiRerank.fromUpstream(fixture('azure-ai'), requestWith())).toMatchObject({
+      searchUnits: 1,
+      totalTokens: undefined,
+    });
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { isObject, readArray, readObject, UnexpectedShapeError } from '../../common/json/read.js';
+import { RERANK_PROVIDERS } from '../rerank-providers.js';
+import { RERANK_OPTIONS, type RemoteRerankProvider } from '../rerank.types.js';
+import { at, CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+
+/** What differs between the vendors' bodies: where the laws have to look. A new provider adds its line. */
+interface Wire {
+  readonly topN: string;
+  readonly documents: string;
+  readonly results: string;
+  readonly score: string;
+  readonly model?: string;
+}
+
+const COHERE: Wire = { topN: 'top_n', documents: 'documents', results: 'results', score: 'relevance_score' };
+const WIRES: Readonly<Record<string, Wire>> = {
+  cohere: COHERE,
+  'azure-ai': COHERE,
+  jina: COHERE,
+  voyage: { ...COHERE, topN: 'top_k', results: 'data' },
+  pinecone: { ...COHERE, results: 'data', score: 'score' },
+  bedrock: {
+    topN: 'rerankingConfiguration.bedrockRerankingConfiguration.numberOfResults',
+    documents: 'sources',
+    results: 'results',
+    score: 'relevanceScore',
+    model: 'arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0',
+  },
+};
+
+const REMOTE = RERANK_PROVIDERS.filter((provider): provider is RemoteRerankProvider => provider.kind === 'remote');
+
+describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
+  'rerank provider $slug',
+  ({ slug, provider }) => {
+    const wire = WIRES[slug] ?? COHERE;
+    const request = requestWith({ model: wire.model ?? 'a-model' });
+    const bodyOf = (changes: Parameters<typeof requestWith>[0] = {}): unknown =>
+      provider.toUpstream({ ...request, ...changes }, CREDENTIAL).body;
+
+    /** The fixture with its first result changed. */
+    const answerWith = (change: Readonly<Record<string, unknown>>): unknown => {
+      const answer = readObject(fixture(slug), 'fixture');
+      const [first, ...others] = readArray(answer[wire.results], wire.results);
+      return { ...answer, [wire.results]: [{ ...readObject(first, 'first'), ...change }, ...others] };
+    };
+
+    describe('toUpstream', () => {
+      it('posts to an absolute path', () => {
+        const sent = provider.toUpstream(request, CREDENTIAL);
+        expect(sent.method).toBe('POST');
+        expect(sent.path).toMatch(/^(\/[\w-]+)+$/);
+      });
+
+      it('is JSON without undefined values', () => {
+        expect(undefinedPaths(bodyOf())).toEqual([]);
+      });
+
+      it('keeps the credential out', () => {
+        expect(JSON.stringify(provider.toUpstream(request, CREDENTIAL))).not.toContain(CREDENTIAL.key);
+      });
+
+      it('sends every document, in order', () => {
+        const texts = readArray(at(bodyOf(), wire.documents), wire.documents).map((item) => JSON.stringify(item));
+        expect(texts).toHaveLength(request.documents.length);
+        for (const [index, text] of texts.entries()) expect(text).toContain(request.documents[index]);
+      });
+
+      it('sends top_n under its own name', () => {
+        expect(at(bodyOf({ topN: 2 }), wire.topN)).toBe(2);
+      });
+
+      it('sends the options that it declares, and no other', () => {
+        const names = fieldNames(
+          bodyOf({
+            maxTokensPerDoc: 512,
+            priority: 3,
+            rankFields: ['text'],
+            truncation: false,
+            parameters: { truncate: 'END' },
+          }),
+        );
+        expect(RERANK_OPTIONS.filter((option) => names.has(option))).toEqual(
+          RERANK_OPTIONS.filter((option) => provider.options.has(option)),
+        );
+      });
+
+      it('never asks for documents back', () => {
+        expect(at(bodyOf({ returnDocuments: true }), 'return_documents')).not.toBe(true);
+      });
+
+      it('refuses an object without text, naming it', () => {
+        expectRefusal(() => bodyOf({ documents: ['a', { title: 'b' }] }), 'documents.1.text');
+        expectRefusal(() => bodyOf({ documents: ['a', { text: 7 }] }), 'documents.1.text');
+      });
+
+      it('leaves the request as it was', () => {
+        const frozen = deepFreeze(requestWith({ model: request.model, documents: ['a', { text: 'b', id: 1 }] }));
+        expect(provider.toUpstream(frozen, CREDENTIAL)).toEqual(provider.toUpstream(frozen, CREDENTIAL));
+      });
+    });
+
+    describe('fromUpstream', () => {
+      it('reads the published answer', () => {
+        const outcome = provider.fromUpstream(fixture(slug), request);
+        const results = readArray(at(fixture(slug), wire.results), wire.results);
+        expect(outcome.scores).toHaveLength(results.length);
+        for (const { index, relevanceScore } of outcome.scores) {
+          expect(Number.isInteger(index)).toBe(true);
+          expect(Number.isFinite(relevanceScore)).toBe(true);
+        }
+        expect(outcome.scores[0]?.relevanceScore).toBe(at(results[0], wire.score));
+      });
+
+      it('tells units or tokens, never both', () => {
+        const { searchUnits, totalTokens } = provider.fromUpstream(fixture(slug), request);
+        expect([searchUnits, totalTokens].filter((count) => count !== undefined)).toHaveLength(1);
+      });
+
+      it('does without what only informs', () => {
+        const results = at(fixture(slug), wire.results);
+        expect(provider.fromUpstream({ [wire.results]: results }, request).scores).not.toHaveLength(0);
+      });
+
+      it.each([6, -1, 0.5, '0', null])('refuses the index %p', (index) => {
+        expect(() => provider.fromUpstream(answerWith({ index }), request)).toThrow(UnexpectedShapeError);
+      });
+
+      it('refuses an index that comes twice', () => {
+        const answer = readObject(fixture(slug), 'fixture');
+        const [first] = readArray(answer[wire.results], wire.results);
+        const repeated = { ...answer, [wire.results]: [first, first] };
+        expect(() => provider.fromUpstream(repeated, request)).toThrow('each index once');
+      });
+
+      it.each([undefined, null, '0.5'])('refuses the score %p, and says where', (score) => {
+        const wrong = answerWith({ [wire.score]: score });
+        expect(() => provider.fromUpstream(wrong, request)).toThrow(
+          `expected a number at body.${wire.results}[0].${wire.score}`,
+        );
+      });
+
+      it.each([null, [], 'text', 7, {}, { results: {}, data: {} }, { results: [null], data: [null] }])(
+        'refuses the answer %j',
+        (answer) => {
+          expect(() => provider.fromUpstream(answer, request)).toThrow(UnexpectedShapeError);
+        },
+      );
+    });
+  },
+);
+
+describe('the list of rerank providers', () => {
+  it('has each slug once', () => {
+    const slugs = RERANK_PROVIDERS.map((provider) => provider.slug);
+    expect(new Set(slugs).size).toBe(slugs.length);
+  });
+
+  it('is covered by the laws above', () => {
+    expect(REMOTE.map((provider) => provider.slug).sort()).toEqual(Object.keys(WIRES).sort());
+  });
+
+  it('has a limit of documents for each', () => {
+    for (const provider of RERANK_PROVIDERS) expect(provider.maxDocuments).toBeGreaterThanOrEqual(100);
+  });
+});
+
+function expectRefusal(work: () => unknown, param: string): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    expect({ code: error.code, param: error.param }).toEqual({ code: 'validation_failed', param });
+    return;
+  }
+  throw new Error('expected a refusal');
+}
+
+function undefinedPaths(value: unknown, path = 'body'): readonly string[] {
+  if (value === undefined) return [path];
+  if (Array.isArray(value)) return value.flatMap((item, index) => undefinedPaths(item, `${path}[${index}]`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, item]) => undefinedPaths(item, `${path}.${name}`));
+}
+
+function fieldNames(value: unknown): ReadonlySet<string> {
+  if (Array.isArray(value)) return new Set(value.flatMap((item) => [...fieldNames(item)]));
+  if (!isObject(value)) return new Set();
+  return new Set(Object.entries(value).flatMap(([name, item]) => [name, ...fieldNames(item)]));
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null)
+    for (const item of Object.values(Object.freeze(value))) deepFreeze(item);
+  return value;
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+import { voyageRerank } from './voyage.provider.js';
+
+describe('voyageRerank', () => {
+  it('calls top_n top_k, and says return_documents', () => {
+    const request = requestWith({ model: 'rerank-2.5', documents: ['a', { text: 'b' }], topN: 1, truncation: false });
+    expect(voyageRerank.toUpstream(request, CREDENTIAL)).toEqual({
+      method: 'POST',
+      path: '/v1/rerank',
+      body: {
+        model: 'rerank-2.5',
+        query: request.query,
+        documents: ['a', 'b'],
+        top_k: 1,
+        return_documents: false,
+        truncation: false,
+      },
+    });
+  });
+
+  it('keeps empty documents: indices must not shift', () => {
+    const { body } = voyageRerank.toUpstream(requestWith({ documents: ['', { text: '' }, 'c'] }), CREDENTIAL);
+    expect(body).toMatchObject({ documents: ['', '', 'c'] });
+  });
+
+  it('reads model and tokens, and no search units', () => {
+    expect(voyageRerank.fromUpstream(fixture('voyage'), requestWith())).toEqual({
+      scores: [
+        { index: 0, relevanceScore: 0.4375 },
+        { index: 1, relevanceScore: 0.421875 },
+      ],
+      model: 'rerank-2',
+      id: undefined,
+      searchUnits: undefined,
+      totalTokens: 26,
+    });
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, it } from '@jest/globals';
+import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
+import { expectedSignature, readAuthorization } from './__fixtures__/sigv4-verifier.js';
+import { AwsCredentialSource, type AwsCredentialServices, type AwsOptions } from './aws-credentials.js';
+import type { Credential } from './vendor.types.js';
+
+const START = new Date('2026-11-21T12:00:00Z');
+const ORGANISATION = '3f0c2a52-7a8e-4f57-9a3e-0d7a9f1b2c3d';
+const KEY = { aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE', aws_secret_access_key: 'the-stored-secret' };
+const ROLE = { ...KEY, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/reranker' } as const;
+const OWN = { accessKeyId: 'AKIAGATEWAY', secretAccessKey: 'the-gateway-secret' };
+
+const credential = (options: AwsOptions): Credential<AwsOptions> => ({
+  key: undefined,
+  options,
+  organisationId: ORGANISATION,
+});
+
+const answer = (status: number, body: unknown): UpstreamAnswer => ({
+  status,
+  headers: {},
+  body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+});
+
+const session = (expiresInSeconds: number, token: string): UpstreamAnswer =>
+  answer(200, {
+    AssumeRoleResponse: {
+      AssumeRoleResult: {
+        Credentials: {
+          AccessKeyId: 'ASIASESSION',
+          SecretAccessKey: 'the-session-secret',
+          SessionToken: token,
+          Expiration: START.getTime() / 1_000 + expiresInSeconds,
+        },
+      },
+      ResponseMetadata: { RequestId: 'c6104cbe-af31-11e0-8154-cbc7ccf896c7' },
+    },
+  });
+
+/** STS on a stopped clock: gives hour-long sessions with numbered tokens, unless told to answer otherwise. */
+class FakeSts {
+  readonly requests: UpstreamRequest[] = [];
+  now = START;
+  reply: () => Promise<UpstreamAnswer> = () => {
+    const elapsedSeconds = (this.now.getTime() - START.getTime()) / 1_000;
+    return Promise.resolve(session(elapsedSeconds + 3_600, `token-${this.requests.length}`));
+  };
+
+  source(changes: Partial<AwsCredentialServices> = {}): AwsCredentialSource {
+    return new AwsCredentialSource({
+      send: (request) => {
+        this.requests.push(request);
+        return this.reply();
+      },
+      now: () => this.now,
+      allowedServiceRoleOrganisations: [],
+      ...changes,
+    });
+  }
+
+  wait(seconds: number): void {
+    this.now = new Date(this.now.getTime() + seconds * 1_000);
+  }
+}
+
+describe('AwsCredentialSource', () => {
+  describe('accessKey', () => {
+    it('is what the virtual key stores, and the default', async () => {
+      const sts = new FakeSts();
+      const options = { ...KEY, aws_session_token: 'a-token' };
+      expect(await sts.source().resolve(credential(options), 'us-east-1')).toEqual({
+        accessKeyId: KEY.aws_access_key_id,
+        secretAccessKey: KEY.aws_secret_access_key,
+        sessionToken: 'a-token',
+      });
+      expect(sts.requests).toEqual([]);
+    });
+
+    it.each(['aws_access_key_id', 'aws_secret_access_key'])('is refused without %s', async (field) => {
+      const options = { ...KEY, [field]: undefined };
+      await expect(new FakeSts().source().resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
+        code: 'secret_unavailable',
+      });
+    });
+  });
+
+  describe('assumedRole', () => {
+    it('asks STS in the region, signed with the stored key', async () => {
+      const sts = new FakeSts();
+      await sts.source().resolve(credential({ ...ROLE, aws_external_id: 'their-id' }), 'eu-central-1');
+      const [request] = sts.requests;
+      if (request === undefined) throw new Error('STS was not asked');
+      expect(request.method).toBe('POST');
+      expect(request.url.href).toBe('https://sts.eu-central-1.amazonaws.com/');
+      expect(request.headers).toMatchObject({ accept: 'application/json' });
+      expect(Object.fromEntries(new URLSearchParams(request.body?.toString()))).toEqual({
+        Action: 'AssumeRole',
+        Version: '2011-06-15',
+        RoleArn: ROLE.aws_role_arn,
+        RoleSessionName: `tollgate-${ORGANISATION}`,
+        ExternalId: 'their-id',
+      });
+      expect(readAuthorization(request)).toMatchObject({
+        accessKeyId: KEY.aws_access_key_id,
+        scope: '20261121/eu-central-1/sts/aws4_request',
+        signature: expectedSignature(request, KEY.aws_secret_access_key),
+      });
+    });
+
+    it('gives the credentials of the session', async () => {
+      expect(await new FakeSts().source().resolve(credential(ROLE), 'us-east-1')).toEqual({
+        accessKeyId: 'ASIASESSION',
+        secretAccessKey: 'the-session-secret',
+        sessionToken: 'token-1',
+      });
+    });
+
+    it('leaves ExternalId out when there is none', async () => {
+      const sts = new FakeSts();
+      await sts.source().resolve(credential(ROLE), 'us-east-1');
+      expect(sts.requests[0]?.body?.toString()).not.toContain('ExternalId');
+    });
+
+    it('keeps the session until five minutes before its end', async () => {
+      const sts = new FakeSts();
+      const source = sts.source();
+      const token = async () => (await source.resolve(credential(ROLE), 'us-east-1')).sessionToken;
+      expect(await token()).toBe('token-1');
+      sts.wait(3_600 - 301);
+      expect(await token()).toBe('token-1');
+      sts.wait(1);
+      expect(await token()).toBe('token-2');
+      expect(await token()).toBe('token-2');
+    });
+
+    it('asks once for calls that come together', async () => {
+      const sts = new FakeSts();
+      const source = sts.source();
+      const calls = Array.from({ length: 20 }, () => source.resolve(credential(ROLE), 'us-east-1'));
+      expect(new Set((await Promise.all(calls)).map((keys) => keys.sessionToken))).toEqual(new Set(['token-1']));
+      expect(sts.requests).toHaveLength(1);
+    });
+
+    it.each<[string, AwsOptions]>([
+      ['role', { ...ROLE, aws_role_arn: 'arn:aws:iam::123456789012:role/other' }],
+      ['external id', { ...ROLE, aws_external_id: 'other' }],
+      ['access key', { ...ROLE, aws_access_key_id: 'AKIAIOSFODNN7OTHER00' }],
+      ['secret', { ...ROLE, aws_secret_access_key: 'a-rotated-secret' }],
+    ])('does not share a session with another %s', async (_name, other) => {
+      const sts = new FakeSts();
+      const source = sts.source();
+      await source.resolve(credential(ROLE), 'us-east-1');
+      expect((await source.resolve(credential(other), 'us-east-1')).sessionToken).toBe('token-2');
+    });
+
+    it('does not share a session with another organisation', async () => {
+      const sts = new FakeSts();
+      const source = sts.source();
+      await source.resolve(credential(ROLE), 'us-east-1');
+      await source.resolve({ ...credential(ROLE), organisationId: 'another' }, 'us-east-1');
+      expect(sts.requests).toHaveLength(2);
+    });
+
+    it('asks again after a failure', async () => {
+      const sts = new FakeSts();
+      const source = sts.source();
+      const good = sts.reply;
+      sts.reply = () => Promise.resolve(answer(503, 'busy'));
+      await expect(source.resolve(credential(ROLE), 'us-east-1')).rejects.toMatchObject({ code: 'secret_unavailable' });
+      sts.reply = good;
+      expect((await source.resolve(credential(ROLE), 'us-east-1')).sessionToken).toBe('token-2');
+    });
+
+    const denied = {
+      Error: { Code: 'AccessDenied', Message: 'User is not authorized', Type: 'Sender' },
+      RequestId: 'x',
+    };
+    it.each<[string, () => Promise<UpstreamAnswer>, string]>([
+      [
+        'a refusal',
+        () => Promise.resolve(answer(403, denied)),
+        'STS refused AssumeRole: status 403, code AccessDenied',
+      ],
+      ['XML', () => Promise.resolve(answer(403, '<Error/>')), 'STS refused AssumeRole: status 403, code unknown'],
+      ['no JSON', () => Promise.resolve(answer(200, '<AssumeRoleResponse/>')), 'STS answered in an unknown form'],
+      ['no credentials', () => Promise.resolve(answer(200, {})), 'STS answered in an unknown form'],
+      ['no end', () => Promise.resolve(session(Number.NaN, 't')), 'STS answered in an unknown form'],
+      ['no connection', () => Promise.reject(new UpstreamFailure('connect', 'refused')), 'STS: connect'],
+      ['a defect', () => Promise.reject(new Error('x')), 'STS could not be asked'],
+    ])('says for the log what went wrong: %s', async (_name, reply, reason) => {
+      const sts = new FakeSts();
+      sts.reply = reply;
+      const failed = sts.source().resolve(credential(ROLE), 'us-east-1');
+      await expect(failed).rejects.toMatchObject({ code: 'secret_unavailable', reason });
+    });
+
+    it('keeps secrets out of its errors', async () => {
+      const sts = new FakeSts();
+      const secrets = [KEY.aws_secret_access_key, 'the-session-secret', 'a-session-token'];
+      sts.reply = () => Promise.resolve(answer(200, session(0, 'a-session-token').body.toString().replace('1', '}')));
+      const error: unknown = await sts
+        .source()
+        .resolve(credential(ROLE), 'us-east-1')
+        .catch((cause: unknown) => cause);
+      const seen = JSON.stringify(error, Object.getOwnPropertyNames(error)) + String(error);
+      for (const secret of secrets) expect(seen).not.toContain(secret);
+    });
+
+    it('reads an end written as text', async () => {
+      const sts = new FakeSts();
+      const body = session(3_600, 'token')
+        .body.toString()
+        .replace(/"Expiration":\d+/, '"Expiration":"2026-11-21T13:00:00Z"');
+      sts.reply = () => Promise.resolve(answer(200, body));
+      const source = sts.source();
+      await source.resolve(credential(ROLE), 'us-east-1');
+      await source.resolve(credential(ROLE), 'us-east-1');
+      expect(sts.requests).toHaveLength(1);
+    });
+  });
+
+  describe('serviceRole', () => {
+    const options: AwsOptions = { aws_auth_type: 'serviceRole' };
+
+    it('is the gateway’s own identity, for organisations that the operator names', async () => {
+      const source = new FakeSts().source({
+        instanceCredentials: OWN,
+        allowedServiceRoleOrganisations: ['another', ORGANISATION],
+      });
+      expect(await source.resolve(credential(options), 'us-east-1')).toEqual(OWN);
+    });
+
+    it.each([[[]], [['another']]])('is refused when the operator names %j', async (allowedServiceRoleOrganisations) => {
+      const source = new FakeSts().source({ instanceCredentials: OWN, allowedServiceRoleOrganisations });
+      await expect(source.resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
+        code: 'permission_denied',
+      });
+    });
+
+    it('is refused when the gateway has none', async () => {
+      const source = new FakeSts().source({ allowedServiceRoleOrganisations: [ORGANISATION] });
+      await expect(source.resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
+        code: 'secret_unavailable',
+      });
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import type { AwsOptions } from './aws-credentials.js';
+import { BedrockOptions, createBedrockVendor } from './bedrock.vendor.js';
+import { credentialWith } from './__fixtures__/credentials.js';
+import { expectedSignature, readAuthorization } from './__fixtures__/sigv4-verifier.js';
+import type { Credential } from './vendor.types.js';
+
+const KEY = { aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE', aws_secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCY' };
+const ROLE = { ...KEY, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/team/reranker' };
+const NOW = new Date('2026-11-21T12:00:00Z');
+
+class FakeCredentials {
+  readonly asked: string[] = [];
+
+  resolve(credential: Credential<AwsOptions>, region: string) {
+    this.asked.push(`${credential.organisationId} ${region}`);
+    return Promise.resolve({ accessKeyId: 'ASIASESSION', secretAccessKey: 'secret', sessionToken: 'token' });
+  }
+}
+
+const vendor = createBedrockVendor(new FakeCredentials());
+const rerank = (options: BedrockOptions, region?: string) =>
+  vendor.address(
+    { method: 'POST', path: '/rerank', body: { a: 1 }, ...(region === undefined ? {} : { region }) },
+    credentialWith(options, undefined),
+  );
+const wrongFields = (options: object): readonly string[] =>
+  validateSync(plainToInstance(BedrockOptions, options)).map((error) => error.property);
+const problems = (options: object, key?: string): readonly string[] =>
+  vendor.checkOptions?.(plainToInstance(BedrockOptions, options), key).map((problem) => problem.param) ?? [];
+
+describe('the address of bedrock', () => {
+  it.each([
+    ['us-east-1', 'https://bedrock-agent-runtime.us-east-1.amazonaws.com/rerank'],
+    ['cn-north-1', 'https://bedrock-agent-runtime.cn-north-1.amazonaws.com.cn/rerank'],
+  ])('is the one of the region %s, from the model or from the virtual key', (region, url) => {
+    expect(rerank({}, region).url.href).toBe(url);
+    expect(rerank({ aws_region: region }).url.href).toBe(url);
+    expect(rerank({ aws_region: region }, region).url.href).toBe(url);
+  });
+
+  it('refuses a model in another region than the virtual key’s', () => {
+    expect(() => rerank({ aws_region: 'us-east-1' }, 'us-west-2')).toThrow(
+      expect.objectContaining({ code: 'validation_failed', param: 'model' }),
+    );
+  });
+
+  it.each([[{}], [{ base_url: 'https://vpce.example' }]])('needs a region with %j', (options) => {
+    expect(() => rerank(options)).toThrow(expect.objectContaining({ param: 'config.aws_region' }));
+  });
+
+  it('can be a private endpoint', () => {
+    const options = { base_url: 'https://vpce.example/x', aws_region: 'us-east-1' };
+    expect(rerank(options, 'us-east-1').url.href).toBe('https://vpce.example/x/rerank');
+  });
+
+  it('never becomes another host by its region', () => {
+    expect(() => rerank({ aws_region: 'evil.example/' })).toThrow(
+      expect.objectContaining({ code: 'secret_unavailable' }),
+    );
+    expect(() => rerank({}, 'evil.example')).toThrow(expect.objectContaining({ code: 'secret_unavailable' }));
+  });
+});
+
+describe('the signature of bedrock', () => {
+  it.each<[string, BedrockOptions, string | undefined, string]>([
+    ['the model', {}, 'eu-central-1', 'eu-central-1'],
+    ['the virtual key', { aws_region: 'us-west-2' }, undefined, 'us-west-2'],
+    [
+      'the virtual key, behind another host',
+      { aws_region: 'us-west-2', base_url: 'https://a.b.c' },
+      undefined,
+      'us-west-2',
+    ],
+  ])('is made for the region of %s', async (_name, options, modelRegion, region) => {
+    const credentials = new FakeCredentials();
+    const signed = await createBedrockVendor(credentials).signer?.(credentialWith(options, undefined))(
+      rerank(options, modelRegion),
+      NOW,
+    );
+    if (signed === undefined) throw new Error('bedrock signs');
+    expect(credentials.asked).toEqual([`org ${region}`]);
+    expect(readAuthorization(signed)).toEqual({
+      accessKeyId: 'ASIASESSION',
+      scope: `20261121/${region}/bedrock/aws4_request`,
+      signature: expectedSignature(signed, 'secret'),
+      signedHeaders: expect.arrayContaining(['host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token']),
+    });
+  });
+});
+
+describe('the options of bedrock', () => {
+  it.each([
+    { ...KEY, aws_region: 'us-east-1' },
+    { ...ROLE, aws_external_id: 'id:1' },
+    { aws_auth_type: 'serviceRole' },
+  ])('take %j', (options) => {
+    expect(wrongFields(options)).toEqual([]);
+    expect(problems(options)).toEqual([]);
+  });
+
+  it.each([
+    [{ aws_auth_type: 'apiKey' }, 'aws_auth_type'],
+    [{ aws_access_key_id: 'short' }, 'aws_access_key_id'],
+    [{ aws_secret_access_key: 'a b' }, 'aws_secret_access_key'],
+    [{ aws_session_token: 'a\nb' }, 'aws_session_token'],
+    [{ aws_role_arn: 'reranker' }, 'aws_role_arn'],
+    [{ aws_role_arn: 'arn:aws:iam::123456789012:user/x' }, 'aws_role_arn'],
+    [{ aws_external_id: 'x' }, 'aws_external_id'],
+    [{ aws_region: 'us-east-1.evil.example' }, 'aws_region'],
+    [{ aws_region: 'us-east-1\n' }, 'aws_region'],
+    [{ aws_region: 7 }, 'aws_region'],
+  ])('refuse %j', (options, field) => {
+    expect(wrongFields(options)).toEqual([field]);
+  });
+
+  it.each([
+    [{}, ['aws_access_key_id', 'aws_secret_access_key']],
+    [{ ...KEY, aws_secret_access_key: '' }, ['aws_secret_access_key']],
+    [{ ...KEY, aws_role_arn: ROLE.aws_role_arn }, ['aws_role_arn']],
+    [{ ...ROLE, aws_role_arn: undefined }, ['aws_role_arn']],
+    [{ aws_auth_type: 'assumedRole' }, ['aws_access_key_id', 'aws_secret_access_key', 'aws_role_arn']],
+    [{ ...KEY, aws_auth_type: 'serviceRole' }, ['aws_access_key_id', 'aws_secret_access_key']],
+    [{ ...KEY, base_url: 'https://vpce.example' }, ['aws_region']],
+  ])('with %j name what is missing or not used', (options, fields) => {
+    expect(problems(options)).toEqual(fields.map((field) => `config.${field}`));
+  });
+
+  it('have no key beside them', () => {
+    expect(problems(KEY, 'a-key')).toEqual(['key']);
+  });
+});
+
+describe('the errors of bedrock', () => {
+  it.each([
+    { message: 'The provided model identifier is invalid.' },
+    { Message: 'The provided model identifier is invalid.' },
+  ])('are read: %j', (body) => {
+    expect(vendor.readError(body)).toEqual({ message: 'The provided model identifier is invalid.' });
+  });
+});
