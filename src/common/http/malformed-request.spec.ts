@@ -12,7 +12,7 @@ describe('answerMalformedRequest', () => {
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   });
 
-  afterEach(() => server.close());
+  afterEach(() => void server.close());
 
   it('answers what is no HTTP with the error envelope and closes', async () => {
     const answer = await send('NONSENSE\r\n\r\n');

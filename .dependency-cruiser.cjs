@@ -1,0 +1,122 @@
+// Who may import whom. A room is a folder of src/; its row lists the rooms that it may import besides itself and `common`,
+// which is free to all. Where the code proves a row wrong, change the row in the same commit and say why there.
+const EVERY_ROOM = 'every room';
+const ROOMS = {
+  // 7: puts the whole together (and so do the files directly in src/)
+  cli: EVERY_ROOM,
+  openapi: EVERY_ROOM,
+  // 6: what callers use
+  assistants: 'gateway upstream telemetry access',
+  batches: 'gateway upstream telemetry access',
+  'fine-tuning': 'gateway upstream telemetry access',
+  rerank: 'gateway upstream telemetry access',
+  mcp: 'identity secret-references policies usage api-keys workspaces upstream sealing telemetry access database config',
+  health: 'usage redis telemetry access database config',
+  'first-start': 'virtual-keys api-keys workspaces sealing telemetry access database config',
+  // 5: one provider call, from reservation to settlement
+  gateway: 'virtual-keys policies usage api-keys upstream telemetry access',
+  // 4: what a call needs
+  'virtual-keys': 'secret-references api-keys workspaces audit upstream sealing telemetry access database config',
+  policies: 'usage api-keys workspaces audit telemetry access database',
+  identity: 'api-keys workspaces upstream telemetry access config',
+  // 3
+  'secret-references': 'api-keys workspaces audit upstream sealing telemetry access database config',
+  // 2: who calls, and how much
+  'api-keys': 'workspaces audit upstream sealing redis telemetry access database config',
+  usage: 'workspaces webhooks redis telemetry access database config',
+  // 1
+  workspaces: 'audit upstream telemetry access database config',
+  audit: 'upstream telemetry access database config',
+  webhooks: 'upstream telemetry access database config',
+  sealing: 'database config',
+  redis: 'telemetry config',
+  // 0
+  upstream: 'config',
+  telemetry: 'access config',
+  database: 'config',
+  access: '',
+  config: '',
+  common: '',
+};
+
+const NOT_SHIPPED = ['[.]spec[.]ts$', '/__fixtures__/'];
+// The migration command line starts at this file and needs every entity, as the application does.
+const DATA_SOURCE = '^src/database/data-source[.]ts$';
+
+function roomRule(room, allowed) {
+  const free = [room, 'common', ...allowed.split(' ').filter(Boolean)];
+  return {
+    name: `room-${room}`,
+    comment: `${free.join(', ')} may be imported here, nothing else: see the table in .dependency-cruiser.cjs`,
+    severity: 'error',
+    from: { path: `^src/${room}/`, pathNot: [...NOT_SHIPPED, DATA_SOURCE] },
+    to: { path: '^src/', pathNot: `^src/(${free.join('|')})/` },
+  };
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...Object.entries(ROOMS)
+      .filter(([, allowed]) => allowed !== EVERY_ROOM)
+      .map(([room, allowed]) => roomRule(room, allowed)),
+    {
+      name: 'room-without-a-row',
+      comment: 'Every folder of src/ has a row in the table of .dependency-cruiser.cjs.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: `^src/(${Object.keys(ROOMS).join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'data-source-needs-entities-only',
+      comment: 'src/database/data-source.ts leaves its room for the list of entities and for nothing else.',
+      severity: 'error',
+      from: { path: DATA_SOURCE },
+      to: { path: '^src/', pathNot: '^src/(database/|config/|common/|entities[.]ts$)' },
+    },
+    {
+      name: 'no-circular',
+      comment: 'Move what both need into a file (or a room) below them.',
+      severity: 'error',
+      // Two entities of one room may relate to each other, typed Relation<T>. A cycle with any other file in it is still
+      // found, from that file.
+      from: { pathNot: '[.]entity[.]ts$' },
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      comment: 'Nothing imports this file and it imports nothing: dead, or never wired in.',
+      severity: 'error',
+      from: { orphan: true, path: '^src/', pathNot: NOT_SHIPPED },
+      to: {},
+    },
+    {
+      name: 'src-never-imports-tests',
+      comment: 'What is shipped must not need what is not: test/, spec files, fixtures.',
+      severity: 'error',
+      from: { path: '^(src|migrations)/', pathNot: NOT_SHIPPED },
+      to: { path: ['^test/', ...NOT_SHIPPED] },
+    },
+    {
+      name: 'src-never-imports-dev-dependencies',
+      comment: 'The image has no development dependencies: move the package to "dependencies".',
+      severity: 'error',
+      from: { path: '^(src|migrations)/', pathNot: NOT_SHIPPED },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'] },
+    },
+    {
+      name: 'migrations-stand-alone',
+      comment: 'A migration must do the same in a year, whatever src/ looks like then.',
+      severity: 'error',
+      from: { path: '^migrations/' },
+      to: { path: '^src/', pathNot: '^src/common/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    // Imports of types count as well: they decide what a reader must know.
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

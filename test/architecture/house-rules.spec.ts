@@ -1,0 +1,209 @@
+// Rules of the house that the linter has no words for. Each check is a function from a file to its broken rules, so that
+// every rule is also shown to catch a bad sample: a check that cannot fail would be worth nothing.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MAX_LINES = 300;
+
+interface SourceFile {
+  /** From the root of the repository, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Returns the places of a file that break a rule, as readers of a failed test want them. */
+type Check = (file: SourceFile) => readonly string[];
+
+const tooLong: Check = ({ path, text }) => {
+  const lines = text.trimEnd().split('\n').length;
+  return lines > MAX_LINES ? [`${path} has ${lines} lines`] : [];
+};
+
+const barrel: Check = ({ path }) => (/^index\.[cm]?[jt]s$/.test(basename(path)) ? [path] : []);
+
+const readsEnvironment: Check = (file) => {
+  if (file.path.startsWith('src/config/') || file.path === 'src/main.ts') return [];
+  return placesOf(file, (node) => {
+    if (ts.isPropertyAccessExpression(node)) return node.name.text === 'env' && isProcess(node.expression);
+    if (ts.isElementAccessExpression(node))
+      return node.argumentExpression.getText() === "'env'" && isProcess(node.expression);
+    if (ts.isImportSpecifier(node)) return nameOf(node) === 'env' && moduleOf(node) === 'node:process';
+    if (!ts.isVariableDeclaration(node) || node.initializer === undefined || !isProcess(node.initializer)) return false;
+    return !ts.isObjectBindingPattern(node.name) || node.name.elements.some((element) => nameOf(element) === 'env');
+  });
+};
+
+/** Classes of parameters are read at run time; without one, validation is off and nobody is told. */
+const unvalidatedParameter: Check = (file) =>
+  placesOf(file, (node, root) => {
+    if (!ts.isParameter(node) || !hasDecorator(node, ['Body', 'Query'])) return false;
+    if (node.type === undefined || !ts.isTypeReferenceNode(node.type)) return true;
+    return !classesAtRunTime(root).has(node.type.typeName.getText());
+  });
+
+/** Both hide that two rooms need each other. */
+const hiddenDependency: Check = (file) =>
+  placesOf(file, (node) => ts.isImportSpecifier(node) && ['forwardRef', 'ModuleRef'].includes(nameOf(node)));
+
+function placesOf(file: SourceFile, breaks: (node: ts.Node, root: ts.SourceFile) => boolean): readonly string[] {
+  const root = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true);
+  const places: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (breaks(node, root)) {
+      const { line } = root.getLineAndCharacterOfPosition(node.getStart());
+      places.push(`${file.path}:${line + 1}: ${node.getText()}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(root);
+  return places;
+}
+
+function isProcess(node: ts.Node): boolean {
+  return ['process', 'globalThis.process'].includes(node.getText());
+}
+
+/** The name on the other side: `env` in `{ env as settings }` and in `{ env: settings }`. */
+function nameOf(node: ts.ImportSpecifier | ts.BindingElement): string {
+  return (node.propertyName ?? node.name).getText();
+}
+
+function moduleOf(node: ts.ImportSpecifier): string {
+  const { moduleSpecifier } = node.parent.parent.parent;
+  return ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : '';
+}
+
+function hasDecorator(node: ts.ParameterDeclaration, names: readonly string[]): boolean {
+  return (ts.getDecorators(node) ?? []).some(
+    ({ expression }) => ts.isCallExpression(expression) && names.includes(expression.expression.getText()),
+  );
+}
+
+/** Names that exist when the file runs: its own classes and what it imports as values. */
+function classesAtRunTime(root: ts.SourceFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const statement of root.statements) {
+    if (ts.isClassDeclaration(statement) && statement.name) names.add(statement.name.text);
+    if (!ts.isImportDeclaration(statement) || statement.importClause?.isTypeOnly !== false) continue;
+    const { namedBindings } = statement.importClause;
+    if (namedBindings === undefined || !ts.isNamedImports(namedBindings)) continue;
+    for (const element of namedBindings.elements) if (!element.isTypeOnly) names.add(element.name.text);
+  }
+  return names;
+}
+
+function filesOf(...folders: readonly string[]): readonly SourceFile[] {
+  return folders
+    .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path: relative(ROOT, path).replaceAll('\\', '/'), text: readFileSync(path, 'utf8') }));
+}
+
+const everything = filesOf('src', 'migrations', 'test');
+const shipped = everything.filter(
+  ({ path }) => /^(src|migrations)\//.test(path) && !/\.spec\.ts$|\/__fixtures__\//.test(path),
+);
+const sample = (text: string, path = 'src/sample/sample.controller.ts'): SourceFile => ({ path, text });
+
+it('finds the source tree', () => {
+  expect(shipped.map(({ path }) => path)).toEqual(expect.arrayContaining(['src/main.ts', 'src/config/environment.ts']));
+});
+
+describe(`no shipped file is longer than ${MAX_LINES} lines`, () => {
+  it('holds', () => expect(shipped.flatMap(tooLong)).toEqual([]));
+
+  it('is noticed when broken', () => {
+    expect(tooLong(sample('x\n'.repeat(MAX_LINES + 1)))).toHaveLength(1);
+    expect(tooLong(sample('x\n'.repeat(MAX_LINES)))).toEqual([]);
+  });
+});
+
+describe('there are no barrels', () => {
+  it('holds', () => expect(everything.flatMap(barrel)).toEqual([]));
+
+  it('is noticed when broken', () => {
+    expect(barrel(sample('', 'src/rerank/index.ts'))).toHaveLength(1);
+    expect(barrel(sample('', 'src/rerank/words-index.ts'))).toEqual([]);
+  });
+});
+
+describe('the environment is read in src/config and src/main.ts only', () => {
+  it('holds', () => expect(shipped.flatMap(readsEnvironment)).toEqual([]));
+
+  it.each([
+    'const port = process.env.PORT;',
+    "const port = process.env['PORT'];",
+    "const port = process['env'].PORT;",
+    'const port = globalThis.process.env.PORT;',
+    'const { env: settings } = process;',
+    'const settings = process;',
+    "import { env as settings } from 'node:process';",
+  ])('is noticed when broken: %s', (text) => {
+    expect(readsEnvironment(sample(text))).toHaveLength(1);
+    expect(readsEnvironment(sample(text, 'src/config/environment.ts'))).toEqual([]);
+  });
+
+  it('lets other words about processes through', () => {
+    const text =
+      "// not process.env\nconst { pid } = process; process.on('exit', () => pid); const env = { process: 1 };";
+    expect(readsEnvironment(sample(text))).toEqual([]);
+  });
+});
+
+describe('every @Body() and @Query() parameter has a class at run time', () => {
+  const controller = (imports: string, type: string): SourceFile =>
+    sample(
+      `${imports}\nclass Local {}\nclass C { create(@Id() id: string, @Body() dto: ${type}, @Query() query: Local) {} }`,
+    );
+
+  it('holds', () => expect(shipped.flatMap(unvalidatedParameter)).toEqual([]));
+
+  it('sees the parameters of the real controllers', () => {
+    const withoutImports = shipped.map(({ path, text }) => ({
+      path,
+      text: text.replaceAll(/^import \{/gm, 'import type {'),
+    }));
+    expect(withoutImports.flatMap(unvalidatedParameter).length).toBeGreaterThan(5);
+  });
+
+  it.each([
+    ["import type { CreateDto } from './create.dto.js';", 'CreateDto'],
+    ["import { type CreateDto } from './create.dto.js';", 'CreateDto'],
+    ['interface CreateDto {}', 'CreateDto'],
+    ['', 'unknown'],
+    ['', '{ name: string }'],
+    ['', 'string'],
+  ])('is noticed when broken: %s %s', (imports, type) => {
+    expect(unvalidatedParameter(controller(imports, type))).toEqual([expect.stringContaining('@Body() dto')]);
+  });
+
+  it.each([
+    ["import { CreateDto } from './create.dto.js';", 'CreateDto'],
+    ["import { Other as CreateDto, type Third } from './create.dto.js';", 'CreateDto'],
+  ])('lets classes through: %s %s', (imports, type) => {
+    expect(unvalidatedParameter(controller(imports, type))).toEqual([]);
+  });
+});
+
+describe('there is no forwardRef and no ModuleRef', () => {
+  it('holds', () => expect(shipped.flatMap(hiddenDependency)).toEqual([]));
+
+  it.each([
+    "import { forwardRef, Module } from '@nestjs/common';",
+    "import { forwardRef as later } from '@nestjs/common';",
+    "import type { ModuleRef } from '@nestjs/core';",
+  ])('is noticed when broken: %s', (text) => {
+    expect(hiddenDependency(sample(text))).toHaveLength(1);
+  });
+
+  it('lets the words in comments through', () => {
+    expect(
+      hiddenDependency(sample("// no forwardRef, no ModuleRef\nimport { Module } from '@nestjs/common';")),
+    ).toEqual([]);
+  });
+});
