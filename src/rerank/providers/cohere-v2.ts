@@ -2,7 +2,7 @@
 import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { RerankOutcome, RerankRequest } from '../rerank.types.js';
-import { child } from './child.js';
+import { nestedValue } from './nested-value.js';
 import { documentTexts } from './document-text.js';
 import { readScores } from './read-scores.js';
 
@@ -27,7 +27,7 @@ export function fromCohereAnswer(answer: unknown, request: RerankRequest): Reran
     // Not in the answer.
     model: undefined,
     id: stringOrUndefined(body['id']),
-    searchUnits: numberOrUndefined(child(body, 'meta', 'billed_units', 'search_units')),
+    searchUnits: numberOrUndefined(nestedValue(body, 'meta', 'billed_units', 'search_units')),
     totalTokens: undefined,
   };
 }

@@ -2,7 +2,7 @@
 import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
-import { child } from './child.js';
+import { nestedValue } from './nested-value.js';
 import { documentTexts } from './document-text.js';
 import { readScores } from './read-scores.js';
 
@@ -35,7 +35,7 @@ export const jinaRerank: RemoteRerankProvider = {
       model: stringOrUndefined(body['model']),
       id: undefined,
       searchUnits: undefined,
-      totalTokens: numberOrUndefined(child(body, 'usage', 'total_tokens')),
+      totalTokens: numberOrUndefined(nestedValue(body, 'usage', 'total_tokens')),
     };
   },
 };

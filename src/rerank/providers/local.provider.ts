@@ -2,7 +2,7 @@
 import MiniSearch from 'minisearch';
 import type { InProcessRerankProvider, RerankRequest } from '../rerank.types.js';
 import { documentTexts } from './document-text.js';
-import { Turns } from './turns.js';
+import { TurnQueue, Turns } from './turns.js';
 import { wordsOf } from './words.js';
 
 /** What is beyond is not read, as the models behind the other providers cut long documents too. */
@@ -13,6 +13,9 @@ const MAX_QUERY_WORDS = 256;
 const WORDS_PER_TURN = 2_000;
 /** What a document costs besides its words, in words. */
 const WORDS_FOR_A_DOCUMENT = 10;
+
+/** One for all requests: it is the process that they share. */
+const queue = new TurnQueue();
 
 /**
  * Scores are BM25: 0 for no common word, without upper bound, comparable within one answer only. Every model name is
@@ -43,12 +46,13 @@ interface IndexedDocument {
 /** One score a document. */
 async function bm25(request: RerankRequest): Promise<readonly number[]> {
   const texts = documentTexts(request.documents);
-  const turns = new Turns(WORDS_PER_TURN);
+  const turns = new Turns(queue, WORDS_PER_TURN);
   const queryWords = [...new Set(await readWords(request.query, turns))].slice(0, MAX_QUERY_WORDS);
   const index = await indexOf(texts, new Set(queryWords), turns);
   const scores = texts.map(() => 0);
   for (const word of queryWords) {
-    await turns.next();
+    // A hit costs about as much as a word.
+    if (turns.spent(texts.length)) await turns.next();
     // One word at a time: MiniSearch would weigh the sum by the number of words that match, which BM25 does not.
     index.search(word, {
       tokenize: (whole) => [whole],

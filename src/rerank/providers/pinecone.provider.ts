@@ -3,7 +3,7 @@ import { invalidField } from '../../common/errors/gateway.error.js';
 import { numberOrUndefined, readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
-import { child } from './child.js';
+import { nestedValue } from './nested-value.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
 
@@ -45,7 +45,7 @@ export const pineconeRerank: RemoteRerankProvider = {
       }),
       model: stringOrUndefined(body['model']),
       id: undefined,
-      searchUnits: numberOrUndefined(child(body, 'usage', 'rerank_units')),
+      searchUnits: numberOrUndefined(nestedValue(body, 'usage', 'rerank_units')),
       totalTokens: undefined,
     };
   },

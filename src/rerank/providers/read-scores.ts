@@ -1,7 +1,7 @@
 import { readArray, readNumber, readObject, UnexpectedShapeError } from '../../common/json/read.js';
 import type { RerankScore } from '../rerank.types.js';
 
-export interface ScoreForm {
+interface ScoreForm {
   /** Where the items are, for the message. */
   readonly path: string;
   /** The provider's name for the score. */

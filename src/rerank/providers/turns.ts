@@ -1,10 +1,36 @@
-/** Lets other requests have their turn after each portion of work, so that one large piece does not stop the process. */
+/**
+ * Gives one piece of work after the other its turn, one in each round of the event loop, so that requests and answers
+ * get through in between, however many pieces there are.
+ */
+export class TurnQueue {
+  readonly #waiting: (() => void)[] = [];
+
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#waiting.length === 1) this.#callNext();
+    });
+  }
+
+  #callNext(): void {
+    setImmediate(() => {
+      // What is resumed here runs on before the next round.
+      this.#waiting.shift()?.();
+      if (this.#waiting.length > 0) this.#callNext();
+    });
+  }
+}
+
+/** Counts the work of one request, and tells when its turn is over. */
 export class Turns {
   #done = 0;
 
-  constructor(private readonly unitsPerTurn: number) {}
+  constructor(
+    private readonly queue: TurnQueue,
+    private readonly unitsPerTurn: number,
+  ) {}
 
-  /** Counts work; true when it is time to `await next()`. A separate step, since each `await` costs more than most units. */
+  /** True when it is time to `await next()`. A separate step, since each `await` costs more than most units. */
   spent(units: number): boolean {
     this.#done += units;
     return this.#done >= this.unitsPerTurn;
@@ -12,6 +38,6 @@ export class Turns {
 
   next(): Promise<void> {
     this.#done = 0;
-    return new Promise((resolve) => setImmediate(resolve));
+    return this.queue.next();
   }
 }

@@ -11,7 +11,7 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-export interface SigningScope {
+interface SigningScope {
   /** The name in the signature, which is not always the host's: both Bedrock hosts sign as `bedrock`. */
   readonly service: string;
   readonly region: string;

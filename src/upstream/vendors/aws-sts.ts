@@ -4,7 +4,7 @@ import type { UpstreamRequest } from '../upstream.types.js';
 import { awsEndpoint } from './aws-region.js';
 import type { AwsCredentials } from './aws-signature.js';
 
-export interface RoleToAssume {
+interface RoleToAssume {
   readonly arn: string;
   /** Agreed with the owner of the role, so that nobody else can have the gateway assume it. */
   readonly externalId: string | undefined;

@@ -15,7 +15,7 @@ import { voyage } from './voyage.vendor.js';
 export const VENDORS = Symbol('VENDORS');
 
 /** What some vendors need besides the virtual key. */
-export interface VendorServices {
+interface VendorServices {
   readonly awsCredentials: Pick<AwsCredentialSource, 'resolve'>;
 }
 
