@@ -10,28 +10,26 @@ export class RequestAbortedError extends Error {
 }
 
 /**
- * Reads a whole request body.
+ * Reads a whole request body. One that is too large is read to its end as well, but thrown away: a client that is cut off
+ * while it still sends would find a broken connection instead of the answer.
  * @throws GatewayError `payload_too_large` as soon as more than `limitBytes` are announced or have come
  * @throws RequestAbortedError when the client leaves first
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  // Node itself throws away what nobody has begun to read.
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   return new Promise<Buffer>((done, fail) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limitBytes) {
-        request.removeAllListeners('data');
-        request.pause();
-        fail(tooLarge(limitBytes));
-        return;
-      }
-      chunks.push(chunk);
+      if (size <= limitBytes) return void chunks.push(chunk);
+      chunks.length = 0;
+      fail(tooLarge(limitBytes));
     });
     request.on('end', () => {
       const [first] = chunks;
-      done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+      done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
     });
     request.on('error', () => fail(new RequestAbortedError()));
     request.on('close', () => fail(new RequestAbortedError()));
@@ -39,9 +37,5 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
 }
 
 function tooLarge(limitBytes: number): GatewayError {
-  return new GatewayError('payload_too_large', {
-    message: `The request body is larger than ${limitBytes} bytes.`,
-    // The rest of the body is not read, so the connection cannot be used again.
-    headers: { connection: 'close' },
-  });
+  return new GatewayError('payload_too_large', { message: `The request body is larger than ${limitBytes} bytes.` });
 }

@@ -2,6 +2,7 @@ import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/commo
 import { GatewayError } from '../errors/gateway.error.js';
 import { isObject } from '../json/read.js';
 import { compileChecks, type Accepts } from './compiled-checks.js';
+import { leftOutFields } from './left-out-fields.js';
 import { toValidationError } from './validation-details.js';
 
 /**
@@ -30,6 +31,8 @@ export class GatewayValidationPipe extends ValidationPipe {
     if (!isObject(value))
       throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
     if (this.accepts(value, metadata.metatype)) return value;
+    const leftOut = leftOutFields(value);
+    if (leftOut.length > 0) throw toValidationError(leftOut);
     return super.transform(value, metadata);
   }
 

@@ -1,12 +1,14 @@
+import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../json/read.js';
+import { IsStorable } from './is-storable.decorator.js';
 
 const MAX_KEYS = 32;
 const MAX_LENGTH = 128;
 
 /** An object of at most 32 strings of at most 128 characters, the form of request metadata. */
 export function IsMetadata(): PropertyDecorator {
-  return ValidateBy({
+  const hasItsForm = ValidateBy({
     name: 'isMetadata',
     validator: {
       validate: isMetadata,
@@ -15,6 +17,7 @@ export function IsMetadata(): PropertyDecorator {
       ),
     },
   });
+  return applyDecorators(hasItsForm, IsStorable());
 }
 
 function isMetadata(value: unknown): boolean {

@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { gatewayHeader } from './gateway-headers.js';
+
+describe('gatewayHeader', () => {
+  it('reads our own name and the name that people bring along', () => {
+    expect(gatewayHeader({ 'x-gateway-api-key': 'ours' }, 'api-key')).toBe('ours');
+    expect(gatewayHeader({ 'x-portkey-api-key': 'theirs' }, 'api-key')).toBe('theirs');
+  });
+
+  it('lets our own name win', () => {
+    expect(gatewayHeader({ 'x-portkey-api-key': 'theirs', 'x-gateway-api-key': 'ours' }, 'api-key')).toBe('ours');
+  });
+
+  it.each([
+    {},
+    { 'x-gateway-api-key': '' },
+    { 'x-gateway-api-key': ['one', 'two'] },
+    { 'x-gateway-virtual-key': 'another name' },
+    { 'api-key': 'no prefix' },
+  ])('finds nothing in %j', (headers) => expect(gatewayHeader(headers, 'api-key')).toBeUndefined());
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isDeeperThan } from './json-depth.js';
+
+function nested(levels: number, inner = ''): Buffer {
+  return Buffer.from('['.repeat(levels) + inner + ']'.repeat(levels));
+}
+
+/** The same by looking at the parsed value. */
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+describe('isDeeperThan', () => {
+  it('finds the first level that is too many', () => {
+    expect(isDeeperThan(nested(64), 64)).toBe(false);
+    expect(isDeeperThan(nested(65), 64)).toBe(true);
+    expect(isDeeperThan(nested(1_000_000), 64)).toBe(true);
+  });
+
+  it('counts arrays and objects alike', () => {
+    const text = '{"a":['.repeat(33) + ']}'.repeat(33);
+    expect(isDeeperThan(Buffer.from(text), 66)).toBe(false);
+    expect(isDeeperThan(Buffer.from(text), 65)).toBe(true);
+  });
+
+  it('does not count brackets beside each other, or in text', () => {
+    expect(isDeeperThan(Buffer.from(JSON.stringify(Array.from({ length: 500 }, () => [{}]))), 64)).toBe(false);
+    expect(isDeeperThan(Buffer.from(JSON.stringify(['['.repeat(500)])), 64)).toBe(false);
+  });
+
+  it.each(['\\"', '\\\\', '\\\\\\"', 'a\\\\\\\\'])('finds the end of a text that ends in %s', (end) => {
+    expect(isDeeperThan(nested(3, `"${end}","${'['.repeat(9)}"`), 3)).toBe(false);
+    expect(isDeeperThan(nested(3, `"${end}",[]`), 3)).toBe(true);
+  });
+
+  it('agrees with the parsed value for any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }), fc.nat({ max: 7 }), (value, limit) => {
+        expect(isDeeperThan(Buffer.from(JSON.stringify(value)), limit)).toBe(depthOf(value) > limit);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('comes to an end for any bytes', () => {
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => typeof isDeeperThan(Buffer.from(bytes), 3) === 'boolean'));
+    expect(isDeeperThan(Buffer.from(`"${'\\'.repeat(1_000)}`), 0)).toBe(false);
+  });
+});

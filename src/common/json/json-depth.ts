@@ -1,0 +1,50 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Whether JSON text nests arrays and objects more than `limit` deep. Text that is no JSON may get either answer. */
+export function isDeeperThan(json: Buffer, limit: number): boolean {
+  return opensMoreThan(json, limit) && nestsMoreThan(json, limit);
+}
+
+/** A cheap first look, since most bodies have few brackets: native searches that end after `limit` hits. */
+function opensMoreThan(json: Buffer, limit: number): boolean {
+  let count = 0;
+  for (const bracket of [OPEN_BRACE, OPEN_BRACKET]) {
+    let at = json.indexOf(bracket);
+    while (at !== -1 && count <= limit) {
+      count += 1;
+      at = json.indexOf(bracket, at + 1);
+    }
+  }
+  return count > limit;
+}
+
+function nestsMoreThan(json: Buffer, limit: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === QUOTE) at = endOfString(json, at);
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    if (depth > limit) return true;
+  }
+  return false;
+}
+
+/** Where the string that begins at `start` has its closing quote; the end of the text when it has none. */
+function endOfString(json: Buffer, start: number): number {
+  let end = json.indexOf(QUOTE, start + 1);
+  while (end !== -1 && isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
+  return end === -1 ? json.length : end;
+}
+
+/** A quote behind an odd number of backslashes belongs to the string. */
+function isEscaped(json: Buffer, at: number): boolean {
+  let backslashes = 0;
+  while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
+  return backslashes % 2 === 1;
+}

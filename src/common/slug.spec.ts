@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SLUG_PATTERN, slugFromName, withSuffix } from './slug.js';
+
+describe('slugFromName', () => {
+  it.each([
+    ['Cohere (EU)', 'cohere-eu'],
+    ['  Search   team  ', 'search-team'],
+    ['Café Zürich', 'cafe-zurich'],
+    ['snake_case stays', 'snake_case-stays'],
+    ['v2.5', 'v2-5'],
+    ['ﬁne ligature', 'fine-ligature'],
+  ])('makes %j into %s', (name, slug) => expect(slugFromName(name)).toBe(slug));
+
+  it.each(['', '検索', '!!!', '---'])('finds a random slug for %j, which has no letters or digits to use', (name) => {
+    expect(slugFromName(name)).toMatch(/^[0-9a-f]{6}$/);
+    expect(slugFromName(name)).not.toBe(slugFromName(name));
+  });
+
+  it('makes a valid slug with room for a suffix from any name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
+        const slug = slugFromName(name);
+        expect(slug).toMatch(SLUG_PATTERN);
+        expect(withSuffix(slug)).toMatch(SLUG_PATTERN);
+        expect(withSuffix(slug).length).toBeLessThanOrEqual(255);
+      }),
+    );
+  });
+});
+
+describe('withSuffix', () => {
+  it('keeps the slug recognisable and differs each time', () => {
+    expect(withSuffix('cohere')).toMatch(/^cohere-[0-9a-f]{6}$/);
+    expect(withSuffix('cohere')).not.toBe(withSuffix('cohere'));
+  });
+});
+
+describe('SLUG_PATTERN', () => {
+  it.each(['a', 'A-b_9', '-', '_'])('takes %j', (slug) => expect(slug).toMatch(SLUG_PATTERN));
+  it.each(['', 'a b', 'a/b', 'ä', 'a\n', '\0', 'a.b'])('refuses %j', (slug) => expect(slug).not.toMatch(SLUG_PATTERN));
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { Type } from 'class-transformer';
+import { IsInt, IsString, ValidateNested } from 'class-validator';
+import { GatewayError } from '../errors/gateway.error.js';
+import { PageQuery } from '../pagination/page.query.js';
+import { GatewayValidationPipe } from './gateway-validation.pipe.js';
+import { Optional } from './optional.decorator.js';
+
+class Flat {
+  @IsString()
+  readonly name: string;
+}
+
+class Child {
+  @IsInt()
+  readonly count: number;
+}
+
+class Nested {
+  @Optional()
+  @ValidateNested()
+  @Type(() => Child)
+  readonly child?: Child;
+}
+
+const pipe = new GatewayValidationPipe();
+
+function body(value: unknown, metatype: new () => object = Flat): Promise<unknown> {
+  return pipe.transform(value, { type: 'body', metatype });
+}
+
+async function paramsOf(work: Promise<unknown>): Promise<readonly (string | null)[]> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof GatewayError)) throw new Error('nothing was refused');
+  expect(error.code).toBe('validation_failed');
+  return error.details?.map((detail) => detail.param) ?? [error.param];
+}
+
+describe('a body', () => {
+  it('passes as the very object that was parsed', async () => {
+    const value = { name: 'Search' };
+    expect(await body(value)).toBe(value);
+  });
+
+  it('passes with nested objects too', async () => {
+    expect(await body({ child: { count: 1 } }, Nested)).toEqual({ child: { count: 1 } });
+  });
+
+  it('that is missing counts as one without fields', async () => {
+    expect(await paramsOf(body(undefined))).toEqual(['name']);
+    expect(await body(undefined, Nested)).toEqual({});
+  });
+
+  it.each(['text', 1, true, null, [], [{ name: 'Search' }]])('is refused when it is %j', async (value) => {
+    expect(await paramsOf(body(value))).toEqual([null]);
+  });
+
+  it.each([
+    [{ name: 1 }, ['name']],
+    [{ name: 'Search', extra: 1 }, ['extra']],
+    [{ extra: 1 }, ['extra', 'name']],
+    [JSON.parse('{"name": "Search", "__proto__": {"admin": true}}'), ['__proto__']],
+    [{ name: 'Search', constructor: 1, toString: 2 }, ['constructor', 'toString']],
+  ])('is refused when it is %j', async (value, params) => {
+    expect([...(await paramsOf(body(value)))].sort()).toEqual(params);
+  });
+
+  it('is refused by the path of a nested field', async () => {
+    expect(await paramsOf(body({ child: { count: 'one' } }, Nested))).toEqual(['child.count']);
+    expect(await paramsOf(body({ child: { count: 1, extra: 1 } }, Nested))).toEqual(['child.extra']);
+    expect(await paramsOf(body({ child: 1 }, Nested))).toEqual(['child']);
+  });
+});
+
+describe('a query', () => {
+  const query = (value: unknown): Promise<unknown> => pipe.transform(value, { type: 'query', metatype: PageQuery });
+
+  it('has its numbers read from text and its defaults filled in', async () => {
+    expect(await query({ current_page: '2' })).toMatchObject({ current_page: 2, page_size: 20 });
+  });
+
+  it('is refused with an unknown parameter or a wrong one', async () => {
+    expect(await paramsOf(query({ page: '1' }))).toEqual(['page']);
+    expect(new Set(await paramsOf(query({ page_size: 'all' })))).toEqual(new Set(['page_size']));
+  });
+});

@@ -1,0 +1,22 @@
+import { buildMessage, ValidateBy } from 'class-validator';
+
+/** NUL, and halves of surrogate pairs: JSON can spell both, PostgreSQL can hold neither. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+/** For text, and for JSON of any form, that goes into a column as it comes. */
+export function IsStorable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isStorable',
+    validator: {
+      validate: isStorable,
+      defaultMessage: buildMessage(() => '$property must not contain NUL characters or unpaired surrogates'),
+    },
+  });
+}
+
+/** Whether PostgreSQL takes the value as text or as JSON. */
+export function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !UNSTORABLE.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, item]) => isStorable(key) && isStorable(item));
+}
