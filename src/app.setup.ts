@@ -6,12 +6,13 @@ import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
+import { Tracing } from './telemetry/tracing.js';
 
 /** Everything about the application that is not a module: shared by the start and by the tests. */
 export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdapter): void {
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
-  app.use(contextMiddleware(logger, app.get(Metrics)));
+  app.use(contextMiddleware(logger, app.get(Metrics), app.get(Tracing)));
   app.useGlobalFilters(new AppErrorFilter(adapter, logger));
   setUpOpenApi(app);
   assertRoutesDeclared(app);

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { currentContext, type RequestFacts } from '../telemetry/request-context.js';
 import { startProviderSpan } from '../telemetry/provider-span.js';
+import { currentContext } from '../telemetry/request-context.js';
+import type { RequestFacts } from '../telemetry/request-facts.js';
 import { answerToError, parseProviderJson } from '../upstream/provider-error.js';
 import { ProviderSender } from '../upstream/provider-sender.js';
-import type { RetryMode, UpstreamAnswer } from '../upstream/upstream.types.js';
+import { type RetryMode, type UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 
@@ -61,7 +62,7 @@ export class ProviderCallService {
       facts.upstream_status = answer.status;
       return answer;
     } catch (error) {
-      if (error instanceof GatewayError) outcome = error.code;
+      outcome = outcomeOf(error);
       throw error;
     } finally {
       const durationMs = performance.now() - startedAt;
@@ -71,4 +72,10 @@ export class ProviderCallService {
       span.end(outcome);
     }
   }
+}
+
+/** Bounded set: a label of metrics and the error type of the span. */
+function outcomeOf(error: unknown): string {
+  if (error instanceof GatewayError) return error.code;
+  return error instanceof UpstreamFailure ? error.kind : 'failed';
 }

@@ -4,28 +4,44 @@ import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import { RequestContext, runInContext } from './request-context.js';
 import { recordAtEnd } from './request-log.js';
-import { readTraceHeaders, type TraceHeaders } from './trace-headers.js';
+import { readTraceHeaders, salvageTraceHeaders, type TraceHeaders } from './trace-headers.js';
+import type { Tracing } from './tracing.js';
 
 /** The interface's protected identity headers: only the gateway may set them, so what a client sends is taken out first. */
 const PROTECTED_HEADERS = ['x-user-claims', 'x-user-jwt'] as const;
 
 /** First step of every request: identity headers out, trace id in and answered, context opened, end recorded. */
-export function contextMiddleware(logger: Logger, metrics: Metrics): RequestHandler {
+export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
-    for (const name of PROTECTED_HEADERS) delete request.headers[name];
+    removeProtectedHeaders(request);
     const { trace, broken } = traceOf(request);
-    const context = new RequestContext(trace, new HttpCaller(response));
+    const span = tracing.startRequest(request.method, trace);
+    const context = new RequestContext(trace, new HttpCaller(response), span);
     response.setHeader('x-gateway-trace-id', trace.traceId);
     recordAtEnd(request, response, context, logger, metrics);
     runInContext(context, () => next(broken));
   };
 }
 
+/** From all three views of them. Names are in lower case in the first two, and stand for all their repetitions there. */
+function removeProtectedHeaders(request: Request): void {
+  const { headers, rawHeaders } = request;
+  for (const name of PROTECTED_HEADERS) {
+    if (headers[name] === undefined) continue;
+    delete headers[name];
+    // Before the raw list is cut: this view is made from it when it is first read.
+    delete request.headersDistinct[name];
+    for (let index = rawHeaders.length - 2; index >= 0; index -= 2) {
+      if (rawHeaders[index]?.toLowerCase() === name) rawHeaders.splice(index, 2);
+    }
+  }
+}
+
 /** A request with a broken tracing header is refused, but its answer and its log line still have a trace id. */
-function traceOf(request: Request): { readonly trace: TraceHeaders; readonly broken?: unknown } {
+function traceOf({ headers }: Request): { readonly trace: TraceHeaders; readonly broken?: unknown } {
   try {
-    return { trace: readTraceHeaders(request.headers) };
+    return { trace: readTraceHeaders(headers) };
   } catch (broken) {
-    return { trace: readTraceHeaders({}), broken };
+    return { trace: salvageTraceHeaders(headers), broken };
   }
 }

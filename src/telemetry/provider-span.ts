@@ -1,19 +1,14 @@
 import { currentContext } from './request-context.js';
 import { toTraceparent } from './trace-headers.js';
+import type { ProviderCallInfo, ProviderSpan } from './tracing.js';
 
-export interface ProviderSpan {
-  /** Trace context for the provider. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** `outcome`: the provider's status, or the code of the failure. */
-  end(outcome: string): void;
-}
+const NO_HEADERS = {};
+const nothing = (): void => undefined;
 
-/** Opens the span of a provider call. */
-export function startProviderSpan(_call: {
-  readonly operation: string;
-  readonly provider: string;
-  readonly model: string;
-}): ProviderSpan {
-  const trace = currentContext()?.trace;
-  return { headers: trace === undefined ? {} : { traceparent: toTraceparent(trace) }, end: () => undefined };
+/** Opens the span of a provider call. With tracing off, the provider is told of the gateway's own span. */
+export function startProviderSpan(call: ProviderCallInfo): ProviderSpan {
+  const context = currentContext();
+  if (context === undefined) return { headers: NO_HEADERS, end: nothing };
+  if (context.span !== undefined) return context.span.startProviderCall(call);
+  return { headers: { traceparent: toTraceparent(context.trace) }, end: nothing };
 }

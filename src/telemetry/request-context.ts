@@ -1,25 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { CallerPresence } from '../common/http/caller-presence.js';
+import type { RequestFacts } from './request-facts.js';
 import type { Metadata, TraceHeaders } from './trace-headers.js';
-
-/** Facts that a request gathers on its way, for its one log line. Ids and counts only. */
-export interface RequestFacts {
-  organisation_id?: string;
-  workspace_id?: string | null;
-  actor_type?: string;
-  actor_id?: string;
-  virtual_key?: string;
-  provider?: string;
-  model?: string;
-  documents?: number;
-  search_units?: number;
-  total_tokens?: number;
-  upstream_status?: number;
-  upstream_attempts?: number;
-  upstream_ms?: number;
-  error_code?: string;
-  error_reason?: string;
-}
+import type { RequestSpan } from './tracing.js';
 
 /** One request on its way through the gateway. */
 export class RequestContext {
@@ -30,6 +13,8 @@ export class RequestContext {
   constructor(
     readonly trace: TraceHeaders,
     readonly caller: CallerPresence,
+    /** Absent when tracing is off. */
+    readonly span?: RequestSpan,
   ) {
     this.metadata = trace.metadata;
   }

@@ -5,8 +5,9 @@ import type { RequestContext } from './request-context.js';
 
 /** nginx's code for "client closed request": nothing was answered, so there is no status of ours. */
 const CLIENT_CLOSED_REQUEST = 499;
+const UNMATCHED = 'unmatched';
 
-/** Writes the one log line and the metrics of a request when it ends, however it ends. */
+/** Writes the one log line, the metrics and the span of a request when it ends, however it ends. */
 export function recordAtEnd(
   request: Request,
   response: Response,
@@ -30,6 +31,7 @@ export function recordAtEnd(
       parent_span_id: context.trace.parentSpanId,
       span_name: context.trace.spanName,
       w3c_trace_id: context.trace.w3cTraceId,
+      w3c_span_id: context.trace.w3cSpanId,
       method: request.method,
       route,
       status,
@@ -37,15 +39,23 @@ export function recordAtEnd(
       ...context.facts,
       metadata: context.metadata,
     });
+    context.span?.end({
+      method: request.method,
+      scheme: request.protocol,
+      route: route === UNMATCHED ? undefined : route,
+      status,
+      facts: context.facts,
+      metadata: context.metadata,
+    });
   });
 }
 
 /** The pattern of the matched route, never the path as sent: ids and junk would make endless labels. */
-export function routeOf(request: Request): string {
+function routeOf(request: Request): string {
   const route: unknown = request.route;
   if (typeof route === 'object' && route !== null && 'path' in route && typeof route.path === 'string')
     return route.path;
-  return 'unmatched';
+  return UNMATCHED;
 }
 
 function levelOf(status: number, route: string): 'debug' | 'info' | 'error' {

@@ -27,7 +27,8 @@ const MAX_METADATA_KEYS = 32;
 const MAX_METADATA_LENGTH = 128;
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+/** Later versions may have more fields; version 00 has these four. */
+const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
 /** @throws GatewayError `validation_failed` that names the header */
 export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
@@ -45,6 +46,19 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
     w3cParentId: parent?.[2],
     sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
   };
+}
+
+/**
+ * For headers that `readTraceHeaders` refuses: the ids among them that are sound, so that the refusal is found where the
+ * caller looks for it.
+ */
+export function salvageTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
+  const { traceparent } = headers;
+  try {
+    return readTraceHeaders({ traceparent, 'x-gateway-trace-id': gatewayHeader(headers, 'trace-id') });
+  } catch {
+    return readTraceHeaders({ traceparent });
+  }
 }
 
 export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId' | 'sampled'>): string {

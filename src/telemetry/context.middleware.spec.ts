@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startTelemetryServer, type TelemetryServer } from './__fixtures__/telemetry-server.js';
+import { currentContext } from './request-context.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let server: TelemetryServer;
+
+beforeEach(async () => {
+  server = await startTelemetryServer((app) => {
+    app.get('/echo', ({ headers, rawHeaders, headersDistinct }, response) => {
+      response.json({ headers, rawHeaders, headersDistinct, trace: currentContext()?.trace });
+    });
+    app.get('/later', (_request, response) => {
+      setTimeout(() => response.json(currentContext()?.trace.traceId), 5);
+    });
+  });
+});
+
+afterEach(() => server.close());
+
+describe('identity headers that a client sends', () => {
+  it.each([
+    ['x-user-claims: forged'],
+    ['X-User-Claims: forged'],
+    ['X-USER-JWT: forged'],
+    ['x-user-jwt: forged\r\nX-User-JWT: forged twice'],
+    ['x-User-Claims: forged\r\naccept: */*\r\nx-user-claims: forged again\r\nx-user-jwt: forged too'],
+  ])('are gone from every view of the request: %j', async (sent) => {
+    const answer = await server.raw(
+      `GET /echo HTTP/1.1\r\nhost: x\r\n${sent}\r\nx-kept: yes\r\nconnection: close\r\n\r\n`,
+    );
+    expect(answer).toContain('HTTP/1.1 200');
+    expect(answer).not.toContain('forged');
+    expect(answer).not.toMatch(/x-user-(claims|jwt)/i);
+    expect(answer).toContain('"rawHeaders":["host","x",');
+    expect(answer).toContain('"x-kept","yes"');
+  });
+});
+
+describe('the trace id', () => {
+  it("is answered as the caller sent it, and is the request's own all along", async () => {
+    const response = await fetch(`${server.url}/later`, { headers: { 'x-gateway-trace-id': 'order-17' } });
+    expect(response.headers.get('x-gateway-trace-id')).toBe('order-17');
+    await expect(response.json()).resolves.toBe('order-17');
+  });
+
+  it('is made when the caller sends none, and another each time', async () => {
+    const ids = await Promise.all(
+      ['/later', '/later'].map(async (path) => {
+        const response = await fetch(server.url + path);
+        expect(await response.json()).toBe(response.headers.get('x-gateway-trace-id'));
+        return response.headers.get('x-gateway-trace-id');
+      }),
+    );
+    expect(ids).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it('is answered where nothing is found', async () => {
+    const response = await fetch(`${server.url}/nothing`, { headers: { 'x-gateway-trace-id': 'order-17' } });
+    expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([404, 'order-17']);
+  });
+});
+
+describe('a broken tracing header', () => {
+  it('is refused, under the trace id that the caller sent', async () => {
+    const headers = { 'x-gateway-metadata': '{', 'x-gateway-trace-id': 'order-17' };
+    const response = await fetch(`${server.url}/echo`, { headers });
+    expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([400, 'order-17']);
+    await expect(server.lines(1)).resolves.toMatchObject([{ trace_id: 'order-17', status: 400 }]);
+  });
+
+  it('is refused, under a new trace id when it is the trace id', async () => {
+    const response = await fetch(`${server.url}/echo`, { headers: { 'x-gateway-trace-id': 'two words' } });
+    expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([400, expect.stringMatching(UUID)]);
+  });
+});

@@ -1,0 +1,103 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger, flushLog, logDestination, NestLogger } from './logger.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('createLogger', () => {
+  it('writes one JSON object a line, with the level by name and the time in ISO form', () => {
+    const stream = new PassThrough();
+    createLogger('info', stream).info({ event: 'request', status: 200 });
+    expect(JSON.parse(String(stream.read()))).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      event: 'request',
+      status: 200,
+    });
+  });
+
+  it('keeps back what is below its level', () => {
+    const stream = new PassThrough();
+    createLogger('warn', stream).info({ event: 'request' });
+    expect(stream.read()).toBeNull();
+  });
+});
+
+describe('a log file', () => {
+  it('has every line after a flush, those too that came while it was being written', async () => {
+    const path = join(folder, 'flushed');
+    const destination = logDestination(path);
+    const logger = createLogger('info', destination);
+    for (let number = 0; number < 5_000; number += 1) logger.info({ number });
+    await new Promise((done) => setImmediate(done));
+    logger.info({ number: 5_000 });
+    await flushLog(logger);
+    await flushLog(logger);
+    const numbers = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line).number);
+    expect(numbers).toEqual(Array.from({ length: 5_001 }, (_, number) => number));
+    destination.destroy();
+  });
+
+  it('that cannot be written does not end the process, and does not hold it up', async () => {
+    const destination = logDestination('/dev/full');
+    const failed = new Promise((done) => destination.once('error', done));
+    const logger = createLogger('info', destination);
+    logger.info({ text: 'x'.repeat(10_000) });
+    await expect(failed).resolves.toMatchObject({ code: 'ENOSPC' });
+    await flushLog(logger);
+    destination.destroy();
+  });
+
+  it('that is not read loses lines, not memory', async () => {
+    const destination = logDestination(join(folder, 'slow'));
+    let dropped = 0;
+    destination.on('drop', () => (dropped += 1));
+    const logger = createLogger('info', destination);
+    for (let number = 0; number < 20; number += 1) logger.info({ text: 'x'.repeat(1024 * 1024) });
+    expect(dropped).toBeGreaterThanOrEqual(4);
+    await new Promise((done) => destination.once('drain', done));
+    destination.destroy();
+  });
+});
+
+describe('NestLogger', () => {
+  const lineOf = (write: (logger: NestLogger) => void): unknown => {
+    const stream = new PassThrough();
+    write(new NestLogger(createLogger('trace', stream)));
+    return JSON.parse(String(stream.read()));
+  };
+
+  it.each([
+    ['log', 'debug'],
+    ['debug', 'trace'],
+    ['verbose', 'trace'],
+    ['warn', 'warn'],
+  ] as const)('%s becomes a line of the level %s', (method, level) => {
+    expect(lineOf((logger) => logger[method]('text', 'Router'))).toMatchObject({
+      level,
+      event: 'framework',
+      context: 'Router',
+      msg: 'text',
+    });
+  });
+
+  it.each(['error', 'fatal'] as const)('%s keeps its stack and context', (method) => {
+    expect(lineOf((logger) => logger[method]('text', 'at here', 'Router'))).toMatchObject({
+      level: method,
+      event: 'framework',
+      context: 'Router',
+      stack: 'at here',
+      msg: 'text',
+    });
+  });
+});

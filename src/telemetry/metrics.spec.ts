@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { Metrics } from './metrics.js';
+
+const BOUNDED_LABELS = ['route', 'code', 'provider'];
+
+describe('Metrics', () => {
+  it('has only labels of bounded sets, on every metric of our own', async () => {
+    const metrics = new Metrics();
+    const ours = metrics.registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gateway_'));
+    expect(ours.map(({ name }) => name).sort()).toEqual([
+      'gateway_http_request_duration_seconds',
+      'gateway_http_requests_total',
+      'gateway_in_flight_requests',
+      'gateway_search_units_total',
+      'gateway_tokens_total',
+      'gateway_upstream_duration_seconds',
+      'gateway_upstream_requests_total',
+    ]);
+    for (const metric of ours) {
+      const labels: unknown = 'labelNames' in metric ? metric.labelNames : undefined;
+      expect(BOUNDED_LABELS).toEqual(expect.arrayContaining(Array.isArray(labels) ? labels : ['unknown']));
+    }
+  });
+
+  it('is one set an application: two in one process do not meet', async () => {
+    const [first, second] = [new Metrics(), new Metrics()];
+    first.searchUnits.inc({ provider: 'cohere' }, 2);
+    expect(await first.registry.metrics()).toContain('gateway_search_units_total{provider="cohere"} 2');
+    expect(await second.registry.metrics()).not.toContain('provider="cohere"');
+  });
+
+  it("tells of the process too: memory and the event loop's delay", async () => {
+    const text = await new Metrics().registry.metrics();
+    expect(text).toContain('process_resident_memory_bytes');
+    expect(text).toContain('nodejs_eventloop_lag_seconds');
+  });
+});

@@ -1,0 +1,225 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type OtlpCollector, startOtlpCollector } from '../../test/support/otlp-collector.js';
+import { startHttp } from '../upstream/__fixtures__/loopback.js';
+import { createLogger } from './logger.js';
+import { OpenTelemetryTracing } from './open-telemetry.js';
+import { readTraceHeaders } from './trace-headers.js';
+import type { RequestOutcome } from './tracing.js';
+
+const PARENT_TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT_SPAN = 'b7ad6b7169203331';
+const SAMPLED = { traceparent: `00-${PARENT_TRACE}-${PARENT_SPAN}-01` };
+const UNSAMPLED = { traceparent: `00-${PARENT_TRACE}-${PARENT_SPAN}-00` };
+const OK: RequestOutcome = {
+  method: 'POST',
+  scheme: 'http',
+  route: '/v1/rerank',
+  status: 200,
+  facts: { provider: 'cohere', virtual_key: 'search', search_units: 2 },
+  metadata: {},
+};
+const CALL = { operation: 'rerank', provider: 'voyage', model: 'rerank-2.5' };
+const SERVER = 2;
+const CLIENT = 3;
+const UNSET = 0;
+const ERROR = 2;
+
+let collector: OtlpCollector;
+let tracing: OpenTelemetryTracing;
+let log: PassThrough;
+
+function startTracing(endpoint: string): OpenTelemetryTracing {
+  log = new PassThrough();
+  return new OpenTelemetryTracing({ endpoint, serviceName: 'tollgate-test' }, createLogger('trace', log));
+}
+
+const logged = (): string => String(log.read() ?? '');
+
+beforeEach(async () => {
+  // One try: what is repeated, and for how long, is the exporter's own affair.
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
+  collector = await startOtlpCollector();
+  tracing = startTracing(collector.url);
+});
+
+afterEach(async () => {
+  delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'];
+  await tracing.close();
+  await collector.close();
+});
+
+describe('the span of a request', () => {
+  it('has the ids that are logged and answered, and no parent, when the caller sent none', async () => {
+    const trace = readTraceHeaders({ 'x-gateway-trace-id': 'order-17' });
+    tracing.startRequest('POST', trace).end(OK);
+    await tracing.close();
+    expect(collector.spans).toMatchObject([{ kind: SERVER, traceId: trace.w3cTraceId, spanId: trace.w3cSpanId }]);
+    expect(collector.spans[0]?.parentSpanId).toBeUndefined();
+    expect(collector.spans[0]?.attributes['gateway.trace_id']).toBe('order-17');
+  });
+
+  it("is a child of the caller's span, under the id that is logged", async () => {
+    const trace = readTraceHeaders(SAMPLED);
+    tracing.startRequest('POST', trace).end(OK);
+    await tracing.close();
+    expect(collector.spans).toMatchObject([
+      { traceId: PARENT_TRACE, spanId: trace.w3cSpanId, parentSpanId: PARENT_SPAN },
+    ]);
+  });
+
+  it('keeps two requests of one trace apart', async () => {
+    const [first, second] = [readTraceHeaders(SAMPLED), readTraceHeaders(SAMPLED)];
+    const spans = [tracing.startRequest('POST', first), tracing.startRequest('POST', second)];
+    for (const span of spans) span.end(OK);
+    await tracing.close();
+    expect(collector.spans.map((span) => span.spanId)).toEqual([first.w3cSpanId, second.w3cSpanId]);
+  });
+
+  it.each([
+    ['the method and the route', {}, OK, 'POST /v1/rerank'],
+    ['the method alone where no route matched', {}, { ...OK, route: undefined, status: 404 }, 'POST'],
+    ['what the caller calls it', { 'x-gateway-span-name': 'rerank orders' }, OK, 'rerank orders'],
+  ])('is named by %s', async (_what, headers, outcome, name) => {
+    tracing.startRequest('POST', readTraceHeaders(headers)).end(outcome);
+    await tracing.close();
+    expect(collector.spans.map((span) => span.name)).toEqual([name]);
+  });
+
+  it('has the documented attributes', async () => {
+    const trace = readTraceHeaders({
+      'x-gateway-trace-id': 'order-17',
+      'x-gateway-span-id': 'span-1',
+      'x-gateway-parent-span-id': 'span-0',
+    });
+    tracing.startRequest('POST', trace).end({ ...OK, metadata: { team: 'search', _user: 'u-1' } });
+    await tracing.close();
+    expect(collector.spans[0]?.attributes).toEqual({
+      'http.request.method': 'POST',
+      'http.route': '/v1/rerank',
+      'http.response.status_code': 200,
+      'url.scheme': 'http',
+      'gateway.trace_id': 'order-17',
+      'gateway.span_id': 'span-1',
+      'gateway.parent_span_id': 'span-0',
+      'gateway.provider': 'cohere',
+      'gateway.virtual_key': 'search',
+      'gateway.usage.search_units': 2,
+      'gateway.metadata.team': 'search',
+      'gateway.metadata._user': 'u-1',
+    });
+    expect(collector.spans[0]?.resource).toMatchObject({ 'service.name': 'tollgate-test' });
+  });
+
+  it.each([
+    [400, 'validation_failed', UNSET],
+    [499, undefined, UNSET],
+    [502, 'provider_failed', ERROR],
+  ])('of a request that ends with %i (%s) has the status %i', async (status, code, expected) => {
+    const outcome = { ...OK, status, facts: { error_code: code } };
+    tracing.startRequest('POST', readTraceHeaders({})).end(outcome);
+    await tracing.close();
+    expect(collector.spans[0]?.status).toBe(expected);
+    expect(collector.spans[0]?.attributes['error.type']).toBe(code ?? String(status));
+  });
+});
+
+describe('the span of a provider call', () => {
+  it("is the child of the request's span, and the provider is told of it", async () => {
+    const trace = readTraceHeaders(SAMPLED);
+    const request = tracing.startRequest('POST', trace);
+    const call = request.startProviderCall(CALL);
+    call.end('200');
+    request.end(OK);
+    await tracing.close();
+    const [child] = collector.spans;
+    expect(child).toMatchObject({ kind: CLIENT, traceId: PARENT_TRACE, parentSpanId: trace.w3cSpanId, status: UNSET });
+    expect(call.headers).toEqual({ traceparent: `00-${PARENT_TRACE}-${child?.spanId}-01` });
+  });
+
+  it('has the attributes of the conventions for generative AI', async () => {
+    tracing.startRequest('POST', readTraceHeaders({})).startProviderCall(CALL).end('200');
+    await tracing.close();
+    expect(collector.spans[0]?.name).toBe('rerank rerank-2.5');
+    expect(collector.spans[0]?.attributes).toEqual({
+      'gen_ai.operation.name': 'rerank',
+      'gen_ai.provider.name': 'voyageai',
+      'gen_ai.request.model': 'rerank-2.5',
+      'http.response.status_code': 200,
+    });
+  });
+
+  it.each([
+    ['429', 429],
+    ['provider_timeout', undefined],
+    ['caller_gone', undefined],
+  ])('is an error of the type %s', async (outcome, status) => {
+    tracing.startRequest('POST', readTraceHeaders({})).startProviderCall(CALL).end(outcome);
+    await tracing.close();
+    expect(collector.spans[0]?.status).toBe(ERROR);
+    expect(collector.spans[0]?.attributes['error.type']).toBe(outcome);
+    expect(collector.spans[0]?.attributes['http.response.status_code']).toBe(status);
+  });
+});
+
+describe('sampling', () => {
+  it('exports nothing of a request that its caller did not sample, and tells the provider so', async () => {
+    const request = tracing.startRequest('POST', readTraceHeaders(UNSAMPLED));
+    const call = request.startProviderCall(CALL);
+    call.end('200');
+    request.end(OK);
+    await tracing.close();
+    expect(call.headers['traceparent']).toMatch(new RegExp(`^00-${PARENT_TRACE}-[0-9a-f]{16}-00$`));
+    expect(collector.exports).toEqual([]);
+  });
+});
+
+describe('the export', () => {
+  it('goes to the traces path below the endpoint, with or without a slash at its end', async () => {
+    const slashed = startTracing(`${collector.url}/otlp/`);
+    slashed.startRequest('GET', readTraceHeaders({})).end(OK);
+    await slashed.close();
+    tracing.startRequest('GET', readTraceHeaders({})).end(OK);
+    await tracing.close();
+    expect(collector.exports.map(({ path }) => path)).toEqual(['/otlp/v1/traces', '/v1/traces']);
+  });
+
+  it('warns once when the collector refuses, without its answer', async () => {
+    collector.status = 400;
+    tracing.startRequest('GET', readTraceHeaders({})).end(OK);
+    await tracing.close();
+    expect(logged()).toMatch(/"event":"tracing_problem","reason":"export failed: 400"/);
+  });
+
+  it('gives up on a collector that is not there, and closing does not fail', async () => {
+    await collector.close();
+    tracing.startRequest('GET', readTraceHeaders({})).end(OK);
+    await expect(tracing.close()).resolves.toBeUndefined();
+    expect(logged()).toContain('export failed: ECONNREFUSED');
+  });
+
+  it('does not hold up the end of the process for a collector that does not answer', async () => {
+    const silent = await startHttp(() => undefined);
+    process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '3900';
+    const patient = startTracing(silent.origin);
+    patient.startRequest('GET', readTraceHeaders({})).end(OK);
+    const startedAt = performance.now();
+    await patient.close();
+    expect(performance.now() - startedAt).toBeLessThan(3_800);
+    expect(logged()).toContain('the collector took too long');
+    await silent.close();
+  });
+
+  it('does not log a header that the exporter refuses', async () => {
+    process.env['OTEL_EXPORTER_OTLP_HEADERS'] = 'authorization=Bearer%0Aforbidden';
+    try {
+      const broken = startTracing(collector.url);
+      broken.startRequest('GET', readTraceHeaders({})).end(OK);
+      await broken.close();
+      expect(logged()).toContain('tracing_problem');
+      expect(logged()).not.toContain('forbidden');
+    } finally {
+      delete process.env['OTEL_EXPORTER_OTLP_HEADERS'];
+    }
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { readTraceHeaders, salvageTraceHeaders, toTraceparent } from './trace-headers.js';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const SPAN = 'b7ad6b7169203331';
+const TRACEPARENT = `00-${TRACE}-${SPAN}-01`;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function problemOf(headers: Record<string, string>): string | null {
+  try {
+    readTraceHeaders(headers);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'validation_failed') return error.param;
+  }
+  return 'no problem';
+}
+
+describe('the trace id', () => {
+  it('is a new UUID when the caller sends none', () => {
+    const [first, second] = [readTraceHeaders({}), readTraceHeaders({})];
+    expect(first.traceId).toMatch(UUID);
+    expect(first.traceId).not.toBe(second.traceId);
+  });
+
+  it("is the caller's, as it was sent", () => {
+    expect(readTraceHeaders({ 'x-gateway-trace-id': 'Order/17' }).traceId).toBe('Order/17');
+  });
+
+  it('is read from the x-portkey header too, behind our own', () => {
+    const headers = { 'x-portkey-trace-id': 'theirs' };
+    expect(readTraceHeaders(headers).traceId).toBe('theirs');
+    expect(readTraceHeaders({ ...headers, 'x-gateway-trace-id': 'ours' }).traceId).toBe('ours');
+  });
+
+  it('comes from traceparent when there is nothing else', () => {
+    expect(readTraceHeaders({ traceparent: TRACEPARENT })).toMatchObject({ traceId: TRACE, parentSpanId: SPAN });
+  });
+});
+
+describe('the W3C trace id', () => {
+  it('is the one of traceparent, whatever the own header says', () => {
+    const trace = readTraceHeaders({ traceparent: TRACEPARENT, 'x-gateway-trace-id': 'order-17' });
+    expect(trace).toMatchObject({ traceId: 'order-17', w3cTraceId: TRACE, w3cParentId: SPAN });
+  });
+
+  it.each([
+    ['a UUID', '0AF76519-16cd-43dd-8448-eb211c80319c'],
+    ['32 hexadecimal digits', TRACE],
+  ])('is the own one where that is %s', (_what, id) => {
+    expect(readTraceHeaders({ 'x-gateway-trace-id': id }).w3cTraceId).toBe(TRACE);
+  });
+
+  it.each(['order-17', '00000000-0000-0000-0000-000000000000'])('is the same each time for %s', (id) => {
+    const headers = { 'x-gateway-trace-id': id };
+    const { w3cTraceId } = readTraceHeaders(headers);
+    expect(w3cTraceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
+    expect(readTraceHeaders(headers).w3cTraceId).toBe(w3cTraceId);
+  });
+});
+
+describe('traceparent', () => {
+  it.each([
+    ['sampled', `00-${TRACE}-${SPAN}-01`, true],
+    ['not sampled', `00-${TRACE}-${SPAN}-00`, false],
+    ['sampled, with flags of the future', `00-${TRACE}-${SPAN}-03`, true],
+    ['of a later version with more fields', `01-${TRACE}-${SPAN}-01-more`, true],
+  ])('is taken when it is %s', (_what, traceparent, sampled) => {
+    expect(readTraceHeaders({ traceparent })).toMatchObject({ w3cTraceId: TRACE, sampled });
+  });
+
+  it.each([
+    ['of the forbidden version', `ff-${TRACE}-${SPAN}-01`],
+    ['of version 00 with more fields', `00-${TRACE}-${SPAN}-01-more`],
+    ['in capitals', `00-${TRACE.toUpperCase()}-${SPAN}-01`],
+    ['without a trace', `00-${'0'.repeat(32)}-${SPAN}-01`],
+    ['without a span', `00-${TRACE}-${'0'.repeat(16)}-01`],
+    ['sent twice', `${TRACEPARENT}, ${TRACEPARENT}`],
+    ['junk', 'abc'],
+  ])('begins a new trace when it is %s', (_what, traceparent) => {
+    const trace = readTraceHeaders({ traceparent });
+    expect(trace).toMatchObject({ w3cParentId: undefined, parentSpanId: undefined, sampled: true });
+    expect(trace.w3cTraceId).not.toBe(TRACE);
+  });
+
+  it("names the gateway's own span to the next hop, and keeps the caller's decision", () => {
+    const trace = readTraceHeaders({ traceparent: `00-${TRACE}-${SPAN}-00` });
+    expect(toTraceparent(trace)).toBe(`00-${TRACE}-${trace.w3cSpanId}-00`);
+    expect(trace.w3cSpanId).not.toBe(SPAN);
+  });
+});
+
+describe('ids and names', () => {
+  it.each(['trace-id', 'span-id', 'parent-span-id'])(
+    'x-gateway-%s takes 128 visible characters and no more',
+    (name) => {
+      const header = `x-gateway-${name}`;
+      expect(problemOf({ [header]: 'a'.repeat(128) })).toBe('no problem');
+      for (const value of ['a'.repeat(129), 'a b', 'é']) expect(problemOf({ [header]: value })).toBe(header);
+    },
+  );
+
+  it('x-gateway-span-name may hold spaces', () => {
+    expect(readTraceHeaders({ 'x-gateway-span-name': 'rerank orders' }).spanName).toBe('rerank orders');
+    for (const value of ['a'.repeat(129), 'a\tb'])
+      expect(problemOf({ 'x-gateway-span-name': value })).toBe('x-gateway-span-name');
+  });
+
+  it('an empty header counts as none', () => {
+    expect(readTraceHeaders({ 'x-gateway-trace-id': '' }).traceId).toMatch(UUID);
+  });
+});
+
+describe('x-gateway-metadata', () => {
+  const metadataOf = (value: unknown): unknown =>
+    readTraceHeaders({ 'x-gateway-metadata': Buffer.from(JSON.stringify(value)).toString('latin1') }).metadata;
+
+  it('is an object of strings, in UTF-8', () => {
+    expect(metadataOf({ _user: 'zoë', team: '検索' })).toEqual({ _user: 'zoë', team: '検索' });
+  });
+
+  it('takes 32 keys and values of 128 characters', () => {
+    const full = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`k${index}`, 'v'.repeat(128)]));
+    expect(metadataOf(full)).toEqual(full);
+    expect(problemOf({ 'x-gateway-metadata': JSON.stringify({ ...full, more: '' }) })).toBe('x-gateway-metadata');
+  });
+
+  it('keeps a key that is named like a prototype as a key', () => {
+    const { metadata } = readTraceHeaders({ 'x-gateway-metadata': '{"__proto__":"a"}' });
+    expect(Object.entries(metadata)).toEqual([['__proto__', 'a']]);
+  });
+
+  it.each(['{', '[]', 'null', '"text"', '{"a":1}', '{"a":null}', `{"a":"${'v'.repeat(129)}"}`, '{"a":"b"}, {"c":"d"}'])(
+    'is refused as %s',
+    (value) => expect(problemOf({ 'x-gateway-metadata': value })).toBe('x-gateway-metadata'),
+  );
+});
+
+describe('salvageTraceHeaders', () => {
+  it("keeps the caller's ids when something else is broken", () => {
+    const headers = { traceparent: TRACEPARENT, 'x-portkey-trace-id': 'order-17', 'x-gateway-metadata': '{' };
+    expect(salvageTraceHeaders(headers)).toMatchObject({ traceId: 'order-17', w3cTraceId: TRACE, metadata: {} });
+  });
+
+  it('makes an id when the own one is broken', () => {
+    expect(salvageTraceHeaders({ 'x-gateway-trace-id': 'a b' }).traceId).toMatch(UUID);
+    expect(salvageTraceHeaders({ traceparent: TRACEPARENT, 'x-gateway-trace-id': 'a b' }).traceId).toBe(TRACE);
+  });
+});

@@ -1,0 +1,126 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { startHttp } from '../../src/upstream/__fixtures__/loopback.js';
+
+/** A request as it reached the provider. */
+export interface ProviderCall {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** Whether the gateway closed the connection before the answer was complete. */
+  readonly closedEarly: boolean;
+}
+
+export type Reply = (response: ServerResponse, call: ProviderCall) => void;
+
+export interface FakeProvider {
+  readonly url: string;
+  readonly calls: readonly ProviderCall[];
+  /** Connections that are open at this moment. */
+  readonly connections: number;
+  /** How all further requests are answered. */
+  replyWith(reply: Reply): void;
+  /** Forgets the calls so far. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** A provider on loopback that notes every call and answers as it is told. */
+export async function startFakeProvider(): Promise<FakeProvider> {
+  const calls: RecordedCall[] = [];
+  let reply: Reply = json({ message: 'no reply was set' }, 501);
+  const server = await startHttp((request, response) => {
+    void textOf(request).then((body) => {
+      const call = new RecordedCall(request, response, body);
+      calls.push(call);
+      reply(response, call);
+    });
+  });
+  return {
+    url: server.origin,
+    calls,
+    get connections() {
+      return server.open.size;
+    },
+    replyWith: (next) => {
+      reply = next;
+    },
+    forget: () => {
+      calls.length = 0;
+    },
+    close: () => server.close(),
+  };
+}
+
+/** The call of the provider, when there was exactly one. */
+export function onlyCall({ calls }: Pick<FakeProvider, 'calls'>): ProviderCall {
+  const [call, another] = calls;
+  if (call === undefined || another !== undefined) throw new Error(`expected one call, got ${calls.length}`);
+  return call;
+}
+
+export function json(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Reply {
+  return text(JSON.stringify(body), 'application/json', status, headers);
+}
+
+export function text(body: string, type: string, status = 200, headers: Readonly<Record<string, string>> = {}): Reply {
+  return (response) => response.writeHead(status, { 'content-type': type, ...headers }).end(body);
+}
+
+/** The first request gets the first reply, and so on; the last reply stays. */
+export function inTurn(...replies: readonly Reply[]): Reply {
+  let turn = 0;
+  return (response, call) => {
+    replies[Math.min(turn, replies.length - 1)]?.(response, call);
+    turn += 1;
+  };
+}
+
+/** Takes the request and never answers. */
+export const silence: Reply = () => undefined;
+
+/** Closes the connection instead of answering. */
+export const hangUp: Reply = (response) => response.destroy();
+
+/** Announces the whole body, sends half of it and closes the connection. */
+export function half(body: string): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+    response.write(body.slice(0, body.length / 2), () => response.destroy());
+  };
+}
+
+/** A byte at a time, for as long as the connection is open. */
+export function drip(everyMs: number): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const timer = setInterval(() => response.write(' '), everyMs);
+    response.on('close', () => clearInterval(timer));
+  };
+}
+
+class RecordedCall implements ProviderCall {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  closedEarly = false;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    readonly body: string,
+  ) {
+    this.method = request.method ?? '';
+    this.path = request.url ?? '';
+    this.headers = request.headers;
+    response.on('close', () => {
+      this.closedEarly = !response.writableFinished;
+    });
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}

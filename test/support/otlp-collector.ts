@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import { startHttp } from '../../src/upstream/__fixtures__/loopback.js';
+
+export interface ExportedSpan {
+  readonly name: string;
+  /** 2 is SERVER, 3 is CLIENT. */
+  readonly kind: number;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** 0 is unset, 2 is error. */
+  readonly status: number;
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
+export interface OtlpCollector {
+  /** What goes into OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly url: string;
+  readonly spans: ExportedSpan[];
+  /** Paths and bodies of all exports, as they came. */
+  readonly exports: { readonly path: string; readonly body: string }[];
+  /** Status of the answers from now on. */
+  status: number;
+  close(): Promise<void>;
+}
+
+interface OtlpAttribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number; readonly doubleValue?: number };
+}
+
+interface OtlpBody {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly OtlpAttribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly {
+        readonly name: string;
+        readonly kind: number;
+        readonly traceId: string;
+        readonly spanId: string;
+        readonly parentSpanId?: string;
+        readonly attributes: readonly OtlpAttribute[];
+        readonly status: { readonly code: number };
+      }[];
+    }[];
+  }[];
+}
+
+/** An OTLP/HTTP collector on loopback that keeps what it gets. */
+export async function startOtlpCollector(): Promise<OtlpCollector> {
+  const spans: ExportedSpan[] = [];
+  const exports: { path: string; body: string }[] = [];
+  const server = await startHttp((request, response) => {
+    void readAll(request).then((body) => {
+      exports.push({ path: request.url ?? '', body });
+      if (collector.status === 200) spans.push(...spansOf(JSON.parse(body)));
+      response.writeHead(collector.status, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  const collector: OtlpCollector = { url: server.origin, spans, exports, status: 200, close: () => server.close() };
+  return collector;
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+function spansOf(body: OtlpBody): readonly ExportedSpan[] {
+  return body.resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap((scope) =>
+      scope.spans.map(({ name, kind, traceId, spanId, parentSpanId, attributes, status }) => ({
+        name,
+        kind,
+        traceId,
+        spanId,
+        parentSpanId,
+        attributes: toRecord(attributes),
+        status: status.code,
+        resource: toRecord(resource.attributes),
+      })),
+    ),
+  );
+}
+
+function toRecord(attributes: readonly OtlpAttribute[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+}

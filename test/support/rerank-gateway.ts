@@ -1,0 +1,76 @@
+import { type FakeProvider, startFakeProvider } from './fake-provider.js';
+import { type Answer, type Message, send } from './send.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './test-app.js';
+
+export const PROVIDER_KEY = 'provider-key-4f1c9b7e';
+export const AWS_ACCESS_KEY_ID = 'AKIDEXAMPLE123456789';
+export const AWS_SECRET = 'aws-secret-8d2e6a0f/for+tests';
+export const BEDROCK_MODEL = 'arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0';
+
+/** Valid for every provider but Bedrock, whose models have other names. */
+export const VALID = { model: 'some-model', query: 'capital of France', documents: ['Rome', 'Paris is the capital'] };
+
+/** A gateway, and a provider behind it. */
+export interface RerankGateway {
+  readonly app: TestApp;
+  readonly provider: FakeProvider;
+  /** Makes a virtual key for the fake provider; answers its slug. */
+  virtualKey(provider: string, options?: VirtualKeyOptions): Promise<string>;
+  /** Objects are sent as JSON, text and bytes as they are. */
+  rerank(virtualKey: string, body: unknown, more?: Pick<Message, 'headers' | 'signal'>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+interface VirtualKeyOptions {
+  /** Appended to the address of the fake provider. */
+  readonly path?: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export async function startRerankGateway(settings: Readonly<Record<string, string>> = {}): Promise<RerankGateway> {
+  const [app, provider] = await Promise.all([startTestApp(settings), startFakeProvider()]);
+  return {
+    app,
+    provider,
+    virtualKey: async (slug, { path = '', config = {} } = {}) => {
+      const answer = await post(`${app.url}/v1/virtual-keys`, {
+        name: slug,
+        provider: slug,
+        ...credentialOf(slug),
+        config: { base_url: provider.url + path, ...awsOptionsOf(slug), ...config },
+      });
+      const created: unknown = JSON.parse(answer.text);
+      if (typeof created === 'object' && created !== null && 'slug' in created && typeof created.slug === 'string') {
+        return created.slug;
+      }
+      throw new Error(`no virtual key was made: ${answer.text}`);
+    },
+    rerank: (virtualKey, body, { headers, ...more } = {}) =>
+      post(`${app.url}/v1/rerank`, body, { headers: { 'x-gateway-virtual-key': virtualKey, ...headers }, ...more }),
+    close: async () => {
+      await app.close();
+      await provider.close();
+    },
+  };
+}
+
+function post(
+  url: string,
+  body: unknown,
+  { headers, ...more }: Pick<Message, 'headers' | 'signal'> = {},
+): Promise<Answer> {
+  return send(url, {
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': ADMIN_KEY, ...headers },
+    ...more,
+  });
+}
+
+function credentialOf(provider: string): object {
+  return provider === 'bedrock' ? {} : { key: PROVIDER_KEY };
+}
+
+function awsOptionsOf(provider: string): object {
+  if (provider !== 'bedrock') return {};
+  return { aws_region: 'us-east-1', aws_access_key_id: AWS_ACCESS_KEY_ID, aws_secret_access_key: AWS_SECRET };
+}

@@ -1,0 +1,60 @@
+import { request, type IncomingHttpHeaders } from 'node:http';
+import { readArray, readObject } from '../../src/common/json/read.js';
+
+export interface Message {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Pieces are sent one by one, without an announced length. */
+  readonly body?: string | Buffer | readonly Buffer[];
+  /** Closes the connection when it fires. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** One request on a connection of its own, which leaves nothing behind. Rejects when no whole answer comes. */
+export function send(url: string, { method = 'POST', headers = {}, body, signal }: Message = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent: false, ...(signal === undefined ? {} : { signal }) });
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () =>
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: incoming.headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+        }),
+      );
+    });
+    if (typeof body === 'string' || Buffer.isBuffer(body)) {
+      outgoing.setHeader('content-length', Buffer.byteLength(body));
+      outgoing.end(body);
+    } else {
+      for (const piece of body ?? []) outgoing.write(piece);
+      outgoing.end();
+    }
+  });
+}
+
+export function jsonOf(answer: Pick<Answer, 'text'>): Readonly<Record<string, unknown>> {
+  return readObject(JSON.parse(answer.text), 'body');
+}
+
+/** What a refusal is told apart by. The sentence is left out: it may change. */
+export function refusalOf(answer: Answer): object {
+  const { code, param, source } = readObject(jsonOf(answer)['error'], 'body.error');
+  return { status: answer.status, code, param, source };
+}
+
+/** The `param` of every broken rule that a refusal lists. */
+export function brokenRulesOf(answer: Answer): ReadonlySet<unknown> {
+  const { details } = readObject(jsonOf(answer)['error'], 'body.error');
+  return new Set(readArray(details, 'body.error.details').map((detail) => readObject(detail, 'detail')['param']));
+}
