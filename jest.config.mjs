@@ -13,6 +13,7 @@ const swc = [
 ];
 
 export default {
+  roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': swc },

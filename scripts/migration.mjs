@@ -2,7 +2,8 @@
 //   node scripts/migration.mjs run | revert | show
 //   node scripts/migration.mjs generate <verb>-<noun>   writes migrations/<epoch-ms>-<verb>-<noun>.ts
 import { spawnSync } from 'node:child_process';
-import { dirname } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build.mjs';
 
@@ -27,6 +28,8 @@ function generate() {
   const file = `migrations/${timestamp}-${name}.ts`;
   // TypeORM puts the timestamp in front of the last part of the path.
   typeorm(['migration:generate', `migrations/${name}`, '--timestamp', String(timestamp), '--pretty']);
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  writeFileSync(join(ROOT, file), text.replace('import {', 'import type {')); // it names types only
   run('node_modules/prettier/bin/prettier.cjs', ['--log-level', 'warn', '--write', file]);
   console.log(`Read ${file}, then add its class at the end of the list in migrations/migrations.ts.`);
 }
