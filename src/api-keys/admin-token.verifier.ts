@@ -11,6 +11,15 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const CLOCK_TOLERANCE_SECONDS = 30;
 const JWKS_TIMEOUT_MS = 5_000;
 const JWKS_MAX_BYTES = 1024 * 1024;
+/** OpenID Connect Core 1.0, section 2; longer ones would not fit into the audit log either. */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+/** jose's codes for a key set that does not come, or that is none. The generic one is for answers other than 200. */
+const FAULTS_OF_PROVIDER: ReadonlySet<string> = new Set([
+  errors.JOSEError.code,
+  errors.JWKSTimeout.code,
+  errors.JWKSInvalid.code,
+  errors.JWKInvalid.code,
+]);
 
 /** What a verified administrator's token says. */
 export interface AdminToken {
@@ -44,29 +53,34 @@ export class AdminTokenVerifier {
    */
   async verify(token: string): Promise<AdminToken> {
     if (this.provider === undefined) throw tokenInvalid('no identity provider is configured');
-    const { keys, issuer, audience } = this.provider;
-    try {
-      const { payload } = await jwtVerify(token, keys, {
-        issuer,
-        audience,
-        algorithms: ALGORITHMS,
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        requiredClaims: ['sub', 'exp'],
-      });
-      return this.toAdminToken(payload);
-    } catch (cause) {
-      throw isFaultOfToken(cause)
-        ? tokenInvalid(cause.code, cause)
-        : new GatewayError('identity_provider_unavailable', { cause });
-    }
+    return this.toAdminToken(await verified(token, this.provider));
   }
 
   private toAdminToken(payload: JWTPayload): AdminToken {
+    const { sub } = payload;
+    if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw tokenInvalid('its sub is not 1 to 255 ASCII characters');
     return {
-      subject: payload.sub ?? '',
+      subject: sub,
       organisationIds: words(payload[this.config.ADMIN_OIDC_ORGANISATION_CLAIM]),
       scopes: new Set(words(payload[this.config.ADMIN_OIDC_SCOPE_CLAIM]).filter(isScope)),
     };
+  }
+}
+
+async function verified(token: string, { keys, issuer, audience }: Provider): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      issuer,
+      audience,
+      algorithms: ALGORITHMS,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      requiredClaims: ['sub', 'exp'],
+    });
+    return payload;
+  } catch (cause) {
+    throw isFaultOfToken(cause)
+      ? tokenInvalid(cause.code, cause)
+      : new GatewayError('identity_provider_unavailable', { cause });
   }
 }
 
@@ -80,11 +94,9 @@ function toProvider(config: AppConfig, egress: EgressPolicy): Provider | undefin
   return { keys, issuer, audience };
 }
 
-/** jose's own errors speak of the token, except where they speak of the key set's address. */
+/** jose's own errors speak of the token, except where they speak of the key set or of its address. */
 function isFaultOfToken(cause: unknown): cause is errors.JOSEError {
-  return (
-    cause instanceof errors.JOSEError && !(cause instanceof errors.JWKSTimeout) && cause.code !== 'ERR_JOSE_GENERIC'
-  );
+  return cause instanceof errors.JOSEError && !FAULTS_OF_PROVIDER.has(cause.code);
 }
 
 /** A claim that lists words: an array of strings, or one string with spaces between them. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type DeepPartial, type EntityManager, IsNull } from 'typeorm';
+import type { DeepPartial, EntityManager } from 'typeorm';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { generateApiKey, publicIdOf } from './api-key-format.js';
@@ -31,18 +31,21 @@ export class ApiKeyIssuer {
     return { apiKey, key };
   }
 
-  /** Gives a key a new secret; the old one works for `transitionSeconds` more. Returns the new key and the old one's end. */
+  /** Gives a key a new secret; those before work for at most `transitionSeconds` more. Returns the new key and their end. */
   async rotate(
     manager: EntityManager,
     apiKey: ApiKey,
     transitionSeconds: number,
   ): Promise<{ readonly key: string; readonly previousValidUntil: Date }> {
     const previousValidUntil = new Date(this.clock.now().getTime() + transitionSeconds * 1000);
-    await manager.update(
-      ApiKeySecret,
-      { apiKeyId: apiKey.id, validUntil: IsNull() },
-      { validUntil: previousValidUntil },
-    );
+    // LEAST passes over null. Secrets that an earlier rotation left more time end with the others.
+    await manager
+      .createQueryBuilder()
+      .update(ApiKeySecret)
+      .set({ validUntil: () => 'LEAST("valid_until", :end)' })
+      .where({ apiKeyId: apiKey.id })
+      .setParameter('end', previousValidUntil)
+      .execute();
     const key = generateApiKey();
     await this.addSecret(manager, apiKey.id, key);
     return { key, previousValidUntil };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
@@ -17,6 +17,7 @@ import type { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/ap
 import { PrincipalCache } from './principal-cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
+const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 @Injectable()
 export class ApiKeysService {
@@ -54,18 +55,16 @@ export class ApiKeysService {
 
   /** @throws GatewayError `not_found` for unknown keys and for those of other tenants */
   async get(principal: Principal, id: string): Promise<ApiKey> {
-    const found = isUuid(id) ? await this.apiKeys.findOneBy({ id, ...tenantWhere(principal) }) : null;
-    if (found === null) throw new GatewayError('not_found');
-    return found;
+    return find(this.apiKeys.manager, principal, id);
   }
 
   async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {
-    const apiKey = await this.get(principal, id);
-    // Whoever changes a key could otherwise widen one that it could not have created.
-    assertGrantable(principal, [...apiKey.scopes, ...(dto.scopes ?? [])]);
     const { name, scopes, metadata, rate_limits: rateLimits } = dto;
     const changes = withoutUndefined({ name, scopes, metadata, rateLimits, expiresAt: toDate(dto.expires_at) });
     const saved = await this.apiKeys.manager.transaction(async (manager) => {
+      const apiKey = await find(manager, principal, id, FOR_CHANGE);
+      // Whoever changes a key could otherwise widen one that it could not have created.
+      assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
       const changed = await manager.save(Object.assign(apiKey, changes));
       await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(changes)));
       return changed;
@@ -78,23 +77,23 @@ export class ApiKeysService {
   async rotate(
     principal: Principal,
     id: string,
-    dto: RotateApiKeyDto,
+    { transition_seconds: transitionSeconds = DEFAULT_TRANSITION_SECONDS }: RotateApiKeyDto,
   ): Promise<IssuedKey & { readonly previousValidUntil: Date }> {
-    const apiKey = await this.get(principal, id);
-    // The new secret is shown to the caller, who would gain what the key may do.
-    assertGrantable(principal, apiKey.scopes);
     const rotated = await this.apiKeys.manager.transaction(async (manager) => {
+      const apiKey = await find(manager, principal, id, FOR_CHANGE);
+      // The new secret is shown to the caller, who would gain what the key may do.
+      assertGrantable(principal, apiKey.scopes);
       await this.audit.record(manager, principal, entryOf('rotate', apiKey, []));
-      return this.issuer.rotate(manager, apiKey, dto.transition_seconds ?? DEFAULT_TRANSITION_SECONDS);
+      return { apiKey, ...(await this.issuer.rotate(manager, apiKey, transitionSeconds)) };
     });
     this.cache.clear();
-    return { apiKey, ...rotated };
+    return rotated;
   }
 
   /** Revokes the key: at once on this replica, within the cache's time on the others. */
   async delete(principal: Principal, id: string): Promise<void> {
-    const apiKey = await this.get(principal, id);
     await this.apiKeys.manager.transaction(async (manager) => {
+      const apiKey = await find(manager, principal, id, FOR_CHANGE);
       await manager.delete(ApiKey, { id: apiKey.id, organisationId: principal.organisationId });
       await this.audit.record(manager, principal, entryOf('delete', apiKey, []));
     });
@@ -113,6 +112,19 @@ export class ApiKeysService {
     if (dto.workspace_id !== undefined) throw invalidField('workspace_id', 'is not for keys of level organisation');
     return null;
   }
+}
+
+/** With FOR_CHANGE, which needs a transaction, nobody else changes the key until that ends. */
+async function find(
+  manager: EntityManager,
+  principal: Principal,
+  id: string,
+  lock?: typeof FOR_CHANGE,
+): Promise<ApiKey> {
+  const where = { id, ...tenantWhere(principal) };
+  const found = isUuid(id) ? await manager.findOne(ApiKey, { where, lock }) : null;
+  if (found === null) throw new GatewayError('not_found');
+  return found;
 }
 
 /** A caller can never hand out what it lacks. */

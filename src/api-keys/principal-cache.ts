@@ -16,18 +16,10 @@ export type KeyAnswer =
 /** Callers by key, so that a warm request needs no database. One look-up serves all requests that wait for the same key. */
 @Injectable()
 export class PrincipalCache {
-  private readonly answers: LRUCache<string, KeyAnswer, string>;
+  private answers: LRUCache<string, KeyAnswer, string>;
 
-  constructor(store: ApiKeyStore) {
-    this.answers = new LRUCache<string, KeyAnswer, string>({
-      max: MAX_ENTRIES,
-      ttl: CACHE_MS,
-      fetchMethod: async (_digest, _stale, { context: key, options }) => {
-        const answer = await store.find(key);
-        if ('refusal' in answer) options.ttl = REFUSAL_CACHE_MS;
-        return answer;
-      },
-    });
+  constructor(private readonly store: ApiKeyStore) {
+    this.answers = this.emptyCache();
   }
 
   /** The caller behind a well-formed key, or why there is none. `now` in milliseconds. */
@@ -41,6 +33,19 @@ export class PrincipalCache {
 
   /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */
   clear(): void {
-    this.answers.clear();
+    // A new cache, since clearing this one would fail every look-up that a request is waiting for.
+    this.answers = this.emptyCache();
+  }
+
+  private emptyCache(): LRUCache<string, KeyAnswer, string> {
+    return new LRUCache<string, KeyAnswer, string>({
+      max: MAX_ENTRIES,
+      ttl: CACHE_MS,
+      fetchMethod: async (_digest, _stale, { context: key, options }) => {
+        const answer = await this.store.find(key);
+        if ('refusal' in answer) options.ttl = REFUSAL_CACHE_MS;
+        return answer;
+      },
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { Type } from 'class-transformer';
 import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery } from '../common/pagination/page.query.js';
+import { IsStorable } from '../common/validation/is-storable.decorator.js';
 import { Optional } from '../common/validation/optional.decorator.js';
 
 /** Last second that PostgreSQL and JavaScript both know as a date with four digits of year. */
@@ -11,12 +12,14 @@ export class AuditLogQuery extends PageQuery {
   @Optional()
   @IsString()
   @MaxLength(255)
+  @IsStorable()
   readonly actor?: string;
 
   /** What was done, e.g. `virtual_keys.update`. */
   @Optional()
   @IsString()
   @MaxLength(64)
+  @IsStorable()
   readonly action?: string;
 
   /** Id of the changed resource. */

@@ -2,6 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import { ValidationError, validateSync } from 'class-validator';
 import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
+import { leftOutFields } from '../common/validation/left-out-fields.js';
 import { toValidationError } from '../common/validation/validation-details.js';
 import { describeEgressRefusal, EgressRefusedError } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -25,7 +26,10 @@ export function checkProviderOptions(
   egress: EgressPolicy,
 ): void {
   const options = plainToInstance(vendor.optionsClass, config);
-  const errors = validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  const errors = [
+    ...leftOutFields(config),
+    ...validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false }),
+  ];
   if (errors.length > 0) throw toValidationError([nestUnderConfig(errors)]);
   const details = [...(vendor.checkOptions?.(options, key) ?? []), ...egressProblems(options, egress)];
   if (details.length === 0) return;

@@ -22,27 +22,17 @@ export interface UsableVirtualKey {
 }
 
 type Lookup = { readonly principal: Principal; readonly slug: string };
+type Entries = LRUCache<string, { readonly found: UsableVirtualKey | undefined }, Lookup>;
 
 @Injectable()
 export class VirtualKeyCache {
-  private readonly keys: LRUCache<string, { readonly found: UsableVirtualKey | undefined }, Lookup>;
+  private keys: Entries;
 
-  constructor(store: VirtualKeyStore, credentials: VirtualKeyCredentials) {
-    this.keys = new LRUCache<string, { readonly found: UsableVirtualKey | undefined }, Lookup>({
-      max: MAX_ENTRIES,
-      ttl: CACHE_MS,
-      fetchMethod: async (_name, _stale, { context: { principal, slug }, options }) => {
-        const row = await store.findForUse(principal, slug);
-        if (row === undefined) {
-          options.ttl = UNKNOWN_CACHE_MS;
-          return { found: undefined };
-        }
-        const vendor = credentials.vendorOf(row);
-        const { id, workspaceId } = row;
-        const expiresAt = row.expiresAt?.getTime() ?? Infinity;
-        return { found: { id, slug, workspaceId, vendor, credential: credentials.open(row), expiresAt } };
-      },
-    });
+  constructor(
+    private readonly store: VirtualKeyStore,
+    private readonly credentials: VirtualKeyCredentials,
+  ) {
+    this.keys = this.emptyCache();
   }
 
   /** The key that a caller means by a slug; undefined when there is none that it may use. `now` in Unix milliseconds. */
@@ -53,7 +43,27 @@ export class VirtualKeyCache {
     return found !== undefined && now < found.expiresAt ? found : undefined;
   }
 
+  /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */
   clear(): void {
-    this.keys.clear();
+    // A new cache, since clearing this one would fail every look-up that a request is waiting for.
+    this.keys = this.emptyCache();
+  }
+
+  private emptyCache(): Entries {
+    return new LRUCache<string, { readonly found: UsableVirtualKey | undefined }, Lookup>({
+      max: MAX_ENTRIES,
+      ttl: CACHE_MS,
+      fetchMethod: async (_name, _stale, { context: { principal, slug }, options }) => {
+        const row = await this.store.findForUse(principal, slug);
+        if (row === undefined) {
+          options.ttl = UNKNOWN_CACHE_MS;
+          return { found: undefined };
+        }
+        const vendor = this.credentials.vendorOf(row);
+        const { id, workspaceId } = row;
+        const expiresAt = row.expiresAt?.getTime() ?? Infinity;
+        return { found: { id, slug, workspaceId, vendor, credential: this.credentials.open(row), expiresAt } };
+      },
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
@@ -41,13 +42,24 @@ export class VirtualKeyCredentials {
     };
   }
 
-  /** Lays an update over what is stored and seals the whole again. Masked secrets that come back count as unchanged. */
+  /**
+   * Lays an update over what is stored and seals the whole again. Masked secrets that come back count as unchanged.
+   * @throws GatewayError `validation_failed` also when stored secrets would go to another host than they were stored for
+   */
   reseal(row: VirtualKey, config: JsonObject, key: string | undefined): SealedColumns {
     const storedKey = this.vault.openKey(row);
     const secrets = this.vault.openOptions(row);
-    const update = Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name])));
-    const merged = mergeOptions({ ...row.options, ...secrets }, Object.fromEntries(update));
-    return this.seal(row, merged, key === undefined || isMaskOf(key, storedKey) ? storedKey : key);
+    const newKey = isMaskOf(key, storedKey) ? undefined : key;
+    const update = Object.fromEntries(
+      Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
+    );
+    const merged = mergeOptions({ ...row.options, ...secrets }, update);
+    if (hostOf(merged) !== hostOf(row.options)) {
+      if (storedKey !== undefined && newKey === undefined) throw mustComeAgain('key');
+      const kept = Object.keys(secrets).find((name) => !(name in update));
+      if (kept !== undefined) throw mustComeAgain(`config.${kept}`);
+    }
+    return this.seal(row, merged, newKey ?? storedKey);
   }
 
   open(row: VirtualKey): Credential {
@@ -63,6 +75,17 @@ export class VirtualKeyCredentials {
       options: Object.fromEntries(secrets.map(([name, value]) => [name, mask(String(value))])),
     });
   }
+}
+
+/** Where the options send requests to; undefined: to the provider's own address. */
+function hostOf(options: JsonObject): string | undefined {
+  const url = asString(options['base_url']);
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : url;
+}
+
+/** Otherwise whoever may change a virtual key could have its secrets sent to a host of his own. */
+function mustComeAgain(param: string): GatewayError {
+  return invalidField(param, 'must be sent again when config.base_url changes to another host');
 }
 
 function asString(value: unknown): string | undefined {

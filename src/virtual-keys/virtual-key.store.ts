@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, IsNull, type Repository } from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, IsNull, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere, tenantWhere } from '../access/tenant-where.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
@@ -44,15 +44,12 @@ export class VirtualKeyStore {
    * @throws GatewayError `not_found`, or `conflict` when a slug names keys of several workspaces
    */
   async get(principal: Principal, ref: string): Promise<VirtualKey> {
-    const found = await this.rows.find({
-      select: WITH_SECRETS,
-      where: { ...refWhere(ref), ...tenantWhere(principal) },
-      take: 2,
-    });
-    const [row, another] = found;
-    if (row === undefined) throw new GatewayError('not_found');
-    if (another !== undefined) throw ambiguous();
-    return row;
+    return findOnly(this.rows.manager, principal, ref);
+  }
+
+  /** The same in a transaction, until whose end nobody else changes the key. */
+  async getForChange(manager: EntityManager, principal: Principal, ref: string): Promise<VirtualKey> {
+    return findOnly(manager, principal, ref, { mode: 'pessimistic_write' });
   }
 
   /** The key that a request means: the caller's own workspace first, then the whole organisation's. */
@@ -67,6 +64,19 @@ export class VirtualKeyStore {
     const found = await this.rows.find({ select: WITH_SECRETS, where });
     return workspaceId === null ? onlyOne(found) : (found.find((row) => row.workspaceId === workspaceId) ?? found[0]);
   }
+}
+
+async function findOnly(
+  manager: EntityManager,
+  principal: Principal,
+  ref: string,
+  lock?: { readonly mode: 'pessimistic_write' },
+): Promise<VirtualKey> {
+  const where = { ...refWhere(ref), ...tenantWhere(principal) };
+  const [row, another] = await manager.find(VirtualKey, { select: WITH_SECRETS, where, take: 2, lock });
+  if (row === undefined) throw new GatewayError('not_found');
+  if (another !== undefined) throw ambiguous();
+  return row;
 }
 
 /** A caller of the whole organisation names a key without saying in which workspace; several of that name are no answer. */

@@ -61,12 +61,11 @@ export class VirtualKeysService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateVirtualKeyDto): Promise<VirtualKeyResponse> {
-    const row = await this.store.get(principal, ref);
-    const { name, description } = dto;
-    const sealed =
-      dto.key === undefined && dto.config === undefined ? {} : this.credentials.reseal(row, dto.config ?? {}, dto.key);
-    const changes = withoutUndefined({ name, description, expiresAt: toDate(dto.expires_at), ...sealed });
+    const { name, description, key, config } = dto;
     const saved = await this.store.rows.manager.transaction(async (manager) => {
+      const row = await this.store.getForChange(manager, principal, ref);
+      const sealed = key === undefined && config === undefined ? {} : this.credentials.reseal(row, config ?? {}, key);
+      const changes = withoutUndefined({ name, description, expiresAt: toDate(dto.expires_at), ...sealed });
       const changed = await manager.save(Object.assign(row, changes));
       await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
       return changed;
@@ -76,8 +75,8 @@ export class VirtualKeysService {
   }
 
   async delete(principal: Principal, ref: string): Promise<void> {
-    const row = await this.store.get(principal, ref);
     await this.store.rows.manager.transaction(async (manager) => {
+      const row = await this.store.getForChange(manager, principal, ref);
       await manager.delete(VirtualKey, { id: row.id, organisationId: row.organisationId });
       await this.audit.record(manager, principal, entryOf('delete', row, []));
     });

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../../common/errors/error-code-of.js';
 
@@ -13,34 +13,60 @@ export class DataDirInUseError extends Error {
   }
 }
 
+const MAX_TRIES = 5;
+/** A lock is written right after it is made; one that stays empty for all tries is a killed process's. */
+const TIME_TO_WRITE_MS = 20;
+
 /** Takes the lock file of a data folder and returns how to give it back. A lock whose process is gone is taken over. */
 export function lockDataDir(dataDir: string): () => void {
   const path = join(dataDir, 'gateway.lock');
   const own = `${process.pid} ${startTimeOf(process.pid)}`;
-  for (let attempt = 0; ; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const file = openSync(path, 'wx', 0o600);
       writeSync(file, own);
       closeSync(file);
       return () => rmSync(path, { force: true });
     } catch (error) {
-      if (errorCodeOf(error) !== 'EEXIST' || attempt > 3) throw error;
+      if (errorCodeOf(error) !== 'EEXIST' || attempt > MAX_TRIES) throw error;
     }
-    const holder = liveHolder(path);
+    const lock = readLock(path);
+    const holder = liveHolder(lock);
     if (holder !== undefined) throw new DataDirInUseError(dataDir, holder);
-    rmSync(path, { force: true });
+    if (lock === '' && attempt < MAX_TRIES) sleep(TIME_TO_WRITE_MS);
+    else moveAway(path, lock);
   }
 }
 
-/** The pid in the lock file, when that very process still runs. A pid alone is not enough: it may have been given out again. */
-function liveHolder(path: string): number | undefined {
-  let content: string;
+/** The content of a lock; undefined when it has just been given back. */
+function readLock(path: string): string | undefined {
   try {
-    content = readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
-  const [pidText = '', startTime = ''] = content.split(' ');
+}
+
+/**
+ * Takes a dead gateway's lock out of the way. Removing it would not do: of two gateways that take over at once, the slower
+ * one would remove the faster one's new lock.
+ */
+function moveAway(path: string, dead: string | undefined): void {
+  const aside = `${path}.${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  if (readLock(aside) === dead) rmSync(aside);
+  else renameSync(aside, path);
+}
+
+/** The pid in a lock, when that very process still runs. A pid alone is not enough: it may have been given out again. */
+function liveHolder(lock: string | undefined): number | undefined {
+  const [pidText = '', startTime = ''] = lock?.split(' ') ?? [];
   const pid = Number(pidText);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (!isRunning(pid)) return undefined;
@@ -64,4 +90,8 @@ function startTimeOf(pid: number): string {
   } catch {
     return 'unknown';
   }
+}
+
+function sleep(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -1,20 +1,21 @@
 import { IsIn, IsInt, IsNotEmpty, IsObject, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/vendors/vendor.types.js';
 
 /** Last second that PostgreSQL and JavaScript both write with four digits of year. */
 const LAST_SECOND = 253_402_300_799;
 
-export class UpdateVirtualKeyDto {
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  readonly name?: string;
-
+/**
+ * The fields that have the same rules in a create and in an update. What only a create requires must stay out:
+ * class-validator passes a parent's `@Optional()` on to the child's field of that name.
+ */
+class VirtualKeyFieldsDto {
   @OptionalOrNull()
   @IsString()
   @MaxLength(1024)
+  @IsStorable()
   readonly description?: string | null;
 
   /** The provider's own key. Sealed at once, and only ever shown masked. */
@@ -27,6 +28,7 @@ export class UpdateVirtualKeyDto {
   /** Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out. */
   @Optional()
   @IsObject()
+  @IsStorable()
   readonly config?: Record<string, unknown>;
 
   /** Unix seconds; null: never. */
@@ -42,11 +44,20 @@ export class UpdateVirtualKeyDto {
   readonly organisation_id?: string;
 }
 
-export class CreateVirtualKeyDto extends UpdateVirtualKeyDto {
+export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly name?: string;
+}
+
+export class CreateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Cohere production" */
   @IsString()
   @Length(1, 255)
-  declare readonly name: string;
+  @IsStorable()
+  readonly name: string;
 
   /** @example "local" */
   @IsIn(PROVIDER_SLUGS)
@@ -61,5 +72,6 @@ export class CreateVirtualKeyDto extends UpdateVirtualKeyDto {
   @Optional()
   @IsString()
   @Length(1, 255)
+  @IsStorable()
   readonly workspace_id?: string;
 }

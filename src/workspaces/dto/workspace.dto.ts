@@ -2,6 +2,7 @@ import { Type } from 'class-transformer';
 import { IsObject, IsString, IsUUID, Length, MaxLength, ValidateNested } from 'class-validator';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 
 export class WorkspaceDefaultsDto {
@@ -15,6 +16,7 @@ export class CreateWorkspaceDto {
   /** @example "Search team" */
   @IsString()
   @Length(1, 255)
+  @IsStorable()
   readonly name: string;
 
   /** Made from the name when omitted. */
@@ -25,6 +27,7 @@ export class CreateWorkspaceDto {
   @OptionalOrNull()
   @IsString()
   @MaxLength(1024)
+  @IsStorable()
   readonly description?: string | null;
 
   @Optional()
@@ -43,11 +46,13 @@ export class UpdateWorkspaceDto {
   @Optional()
   @IsString()
   @Length(1, 255)
+  @IsStorable()
   readonly name?: string;
 
   @OptionalOrNull()
   @IsString()
   @MaxLength(1024)
+  @IsStorable()
   readonly description?: string | null;
 
   @Optional()

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { generateApiKey } from './api-key-format.js';
+import { readCredentials } from './credentials.js';
+
+const KEY = generateApiKey();
+const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
+
+describe('readCredentials', () => {
+  it.each([
+    ['our own header', { 'x-gateway-api-key': KEY }],
+    ['the header that people bring along', { 'x-portkey-api-key': KEY }],
+    ['a bearer token of our form', { authorization: `Bearer ${KEY}` }],
+    ['a bearer token, whatever the case of its scheme', { authorization: `bearer  ${KEY}` }],
+  ])('finds a key in %s', (_where, headers) => {
+    expect(readCredentials(headers)).toEqual({ kind: 'api_key', key: KEY });
+  });
+
+  it('takes our own header before everything else', () => {
+    const headers = { 'x-gateway-api-key': KEY, 'x-portkey-api-key': 'tg_other', authorization: `Bearer ${TOKEN}` };
+    expect(readCredentials(headers)).toEqual({ kind: 'api_key', key: KEY });
+  });
+
+  it('takes other bearer tokens for those of an administrator', () => {
+    expect(readCredentials({ authorization: `Bearer ${TOKEN}` })).toEqual({ kind: 'token', token: TOKEN });
+  });
+
+  it('takes a mistyped key for a key, in both places', () => {
+    expect(readCredentials({ authorization: 'Bearer tg_mistyped' })).toEqual({ kind: 'api_key', key: 'tg_mistyped' });
+    expect(readCredentials({ 'x-gateway-api-key': 'junk' })).toEqual({ kind: 'api_key', key: 'junk' });
+  });
+
+  it.each([
+    {},
+    { 'x-gateway-api-key': '' },
+    { authorization: '' },
+    { authorization: 'Bearer' },
+    { authorization: 'Bearer ' },
+    { authorization: `Bearer ${TOKEN} ${TOKEN}` },
+    { authorization: `Basic ${KEY}` },
+    { authorization: KEY },
+    { cookie: `x-gateway-api-key=${KEY}` },
+  ])('finds nothing in %j', (headers) => expect(readCredentials(headers)).toEqual({ kind: 'none' }));
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { ERROR_CODES } from './error-codes.js';
+import { toErrorEnvelope } from './error-envelope.js';
+import { GatewayError, invalidField } from './gateway.error.js';
+
+const CODES = Object.entries(ERROR_CODES);
+
+describe('toErrorEnvelope', () => {
+  it('has the documented fields and no others', () => {
+    expect(toErrorEnvelope(new GatewayError('not_found'))).toEqual({
+      error: {
+        message: ERROR_CODES.not_found.message,
+        type: 'not_found_error',
+        code: 'not_found',
+        param: null,
+        source: 'gateway',
+      },
+    });
+  });
+
+  it('lists the broken rules of a request', () => {
+    const { error } = toErrorEnvelope(invalidField('top_n', 'must be an integer'));
+    expect(error).toMatchObject({
+      param: 'top_n',
+      details: [{ param: 'top_n', message: 'top_n must be an integer' }],
+    });
+  });
+
+  it('shows neither the reason, nor the cause, nor the stack', () => {
+    const cause = new Error('hunter2');
+    const error = new GatewayError('secret_unavailable', { reason: 'hunter2', cause });
+    expect(JSON.stringify(toErrorEnvelope(error))).not.toMatch(/hunter2|spec\.ts/);
+  });
+});
+
+describe('GatewayError', () => {
+  it('takes its status, type, source and sentence from the table', () => {
+    expect(new GatewayError('provider_timeout')).toMatchObject({ status: 504, source: 'provider' });
+  });
+
+  it('keeps the status of a provider', () => {
+    expect(new GatewayError('provider_rejected', { status: 422 }).status).toBe(422);
+  });
+
+  it('names the first of several broken rules, unless told otherwise', () => {
+    const details = [
+      { param: 'a', message: 'a is wrong' },
+      { param: 'b', message: 'b is wrong' },
+    ];
+    expect(new GatewayError('validation_failed', { details }).param).toBe('a');
+    expect(new GatewayError('validation_failed', { details, param: 'b' }).param).toBe('b');
+    expect(new GatewayError('validation_failed').param).toBeNull();
+  });
+});
+
+describe('the table of errors', () => {
+  it.each(CODES)('has a true error status, a sentence and an occasion for %s', (_code, entry) => {
+    expect(entry.status).toBeGreaterThanOrEqual(400);
+    expect(entry.status).toBeLessThan(600);
+    expect(entry.message).toMatch(/^[A-Z].*\.$/);
+    expect(entry.when).toMatch(/\.$/);
+  });
+
+  it.each(CODES)('blames the provider for %s only where the code says so', (code, entry) => {
+    expect(entry.source).toBe(
+      code.startsWith('provider_') && code !== 'provider_not_supported' ? 'provider' : 'gateway',
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { JsonBodyGuard } from './json-body.guard.js';
+
+interface Incoming {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** A request as the guard sees it; `body` is set when the guard has read one. */
+function request({ method = 'POST', headers = {}, body = '' }: Incoming): Readable & { readonly body?: unknown } {
+  const length = { 'content-length': String(Buffer.byteLength(body)) };
+  return Object.assign(Readable.from([Buffer.from(body)]), { method, headers: { ...length, ...headers } });
+}
+
+function guard(incoming: object, limitBytes = 100): Promise<boolean> {
+  return new JsonBodyGuard(limitBytes).canActivate(new ExecutionContextHost([incoming]));
+}
+
+describe('JsonBodyGuard', () => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('reads the body of a %s', async (method) => {
+    const incoming = request({ method, headers: JSON_HEADERS, body: '{"name": "ü"}' });
+    expect(await guard(incoming)).toBe(true);
+    expect(incoming.body).toEqual({ name: 'ü' });
+  });
+
+  it('reads a body that comes in pieces without an announced length', async () => {
+    const headers = { ...JSON_HEADERS, 'transfer-encoding': 'chunked', 'content-length': '0' };
+    const incoming = request({ headers, body: '{"name": "Search"}' });
+    await guard(incoming);
+    expect(incoming.body).toEqual({ name: 'Search' });
+  });
+
+  it('lets a request without a body through, whatever type it announces', async () => {
+    const incoming = request({ headers: { 'content-type': 'text/plain' } });
+    expect(await guard(incoming)).toBe(true);
+    expect(incoming.body).toBeUndefined();
+  });
+
+  it.each(['GET', 'HEAD', 'OPTIONS'])('does not read what comes with a %s', async (method) => {
+    const incoming = request({ method, headers: { 'content-type': 'text/plain' }, body: 'not json' });
+    expect(await guard(incoming)).toBe(true);
+    expect(incoming.body).toBeUndefined();
+  });
+
+  it.each([
+    ['another type', { headers: { 'content-type': 'text/plain' }, body: '{}' }, 'unsupported_media_type'],
+    ['no type', { body: '{}' }, 'unsupported_media_type'],
+    ['broken JSON', { headers: JSON_HEADERS, body: '{' }, 'validation_failed'],
+    ['too many bytes', { headers: JSON_HEADERS, body: `"${'x'.repeat(100)}"` }, 'payload_too_large'],
+  ])('refuses %s', async (_what, incoming, code) => {
+    await expect(guard(request(incoming))).rejects.toMatchObject({ code });
+  });
+
+  it('refuses too many bytes that were not announced', async () => {
+    const headers = { ...JSON_HEADERS, 'transfer-encoding': 'chunked', 'content-length': '0' };
+    const incoming = request({ headers, body: `"${'x'.repeat(100)}"` });
+    await expect(guard(incoming)).rejects.toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it('takes a body of exactly the limit', async () => {
+    expect(await guard(request({ headers: JSON_HEADERS, body: `"${'x'.repeat(98)}"` }))).toBe(true);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  isObject,
+  numberOrUndefined,
+  readArray,
+  readNumber,
+  readObject,
+  readString,
+  stringOrUndefined,
+  UnexpectedShapeError,
+} from './read.js';
+
+const VALUES = [{ a: 1 }, [1], 'text', '', 1, 0, -1.5, true, null, undefined] as const;
+
+const READERS = [
+  ['readObject', readObject, (value: unknown) => isObject(value)],
+  ['readArray', readArray, (value: unknown) => Array.isArray(value)],
+  ['readString', readString, (value: unknown) => typeof value === 'string'],
+  ['readNumber', readNumber, (value: unknown) => typeof value === 'number'],
+] as const;
+
+describe.each(READERS)('%s', (_name, read, isRight) => {
+  it.each(VALUES.filter(isRight).map((value) => [value]))('passes %j on as it is', (value) => {
+    expect(read(value, 'body')).toBe(value);
+  });
+
+  it.each(VALUES.filter((value) => !isRight(value)).map((value) => [value]))('refuses %j', (value) => {
+    expect(() => read(value, 'body')).toThrow(UnexpectedShapeError);
+  });
+});
+
+it.each([NaN, Infinity, -Infinity])('refuses %p for a number, since JSON has none', (value) => {
+  expect(() => readNumber(value, 'body')).toThrow(UnexpectedShapeError);
+  expect(numberOrUndefined(value)).toBeUndefined();
+});
+
+it('says what was expected and where, and not what came', () => {
+  expect(() => readNumber('hunter2', 'body.data[0].score')).toThrow(/^expected a number at body\.data\[0\]\.score$/);
+});
+
+describe('fields that only inform', () => {
+  it('are read when they are there', () => {
+    expect(stringOrUndefined('id')).toBe('id');
+    expect(numberOrUndefined(0)).toBe(0);
+  });
+
+  it.each([null, undefined, {}, [], true])('are left out when they are %j', (value) => {
+    expect(stringOrUndefined(value)).toBeUndefined();
+    expect(numberOrUndefined(value)).toBeUndefined();
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import { InvalidConfigError, loadConfig } from './environment.js';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const SHARED = { DATABASE_URL: 'postgres://user:hunter2@db.example:5432/tollgate', TOLLGATE_ENCRYPTION_KEY: KEY };
+const OIDC = {
+  ADMIN_OIDC_ISSUER: 'https://login.example.com',
+  ADMIN_OIDC_AUDIENCE: 'tollgate',
+  ADMIN_OIDC_JWKS_URI: 'https://login.example.com/keys',
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The message that a wrong environment stops the gateway with. */
+function complaintAbout(environment: Environment): string {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof InvalidConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('the environment was accepted');
+}
+
+/** Names of the settings at the start of the lines of a complaint. */
+function namedIn(complaint: string): ReadonlySet<string | undefined> {
+  const [, ...lines] = complaint.split('\n');
+  return new Set(lines.map((line) => /([A-Z][A-Z0-9_]+)/.exec(line)?.[1]));
+}
+
+describe('without any setting', () => {
+  it('has a default for everything that the gateway needs', () => {
+    expect(loadConfig({})).toMatchObject({
+      NODE_ENV: 'development',
+      HOST: '0.0.0.0',
+      PORT: 8787,
+      LOG_LEVEL: 'info',
+      DATA_DIR: './data',
+      EGRESS_ALLOW: [],
+      TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: [],
+    });
+    expect(loadConfig({}).DATABASE_URL).toBeUndefined();
+  });
+
+  it('takes empty variables for absent ones, as compose files leave them', () => {
+    expect(loadConfig({ PORT: '', DATABASE_URL: '', TOLLGATE_ADMIN_KEY: '', EGRESS_ALLOW: '' })).toEqual(
+      loadConfig({}),
+    );
+  });
+
+  it('does not take in variables that it does not know', () => {
+    expect(loadConfig({ PATH: '/bin', HOME: '/root' })).not.toHaveProperty('PATH');
+  });
+});
+
+describe('reading', () => {
+  it.each([
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['DATABASE_POOL_SIZE', '1', 1],
+    ['LOG_LEVEL', 'silent', 'silent'],
+    ['EGRESS_ALLOW', ' 10.0.0.0/8, models.internal:8080 ,', ['10.0.0.0/8', 'models.internal:8080']],
+    ['TOLLGATE_ENCRYPTION_KEYS_PREVIOUS', `${KEY},${'0f'.repeat(32)}`, [KEY, '0f'.repeat(32)]],
+    ['AWS_SERVICE_ROLE_ORGANISATIONS', 'a,b', ['a', 'b']],
+    ['MAX_JSON_BODY_BYTES', '1024', 1_024],
+  ])('understands %s=%s', (name, text, value) => {
+    expect(loadConfig({ [name]: text })).toHaveProperty(name, value);
+  });
+
+  it.each([
+    'postgres://localhost/tollgate',
+    'postgresql://user:p%40ss@10.1.2.3:6432/tollgate?sslmode=require',
+    'postgres://user:unused@localhost/postgres?host=%2Frun%2Fpostgresql',
+  ])('takes %s for a database', (url) => {
+    expect(loadConfig({ ...SHARED, DATABASE_URL: url }).DATABASE_URL).toBe(url);
+  });
+
+  it.each([KEY, KEY.replace('=', ''), Buffer.alloc(32, 251).toString('base64url'), 'aF'.repeat(32)])(
+    'takes %s for an encryption key',
+    (key) => {
+      expect(loadConfig({ TOLLGATE_ENCRYPTION_KEY: key }).TOLLGATE_ENCRYPTION_KEY).toBe(key);
+    },
+  );
+
+  it('takes production with a shared database and its key', () => {
+    expect(loadConfig({ ...SHARED, NODE_ENV: 'production' }).NODE_ENV).toBe('production');
+  });
+
+  it('takes a whole OpenID Connect provider', () => expect(loadConfig(OIDC)).toMatchObject(OIDC));
+});
+
+describe('refusing', () => {
+  it.each([
+    ['NODE_ENV', 'staging'],
+    ['PORT', 'http'],
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '80.5'],
+    ['LOG_LEVEL', 'loud'],
+    ['DATABASE_URL', 'mysql://db.example/tollgate'],
+    ['DATABASE_URL', 'db.example'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['DATABASE_POOL_SIZE', '201'],
+    ['REDIS_URL', 'http://cache.example'],
+    ['TOLLGATE_ADMIN_KEY', 'letmein'],
+    ['TOLLGATE_ADMIN_KEY', 'tg_00000000_tooshort'],
+    ['TOLLGATE_ENCRYPTION_KEY', 'aF'.repeat(31)],
+    ['TOLLGATE_ENCRYPTION_KEY', `${KEY}=`],
+    ['TOLLGATE_ENCRYPTION_KEYS_PREVIOUS', `${KEY},short`],
+    ['MAX_JSON_BODY_BYTES', '1023'],
+    ['MAX_JSON_BODY_BYTES', '4MiB'],
+    ['PROVIDER_TIMEOUT_MS', '99'],
+    ['PROVIDER_TIMEOUT_MS', '30s'],
+    ['PROVIDER_MAX_RESPONSE_BYTES', '1e12'],
+    ['PROVIDER_CONNECTIONS_PER_ORIGIN', '0'],
+    ['SHUTDOWN_GRACE_MS', '-1'],
+    ['ADMIN_OIDC_ISSUER', 'login.example.com'],
+    ['ADMIN_OIDC_JWKS_URI', 'file:///etc/passwd'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ])('names %s when it is %j, and nothing else', (name, value) => {
+    const complaint = complaintAbout({ ...SHARED, ...OIDC, [name]: value });
+    expect([...namedIn(complaint)]).toEqual([name]);
+    expect(complaint).not.toContain(value);
+  });
+
+  it('names every wrong setting at once', () => {
+    const wrong = { PORT: 'http', LOG_LEVEL: 'loud', REDIS_URL: 'nowhere', NODE_ENV: 'production' };
+    expect(namedIn(complaintAbout(wrong))).toEqual(new Set(['PORT', 'LOG_LEVEL', 'REDIS_URL', 'DATABASE_URL']));
+  });
+
+  it('names production without a shared database, since the embedded one does not survive a power loss', () => {
+    expect([...namedIn(complaintAbout({ NODE_ENV: 'production' }))]).toEqual(['DATABASE_URL']);
+  });
+
+  it('names the encryption key that is missing beside a shared database: a generated one would differ on each replica', () => {
+    const complaint = complaintAbout({ DATABASE_URL: SHARED.DATABASE_URL });
+    expect([...namedIn(complaint)]).toEqual(['TOLLGATE_ENCRYPTION_KEY']);
+  });
+
+  it.each(['ADMIN_OIDC_ISSUER', 'ADMIN_OIDC_AUDIENCE', 'ADMIN_OIDC_JWKS_URI'] as const)(
+    'names the whole OpenID Connect provider when %s is missing, or is alone',
+    (name) => {
+      const missing = complaintAbout({ ...OIDC, [name]: undefined });
+      const alone = complaintAbout({ [name]: OIDC[name] });
+      for (const setting of Object.keys(OIDC)) {
+        expect(missing).toContain(setting);
+        expect(alone).toContain(setting);
+      }
+    },
+  );
+
+  it('never shows a value, since any of them may be a secret', () => {
+    const secrets = {
+      NODE_ENV: 'value-1',
+      PORT: 'value-2',
+      LOG_LEVEL: 'value-3',
+      DATABASE_URL: 'value-4://user:value-5@host',
+      REDIS_URL: 'value-6',
+      TOLLGATE_ADMIN_KEY: 'value-7',
+      TOLLGATE_ENCRYPTION_KEY: 'value-8',
+      TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: 'value-9,value-10',
+      ADMIN_OIDC_ISSUER: 'value-11',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'value-12',
+    };
+    expect(complaintAbout(secrets)).not.toMatch(/value-\d/);
+  });
+});

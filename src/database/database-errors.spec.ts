@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
+import { isDatabaseUnavailable, isForeignKeyViolation, violatedUniqueIndex } from './database-errors.js';
+
+/** As the driver throws it. */
+function driverError(facts: { readonly code?: string; readonly constraint?: string }, message = 'refused'): Error {
+  return Object.assign(new Error(message), facts);
+}
+
+/** As TypeORM passes it on. */
+function failed(facts: { readonly code?: string; readonly constraint?: string }): QueryFailedError {
+  return new QueryFailedError('INSERT …', [], driverError(facts));
+}
+
+describe('violatedUniqueIndex', () => {
+  it('names the index that refused a duplicate', () => {
+    expect(violatedUniqueIndex(failed({ code: '23505', constraint: 'uq_workspaces_slug' }))).toBe('uq_workspaces_slug');
+  });
+
+  it.each([
+    ['another refusal', failed({ code: '23503', constraint: 'fk_api_keys_workspace' })],
+    ['a duplicate without a name', failed({ code: '23505' })],
+    ['an error that did not come from a statement', driverError({ code: '23505', constraint: 'uq_workspaces_slug' })],
+    ['text', 'uq_workspaces_slug'],
+    ['nothing', undefined],
+  ])('knows no index for %s', (_what, error) => expect(violatedUniqueIndex(error)).toBeUndefined());
+});
+
+describe('isForeignKeyViolation', () => {
+  it('knows a row that others still refer to', () =>
+    expect(isForeignKeyViolation(failed({ code: '23503' }))).toBe(true));
+
+  it.each([failed({ code: '23505' }), failed({}), driverError({ code: '23503' }), null])(
+    'is not fooled by %p',
+    (error) => expect(isForeignKeyViolation(error)).toBe(false),
+  );
+});
+
+describe('isDatabaseUnavailable', () => {
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '53300', '08006'])('knows %s', (code) => {
+    expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
+    expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
+  });
+
+  it.each([
+    'Connection terminated unexpectedly',
+    'Connection terminated due to connection timeout',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+  ])('knows the driver by its sentence: %s', (message) => {
+    expect(isDatabaseUnavailable(driverError({}, message))).toBe(true);
+    expect(isDatabaseUnavailable(new QueryFailedError('SELECT 1', [], driverError({}, message)))).toBe(true);
+  });
+
+  it.each([
+    ['a duplicate', failed({ code: '23505' })],
+    ['a wrong statement', failed({ code: '42P01' })],
+    ['an error without a code', new TypeError('cannot read properties of undefined')],
+    ['text', 'ECONNREFUSED'],
+    ['nothing', undefined],
+  ])('takes %s for what it is', (_what, error) => expect(isDatabaseUnavailable(error)).toBe(false));
+});

@@ -1,0 +1,83 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadKeyRing } from './load-key-ring.js';
+import { parseMasterKey } from './key-ring.js';
+
+const CONFIGURED = Buffer.alloc(32, 1).toString('base64');
+const PREVIOUS = Buffer.alloc(32, 2).toString('hex');
+
+let parent: string;
+let dataDir: string;
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'tollgate-key-ring-'));
+  dataDir = join(parent, 'data');
+});
+
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+function load(settings: { readonly current?: string; readonly previous?: readonly string[] } = {}) {
+  return loadKeyRing({
+    TOLLGATE_ENCRYPTION_KEY: settings.current,
+    TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: settings.previous ?? [],
+    DATA_DIR: dataDir,
+  });
+}
+
+describe('with a configured key', () => {
+  it('takes it, and knows the previous ones', () => {
+    const ring = load({ current: CONFIGURED, previous: [PREVIOUS] });
+    expect(ring.current).toEqual(parseMasterKey(CONFIGURED));
+    expect(ring.find(parseMasterKey(PREVIOUS).id)).toBeDefined();
+  });
+
+  it('makes no file', () => {
+    load({ current: CONFIGURED });
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it('refuses a previous key that is none', () => {
+    expect(() => load({ current: CONFIGURED, previous: ['short'] })).toThrow(/32 bytes/);
+  });
+});
+
+describe('without one', () => {
+  it('makes a key at the first start and finds it again at the next', () => {
+    expect(load().current).toEqual(load().current);
+  });
+
+  it('makes another key in another folder', () => {
+    const first = load().current;
+    dataDir = join(parent, 'other');
+    expect(load().current.id).not.toBe(first.id);
+  });
+
+  it('lets nobody else read the key', () => {
+    load();
+    expect(statSync(join(dataDir, 'encryption.key')).mode & 0o777).toBe(0o600);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+
+  it('takes the key of the file with a line break at its end, as editors leave it', () => {
+    const { current } = load();
+    const path = join(dataDir, 'encryption.key');
+    writeFileSync(path, `${readFileSync(path, 'utf8')}\n`);
+    expect(load().current).toEqual(current);
+  });
+
+  it('opens what the key of the file sealed when the operator names it as a previous one', () => {
+    const { current } = load();
+    const inFile = readFileSync(join(dataDir, 'encryption.key'), 'utf8');
+    expect(load({ current: CONFIGURED, previous: [inFile] }).find(current.id)).toEqual(current);
+  });
+
+  it('refuses a damaged file instead of making a new key, which would lose everything sealed', () => {
+    load();
+    const path = join(dataDir, 'encryption.key');
+    writeFileSync(path, 'damaged');
+    expect(() => load()).toThrow(/32 bytes/);
+    expect(readFileSync(path, 'utf8')).toBe('damaged');
+  });
+});

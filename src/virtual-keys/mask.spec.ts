@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isMaskOf, mask } from './mask.js';
+
+describe('mask', () => {
+  it('shows the end of a long secret, so that two can be told apart', () => {
+    expect(mask('sk-0123456789abcdef')).toBe('****cdef');
+  });
+
+  it.each(['', 'short', '0123456789abcde'])('shows nothing of a short one: %j', (secret) => {
+    expect(mask(secret)).toBe('****');
+  });
+
+  it('never shows more than four characters, nor the length', () => {
+    fc.assert(fc.property(fc.string(), (secret) => mask(secret).length <= 8));
+    expect(mask('a'.repeat(20)).length).toBe(mask('a'.repeat(2_000)).length);
+  });
+});
+
+describe('isMaskOf', () => {
+  it('knows a secret that came back as it was shown', () => {
+    fc.assert(fc.property(fc.string(), (secret) => isMaskOf(mask(secret), secret)));
+  });
+
+  it.each([
+    ['****wxyz', 'sk-0123456789abcdef'],
+    ['****', 'sk-0123456789abcdef'],
+    ['****cdef', undefined],
+    ['****', undefined],
+    [undefined, 'sk-0123456789abcdef'],
+    [null, 'short'],
+    ['sk-0123456789abcdef', 'sk-0123456789abcdef'],
+  ])('takes %j for a new value when %j is stored', (value, secret) => expect(isMaskOf(value, secret)).toBe(false));
+});
