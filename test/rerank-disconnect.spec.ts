@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '../src/upstream/__fixtures__/calls.js';
+import { drip, json, onlyCall, silence } from './support/fake-provider.js';
+import { requestLine } from './support/request-line.js';
+import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
+
+let gateway: RerankGateway;
+let virtualKey: string;
+let leaving: AbortController;
+
+beforeAll(async () => {
+  gateway = await startRerankGateway();
+  virtualKey = await gateway.virtualKey('cohere', { config: { timeout_ms: 60_000 } });
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  gateway.provider.forget();
+  leaving = new AbortController();
+});
+
+/** Sends a request and leaves when the provider has it; resolves when the connection is gone. */
+async function leaveDuringCall(traceId: string): Promise<void> {
+  const headers = { 'x-gateway-trace-id': traceId };
+  const answer = gateway.rerank(virtualKey, VALID, { headers, signal: leaving.signal });
+  await until(() => gateway.provider.calls.length === 1);
+  leaving.abort();
+  await expect(answer).rejects.toThrow();
+}
+
+describe('a client that leaves', () => {
+  it.each([
+    ['says nothing yet', silence],
+    ['has begun to answer', drip(5)],
+  ])('ends the call of a provider that %s', async (what, reply) => {
+    gateway.provider.replyWith(reply);
+    await leaveDuringCall(`left-${what.replaceAll(' ', '-')}`);
+    await until(() => onlyCall(gateway.provider).closedEarly);
+  });
+
+  it('ends the wait for another attempt', async () => {
+    const before = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    gateway.provider.replyWith(json({}, 503, { 'retry-after': '30' }));
+    await leaveDuringCall('left-before-retry');
+    await requestLine(gateway.app, 'left-before-retry');
+    // Without a timer there is nothing that could start another attempt.
+    await until(() => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length <= before);
+    expect(gateway.provider.calls).toHaveLength(1);
+  });
+
+  it('is logged with status 499 and nothing else', async () => {
+    gateway.provider.replyWith(silence);
+    await leaveDuringCall('left-log-line');
+    expect(await requestLine(gateway.app, 'left-log-line')).toMatchObject({
+      level: 'info',
+      route: '/v1/rerank',
+      status: 499,
+      virtual_key: virtualKey,
+    });
+    expect(gateway.app.log()).not.toContain('"event":"defect"');
+  });
+
+  it('does no harm to the next one', async () => {
+    gateway.provider.replyWith(json({ results: [] }));
+    expect((await gateway.rerank(virtualKey, VALID)).status).toBe(200);
+  });
+});

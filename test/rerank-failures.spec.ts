@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '../src/upstream/__fixtures__/calls.js';
+import { closedPort } from '../src/upstream/__fixtures__/loopback.js';
+import { drip, half, hangUp, inTurn, json, onlyCall, type Reply, silence, text } from './support/fake-provider.js';
+import { PROVIDER_KEY, startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
+import { jsonOf, refusalOf } from './support/send.js';
+
+const TIMEOUT_MS = 500;
+const GOOD = { results: [{ index: 0, relevance_score: 0.5 }] };
+const HTML = '<!doctype html><title>Bad gateway</title>';
+const MAX_RESPONSE_BYTES = 20_000;
+
+const FAILED = { status: 502, code: 'provider_failed', param: null, source: 'provider' };
+const INVALID = { ...FAILED, code: 'provider_invalid_response' };
+const CREDENTIAL = { ...FAILED, code: 'provider_credential_rejected' };
+const TIMEOUT = { ...FAILED, status: 504, code: 'provider_timeout' };
+const LIMITED = { ...FAILED, status: 429, code: 'provider_rate_limited' };
+
+let gateway: RerankGateway;
+/** Virtual keys for the fake provider. */
+let patient: string;
+let hasty: string;
+/** A virtual key for an address where nothing listens. */
+let nowhere: string;
+
+beforeAll(async () => {
+  gateway = await startRerankGateway({ PROVIDER_MAX_RESPONSE_BYTES: String(MAX_RESPONSE_BYTES) });
+  patient = await gateway.virtualKey('cohere');
+  hasty = await gateway.virtualKey('cohere', { config: { timeout_ms: TIMEOUT_MS } });
+  nowhere = await gateway.virtualKey('cohere', { config: { base_url: `http://127.0.0.1:${await closedPort()}` } });
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.provider.forget());
+
+function scores(...results: readonly object[]): Reply {
+  return json({ results });
+}
+
+describe('a provider that fails', () => {
+  it.each([
+    ['answers 500', json({ message: 'boom' }, 500), 3, FAILED],
+    ['answers 503', json({ message: 'busy' }, 503), 3, FAILED],
+    ['answers 501, which will not pass', json({}, 501), 1, FAILED],
+    ['answers 408', json({}, 408), 3, TIMEOUT],
+    ['answers 429', json({}, 429), 3, LIMITED],
+    ['hangs up', hangUp, 3, FAILED],
+    ['sends half a body', half(JSON.stringify(GOOD)), 3, INVALID],
+    ['sends an error page', text(HTML, 'text/html', 502), 3, FAILED],
+    ['sends a web page', text(HTML, 'text/html'), 1, INVALID],
+    ['sends nothing', text('', 'application/json'), 1, INVALID],
+    ['answers 204', (response) => response.writeHead(204).end(), 1, INVALID],
+    ['sends broken JSON', text('{"results": [', 'application/json'), 1, INVALID],
+    ['sends too much', text(' '.repeat(MAX_RESPONSE_BYTES + 1), 'application/json'), 1, INVALID],
+    ['redirects', json({}, 302, { location: 'http://127.0.0.1/elsewhere' }), 1, INVALID],
+    ['answers null', json(null), 1, INVALID],
+    ['answers an array', json([GOOD]), 1, INVALID],
+    ['leaves the results out', json({ id: 'c-1' }), 1, INVALID],
+    ['sends results that are no array', json({ results: { 0: {} } }), 1, INVALID],
+    ['sends a result that is no object', scores(Object(1)), 1, INVALID],
+    ['sends no index', scores({ relevance_score: 1 }), 1, INVALID],
+    ['sends an index out of range', scores({ index: VALID.documents.length, relevance_score: 1 }), 1, INVALID],
+    ['sends a negative index', scores({ index: -1, relevance_score: 1 }), 1, INVALID],
+    ['sends a fraction as index', scores({ index: 0.5, relevance_score: 1 }), 1, INVALID],
+    ['sends text as index', scores({ index: '0', relevance_score: 1 }), 1, INVALID],
+    ['repeats an index', scores({ index: 0, relevance_score: 1 }, { index: 0, relevance_score: 0 }), 1, INVALID],
+    ['sends no score', scores({ index: 0 }), 1, INVALID],
+    ['sends text as score', scores({ index: 0, relevance_score: '1' }), 1, INVALID],
+    ['refuses the key with 401', json({ message: 'no' }, 401), 1, CREDENTIAL],
+    ['refuses the key with 403', json({ message: 'no' }, 403), 1, CREDENTIAL],
+    ['refuses the key with its own status', json({ message: 'no' }, 498), 1, CREDENTIAL],
+  ] satisfies readonly (readonly [string, Reply, number, object])[])('%s', async (_what, reply, attempts, refusal) => {
+    gateway.provider.replyWith(reply);
+    const answer = await gateway.rerank(patient, VALID);
+    expect(refusalOf(answer)).toEqual(refusal);
+    expect(gateway.provider.calls).toHaveLength(attempts);
+  });
+
+  it('refuses connections', async () => {
+    expect(refusalOf(await gateway.rerank(nowhere, VALID))).toEqual(FAILED);
+  });
+
+  it.each([
+    ['500', json({}, 500)],
+    ['429 and asks to come back at once', json({}, 429, { 'retry-after': '0' })],
+    ['nothing and hangs up', hangUp],
+  ])('is asked again: after %s', async (_what, first) => {
+    gateway.provider.replyWith(inTurn(first, json(GOOD)));
+    expect((await gateway.rerank(patient, VALID)).status).toBe(200);
+    expect(gateway.provider.calls).toHaveLength(2);
+    expect(new Set(gateway.provider.calls.map((call) => call.body)).size).toBe(1);
+  });
+
+  it.each([
+    [400, 'top_n is too large'],
+    [404, 'model rerank-v9 not found'],
+    [422, 'documents: too long'],
+  ])('rejects the request with %d: status and words are passed on', async (status, message) => {
+    gateway.provider.replyWith(json({ message }, status));
+    const answer = await gateway.rerank(patient, VALID);
+    expect(refusalOf(answer)).toEqual({ ...FAILED, status, code: 'provider_rejected' });
+    expect(jsonOf(answer)['error']).toMatchObject({ message, type: 'provider_error' });
+    expect(gateway.provider.calls).toHaveLength(1);
+  });
+
+  it.each([
+    ['in no known form', json({ oops: HTML }, 400)],
+    ['in HTML', text(HTML, 'text/html', 404)],
+  ])('rejects the request %s: the words are ours', async (_form, reply) => {
+    gateway.provider.replyWith(reply);
+    const answer = await gateway.rerank(patient, VALID);
+    expect(jsonOf(answer)['error']).toMatchObject({
+      code: 'provider_rejected',
+      message: 'The provider rejected the request.',
+    });
+  });
+
+  it.each(['60', 'Fri, 31 Dec 2100 23:59:59 GMT'])(
+    'limits the rate for longer than there is time: %s',
+    async (value) => {
+      gateway.provider.replyWith(json({ message: 'slow down' }, 429, { 'retry-after': value }));
+      const answer = await gateway.rerank(hasty, VALID);
+      expect(refusalOf(answer)).toEqual(LIMITED);
+      expect(answer.headers['retry-after']).toBe(value);
+      expect(gateway.provider.calls).toHaveLength(1);
+    },
+  );
+
+  it('says nothing that could be passed on as Retry-After', async () => {
+    gateway.provider.replyWith(json({}, 429, { 'retry-after': 'soon' }));
+    expect((await gateway.rerank(hasty, VALID)).headers['retry-after']).toBeUndefined();
+  });
+
+  it('is not followed elsewhere, with the key in hand', async () => {
+    gateway.provider.replyWith(json({}, 307, { location: `${gateway.provider.url}/stolen` }));
+    await gateway.rerank(patient, VALID);
+    expect(onlyCall(gateway.provider)).toMatchObject({
+      path: '/v2/rerank',
+      headers: { authorization: `Bearer ${PROVIDER_KEY}` },
+    });
+  });
+});
+
+describe('a provider that takes too long', () => {
+  it.each([
+    ['says nothing', silence],
+    ['sends a byte at a time', drip(20)],
+    ['fails again and again', json({}, 500, { 'retry-after-ms': '200' })],
+  ])('is given up in time: it %s', async (_what, reply) => {
+    gateway.provider.replyWith(reply);
+    const startedAt = performance.now();
+    const answer = await gateway.rerank(hasty, VALID);
+    const elapsedMs = performance.now() - startedAt;
+    expect([TIMEOUT, FAILED]).toContainEqual(refusalOf(answer));
+    expect(elapsedMs).toBeLessThan(TIMEOUT_MS + 500);
+  });
+
+  it.each([
+    ['says nothing', silence],
+    ['sends a byte at a time', drip(20)],
+  ])('finds its connection closed: it %s', async (_what, reply) => {
+    gateway.provider.replyWith(reply);
+    expect(refusalOf(await gateway.rerank(hasty, VALID))).toEqual(TIMEOUT);
+    await until(() => onlyCall(gateway.provider).closedEarly);
+  });
+});
+
+describe('after all these failures', () => {
+  it('the provider is asked as if nothing had happened', async () => {
+    gateway.provider.replyWith(json(GOOD));
+    expect((await gateway.rerank(hasty, VALID)).status).toBe(200);
+  });
+});

@@ -1,0 +1,86 @@
+import type { Server } from 'node:http';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { closedPort } from '../src/upstream/__fixtures__/loopback.js';
+import { until } from '../src/upstream/__fixtures__/calls.js';
+import { drip, half, hangUp, json, type Reply, silence, text } from './support/fake-provider.js';
+import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
+
+const MAX_RESPONSE_BYTES = 20_000;
+const CALLS = 5;
+
+let gateway: RerankGateway;
+let virtualKey: string;
+let nowhere: string;
+/** What a gateway at rest holds. */
+let atRest: Held;
+
+interface Held {
+  readonly sockets: number;
+  readonly timers: number;
+}
+
+/** Sockets and timers that keep the process busy, without the connections that wait for the provider's next call. */
+function held(): Held {
+  const active = process.getActiveResourcesInfo();
+  const sockets = active.filter((resource) => resource === 'TCPSocketWrap').length;
+  return {
+    sockets: sockets - gateway.provider.connections,
+    timers: active.filter((resource) => resource === 'Timeout').length,
+  };
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return promisify(server.getConnections.bind(server))();
+}
+
+async function settled(): Promise<void> {
+  await until(() => held().sockets <= atRest.sockets && held().timers <= atRest.timers);
+}
+
+beforeAll(async () => {
+  gateway = await startRerankGateway({ PROVIDER_MAX_RESPONSE_BYTES: String(MAX_RESPONSE_BYTES) });
+  const config = { timeout_ms: 300 };
+  virtualKey = await gateway.virtualKey('cohere', { config });
+  nowhere = await gateway.virtualKey('cohere', {
+    config: { ...config, base_url: `http://127.0.0.1:${await closedPort()}` },
+  });
+  // Until the connections that made the virtual keys are gone.
+  while ((await connectionsOf(gateway.app.app.getHttpServer())) > 0) await immediate();
+  atRest = held();
+});
+afterAll(() => gateway.close());
+
+describe('failed calls leave no socket and no timer behind', () => {
+  it.each([
+    ['silence', silence],
+    ['a byte at a time', drip(10)],
+    ['half a body', half('x'.repeat(1_000))],
+    ['a closed connection', hangUp],
+    ['status 500', json({}, 500)],
+    ['too much', text(' '.repeat(MAX_RESPONSE_BYTES + 1), 'application/json')],
+    ['a redirect', json({}, 302, { location: '/' })],
+  ] satisfies readonly (readonly [string, Reply])[])('%s', async (_what, reply) => {
+    gateway.provider.replyWith(reply);
+    const answers = await Promise.all(Array.from({ length: CALLS }, () => gateway.rerank(virtualKey, VALID)));
+    expect(answers.map((answer) => answer.status).every((status) => status >= 500)).toBe(true);
+    await settled();
+  });
+
+  it('nobody there', async () => {
+    await Promise.all(Array.from({ length: CALLS }, () => gateway.rerank(nowhere, VALID)));
+    await settled();
+  });
+
+  it('a client that leaves', async () => {
+    gateway.provider.forget();
+    gateway.provider.replyWith(silence);
+    const leaving = new AbortController();
+    const calls = Array.from({ length: CALLS }, () => gateway.rerank(virtualKey, VALID, { signal: leaving.signal }));
+    await until(() => gateway.provider.calls.length === CALLS);
+    leaving.abort();
+    await Promise.allSettled(calls);
+    await settled();
+  });
+});

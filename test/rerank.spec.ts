@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { json, onlyCall } from './support/fake-provider.js';
+import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
+import { jsonOf, refusalOf, send } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+
+/** Options that belong to one provider each. */
+const FOREIGN_OPTIONS = {
+  max_tokens_per_doc: 512,
+  priority: 1,
+  rank_fields: ['text'],
+  truncation: true,
+  parameters: { truncate: 'END' },
+};
+
+let gateway: RerankGateway;
+
+beforeAll(async () => {
+  gateway = await startRerankGateway();
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.provider.forget());
+
+describe('rerank with the built-in provider', () => {
+  const documents = ['Bananas are yellow.', { text: 'Keys rotate. Rotate keys often.', id: 9 }, 'Where keys are kept.'];
+
+  it('works on a fresh gateway, without a provider', async () => {
+    const answer = await gateway.rerank('local', { model: 'bm25', query: 'rotate keys', documents });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    const { results, ...rest } = jsonOf(answer);
+    expect(rest).toEqual({
+      object: 'list',
+      id: expect.stringMatching(/^rerank-/),
+      model: 'bm25',
+      provider: 'local',
+    });
+    expect(results).toEqual([
+      { index: 1, relevance_score: expect.any(Number) },
+      { index: 2, relevance_score: expect.any(Number) },
+      { index: 0, relevance_score: 0 },
+    ]);
+  });
+
+  it('returns documents as they were sent, strings as {text}', async () => {
+    const body = { model: 'bm25', query: 'rotate keys', documents, return_documents: true, top_n: 2 };
+    expect(jsonOf(await gateway.rerank('local', body))['results']).toMatchObject([
+      { index: 1, document: { text: 'Keys rotate. Rotate keys often.', id: 9 } },
+      { index: 2, document: { text: 'Where keys are kept.' } },
+    ]);
+  });
+
+  it('keeps the order of documents that score the same', async () => {
+    const body = { model: 'bm25', query: 'keys', documents: ['b', 'keys', 'a', 'keys'], top_n: 100 };
+    expect(jsonOf(await gateway.rerank('local', body))['results']).toMatchObject(
+      [1, 3, 0, 2].map((index) => ({ index })),
+    );
+  });
+
+  it('takes the gateway key as bearer token, and the headers under their other names', async () => {
+    const answer = await send(`${gateway.app.url}/v1/rerank`, {
+      headers: {
+        authorization: `Bearer ${ADMIN_KEY}`,
+        'x-portkey-virtual-key': 'local',
+        'content-type': 'application/vnd.api+json; charset="UTF-8"',
+      },
+      body: JSON.stringify(VALID),
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('the virtual key of a rerank request', () => {
+  it.each([
+    ['is required', {}, { status: 400, code: 'virtual_key_required' }],
+    ['may not be empty', { 'x-gateway-virtual-key': '' }, { status: 400, code: 'virtual_key_required' }],
+    ['must exist', { 'x-gateway-virtual-key': 'nobody' }, { status: 404, code: 'virtual_key_not_found' }],
+    ['must be a slug', { 'x-gateway-virtual-key': "'; --" }, { status: 404, code: 'virtual_key_not_found' }],
+    [
+      'is the one of x-gateway-*, when both names are sent',
+      { 'x-gateway-virtual-key': 'nobody', 'x-portkey-virtual-key': 'local' },
+      { status: 404, code: 'virtual_key_not_found' },
+    ],
+  ])('%s', async (_rule, headers, refusal) => {
+    const answer = await send(`${gateway.app.url}/v1/rerank`, {
+      headers: { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(VALID),
+    });
+    expect(refusalOf(answer)).toEqual({ ...refusal, param: 'x-gateway-virtual-key', source: 'gateway' });
+  });
+
+  it('is not looked at without a gateway key', async () => {
+    const answer = await send(`${gateway.app.url}/v1/rerank`, {
+      headers: { 'x-gateway-virtual-key': 'local', 'content-type': 'application/json' },
+      body: JSON.stringify(VALID),
+    });
+    expect(refusalOf(answer)).toEqual({ status: 401, code: 'api_key_invalid', param: null, source: 'gateway' });
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
+  });
+
+  it.each(['openai', 'azure-openai', 'openai-compatible'])(
+    'must not be one of %s, which cannot rerank',
+    async (slug) => {
+      const answer = await gateway.rerank(await gateway.virtualKey(slug), VALID);
+      expect(refusalOf(answer)).toEqual({
+        status: 400,
+        code: 'provider_not_supported',
+        param: null,
+        source: 'gateway',
+      });
+      expect(gateway.provider.calls).toEqual([]);
+    },
+  );
+});
+
+describe('options that the provider does not have', () => {
+  let jina: string;
+
+  beforeAll(async () => {
+    jina = await gateway.virtualKey('jina');
+  });
+  beforeEach(() => gateway.provider.replyWith(json({ results: [{ index: 0, relevance_score: 1 }] })));
+
+  it('are left out, each with a warning', async () => {
+    const answer = await gateway.rerank(jina, { ...VALID, ...FOREIGN_OPTIONS });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['x-gateway-warnings']).toBe(
+      Object.keys(FOREIGN_OPTIONS)
+        .map((option) => `unsupported_parameter; param=${option}; provider=jina`)
+        .join(', '),
+    );
+    for (const option of Object.keys(FOREIGN_OPTIONS)) {
+      expect(JSON.parse(onlyCall(gateway.provider).body)).not.toHaveProperty(option);
+    }
+  });
+
+  it.each(Object.entries(FOREIGN_OPTIONS))('are refused when the request is strict: %s', async (param, value) => {
+    const answer = await gateway.rerank(
+      jina,
+      { ...VALID, [param]: value },
+      { headers: { 'x-gateway-strict': 'true' } },
+    );
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'unsupported_parameter', param, source: 'gateway' });
+    expect(answer.headers['x-gateway-warnings']).toBeUndefined();
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('are all named in a strict refusal', async () => {
+    const headers = { 'x-portkey-strict': 'true' };
+    const answer = await gateway.rerank(jina, { ...VALID, ...FOREIGN_OPTIONS }, { headers });
+    expect(jsonOf(answer)['error']).toMatchObject({
+      details: Object.keys(FOREIGN_OPTIONS).map((param) => ({ param })),
+    });
+  });
+
+  it('do not matter to a strict request that has none', async () => {
+    const answer = await gateway.rerank(jina, VALID, { headers: { 'x-gateway-strict': 'true' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['x-gateway-warnings']).toBeUndefined();
+  });
+});
