@@ -9,6 +9,7 @@ import { ProviderSender } from '../upstream/provider-sender.js';
 import { type RetryMode, type UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from './provider-context.decorator.js';
+import { withoutSecrets } from './without-secrets.js';
 
 export interface ProviderOperation {
   /** Name of what is done, for traces: `rerank`. */
@@ -31,10 +32,10 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   async runJson(context: ProviderContext, operation: ProviderOperation): Promise<unknown> {
-    const { vendor } = context.virtualKey;
+    const { vendor, credential } = context.virtualKey;
     const answer = await this.observed(context, operation);
-    if (answer.status < 200 || answer.status > 299) throw answerToError(answer, vendor);
-    return parseProviderJson(answer);
+    if (answer.status >= 200 && answer.status <= 299) return parseProviderJson(answer);
+    throw answerToError({ ...answer, body: withoutSecrets(answer.body, vendor, credential) }, vendor);
   }
 
   private async observed(

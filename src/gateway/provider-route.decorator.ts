@@ -1,8 +1,7 @@
 import { applyDecorators, UseGuards } from '@nestjs/common';
-import { ApiHeader, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { ApiHeader, ApiSecurity } from '@nestjs/swagger';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
-import { ErrorResponse } from '../common/errors/error.response.js';
 import { VirtualKeyGuard } from './virtual-key.guard.js';
 
 const TRACING_HEADERS = [
@@ -31,10 +30,5 @@ export function ProviderRoute(scope: Scope): MethodDecorator {
       description: '`true`: refuse options that the provider lacks.',
     }),
     ...TRACING_HEADERS.map(([name, description]) => ApiHeader({ name, description, required: false })),
-    ApiResponse({
-      status: 'default',
-      description: 'Any error; see the table of codes in docs/errors.md.',
-      type: ErrorResponse,
-    }),
   );
 }

@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { CohereOptions } from '../upstream/vendors/cohere.vendor.js';
+import { BedrockOptions } from '../upstream/vendors/bedrock.vendor.js';
+import type { Credential } from '../upstream/vendors/vendor.types.js';
+import { withoutSecrets } from './without-secrets.js';
+
+const KEY = 'sk-1234/5678+90"\\';
+const COHERE = { optionsClass: CohereOptions };
+const credential: Credential = { key: KEY, options: {}, organisationId: 'org-1' };
+
+function clean(body: unknown, vendor = COHERE, used = credential): unknown {
+  return JSON.parse(withoutSecrets(Buffer.from(JSON.stringify(body)), vendor, used).toString());
+}
+
+describe('withoutSecrets', () => {
+  it('takes the key out, wherever and however often it stands', () => {
+    const body = { message: `invalid key ${KEY}, not ${KEY}`, details: [{ [KEY]: `Bearer ${KEY}` }] };
+    expect(clean(body)).toEqual({
+      message: 'invalid key ****, not ****',
+      details: [{ '****': 'Bearer ****' }],
+    });
+  });
+
+  it('knows slashes that are escaped', () => {
+    const body = Buffer.from('{"message":"bad sk-1234\\/5678+90\\"\\\\"}');
+    expect(withoutSecrets(body, COHERE, credential).toString()).toBe('{"message":"bad ****"}');
+  });
+
+  it('takes out sealed options, and leaves the open ones', () => {
+    const options: BedrockOptions = {
+      aws_access_key_id: 'AKIDEXAMPLE123456789',
+      aws_secret_access_key: 'aws-secret-0123456789',
+      aws_session_token: 'aws-token-0123456789',
+    };
+    const body = { message: Object.values(options).join(' ') };
+    expect(clean(body, { optionsClass: BedrockOptions }, { ...credential, options })).toEqual({
+      message: 'AKIDEXAMPLE123456789 **** ****',
+    });
+  });
+
+  it('takes the longer secret first when one holds the other', () => {
+    const options: BedrockOptions = { aws_secret_access_key: 'abcdefgh', aws_session_token: 'abcdefgh-and-more' };
+    expect(clean('abcdefgh-and-more abcdefgh', { optionsClass: BedrockOptions }, { ...credential, options })).toBe(
+      '**** ****',
+    );
+  });
+
+  it.each([
+    ['a body without secrets', credential],
+    ['a key that is too short to be one', { ...credential, key: 'a' }],
+    ['a virtual key without secrets', { ...credential, key: undefined }],
+  ])('leaves %s as it is', (_what, used) => {
+    const body = Buffer.from([0x61, 0xff, 0x62]);
+    expect(withoutSecrets(body, COHERE, used)).toBe(body);
+  });
+});

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { json, onlyCall } from './support/fake-provider.js';
+import { requestLine } from './support/request-line.js';
+import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
+import { type Answer, refusalOf } from './support/send.js';
+
+const PARENT_TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT_SPAN = '00f067aa0ba902b7';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+let gateway: RerankGateway;
+let virtualKey: string;
+
+beforeAll(async () => {
+  gateway = await startRerankGateway();
+  virtualKey = await gateway.virtualKey('cohere');
+  gateway.provider.replyWith(json({ results: [] }));
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.provider.forget());
+
+function rerank(headers: Readonly<Record<string, string>>): Promise<Answer> {
+  return gateway.rerank(virtualKey, VALID, { headers });
+}
+
+/** Trace id, span id and flags that the provider got. */
+function sentOn(): readonly string[] {
+  const [version, ...rest] = String(onlyCall(gateway.provider).headers['traceparent']).split('-');
+  expect(version).toBe('00');
+  return rest;
+}
+
+function metadata(keys: number, value = 'v'): string {
+  return JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, index) => [`key-${index}`, value])));
+}
+
+describe('the trace id of a rerank request', () => {
+  it.each(['my-trace-1', 'a', '~'.repeat(128)])('is answered as it was sent: %s', async (id) => {
+    expect((await rerank({ 'x-gateway-trace-id': id })).headers['x-gateway-trace-id']).toBe(id);
+  });
+
+  it('is made when there is none, a new one each time', async () => {
+    const ids = [await rerank({}), await rerank({})].map((answer) => answer.headers['x-gateway-trace-id']);
+    expect(ids).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it.each([
+    ['a broken body', {}, '{'],
+    ['an unknown virtual key', { 'x-gateway-virtual-key': 'nobody' }, VALID],
+    ['a wrong gateway key', { 'x-gateway-api-key': 'tg_nobody' }, VALID],
+  ])('is answered with errors too: %s', async (_what, headers, body) => {
+    const id = randomUUID();
+    const answer = await gateway.rerank(virtualKey, body, { headers: { 'x-gateway-trace-id': id, ...headers } });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.headers['x-gateway-trace-id']).toBe(id);
+  });
+
+  it.each([
+    ['too long', 'x'.repeat(129)],
+    ['with a space', 'a b'],
+    ['with a letter that is not ASCII', 'caf\u00e9'],
+  ])('is refused when it is %s, and the refusal has one of its own', async (_what, id) => {
+    const answer = await rerank({ 'x-gateway-trace-id': id });
+    expect(refusalOf(answer)).toEqual({
+      status: 400,
+      code: 'validation_failed',
+      param: 'x-gateway-trace-id',
+      source: 'gateway',
+    });
+    expect(answer.headers['x-gateway-trace-id']).toMatch(UUID);
+  });
+});
+
+describe('the trace context of the provider call', () => {
+  it('continues the trace of the client, from a span of the gateway', async () => {
+    const answer = await rerank({ traceparent: `00-${PARENT_TRACE}-${PARENT_SPAN}-01` });
+    const [traceId, spanId, flags] = sentOn();
+    expect([traceId, flags]).toEqual([PARENT_TRACE, '01']);
+    expect(spanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/);
+    expect(spanId).not.toBe(PARENT_SPAN);
+    expect(answer.headers['x-gateway-trace-id']).toBe(PARENT_TRACE);
+  });
+
+  it('keeps the decision of the client not to sample', async () => {
+    await rerank({ traceparent: `00-${PARENT_TRACE}-${PARENT_SPAN}-00` });
+    expect(sentOn()).toEqual([PARENT_TRACE, expect.any(String), '00']);
+  });
+
+  it('is the id of the client when that is a UUID', async () => {
+    const id = randomUUID();
+    await rerank({ 'x-gateway-trace-id': id });
+    expect(sentOn()[0]).toBe(id.replaceAll('-', ''));
+  });
+
+  it('is the same for the same id of any form', async () => {
+    await rerank({ 'x-gateway-trace-id': 'order 7'.replace(' ', '-') });
+    const [first] = sentOn();
+    gateway.provider.forget();
+    await rerank({ 'x-gateway-trace-id': 'order-7' });
+    expect(sentOn()[0]).toBe(first);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it.each([
+    ['junk', 'junk'],
+    ['all zeros', `00-${'0'.repeat(32)}-${PARENT_SPAN}-01`],
+    ['an invalid version', `ff-${PARENT_TRACE}-${PARENT_SPAN}-01`],
+    ['capital letters', `00-${PARENT_TRACE.toUpperCase()}-${PARENT_SPAN}-01`],
+  ])('is new when traceparent is %s', async (_what, traceparent) => {
+    expect((await rerank({ traceparent })).status).toBe(200);
+    expect(sentOn()[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(sentOn()[0]).not.toBe(PARENT_TRACE);
+  });
+});
+
+describe('what the log says of a rerank request', () => {
+  it.each(['x-gateway', 'x-portkey'])('is what the client said, in %s-* headers', async (prefix) => {
+    const traceId = randomUUID();
+    await rerank({
+      [`${prefix}-trace-id`]: traceId,
+      [`${prefix}-span-id`]: 'span-1',
+      [`${prefix}-parent-span-id`]: 'span-0',
+      [`${prefix}-span-name`]: 'rank the hits',
+      [`${prefix}-metadata`]: '{"team":"search","_user":"u-1"}',
+    });
+    expect(await requestLine(gateway.app, traceId)).toMatchObject({
+      trace_id: traceId,
+      span_id: 'span-1',
+      parent_span_id: 'span-0',
+      span_name: 'rank the hits',
+      metadata: { team: 'search', _user: 'u-1' },
+      route: '/v1/rerank',
+      status: 200,
+      provider: 'cohere',
+      model: VALID.model,
+      documents: VALID.documents.length,
+      upstream_status: 200,
+      upstream_attempts: 1,
+    });
+  });
+
+  it('is what x-gateway-* says, when both are sent', async () => {
+    const traceId = randomUUID();
+    const answer = await rerank({
+      'x-gateway-trace-id': traceId,
+      'x-portkey-trace-id': 'the-other',
+      'x-gateway-metadata': '{"from":"gateway"}',
+      'x-portkey-metadata': '{"from":"portkey"}',
+    });
+    expect(answer.headers['x-gateway-trace-id']).toBe(traceId);
+    expect(await requestLine(gateway.app, traceId)).toMatchObject({ metadata: { from: 'gateway' } });
+  });
+});
+
+describe('metadata of a rerank request', () => {
+  it.each([
+    ['no keys', '{}'],
+    ['32 keys', metadata(32)],
+    ['128 characters', JSON.stringify({ ['k'.repeat(128)]: 'v'.repeat(128) })],
+    ['letters of any script', Buffer.from('{"stadt":"Zürich"}').toString('latin1')],
+    ['a name that every object knows', '{"__proto__":"a","constructor":"b"}'],
+  ])('may have %s', async (_what, value) => {
+    expect((await rerank({ 'x-gateway-metadata': value })).status).toBe(200);
+  });
+
+  it.each([
+    ['33 keys', metadata(33)],
+    ['a value of 129 characters', metadata(1, 'v'.repeat(129))],
+    ['a name of 129 characters', JSON.stringify({ ['k'.repeat(129)]: 'v' })],
+    ['a number', '{"a":1}'],
+    ['null', '{"a":null}'],
+    ['an object', '{"a":{}}'],
+    ['an array instead of an object', '["a"]'],
+    ['text instead of an object', '"a"'],
+    ['null instead of an object', 'null'],
+    ['broken JSON', '{"a":'],
+  ])('may not have %s', async (_what, value) => {
+    for (const name of ['x-gateway-metadata', 'x-portkey-metadata']) {
+      expect(refusalOf(await rerank({ [name]: value }))).toEqual({
+        status: 400,
+        code: 'validation_failed',
+        param: 'x-gateway-metadata',
+        source: 'gateway',
+      });
+    }
+    expect(gateway.provider.calls).toEqual([]);
+  });
+});
