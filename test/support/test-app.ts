@@ -68,7 +68,12 @@ export async function startTestApp(
   const adapter = new LinkedExpressAdapter();
   const app = testing.createNestApplication<NestExpressApplication>(adapter, { bodyParser: false });
   setUpApp(app, adapter);
-  await app.listen(0, '127.0.0.1');
+  try {
+    await app.listen(0, '127.0.0.1');
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
   return {
     app,
     url: await app.getUrl(),

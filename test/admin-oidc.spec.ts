@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SCOPES } from '../src/access/scopes.js';
+import { readString } from '../src/common/json/read.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
+import { jsonOf, refusalOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { addTenant, type Tenant } from './support/tenants.js';
+
+const INVALID = { status: 401, code: 'token_invalid', param: null, source: 'gateway' };
+const MISMATCH = { status: 403, code: 'tenant_mismatch', param: 'organisation_id', source: 'gateway' };
+const NOT_NAMED = { status: 400, code: 'validation_failed', param: 'organisation_id', source: 'gateway' };
+
+let provider: IdentityProvider;
+let gateway: TestApp;
+let nobody: GatewayClient;
+let owner: GatewayClient;
+let other: Tenant;
+let organisationId: string;
+/** An administrator of one organisation with every scope. */
+let admin: GatewayClient;
+/** An administrator of two. */
+let adminOfTwo: GatewayClient;
+
+beforeAll(async () => {
+  provider = await startIdentityProvider();
+  gateway = await startTestApp(provider.settings);
+  nobody = new GatewayClient(gateway.url, {});
+  owner = new GatewayClient(gateway.url);
+  other = await addTenant(gateway, 'other');
+  const workspace = await owner.read('/v1/workspaces/default');
+  organisationId = readString(workspace['organisation_id'], 'organisation_id');
+  admin = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId }));
+  const both = [organisationId, other.organisationId];
+  adminOfTwo = nobody.withToken(await provider.tokenFor({ clientId: 'console', scopes: SCOPES, organisationId: both }));
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await provider.close();
+});
+
+/** Creates that name no organisation, by their paths. */
+function creates(): readonly (readonly [string, Readonly<Record<string, unknown>>])[] {
+  return [
+    ['/v1/workspaces', { name: `Workspace ${randomUUID()}` }],
+    ['/v1/api-keys', { name: 'key', scopes: ['api_keys.read'], level: 'organisation' }],
+    ['/v1/virtual-keys', { name: `Key ${randomUUID()}`, provider: 'local' }],
+  ];
+}
+
+describe("an administrator's token", () => {
+  it('makes, reads, changes and deletes every kind of resource in its organisation', async () => {
+    for (const [path, fields] of creates()) {
+      const { id } = await admin.create(path, { ...fields, organisation_id: organisationId });
+      const resource = `${path}/${String(id)}`;
+      expect(await admin.read(resource)).toMatchObject({ organisation_id: organisationId });
+      const changed = await admin.patch(resource, { name: 'renamed', organisation_id: organisationId });
+      expect(jsonOf(changed)).toMatchObject({ name: 'renamed' });
+      expect(await owner.read(resource)).toMatchObject({ name: 'renamed' });
+      expect((await admin.delete(resource)).status).toBe(204);
+    }
+  });
+
+  it('acts under its subject in the audit log', async () => {
+    const fields = { name: 'Audited', organisation_id: organisationId };
+    const { id } = await admin.create('/v1/workspaces', fields);
+    const [entry] = await admin.list(`/v1/audit-logs?resource=${String(id)}`);
+    expect(entry).toMatchObject({ actor_type: 'admin_token', actor_id: 'terraform', action: 'workspaces.create' });
+    expect(await admin.list('/v1/audit-logs?actor=nobody')).toEqual([]);
+  });
+
+  it('may do only what its scopes say', async () => {
+    const reader = nobody.withToken(await provider.tokenFor({ scopes: ['workspaces.list'], organisationId }));
+    expect((await reader.get('/v1/workspaces')).status).toBe(200);
+    const denied = { status: 403, code: 'permission_denied' };
+    expect(refusalOf(await reader.get('/v1/api-keys'))).toMatchObject(denied);
+    const create = { name: 'x', organisation_id: organisationId };
+    expect(refusalOf(await reader.post('/v1/workspaces', create))).toMatchObject(denied);
+  });
+
+  it('cannot hand out what it lacks', async () => {
+    const scopes = ['api_keys.create', 'api_keys.update', 'api_keys.read'];
+    const limited = nobody.withToken(await provider.tokenFor({ scopes, organisationId }));
+    const key = { name: 'x', level: 'organisation', organisation_id: organisationId };
+    const escalation = { status: 403, code: 'permission_denied', param: 'scopes' };
+    const wanted = { ...key, scopes: ['workspaces.delete'] };
+    expect(refusalOf(await limited.post('/v1/api-keys', wanted))).toMatchObject(escalation);
+    const { id } = await owner.createKey({ scopes: ['workspaces.delete'] });
+    expect(refusalOf(await limited.post(`/v1/api-keys/${id}/rotate`))).toMatchObject(escalation);
+    expect((await limited.post('/v1/api-keys', { ...key, scopes: ['api_keys.read'] })).status).toBe(201);
+  });
+});
+
+describe('the organisation that an administrator acts for', () => {
+  it('has to be named by what creates something', async () => {
+    for (const [path, fields] of creates()) {
+      expect(refusalOf(await admin.post(path, fields))).toEqual(NOT_NAMED);
+      expect(refusalOf(await admin.post(path, { ...fields, organisation_id: null }))).toEqual(NOT_NAMED);
+    }
+  });
+
+  it('has to be one that the token grants', async () => {
+    for (const [path, fields] of creates()) {
+      for (const organisation_id of [other.organisationId, randomUUID(), 'default', '']) {
+        expect(refusalOf(await admin.post(path, { ...fields, organisation_id }))).toEqual(MISMATCH);
+      }
+    }
+    expect(refusalOf(await admin.get(`/v1/workspaces?organisation_id=${other.organisationId}`))).toEqual(MISMATCH);
+  });
+
+  it('may be left out by reads when the token grants only one', async () => {
+    expect((await admin.list('/v1/workspaces')).every((item) => item['organisation_id'] === organisationId)).toBe(true);
+    expect((await admin.get('/v1/workspaces/default')).status).toBe(200);
+    expect((await admin.get(`/v1/workspaces/${other.workspaceId}`)).status).toBe(404);
+  });
+
+  it('has to be named by reads when the token grants several', async () => {
+    expect(refusalOf(await adminOfTwo.get('/v1/workspaces'))).toEqual(NOT_NAMED);
+    for (const id of [organisationId, other.organisationId]) {
+      const seen = await adminOfTwo.list(`/v1/workspaces?organisation_id=${id}`);
+      expect(new Set(seen.map((item) => item['organisation_id']))).toEqual(new Set([id]));
+    }
+    expect(refusalOf(await adminOfTwo.get(`/v1/workspaces?organisation_id=${randomUUID()}`))).toEqual(MISMATCH);
+  });
+
+  it('decides where a token of several creates', async () => {
+    const fields = { name: 'Theirs', organisation_id: other.organisationId };
+    const { id } = await adminOfTwo.create('/v1/workspaces', fields);
+    expect((await other.client.get(`/v1/workspaces/${String(id)}`)).status).toBe(200);
+    expect((await owner.get(`/v1/workspaces/${String(id)}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['one that does not exist', randomUUID()],
+    ['one by its slug', 'default'],
+    ['an empty list', []],
+  ])('is not there for a token that grants %s', async (_what, granted) => {
+    const token = await provider.tokenFor({ scopes: SCOPES, organisationId: granted });
+    const client = nobody.withToken(token);
+    expect([400, 403]).toContain((await client.get('/v1/workspaces')).status);
+    const create = { name: 'x', organisation_id: organisationId };
+    expect(refusalOf(await client.post('/v1/workspaces', create))).toEqual(MISMATCH);
+  });
+});
+
+describe('a bearer token is refused', () => {
+  it('when it was issued for another API of the same provider', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES, organisationId, audience: OTHER_AUDIENCE });
+    const answer = await nobody.withToken(token).get('/v1/workspaces');
+    expect(refusalOf(answer)).toEqual(INVALID);
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer .*error="invalid_token"/);
+  });
+
+  it('when it comes from another provider', async () => {
+    const stranger = await startIdentityProvider();
+    const token = await stranger.tokenFor({ scopes: SCOPES, organisationId });
+    expect(refusalOf(await nobody.withToken(token).get('/v1/workspaces'))).toEqual(INVALID);
+    await stranger.close();
+  });
+
+  it('when its last letters were changed, or it is junk', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES, organisationId });
+    const [header = '', claims = '', signature = ''] = token.split('.');
+    const damaged = `${header}.${claims}.${signature.slice(0, -8)}AAAAAAAA`;
+    for (const text of [damaged, `${header}.${claims}.`, 'junk', `${header}..${signature}`]) {
+      expect(refusalOf(await nobody.withToken(text).get('/v1/workspaces'))).toEqual(INVALID);
+    }
+  });
+
+  it('in the header of gateway keys, where it is taken for a bad key', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES, organisationId });
+    expect(refusalOf(await nobody.as(token).get('/v1/workspaces'))).toMatchObject({ code: 'api_key_invalid' });
+  });
+
+  it('with its reason in the log, and without the token', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES, organisationId, audience: OTHER_AUDIENCE });
+    await nobody.withToken(token).get('/v1/workspaces');
+    expect(gateway.log()).toContain('"error_reason":"ERR_JWT_CLAIM_VALIDATION_FAILED"');
+    expect(gateway.log()).not.toContain(token.split('.')[2]);
+  });
+
+  it('when no identity provider is configured', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES, organisationId });
+    const without = await startTestApp({}, true);
+    const client = new GatewayClient(without.url, {}).withToken(token);
+    expect(refusalOf(await client.get('/v1/workspaces'))).toEqual(INVALID);
+    await without.close();
+  });
+});
+
+describe('an identity provider that is down', () => {
+  it('is named as such, and gateway keys work on', async () => {
+    const stopped = await startIdentityProvider();
+    const token = await stopped.tokenFor({ scopes: SCOPES, organisationId });
+    await stopped.close();
+    const app = await startTestApp(stopped.settings, true);
+    const answer = await new GatewayClient(app.url, {}).withToken(token).get('/v1/workspaces');
+    expect(refusalOf(answer)).toEqual({
+      status: 502,
+      code: 'identity_provider_unavailable',
+      param: null,
+      source: 'gateway',
+    });
+    expect((await new GatewayClient(app.url).get('/v1/workspaces')).status).toBe(200);
+    await app.close();
+  });
+});

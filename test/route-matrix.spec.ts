@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SCOPES } from '../src/access/scopes.js';
+import { readObject, readString } from '../src/common/json/read.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { addressesOf, fill, type Route, routesOf } from './support/routes.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { addTenant, type Tenant } from './support/tenants.js';
+
+/** The pages of the documentation, which the framework registers by itself. */
+const DOCUMENTATION = /^\/docs(\/|$)/;
+const PUBLIC = ['GET /health/live', 'GET /health/ready', 'GET /metrics'];
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+const JUNK = ['nobody', '0', 'null', '-', '%00', '..%2f..', "'%20OR%201=1%20--", '%F0%9F%98%80', 'x'.repeat(300)];
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let other: Tenant;
+let routes: readonly Route[];
+let guarded: readonly Route[];
+let withReference: readonly Route[];
+/** Foreign resources by the path of their collection. */
+let foreign: ReadonlyMap<string, readonly string[]>;
+/** A key with every scope but one, by that one. */
+const lacking = new Map<string, GatewayClient>();
+
+beforeAll(async () => {
+  gateway = await startTestApp();
+  admin = new GatewayClient(gateway.url);
+  other = await addTenant(gateway, 'other');
+  routes = routesOf(gateway.app);
+  guarded = routes.filter((route) => route.scope !== undefined);
+  withReference = guarded.filter((route) => route.path.includes('/:'));
+  const [workspace, virtualKey, { id: apiKey }] = await Promise.all([
+    other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
+    other.client.create('/v1/virtual-keys', { name: 'Foreign', slug: 'foreign-key', provider: 'local' }),
+    other.client.createKey({ scopes: ['api_keys.read'] }),
+  ]);
+  foreign = new Map([
+    ['/v1/workspaces', [readString(workspace['id'], 'id'), 'foreign-workspace', other.workspaceId]],
+    ['/v1/virtual-keys', [readString(virtualKey['id'], 'id'), 'foreign-key']],
+    ['/v1/api-keys', [apiKey]],
+  ]);
+  for (const scope of new Set(guarded.map((route) => route.scope ?? ''))) {
+    const { client } = await admin.createKey({ scopes: SCOPES.filter((held) => held !== scope) });
+    lacking.set(scope, client);
+  }
+});
+
+afterAll(() => gateway.close());
+
+function call(client: GatewayClient, { method, path }: Route, reference: string, body?: object): Promise<Answer> {
+  return client.request(method, fill(path, reference), WITH_BODY.has(method) ? (body ?? {}) : undefined);
+}
+
+/** Runs a check on every route and names those that fail it. */
+async function onEvery(list: readonly Route[], check: (route: Route) => Promise<void>): Promise<void> {
+  const failed: string[] = [];
+  for (const route of list) {
+    await check(route).catch((error: unknown) => failed.push(`${route.method} ${route.path}: ${String(error)}`));
+  }
+  expect(failed).toEqual([]);
+  expect(list.length).toBeGreaterThan(5);
+}
+
+describe('the routes', () => {
+  it('are all handlers that say who may call them, but for the documentation', () => {
+    const known = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+    const unknown = addressesOf(gateway.app).filter(
+      ({ method, path }) => !known.has(`${method} ${path}`) && !DOCUMENTATION.test(path),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('are all reachable', () => {
+    const served = new Set(addressesOf(gateway.app).map(({ method, path }) => `${method} ${path}`));
+    expect(routes.filter(({ method, path }) => !served.has(`${method} ${path}`))).toEqual([]);
+  });
+
+  it('are public only where that was decided', () => {
+    const open = routes.filter((route) => route.scope === undefined);
+    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(PUBLIC);
+  });
+
+  it('need scopes that exist, and leave no scope unused', () => {
+    expect(new Set(guarded.map((route) => route.scope))).toEqual(new Set(SCOPES));
+  });
+});
+
+describe('every public route', () => {
+  it('answers without a key', async () => {
+    for (const address of PUBLIC) {
+      const [method = '', path = ''] = address.split(' ');
+      expect((await new GatewayClient(gateway.url, {}).request(method, path)).status).toBe(200);
+    }
+  });
+});
+
+describe('every guarded route', () => {
+  it('refuses a caller without a key, and tells how to bring one', () =>
+    onEvery(guarded, async (route) => {
+      const answer = await call(new GatewayClient(gateway.url, {}), route, 'default');
+      expect(refusalOf(answer)).toEqual({ status: 401, code: 'api_key_invalid', param: null, source: 'gateway' });
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
+    }));
+
+  it('refuses a key without its scope, and names the scope', () =>
+    onEvery(guarded, async (route) => {
+      const client = lacking.get(route.scope ?? '') ?? admin;
+      const answer = await call(client, route, 'default');
+      expect(refusalOf(answer)).toEqual({ status: 403, code: 'permission_denied', param: null, source: 'gateway' });
+      const { message } = readObject(jsonOf(answer)['error'], 'body.error');
+      expect(readString(message, 'message')).toContain(` ${route.scope}`);
+    }));
+
+  it('refuses both before it reads the body', () =>
+    onEvery(
+      guarded.filter(({ method }) => WITH_BODY.has(method)),
+      async ({ method, path, scope }) => {
+        const headers = { 'content-type': 'text/plain' };
+        const nobody = new GatewayClient(gateway.url, {});
+        const without = lacking.get(scope ?? '') ?? admin;
+        expect((await nobody.request(method, fill(path, 'default'), 'junk', headers)).status).toBe(401);
+        expect((await without.request(method, fill(path, 'default'), 'junk', headers)).status).toBe(403);
+        expect((await admin.request(method, fill(path, 'default'), 'junk', headers)).status).toBe(415);
+      },
+    ));
+
+  it('lets a key with its scope, and no other, in', () =>
+    onEvery(guarded, async (route) => {
+      const { client } = await admin.createKey({ scopes: [route.scope] });
+      const { status } = await call(client, route, randomUUID());
+      expect([401, 403]).not.toContain(status);
+      expect(status).toBeLessThan(500);
+    }));
+});
+
+describe('every route that names a resource', () => {
+  const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
+
+  it("takes another tenant's resources for missing, by id and by slug", () =>
+    onEvery(withReference, async (route) => {
+      const collection = route.path.slice(0, route.path.indexOf('/:'));
+      const references = foreign.get(collection);
+      if (references === undefined) throw new Error(`this test needs a foreign resource of ${collection}`);
+      const unknown = await call(admin, route, randomUUID());
+      for (const reference of references) {
+        const answer = await call(admin, route, reference);
+        expect(refusalOf(answer)).toEqual(MISSING);
+        expect(answer.text).toBe(unknown.text);
+      }
+    }));
+
+  it('leaves them as they were', async () => {
+    const [workspace = '', virtualKey = ''] = ['/v1/workspaces', '/v1/virtual-keys'].map(
+      (collection) => `${collection}/${foreign.get(collection)?.[0]}`,
+    );
+    expect(await other.client.read(workspace)).toMatchObject({ name: 'Foreign' });
+    expect(await other.client.read(virtualKey)).toMatchObject({ name: 'Foreign' });
+    expect((await other.client.get(`/v1/api-keys/${foreign.get('/v1/api-keys')?.[0]}`)).status).toBe(200);
+  });
+
+  it('answers junk references in the same way', () =>
+    onEvery(withReference, async (route) => {
+      for (const reference of [...JUNK, randomUUID(), randomUUID().toUpperCase()]) {
+        expect({ reference, ...refusalOf(await call(admin, route, reference)) }).toEqual({ reference, ...MISSING });
+      }
+    }));
+
+  it('refuses a reference that is no text', () =>
+    onEvery(withReference, async (route) => {
+      expect(refusalOf(await call(admin, route, '%E0%A4%A'))).toMatchObject({ status: 400, code: 'validation_failed' });
+    }));
+});
+
+describe('every request that names an organisation', () => {
+  const MISMATCH = { status: 403, code: 'tenant_mismatch', param: 'organisation_id', source: 'gateway' };
+
+  it('is refused in its body when that is not the own one, existing or not', () =>
+    onEvery(
+      guarded.filter(({ method }) => WITH_BODY.has(method)),
+      async (route) => {
+        for (const organisation_id of [other.organisationId, randomUUID(), 'other', '']) {
+          expect(refusalOf(await call(admin, route, 'default', { organisation_id }))).toEqual(MISMATCH);
+        }
+      },
+    ));
+
+  it('is refused in its query as well', () =>
+    onEvery(
+      guarded.filter(({ method }) => !WITH_BODY.has(method)),
+      async ({ method, path }) => {
+        const answer = await admin.request(method, `${fill(path, 'default')}?organisation_id=${other.organisationId}`);
+        expect(refusalOf(answer)).toEqual(MISMATCH);
+      },
+    ));
+
+  it('is not refused for the own one', () =>
+    onEvery(guarded, async ({ method, path, name }) => {
+      const { organisation_id } = await admin.read('/v1/workspaces/default');
+      const query = WITH_BODY.has(method) ? '' : `?organisation_id=${String(organisation_id)}`;
+      const body = WITH_BODY.has(method) ? { organisation_id } : undefined;
+      const answer = await admin.request(method, fill(path, randomUUID()) + query, body);
+      expect({ name, status: answer.status }).not.toEqual({ name, status: 403 });
+    }));
+});
+
+describe('an address that is not there', () => {
+  it('is missing for everybody alike', async () => {
+    const [withKey, withoutKey] = [
+      await admin.get('/v1/nowhere'),
+      await new GatewayClient(gateway.url, {}).get('/v1/nowhere'),
+    ];
+    expect(refusalOf(withKey)).toMatchObject({ status: 404, code: 'not_found' });
+    expect(withoutKey.text).toBe(withKey.text);
+  });
+
+  it.each(['/v1/workspaces', '/v1/rerank', '/health/live'])('says which methods %s takes instead', async (path) => {
+    const answer = await admin.request('PROPFIND', path);
+    expect(refusalOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    const methods = addressesOf(gateway.app).filter((address) => address.path === path);
+    expect(answer.headers['allow']).toBe(
+      methods
+        .map(({ method }) => method)
+        .sort()
+        .join(', '),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './eventually.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const LISTENS = /Tollgate listens on (\S+)\n/;
+/** A start takes two seconds of a processor that other tests use as well. */
+const START_MS = 60_000;
+
+type Environment = Readonly<Record<string, string>>;
+
+/** A built program of this repository in a process of its own, with no settings but these. */
+export class BuiltProgram {
+  private output = '';
+  private errors = '';
+  private readonly child: ChildProcess;
+  private readonly closed: Promise<unknown>;
+
+  constructor(file: string, environment: Environment, folder: string) {
+    const { PATH = '' } = process.env;
+    this.child = spawn(process.execPath, [file], {
+      cwd: folder,
+      env: { PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.child.stderr?.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
+    this.closed = once(this.child, 'close');
+  }
+
+  get stdout(): string {
+    return this.output;
+  }
+
+  get stderr(): string {
+    return this.errors;
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** The exit code; null when a signal ended it. Then everything that was printed is there. */
+  async exitCode(): Promise<number | null> {
+    await this.closed;
+    return this.child.exitCode;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.closed;
+  }
+}
+
+export class GatewayProcess extends BuiltProgram {
+  constructor(environment: Environment, folder: string) {
+    super(MAIN, { HOST: '127.0.0.1', PORT: '0', ...environment }, folder);
+  }
+
+  /** The address, once it listens. */
+  async url(): Promise<string> {
+    await eventually(() => this.hasEnded || LISTENS.test(this.stdout), START_MS);
+    const url = LISTENS.exec(this.stdout)?.[1];
+    if (url === undefined) throw new Error(`the gateway did not start: ${this.stderr}`);
+    return url;
+  }
+}

@@ -1,0 +1,106 @@
+import { createServer, type RequestListener } from 'node:http';
+import { jest } from '@jest/globals';
+import { exportJWK, generateKeyPair } from 'jose';
+import { SCOPES } from '../../src/access/scopes.js';
+import { readString } from '../../src/common/json/read.js';
+import { jsonOf, send } from './send.js';
+
+export const AUDIENCE = 'urn:tollgate';
+/** Another API of the same provider. */
+export const OTHER_AUDIENCE = 'urn:something-else';
+
+const CLIENT_SECRET = 'client-secret-0123456789';
+
+export interface IdentityProvider {
+  /** What makes a gateway trust this provider. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** An access token as an administrator's tool gets it, for the named organisations. */
+  tokenFor(grant: Grant): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface Grant {
+  readonly clientId?: 'terraform' | 'console';
+  readonly scopes: readonly string[];
+  readonly organisationId?: string | readonly string[];
+  readonly audience?: string;
+}
+
+/** A real OpenID Connect provider on loopback that gives out JWT access tokens by client credentials. */
+export async function startIdentityProvider(): Promise<IdentityProvider> {
+  let handle: RequestListener = () => undefined;
+  const server = createServer((request, response) => handle(request, response));
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const issuer = `http://127.0.0.1:${Object(server.address()).port}`;
+  /** The claim of the next token. */
+  let organisationId: Grant['organisationId'];
+  handle = await createHandler(issuer, () => organisationId);
+  return {
+    settings: { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_AUDIENCE: AUDIENCE, ADMIN_OIDC_JWKS_URI: `${issuer}/jwks` },
+    tokenFor: async ({ clientId = 'terraform', scopes, audience = AUDIENCE, ...grant }) => {
+      organisationId = grant.organisationId;
+      const form = { grant_type: 'client_credentials', scope: scopes.join(' '), resource: audience };
+      const answer = await send(`${issuer}/token`, {
+        headers: {
+          authorization: `Basic ${Buffer.from(`${clientId}:${CLIENT_SECRET}`).toString('base64')}`,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        body: new URLSearchParams(form).toString(),
+      });
+      if (answer.status !== 200) throw new Error(`no token: ${answer.text}`);
+      return readString(jsonOf(answer)['access_token'], 'access_token');
+    },
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function createHandler(issuer: string, claim: () => unknown): Promise<RequestListener> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const signingKey = { ...(await exportJWK(privateKey)), kid: 'signing-1', use: 'sig', alg: 'RS256' };
+  const client = {
+    client_secret: CLIENT_SECRET,
+    grant_types: ['client_credentials'],
+    redirect_uris: [],
+    response_types: [],
+    scope: SCOPES.join(' '),
+  };
+  return quietly(async () => {
+    const { default: Provider } = await import('oidc-provider');
+    return new Provider(issuer, {
+      clients: ['terraform', 'console'].map((client_id) => ({ ...client, client_id })),
+      jwks: { keys: [signingKey] },
+      scopes: [...SCOPES],
+      features: {
+        devInteractions: { enabled: false },
+        clientCredentials: { enabled: true },
+        resourceIndicators: {
+          enabled: true,
+          getResourceServerInfo: (_context, audience) => ({
+            audience,
+            scope: SCOPES.join(' '),
+            accessTokenFormat: 'jwt',
+            jwt: { sign: { alg: 'RS256' } },
+          }),
+        },
+      },
+      extraTokenClaims: () => ({ organisation_id: claim() }),
+      ttl: { ClientCredentials: 300 },
+    }).callback();
+  });
+}
+
+/** The provider warns of Node's version and of being used without a database, which is what a test wants. */
+async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
+  const spies = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'info')].map((spy) =>
+    spy.mockImplementation(() => undefined),
+  );
+  try {
+    return await work();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}

@@ -1,0 +1,61 @@
+import { RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Express } from 'express';
+import { controllerClasses, declaredRoutes } from '../../src/access/assert-routes-declared.js';
+
+/** An address as the router knows it. */
+export interface Address {
+  readonly method: string;
+  /** With its parameters: `/v1/workspaces/:ref`. */
+  readonly path: string;
+}
+
+/** A handler of a controller: where it is, and who may call it. */
+export interface Route extends Address {
+  readonly name: string;
+  /** undefined: public. */
+  readonly scope: string | undefined;
+}
+
+/** Everything that the running application answers to, however it was registered. */
+export function addressesOf(app: NestExpressApplication): readonly Address[] {
+  const express: Express = app.getHttpAdapter().getInstance();
+  return express.router.stack.flatMap(({ route }) =>
+    route === undefined
+      ? []
+      : route.stack.map(({ method }) => ({ method: method.toUpperCase(), path: String(route.path) })),
+  );
+}
+
+/** What the controllers say of themselves. */
+export function routesOf(app: NestExpressApplication): readonly Route[] {
+  const addresses = new Map(controllerClasses(app).flatMap(handlersOf));
+  return declaredRoutes(app).map(({ name, scope }) => {
+    const address = addresses.get(name);
+    if (address === undefined) throw new Error(`${name} has no address`);
+    return { name, scope, ...address };
+  });
+}
+
+/** The same path with something in the place of its parameters. */
+export function fill(path: string, value: string): string {
+  return path.replaceAll(/:\w+/g, value);
+}
+
+function handlersOf(controller: Type): readonly (readonly [string, Address])[] {
+  const prototype: object = controller.prototype;
+  const base = textOf(PATH_METADATA, controller);
+  return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+    const handler: unknown = Reflect.get(prototype, name);
+    if (typeof handler !== 'function' || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
+    const method = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))] ?? '';
+    const parts = [base, textOf(PATH_METADATA, handler)].flatMap((path) => path.split('/')).filter(Boolean);
+    return [[`${controller.name}.${name}`, { method, path: `/${parts.join('/')}` }] as const];
+  });
+}
+
+function textOf(key: string, target: object): string {
+  const value: unknown = Reflect.getMetadata(key, target);
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,517 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readArray, readNumber, readString } from '../src/common/json/read.js';
+import { eventually } from './support/eventually.js';
+import { type FakeProvider, json, onlyCall, silence, startFakeProvider } from './support/fake-provider.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { addTenant } from './support/tenants.js';
+
+const SECRET = 'provider-secret-0123456789';
+const NEW_SECRET = 'provider-secret-abcdefghij';
+const AWS_SECRET = 'aws-secret-access-key-0123456789';
+const AWS_TOKEN = 'aws-session-token-0123456789abcdef';
+const AWS = {
+  aws_region: 'us-east-1',
+  aws_access_key_id: 'AKIDEXAMPLE123456789',
+  aws_secret_access_key: AWS_SECRET,
+};
+const RERANKED = json({ id: 'r-1', results: [{ index: 0, relevance_score: 0.9 }] });
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let provider: FakeProvider;
+
+beforeAll(async () => {
+  [gateway, provider] = await Promise.all([startTestApp(), startFakeProvider()]);
+  admin = new GatewayClient(gateway.url);
+});
+
+beforeEach(() => provider.replyWith(RERANKED));
+
+afterEach(() => provider.forget());
+
+afterAll(async () => {
+  await gateway.close();
+  await provider.close();
+});
+
+/** A key for Cohere's API on the fake provider. */
+async function make(fields: object = {}): Promise<{ readonly id: string; readonly slug: string }> {
+  const body = { name: 'Cohere', provider: 'cohere', key: SECRET, config: { base_url: provider.url }, ...fields };
+  const { id, slug } = await admin.create('/v1/virtual-keys', body);
+  return { id: readString(id, 'id'), slug: readString(slug, 'slug') };
+}
+
+function rerank(slug: string, client = admin): Promise<Answer> {
+  const body = { model: 'rerank-v3.5', query: 'q', documents: ['d'] };
+  return client.post('/v1/rerank', body, { 'x-gateway-virtual-key': slug });
+}
+
+function nowSeconds(): number {
+  return Math.floor(gateway.clock.now().getTime() / 1_000);
+}
+
+describe('a virtual key', () => {
+  it('is made, read, listed, changed and deleted', async () => {
+    const created = await admin.create('/v1/virtual-keys', {
+      name: 'Cohere (EU)',
+      provider: 'cohere',
+      key: SECRET,
+      description: 'for the search team',
+      config: { timeout_ms: 1_000 },
+    });
+    expect(created).toEqual({ id: expect.any(String), slug: 'cohere-eu', object: 'virtual-key' });
+    const whole = {
+      ...created,
+      name: 'Cohere (EU)',
+      description: 'for the search team',
+      provider: 'cohere',
+      workspace_id: null,
+      key: '****6789',
+      config: { timeout_ms: 1_000 },
+      expires_at: null,
+    };
+    const path = `/v1/virtual-keys/${String(created['id'])}`;
+    expect(await admin.read(path)).toMatchObject(whole);
+    expect(await admin.list('/v1/virtual-keys')).toContainEqual(await admin.read(path));
+    const changed = await admin.patch(path, { name: 'Renamed', description: null });
+    expect(changed.status).toBe(200);
+    expect(jsonOf(changed)).toMatchObject({ ...whole, name: 'Renamed', description: null });
+    expect((await admin.delete(path)).status).toBe(204);
+    expect(refusalOf(await admin.get(path))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('is found by its id and by its slug alike', async () => {
+    const { id, slug } = await make({ slug: 'By_Slug-1' });
+    expect(await admin.read(`/v1/virtual-keys/${slug}`)).toEqual(await admin.read(`/v1/virtual-keys/${id}`));
+    expect(jsonOf(await admin.put(`/v1/virtual-keys/${slug}`, { name: 'Put' }))).toMatchObject({ id, name: 'Put' });
+    expect(jsonOf(await admin.post(`/v1/virtual-keys/${slug}/test`))).toHaveProperty('ok');
+    expect((await admin.delete(`/v1/virtual-keys/${slug}`)).status).toBe(204);
+  });
+
+  it('gets another slug when the one from its name is taken', async () => {
+    const name = `Twin ${randomUUID().slice(0, 8)}`;
+    const [first, second] = [await make({ name }), await make({ name })];
+    expect(second.slug.startsWith(`${first.slug}-`)).toBe(true);
+    expect(second.slug).toMatch(/-[0-9a-f]{6}$/);
+  });
+
+  it('is refused when its wanted slug is taken, and stays refused when many ask at once', async () => {
+    const slug = 'wanted';
+    const body = { name: 'Wanted', provider: 'local', slug };
+    const answers = await Promise.all(Array.from({ length: 4 }, () => admin.post('/v1/virtual-keys', body)));
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused).toHaveLength(3);
+    for (const answer of refused)
+      expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict', param: 'slug' });
+  });
+
+  it('may have a slug that another workspace, or another organisation, has too', async () => {
+    const workspace_id = await admin.createWorkspace(`Slugs ${randomUUID()}`);
+    const other = await addTenant(gateway, `slugs-${randomUUID()}`);
+    const body = { name: 'Local', provider: 'local', slug: 'everywhere' };
+    await admin.create('/v1/virtual-keys', body);
+    await admin.create('/v1/virtual-keys', { ...body, workspace_id });
+    await other.client.create('/v1/virtual-keys', body);
+  });
+
+  it.each([
+    [{ provider: 'local' }, 'name'],
+    [{ name: 'x' }, 'provider'],
+    [{ name: 'x', provider: 'nobody' }, 'provider'],
+    [{ name: 'x', provider: 'local', slug: 'a b' }, 'slug'],
+    [{ name: 'x', provider: 'local', slug: '' }, 'slug'],
+    [{ name: 'x'.repeat(256), provider: 'local' }, 'name'],
+    [{ name: 'x\0', provider: 'local' }, 'name'],
+    [{ name: 'x', provider: 'cohere', key: '' }, 'key'],
+    [{ name: 'x', provider: 'cohere', key: 1 }, 'key'],
+    [{ name: 'x', provider: 'local', config: [] }, 'config'],
+    [{ name: 'x', provider: 'local', expires_at: 'never' }, 'expires_at'],
+    [{ name: 'x', provider: 'local', secret: 'y' }, 'secret'],
+  ])('is refused by name: %j', async (body, param) => {
+    const answer = await admin.post('/v1/virtual-keys', body);
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
+    expect(brokenRulesOf(answer)).toContain(param);
+  });
+
+  it.each(['provider', 'slug', 'workspace_id', 'id'])('cannot have its %s changed', async (field) => {
+    const { id } = await make();
+    const answer = await admin.patch(`/v1/virtual-keys/${id}`, { [field]: 'local' });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: field });
+  });
+});
+
+describe("the provider's own rules", () => {
+  it.each([
+    ['cohere', { key: SECRET }],
+    ['voyage', { key: SECRET }],
+    ['jina', { key: SECRET }],
+    ['pinecone', { key: SECRET, config: { api_version: '2026-04' } }],
+    ['openai', { key: SECRET, config: { organization: 'org-1', project: 'proj-1' } }],
+    ['azure-ai', { key: SECRET, config: { base_url: 'https://x.services.ai.azure.com', auth: 'api-key' } }],
+    ['azure-openai', { key: SECRET, config: { base_url: 'https://x.openai.azure.com', api_version: '2024-10-21' } }],
+    ['openai-compatible', { config: { base_url: 'https://models.example.com/v1' } }],
+    ['bedrock', { config: AWS }],
+    ['bedrock', { config: { ...AWS, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/r' } }],
+    ['bedrock', { config: { aws_region: 'us-east-1', aws_auth_type: 'serviceRole' } }],
+    ['local', {}],
+  ])('take a whole key for %s', async (slug, fields) => {
+    await admin.create('/v1/virtual-keys', { name: slug, provider: slug, ...fields });
+  });
+
+  it.each([
+    ['cohere', {}, 'key'],
+    ['cohere', { key: SECRET, config: { timeout_ms: 1 } }, 'config.timeout_ms'],
+    ['cohere', { key: SECRET, config: { timeout_ms: '1000' } }, 'config.timeout_ms'],
+    ['cohere', { key: SECRET, config: { aws_region: 'us-east-1' } }, 'config.aws_region'],
+    ['cohere', { key: SECRET, config: { base_url: null } }, 'config.base_url'],
+    ['cohere', { key: SECRET, config: { constructor: {} } }, 'config.constructor'],
+    ['cohere', { key: SECRET, config: { base_url: 'https://a.example/\0' } }, 'config'],
+    ['pinecone', { key: SECRET, config: { api_version: 'new one' } }, 'config.api_version'],
+    ['openai', { key: SECRET, config: { organization: 'a\nb' } }, 'config.organization'],
+    ['azure-ai', { key: SECRET }, 'config.base_url'],
+    ['azure-ai', { key: SECRET, config: { base_url: 'https://x.example', auth: 'basic' } }, 'config.auth'],
+    ['azure-openai', { key: SECRET }, 'config.base_url'],
+    ['openai-compatible', { key: SECRET }, 'config.base_url'],
+    ['bedrock', { config: { aws_region: 'us-east-1' } }, 'config.aws_secret_access_key'],
+    ['bedrock', { config: { ...AWS, aws_region: 'evil.example/' } }, 'config.aws_region'],
+    ['bedrock', { config: { ...AWS, aws_auth_type: 'assumedRole' } }, 'config.aws_role_arn'],
+    ['bedrock', { config: { ...AWS, aws_auth_type: 'serviceRole' } }, 'config.aws_access_key_id'],
+    ['bedrock', { config: AWS, key: SECRET }, 'key'],
+    ['local', { key: SECRET }, 'key'],
+    ['local', { config: { base_url: 'https://a.example' } }, 'config.base_url'],
+  ])('name what is wrong for %s: %j', async (slug, fields, param) => {
+    const answer = await admin.post('/v1/virtual-keys', { name: slug, provider: slug, ...fields });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
+    expect(brokenRulesOf(answer)).toContain(param);
+    expect(answer.text).not.toContain(SECRET);
+    expect(answer.text).not.toContain(AWS_SECRET);
+  });
+
+  it.each([
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::ffff:169.254.169.254]',
+    'https://10.1.2.3',
+    'https://localhost:9000',
+    'https://metadata.google.internal',
+    'http://api.example.com',
+    'https://user:pass@api.example.com',
+    'https://api.example.com/?key=1',
+    'file:///etc/passwd',
+    'gopher://api.example.com',
+    'https://',
+    '//api.example.com',
+  ])('refuse the address %s, at the create and at an update', async (base_url) => {
+    const refused = { status: 400, code: 'validation_failed', param: 'config.base_url' };
+    const body = { name: 'x', provider: 'cohere', key: SECRET, config: { base_url } };
+    expect(refusalOf(await admin.post('/v1/virtual-keys', body))).toMatchObject(refused);
+    const { id } = await make();
+    const update = { key: NEW_SECRET, config: { base_url } };
+    expect(refusalOf(await admin.patch(`/v1/virtual-keys/${id}`, update))).toMatchObject(refused);
+  });
+
+  it('hold for the whole key after an update, not only for what the update names', async () => {
+    const { id } = await admin.create('/v1/virtual-keys', { name: 'b', provider: 'bedrock', config: AWS });
+    const answer = await admin.patch(`/v1/virtual-keys/${String(id)}`, { config: { aws_secret_access_key: null } });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'config.aws_secret_access_key' });
+    expect(await admin.read(`/v1/virtual-keys/${String(id)}`)).toMatchObject({
+      config: { aws_secret_access_key: '****6789' },
+    });
+  });
+});
+
+describe('its secrets', () => {
+  it('come back masked, everywhere', async () => {
+    const config = { ...AWS, aws_session_token: AWS_TOKEN };
+    const { id } = await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config });
+    const { id: other } = await make();
+    const path = `/v1/virtual-keys/${String(id)}`;
+    const answers = [
+      await admin.get(path),
+      await admin.get(`/v1/virtual-keys/${other}`),
+      await admin.get('/v1/virtual-keys?page_size=100'),
+      await admin.patch(path, { name: 'Renamed' }),
+      await admin.patch(`/v1/virtual-keys/${other}`, { key: NEW_SECRET }),
+    ];
+    for (const { text } of answers) {
+      for (const secret of [SECRET, NEW_SECRET, AWS_SECRET, AWS_TOKEN]) expect(text).not.toContain(secret);
+    }
+    expect(await admin.read(path)).toMatchObject({
+      key: null,
+      config: { ...AWS, aws_secret_access_key: '****6789', aws_session_token: '****cdef' },
+    });
+  });
+
+  it('stay as they are when the masks are sent back, as tools do that read, change and write', async () => {
+    const { id, slug } = await make();
+    const { name, description, key, config, expires_at } = await admin.read(`/v1/virtual-keys/${id}`);
+    const answer = await admin.put(`/v1/virtual-keys/${id}`, { name, description, key, config, expires_at });
+    expect(answer.status).toBe(200);
+    expect((await rerank(slug)).status).toBe(200);
+    expect(onlyCall(provider).headers.authorization).toBe(`Bearer ${SECRET}`);
+  });
+
+  it('of the options stay as they are too', async () => {
+    const fields = { name: 'Bedrock', provider: 'bedrock', config: { ...AWS, base_url: provider.url } };
+    const { id } = await admin.create('/v1/virtual-keys', fields);
+    const path = `/v1/virtual-keys/${String(id)}`;
+    const { config } = await admin.read(path);
+    expect((await admin.patch(path, { config })).status).toBe(200);
+    provider.replyWith(json({ message: 'empty body' }, 400));
+    expect(jsonOf(await admin.post(`${path}/test`))).toMatchObject({ ok: true });
+    expect(onlyCall(provider).headers.authorization).toContain('AKIDEXAMPLE123456789/');
+  });
+
+  it('are nowhere in the database', async () => {
+    await make();
+    await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config: AWS });
+    const dump: unknown[] = [];
+    for (const { tableName } of gateway.dataSource.entityMetadatas) {
+      dump.push(await gateway.dataSource.query(`SELECT "t"::text FROM "${tableName}" AS "t"`));
+    }
+    const text = JSON.stringify(dump);
+    expect(text).toContain('AKIDEXAMPLE123456789');
+    for (const secret of [SECRET, AWS_SECRET]) {
+      for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')]) {
+        expect(text).not.toContain(form.replace(/=+$/, ''));
+      }
+    }
+  });
+
+  it('are not in the log, at its most talkative level', async () => {
+    const { slug } = await make();
+    await rerank(slug);
+    await admin.post('/v1/virtual-keys', { name: 'x', provider: 'cohere', key: SECRET, config: { base_url: SECRET } });
+    expect(gateway.log()).toContain('"request"');
+    expect(gateway.log()).not.toContain(SECRET);
+    expect(gateway.log()).not.toContain(AWS_SECRET);
+  });
+
+  it('are sealed for their own row: one that is copied to another row does not open', async () => {
+    const [mine, theirs] = [await make(), await make({ key: NEW_SECRET })];
+    await gateway.dataSource.query(
+      'UPDATE "virtual_keys" SET "sealed_key" = (SELECT "sealed_key" FROM "virtual_keys" WHERE "id" = $1) WHERE "id" = $2',
+      [theirs.id, mine.id],
+    );
+    expect((await rerank(mine.slug)).status).toBeGreaterThanOrEqual(500);
+    expect(provider.calls).toEqual([]);
+    await admin.delete(`/v1/virtual-keys/${mine.slug}`);
+  });
+});
+
+describe('an update', () => {
+  it('merges options, and takes out those that it sets to null', async () => {
+    const { id } = await make({ provider: 'pinecone', config: { base_url: provider.url, timeout_ms: 500 } });
+    const path = `/v1/virtual-keys/${id}`;
+    expect(jsonOf(await admin.patch(path, { config: { api_version: '2026-04' } }))).toMatchObject({
+      config: { base_url: provider.url, timeout_ms: 500, api_version: '2026-04' },
+    });
+    const answer = await admin.patch(path, { config: { timeout_ms: null } });
+    expect(jsonOf(answer)['config']).toEqual({ base_url: provider.url, api_version: '2026-04' });
+    expect(jsonOf(await admin.patch(path, { config: {} }))['config']).toEqual(jsonOf(answer)['config']);
+  });
+
+  it('is felt by the next request', async () => {
+    const { id, slug } = await make();
+    await rerank(slug);
+    await admin.patch(`/v1/virtual-keys/${id}`, { key: NEW_SECRET });
+    await rerank(slug);
+    expect(provider.calls.map((call) => call.headers.authorization)).toEqual([
+      `Bearer ${SECRET}`,
+      `Bearer ${NEW_SECRET}`,
+    ]);
+    await admin.delete(`/v1/virtual-keys/${id}`);
+    expect(refusalOf(await rerank(slug))).toMatchObject({ status: 404, code: 'virtual_key_not_found' });
+  });
+
+  it('is felt on another replica within ten seconds', async () => {
+    const replica = await startTestApp({}, true);
+    const elsewhere = new GatewayClient(replica.url);
+    const { id, slug } = await make();
+    expect((await rerank(slug, elsewhere)).status).toBe(200);
+    await admin.delete(`/v1/virtual-keys/${id}`);
+    await eventually(async () => (await rerank(slug, elsewhere)).status === 404, 10_000);
+    await replica.close();
+  });
+
+  it('loses none of several that come together', async () => {
+    const { id } = await make({ provider: 'pinecone' });
+    await Promise.all([
+      admin.patch(`/v1/virtual-keys/${id}`, { config: { timeout_ms: 700 } }),
+      admin.patch(`/v1/virtual-keys/${id}`, { config: { api_version: '2026-04' } }),
+      admin.patch(`/v1/virtual-keys/${id}`, { name: 'Together' }),
+    ]);
+    expect(await admin.read(`/v1/virtual-keys/${id}`)).toMatchObject({
+      name: 'Together',
+      config: { base_url: provider.url, timeout_ms: 700, api_version: '2026-04' },
+    });
+  });
+
+  it('cannot send a stored secret to another host: who changes the address has to know the secret', async () => {
+    const elsewhere = await startFakeProvider();
+    const { id } = await make();
+    const path = `/v1/virtual-keys/${id}`;
+    const config = { base_url: elsewhere.url };
+    for (const body of [{ config }, { config, key: '****6789' }, { config: { base_url: null } }]) {
+      expect(refusalOf(await admin.patch(path, body))).toMatchObject({ status: 400, param: 'key' });
+    }
+    expect((await admin.patch(path, { config, key: NEW_SECRET })).status).toBe(200);
+    expect((await admin.patch(path, { config: { base_url: `${elsewhere.url}/v1` } })).status).toBe(200);
+    await elsewhere.close();
+  });
+
+  it('cannot send a stored option to another host either', async () => {
+    const { id } = await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config: AWS });
+    const path = `/v1/virtual-keys/${String(id)}`;
+    const base_url = provider.url;
+    expect(refusalOf(await admin.patch(path, { config: { base_url } }))).toMatchObject({
+      status: 400,
+      param: 'config.aws_secret_access_key',
+    });
+    const known = { base_url, aws_secret_access_key: 'another-secret-access-key' };
+    expect((await admin.patch(path, { config: known })).status).toBe(200);
+  });
+
+  it('is in the audit log by the names of its fields only', async () => {
+    const { id } = await make({ name: 'Audited' });
+    await admin.patch(`/v1/virtual-keys/${id}`, { key: NEW_SECRET, config: { timeout_ms: 4_321 } });
+    await admin.post(`/v1/virtual-keys/${id}/test`);
+    await admin.delete(`/v1/virtual-keys/${id}`);
+    const entries = await admin.list(`/v1/audit-logs?resource=${id}`);
+    expect(entries.map((entry) => entry['action'])).toEqual([
+      'virtual_keys.delete',
+      'virtual_keys.update',
+      'virtual_keys.create',
+    ]);
+    expect(new Set(readArray(entries[1]?.['changed_fields'], 'changed_fields'))).toEqual(new Set(['key', 'config']));
+    expect(JSON.stringify(entries)).not.toMatch(/provider-secret|Audited|4321|127\.0\.0\.1/);
+  });
+});
+
+describe('the test of a virtual key', () => {
+  const path = (id: string): string => `/v1/virtual-keys/${id}/test`;
+
+  it('says yes when the provider takes the credential', async () => {
+    const { id } = await make();
+    provider.replyWith(json({ models: [] }));
+    const answer = await admin.post(path(id));
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toEqual({ ok: true, latency_ms: expect.any(Number) });
+    expect(onlyCall(provider).headers.authorization).toBe(`Bearer ${SECRET}`);
+  });
+
+  it.each([
+    ['refuses the credential', json({ message: `no such key: ${SECRET}` }, 401), 'provider_credential_rejected'],
+    ['forbids it', json({ message: 'forbidden' }, 403), 'provider_credential_rejected'],
+    ['is busy', json({ message: 'slow down' }, 429), 'provider_rate_limited'],
+    ['fails', json({ message: 'oh no' }, 500), 'provider_failed'],
+    ['redirects', json({}, 302, { location: 'https://elsewhere.example' }), 'provider_invalid_response'],
+  ])('says no and why when the provider %s, after one try', async (_what, reply, error) => {
+    const { id } = await make();
+    provider.replyWith(reply);
+    const answer = await admin.post(path(id));
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toEqual({ ok: false, latency_ms: expect.any(Number), error });
+    expect(answer.text).not.toContain(SECRET);
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  it('says no when the provider does not answer in the time of the key', async () => {
+    const { id } = await make({ config: { base_url: provider.url, timeout_ms: 150 } });
+    provider.replyWith(silence);
+    const { ok, error, latency_ms } = jsonOf(await admin.post(path(id)));
+    expect({ ok, error }).toEqual({ ok: false, error: 'provider_timeout' });
+    expect(readNumber(latency_ms, 'latency_ms')).toBeGreaterThanOrEqual(140);
+    expect(readNumber(latency_ms, 'latency_ms')).toBeLessThan(5_000);
+  });
+
+  it('says no when nobody listens at the address', async () => {
+    const gone = await startFakeProvider();
+    const { id } = await make({ config: { base_url: gone.url } });
+    await gone.close();
+    expect(jsonOf(await admin.post(path(id)))).toMatchObject({ ok: false, error: 'provider_failed' });
+  });
+
+  it('says yes for the built-in provider, which has nothing to refuse', async () => {
+    const { id } = await admin.create('/v1/virtual-keys', { name: 'Built in', provider: 'local' });
+    expect(jsonOf(await admin.post(path(String(id))))).toEqual({ ok: true, latency_ms: 0 });
+  });
+
+  it('stays with the caller in its tenant', async () => {
+    const other = await addTenant(gateway, `probe-${randomUUID()}`);
+    const { id } = await make();
+    expect(refusalOf(await other.client.post(path(id)))).toMatchObject({ status: 404, code: 'not_found' });
+    expect(provider.calls).toEqual([]);
+  });
+});
+
+describe('using a virtual key', () => {
+  const NOT_FOUND = {
+    status: 404,
+    code: 'virtual_key_not_found',
+    param: 'x-gateway-virtual-key',
+    source: 'gateway',
+  };
+
+  it('ends when it expires, and can go on when that is changed', async () => {
+    const { id, slug } = await make({ expires_at: nowSeconds() + 60 });
+    expect((await rerank(slug)).status).toBe(200);
+    gateway.clock.advance(61_000);
+    expect(refusalOf(await rerank(slug))).toEqual(NOT_FOUND);
+    await admin.patch(`/v1/virtual-keys/${id}`, { expires_at: null });
+    expect((await rerank(slug)).status).toBe(200);
+  });
+
+  it('is refused without its name, for unknown names, ids, and keys of other organisations alike', async () => {
+    const other = await addTenant(gateway, `use-${randomUUID()}`);
+    const foreign = await other.client.create('/v1/virtual-keys', { name: 'x', slug: 'theirs', provider: 'local' });
+    const { id } = await make();
+    for (const slug of ['nobody', 'theirs', String(foreign['id']), id, "' OR 1=1 --"]) {
+      expect(refusalOf(await rerank(slug))).toEqual(NOT_FOUND);
+    }
+    expect(refusalOf(await admin.post('/v1/rerank', {}))).toEqual({
+      ...NOT_FOUND,
+      status: 400,
+      code: 'virtual_key_required',
+    });
+  });
+
+  it("takes the workspace's own key before the organisation's of that name, and no other workspace's", async () => {
+    const [mine, theirs] = [await admin.createWorkspace('Mine'), await admin.createWorkspace('Theirs')];
+    const slug = 'shared-name';
+    await make({ slug, key: 'of-the-organisation' });
+    await make({ slug, key: 'of-my-workspace', workspace_id: mine });
+    await make({ slug: 'only-theirs', workspace_id: theirs });
+    const scopes = ['completions.write'];
+    const inMine = await admin.createKey({ level: 'workspace', workspace_id: mine, scopes });
+    const inTheirs = await admin.createKey({ level: 'workspace', workspace_id: theirs, scopes });
+    await rerank(slug, inMine.client);
+    await rerank(slug, inTheirs.client);
+    expect(provider.calls.map((call) => call.headers.authorization)).toEqual([
+      'Bearer of-my-workspace',
+      'Bearer of-the-organisation',
+    ]);
+    expect(refusalOf(await rerank('only-theirs', inMine.client))).toEqual(NOT_FOUND);
+  });
+
+  it('is a conflict when a caller of the organisation uses a name that several workspaces have', async () => {
+    const [one, two] = [await admin.createWorkspace('One'), await admin.createWorkspace('Two')];
+    await make({ slug: 'twice', workspace_id: one });
+    await make({ slug: 'twice', workspace_id: two });
+    expect(refusalOf(await rerank('twice'))).toMatchObject({ status: 409, code: 'conflict' });
+    expect(refusalOf(await admin.get('/v1/virtual-keys/twice'))).toMatchObject({ status: 409, code: 'conflict' });
+  });
+
+  it('never sends the credentials of the caller to the provider', async () => {
+    const { slug } = await make();
+    const { key } = await admin.createKey({ scopes: ['completions.write'] });
+    const client = new GatewayClient(gateway.url, { authorization: `Bearer ${key}`, cookie: 'session=1' });
+    expect((await rerank(slug, client)).status).toBe(200);
+    const { headers, body } = onlyCall(provider);
+    expect(headers.authorization).toBe(`Bearer ${SECRET}`);
+    expect(JSON.stringify(headers) + body).not.toContain(key);
+    expect(headers.cookie).toBeUndefined();
+  });
+});
