@@ -40,8 +40,6 @@ const ROOMS = {
 };
 
 const NOT_SHIPPED = ['[.]spec[.]ts$', '/__fixtures__/'];
-// The migration command line starts at this file and needs every entity, as the application does.
-const DATA_SOURCE = '^src/database/data-source[.]ts$';
 
 function roomRule(room, allowed) {
   const free = [room, 'common', ...allowed.split(' ').filter(Boolean)];
@@ -49,7 +47,7 @@ function roomRule(room, allowed) {
     name: `room-${room}`,
     comment: `${free.join(', ')} may be imported here, nothing else: see the table in .dependency-cruiser.cjs`,
     severity: 'error',
-    from: { path: `^src/${room}/`, pathNot: [...NOT_SHIPPED, DATA_SOURCE] },
+    from: { path: `^src/${room}/`, pathNot: NOT_SHIPPED },
     to: { path: '^src/', pathNot: `^src/(${free.join('|')})/` },
   };
 }
@@ -66,13 +64,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/[^/]+/', pathNot: `^src/(${Object.keys(ROOMS).join('|')})/` },
       to: {},
-    },
-    {
-      name: 'data-source-needs-entities-only',
-      comment: 'src/database/data-source.ts leaves its room for the list of entities and for nothing else.',
-      severity: 'error',
-      from: { path: DATA_SOURCE },
-      to: { path: '^src/', pathNot: '^src/(database/|config/|common/|entities[.]ts$)' },
     },
     {
       name: 'no-circular',

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const DATA_SOURCE = 'dist/src/database/data-source.js';
+const DATA_SOURCE = 'dist/src/cli/data-source.js';
 const USAGE = 'usage: node scripts/migration.mjs run | revert | show | generate <verb>-<noun>';
 
 const [command = '', name = ''] = process.argv.slice(2);

@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { setUpApp } from './app.setup.js';
+import { operatorMessage } from './common/errors/operator-message.js';
 import { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
 import { stopOnSignals } from './shutdown.js';
@@ -11,7 +12,8 @@ try {
   const adapter = new LinkedExpressAdapter();
   const app = await NestFactory.create<NestExpressApplication>(AppModule, adapter, {
     bodyParser: false,
-    logger: ['fatal', 'error', 'warn'],
+    // Until the gateway's own logger is there: Nest would print what goes wrong once more, with a stack.
+    logger: false,
     abortOnError: false,
   });
   setUpApp(app, adapter);
@@ -20,7 +22,6 @@ try {
   stopOnSignals(app);
   process.stdout.write(`Tollgate listens on ${await app.getUrl()}\n`);
 } catch (error) {
-  // One clear line for what an operator can mend; the stack only helps with defects.
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${operatorMessage(error)}\n`);
   process.exit(1);
 }

@@ -1,3 +1,4 @@
+import type { Server, ServerResponse } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppConfig } from './config/environment.js';
 import { ReadinessService } from './health/readiness.service.js';
@@ -5,21 +6,28 @@ import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
 
 /** Stops once, on SIGTERM or SIGINT: no new connections, running requests finish within the grace time, everything closes. */
 export function stopOnSignals(app: NestExpressApplication): void {
+  const running = new RunningAnswers(app.getHttpServer());
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) return;
     stopping = true;
-    void stopAndReport(app, signal).then((code) => process.exit(code));
+    void stopAndReport(app, running, signal).then((code) => process.exit(code));
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
 
 /** The exit code. */
-async function stopAndReport(app: NestExpressApplication, signal: NodeJS.Signals): Promise<number> {
+async function stopAndReport(
+  app: NestExpressApplication,
+  running: RunningAnswers,
+  signal: NodeJS.Signals,
+): Promise<number> {
   const logger = app.get<Logger>(LOGGER);
   try {
-    await stopGracefully(app, signal);
+    logger.info({ event: 'stopping', signal });
+    await finishRequests(app, running);
+    await app.close();
     return 0;
   } catch (error) {
     logger.error({ event: 'stop_failed', error: error instanceof Error ? error.stack : typeof error });
@@ -29,14 +37,41 @@ async function stopAndReport(app: NestExpressApplication, signal: NodeJS.Signals
   }
 }
 
-async function stopGracefully(app: NestExpressApplication, signal: NodeJS.Signals): Promise<void> {
-  const config = app.get(AppConfig);
+async function finishRequests(app: NestExpressApplication, running: RunningAnswers): Promise<void> {
   const server = app.getHttpServer();
-  app.get<Logger>(LOGGER).info({ event: 'stopping', signal });
   app.get(ReadinessService).startDraining();
   const finished = new Promise<void>((done) => server.close(() => done()));
-  const cut = setTimeout(() => server.closeAllConnections(), config.SHUTDOWN_GRACE_MS);
+  running.endConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), app.get(AppConfig).SHUTDOWN_GRACE_MS);
   await finished;
   clearTimeout(cut);
-  await app.close();
+}
+
+/**
+ * The answers under way, so that their connections can end with them. `server.close` ends the connections that are idle at
+ * that moment; others would be kept alive after their answer, and hold up the end for the whole grace time.
+ */
+class RunningAnswers {
+  private readonly answers = new Set<ServerResponse>();
+  private ending = false;
+
+  constructor(server: Server) {
+    server.prependListener('request', (_request, answer: ServerResponse) => {
+      if (this.ending) return endConnectionAfter(answer);
+      this.answers.add(answer);
+      answer.once('close', () => this.answers.delete(answer));
+    });
+  }
+
+  /** From now on every connection ends with its answer. */
+  endConnections(): void {
+    this.ending = true;
+    for (const answer of this.answers) endConnectionAfter(answer);
+  }
+}
+
+function endConnectionAfter(answer: ServerResponse): void {
+  const { socket } = answer;
+  if (answer.headersSent) answer.once('finish', () => socket?.end());
+  else answer.setHeader('connection', 'close');
 }

@@ -7,7 +7,9 @@ export const appConfig = registerAs('tollgate', () => loadConfig(process.env));
 
 @Global()
 @Module({
-  imports: [NestConfigModule.forRoot({ load: [appConfig], cache: true, ignoreEnvFile: process.env['NODE_ENV'] === 'test' })],
+  imports: [
+    NestConfigModule.forRoot({ load: [appConfig], cache: true, ignoreEnvFile: process.env['NODE_ENV'] === 'test' }),
+  ],
   providers: [{ provide: AppConfig, useExisting: appConfig.KEY }],
   exports: [AppConfig],
 })

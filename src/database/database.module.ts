@@ -1,6 +1,8 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { operatorMessage } from '../common/errors/operator-message.js';
 import { AppConfig } from '../config/environment.js';
+import { isDatabaseUnavailable } from './database-errors.js';
 import { runMigrations } from './run-migrations.js';
 import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
 
@@ -18,7 +20,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     const dataSource = {
       provide: DataSource,
       inject: [AppConfig],
-      useFactory: (config: AppConfig): Promise<DataSource> => connect(config, entities),
+      useFactory: (config: AppConfig): Promise<DataSource> => connect(config, entities).catch(explain),
     };
     return { module: DatabaseModule, providers: [dataSource], exports: [dataSource] };
   }
@@ -42,6 +44,12 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
     await migrator.destroy();
   }
   return source.initialize();
+}
+
+/** The driver says which address refused, but not whose it is. */
+function explain(cause: unknown): never {
+  if (!isDatabaseUnavailable(cause)) throw cause;
+  throw new Error(`The database of DATABASE_URL cannot be reached: ${operatorMessage(cause)}`, { cause });
 }
 
 /** Without its database the gateway is of no use, and PGlite cannot be restarted safely within the process. */

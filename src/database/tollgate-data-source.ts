@@ -75,6 +75,9 @@ function toOptions(
     migrationsTransactionMode: 'each',
     synchronize: false,
     logging: false,
+    // The name in TypeORM's terms for gen_random_uuid(), which PostgreSQL has by itself: no extension is needed.
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     extra: { query_timeout: isUnbounded ? 0 : STATEMENT_TIMEOUT_MS, application_name: 'tollgate' },
     // An idle connection that breaks (database restart) is replaced by the pool; the next query says if it cannot be.

@@ -25,6 +25,6 @@ export async function withFreeSlug<Result>(
   }
 }
 
-export function slugTaken(): GatewayError {
+function slugTaken(): GatewayError {
   return new GatewayError('conflict', { message: 'slug is already taken', param: 'slug' });
 }

@@ -58,7 +58,11 @@ export class Sealer {
       throw new SealError('unknown form');
     }
     const master = this.keys.find(keyId);
-    if (master === undefined) throw new SealError(`master key ${keyId} is not configured`);
+    if (master === undefined) {
+      throw new SealError(
+        `master key ${keyId} is not configured (TOLLGATE_ENCRYPTION_KEY or TOLLGATE_ENCRYPTION_KEYS_PREVIOUS)`,
+      );
+    }
     return { master, wrapped: Buffer.from(wrapped, 'base64url'), body: Buffer.from(body, 'base64url') };
   }
 }

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
-import { until } from '../../src/upstream/__fixtures__/calls.js';
+import { eventually } from './eventually.js';
 import type { TestApp } from './test-app.js';
 
 /** The log line of the request with this trace id. It is written when the connection is done, maybe after the answer. */
 export async function requestLine(app: Pick<TestApp, 'log'>, traceId: string): Promise<JsonObject> {
   let line = findLine(app.log(), traceId);
-  await until(() => (line ??= findLine(app.log(), traceId)) !== undefined);
+  await eventually(() => (line ??= findLine(app.log(), traceId)) !== undefined);
   return line ?? {};
 }
 

@@ -1,4 +1,6 @@
+import { readString } from '../../src/common/json/read.js';
 import { type FakeProvider, startFakeProvider } from './fake-provider.js';
+import { GatewayClient } from './gateway-client.js';
 import { type Answer, type Message, send } from './send.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './test-app.js';
 
@@ -33,37 +35,30 @@ export async function startRerankGateway(settings: Readonly<Record<string, strin
     app,
     provider,
     virtualKey: async (slug, { path = '', config = {} } = {}) => {
-      const answer = await post(`${app.url}/v1/virtual-keys`, {
+      const created = await new GatewayClient(app.url).create('/v1/virtual-keys', {
         name: slug,
         provider: slug,
         ...credentialOf(slug),
         config: { base_url: provider.url + path, ...awsOptionsOf(slug), ...config },
       });
-      const created: unknown = JSON.parse(answer.text);
-      if (typeof created === 'object' && created !== null && 'slug' in created && typeof created.slug === 'string') {
-        return created.slug;
-      }
-      throw new Error(`no virtual key was made: ${answer.text}`);
+      return readString(created['slug'], 'body.slug');
     },
     rerank: (virtualKey, body, { headers, ...more } = {}) =>
-      post(`${app.url}/v1/rerank`, body, { headers: { 'x-gateway-virtual-key': virtualKey, ...headers }, ...more }),
+      send(`${app.url}/v1/rerank`, {
+        body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+        headers: {
+          'content-type': 'application/json',
+          'x-gateway-api-key': ADMIN_KEY,
+          'x-gateway-virtual-key': virtualKey,
+          ...headers,
+        },
+        ...more,
+      }),
     close: async () => {
       await app.close();
       await provider.close();
     },
   };
-}
-
-function post(
-  url: string,
-  body: unknown,
-  { headers, ...more }: Pick<Message, 'headers' | 'signal'> = {},
-): Promise<Answer> {
-  return send(url, {
-    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
-    headers: { 'content-type': 'application/json', 'x-gateway-api-key': ADMIN_KEY, ...headers },
-    ...more,
-  });
 }
 
 function credentialOf(provider: string): object {

@@ -88,4 +88,15 @@ describe('a lock that another process left', () => {
     expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} `);
     expect(readdirSync(dataDir)).toEqual(['gateway.lock']);
   });
+
+  it('is left to the process that is just taking it over', async () => {
+    const other = await startProcess();
+    writeFileSync(lockFile, '999999999 5');
+    writeFileSync(`${lockFile}.takeover`, `${other.pid} ${startTimeOf(other.pid)}`);
+    expect(() => lockDataDir(dataDir)).toThrow(`process ${other.pid}`);
+    expect(readFileSync(lockFile, 'utf8')).toBe('999999999 5');
+    await end(other);
+    lockDataDir(dataDir);
+    expect(readdirSync(dataDir)).toEqual(['gateway.lock']);
+  });
 });

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../../common/errors/error-code-of.js';
 
@@ -19,22 +19,31 @@ const TIME_TO_WRITE_MS = 20;
 
 /** Takes the lock file of a data folder and returns how to give it back. A lock whose process is gone is taken over. */
 export function lockDataDir(dataDir: string): () => void {
-  const path = join(dataDir, 'gateway.lock');
-  const own = `${process.pid} ${startTimeOf(process.pid)}`;
+  return acquire(join(dataDir, 'gateway.lock'), dataDir);
+}
+
+function acquire(path: string, dataDir: string): () => void {
   for (let attempt = 1; ; attempt += 1) {
-    try {
-      const file = openSync(path, 'wx', 0o600);
-      writeSync(file, own);
-      closeSync(file);
-      return () => rmSync(path, { force: true });
-    } catch (error) {
-      if (errorCodeOf(error) !== 'EEXIST' || attempt > MAX_TRIES) throw error;
-    }
+    if (create(path, attempt)) return () => rmSync(path, { force: true });
     const lock = readLock(path);
+    if (lock === undefined) continue;
     const holder = liveHolder(lock);
     if (holder !== undefined) throw new DataDirInUseError(dataDir, holder);
     if (lock === '' && attempt < MAX_TRIES) sleep(TIME_TO_WRITE_MS);
-    else moveAway(path, lock);
+    else removeDead(path, lock, dataDir);
+  }
+}
+
+/** Makes the lock; false when there is one. Throws on the last try: somebody else gets in between again and again. */
+function create(path: string, attempt: number): boolean {
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    writeSync(file, `${process.pid} ${startTimeOf(process.pid)}`);
+    closeSync(file);
+    return true;
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST' || attempt > MAX_TRIES) throw error;
+    return false;
   }
 }
 
@@ -49,24 +58,22 @@ function readLock(path: string): string | undefined {
 }
 
 /**
- * Takes a dead gateway's lock out of the way. Removing it would not do: of two gateways that take over at once, the slower
- * one would remove the faster one's new lock.
+ * Removes a dead gateway's lock, one process at a time and only while it is the same lock: of two gateways that start
+ * together, the slower one would otherwise remove the faster one's new lock.
  */
-function moveAway(path: string, dead: string | undefined): void {
-  const aside = `${path}.${process.pid}`;
+function removeDead(path: string, dead: string, dataDir: string): void {
+  const release = acquire(`${path}.takeover`, dataDir);
   try {
-    renameSync(path, aside);
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return;
-    throw error;
+    if (dead === '') sleep(TIME_TO_WRITE_MS);
+    if (readLock(path) === dead) rmSync(path, { force: true });
+  } finally {
+    release();
   }
-  if (readLock(aside) === dead) rmSync(aside);
-  else renameSync(aside, path);
 }
 
 /** The pid in a lock, when that very process still runs. A pid alone is not enough: it may have been given out again. */
-function liveHolder(lock: string | undefined): number | undefined {
-  const [pidText = '', startTime = ''] = lock?.split(' ') ?? [];
+function liveHolder(lock: string): number | undefined {
+  const [pidText = '', startTime = ''] = lock.split(' ');
   const pid = Number(pidText);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (!isRunning(pid)) return undefined;

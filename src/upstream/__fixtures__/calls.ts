@@ -3,7 +3,7 @@ import { EgressPolicy } from '../egress/egress-policy.js';
 import { UpstreamFailure, type UpstreamCall } from '../upstream.types.js';
 
 /** What the tests of this room may reach: this machine. */
-export const LOOPBACK = ['127.0.0.1/32', '::1/128', 'localhost'] as const;
+const LOOPBACK = ['127.0.0.1/32', '::1/128', 'localhost'] as const;
 
 export function loopbackPolicy(): EgressPolicy {
   return new EgressPolicy(LOOPBACK);

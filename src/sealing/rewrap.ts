@@ -1,0 +1,67 @@
+import type { DataSource } from 'typeorm';
+import type { SealedColumn, SealedValue } from './sealed-column.js';
+import { type Sealer, SealError } from './sealer.js';
+
+const BATCH_ROWS = 500;
+
+export interface RewrapReport {
+  readonly rewrapped: number;
+  /** Values that the current master key had sealed before. */
+  readonly current: number;
+  /** Why values were left as they are, and how many for each reason. */
+  readonly refused: ReadonlyMap<string, number>;
+}
+
+interface Pass extends RewrapReport {
+  /** Values that somebody changed between our reading and our writing. */
+  readonly lost: number;
+}
+
+/**
+ * Wraps every value of a column by the current master key. Each value is one statement of its own: the work may be killed
+ * and started again, and gateways may go on reading and writing meanwhile. What they write behind its back is found too,
+ * since it goes over the column again until there is nothing to do.
+ */
+export async function rewrapColumn(
+  dataSource: DataSource,
+  sealer: Sealer,
+  column: SealedColumn,
+  batchRows = BATCH_ROWS,
+): Promise<RewrapReport> {
+  let pass = await goOver(dataSource, sealer, column, batchRows);
+  let { rewrapped } = pass;
+  const { current } = pass;
+  while (pass.rewrapped + pass.lost > 0) {
+    pass = await goOver(dataSource, sealer, column, batchRows);
+    rewrapped += pass.rewrapped;
+  }
+  return { rewrapped, current, refused: pass.refused };
+}
+
+async function goOver(dataSource: DataSource, sealer: Sealer, column: SealedColumn, batchRows: number): Promise<Pass> {
+  let [rewrapped, current, lost] = [0, 0, 0];
+  const refused = new Map<string, number>();
+  let after: string | undefined;
+  for (;;) {
+    const values = await column.read(dataSource, after, batchRows);
+    for (const value of values) {
+      const outcome = rewrap(sealer, value);
+      if ('reason' in outcome) refused.set(outcome.reason, (refused.get(outcome.reason) ?? 0) + 1);
+      else if (outcome.sealed === undefined) current += 1;
+      else if (await column.replace(dataSource, value, outcome.sealed)) rewrapped += 1;
+      else lost += 1;
+    }
+    after = values.at(-1)?.primaryKey;
+    if (after === undefined) return { rewrapped, current, lost, refused };
+  }
+}
+
+/** One value that does not open must not keep the others from their new key. */
+function rewrap(sealer: Sealer, { sealed, place }: SealedValue): { sealed: string | undefined } | { reason: string } {
+  try {
+    return { sealed: sealer.rewrap(sealed, place) };
+  } catch (error) {
+    if (error instanceof SealError) return { reason: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { SEALED_COLUMNS } from '../src/cli/sealed-columns.js';
+import { KeyRing, parseMasterKey } from '../src/sealing/key-ring.js';
+import { rewrapColumn } from '../src/sealing/rewrap.js';
+import type { SealedColumn } from '../src/sealing/sealed-column.js';
+import { Sealer } from '../src/sealing/sealer.js';
+import { type FakeProvider, json, onlyCall, startFakeProvider } from './support/fake-provider.js';
+import { BuiltProgram } from './support/gateway-process.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { AWS_ACCESS_KEY_ID, AWS_SECRET, BEDROCK_MODEL } from './support/rerank-gateway.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { testDatabase } from './support/test-database.js';
+
+const REWRAP = fileURLToPath(new URL('../dist/src/cli/rewrap-keys.js', import.meta.url));
+const OLD = randomBytes(32).toString('base64');
+const NEW = randomBytes(32).toString('base64');
+const OLD_ID = parseMasterKey(OLD).id;
+const NEW_ID = parseMasterKey(NEW).id;
+const NEWEST = parseMasterKey(randomBytes(32).toString('base64'));
+const BOTH = new Sealer(new KeyRing(parseMasterKey(NEW), [parseMasterKey(OLD)]));
+const ROTATING = { TOLLGATE_ENCRYPTION_KEY: NEW, TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: OLD };
+
+let provider: FakeProvider;
+let gateway: TestApp | undefined;
+
+beforeAll(async () => {
+  provider = await startFakeProvider();
+  // As Cohere and as Bedrock spell it.
+  provider.replyWith(json({ id: '1', results: [{ index: 0, relevance_score: 0.5, relevanceScore: 0.5 }] }));
+});
+afterEach(() => stop());
+afterAll(() => provider.close());
+
+/** A gateway with these master keys, on what the last one left. */
+async function start(keys: Readonly<Record<string, string>>, keepDatabase = true): Promise<TestApp> {
+  gateway = await startTestApp(keys, keepDatabase);
+  return gateway;
+}
+
+async function stop(): Promise<void> {
+  await gateway?.close();
+  gateway = undefined;
+}
+
+/** A database from before the rotation: a virtual key whose key is sealed, and one whose options are. */
+async function fillUnderOldKey(): Promise<void> {
+  const { url } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
+  await addVirtualKey(url, 'old');
+  const options = { aws_region: 'us-east-1', aws_access_key_id: AWS_ACCESS_KEY_ID, aws_secret_access_key: AWS_SECRET };
+  const config = { base_url: provider.url, ...options };
+  await new GatewayClient(url).create('/v1/virtual-keys', { name: 'old-aws', provider: 'bedrock', config });
+  await stop();
+}
+
+async function addVirtualKey(url: string, slug: string): Promise<void> {
+  const fields = { name: slug, provider: 'cohere', key: `key-of-${slug}`, config: { base_url: provider.url } };
+  await new GatewayClient(url).create('/v1/virtual-keys', fields);
+}
+
+/** The credential that the provider gets to see. */
+async function credentialOf({ url }: TestApp, slug: string): Promise<string | undefined> {
+  provider.forget();
+  const body = { model: BEDROCK_MODEL, query: 'keys', documents: ['keys', 'locks'] };
+  const answer = await new GatewayClient(url).post('/v1/rerank', body, { 'x-gateway-virtual-key': slug });
+  expect(answer.status).toBe(200);
+  return onlyCall(provider).headers.authorization;
+}
+
+/** Ids of the master keys that seal the values of the database, each once. */
+async function sealedBy({ dataSource }: TestApp): Promise<readonly string[]> {
+  const values = await Promise.all(SEALED_COLUMNS.map((column) => column.read(dataSource, undefined, 1_000)));
+  return [...new Set(values.flat().map(({ sealed }) => sealed.split('.')[1] ?? ''))].sort();
+}
+
+/** `npm run keys:rewrap` on this worker's database. */
+async function runRewrap(keys: Readonly<Record<string, string>>): Promise<BuiltProgram> {
+  const { url, poolSize } = await testDatabase();
+  const environment = { DATABASE_URL: url, DATABASE_POOL_SIZE: String(poolSize), ...keys };
+  const program = new BuiltProgram(REWRAP, environment, tmpdir());
+  await program.exitCode();
+  return program;
+}
+
+/** The column, which does something of its own before each value is replaced. */
+function disturbed(column: SealedColumn, beforeReplace: () => Promise<void>): SealedColumn {
+  return {
+    nameIn: (source) => column.nameIn(source),
+    read: (source, after, limit) => column.read(source, after, limit),
+    replace: async (source, value, sealed) => {
+      await beforeReplace();
+      return column.replace(source, value, sealed);
+    },
+  };
+}
+
+function columnNamed(name: string, source: DataSource): SealedColumn {
+  const column = SEALED_COLUMNS.find((candidate) => candidate.nameIn(source) === name);
+  if (column === undefined) throw new Error(`no column ${name}`);
+  return column;
+}
+
+it('has every sealed column in its list', async () => {
+  const { dataSource } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
+  const columns = dataSource.entityMetadatas.flatMap(({ columns, tableName }) =>
+    columns
+      .map(({ databaseName }) => databaseName)
+      .filter((name) => name.startsWith('sealed_'))
+      .map((name) => `${tableName}.${name}`),
+  );
+  expect(columns.length).toBeGreaterThan(0);
+  expect(SEALED_COLUMNS.map((column) => column.nameIn(dataSource)).sort()).toEqual(columns.sort());
+});
+
+describe('a gateway with a new master key', () => {
+  beforeAll(fillUnderOldKey);
+
+  it('refuses to start without the previous one: it says where the key belongs, and shows none', async () => {
+    const refusal = await start({ TOLLGATE_ENCRYPTION_KEY: NEW }).catch(String);
+    expect(refusal).toMatch(`master key ${OLD_ID} is not configured`);
+    expect(refusal).toMatch('TOLLGATE_ENCRYPTION_KEYS_PREVIOUS');
+    expect(refusal).not.toContain(OLD);
+    expect(refusal).not.toContain(NEW);
+  });
+
+  it('opens what the previous one sealed, and seals new values with the new one', async () => {
+    const rotating = await start(ROTATING);
+    expect(await sealedBy(rotating)).toEqual([OLD_ID]);
+    await addVirtualKey(rotating.url, 'new');
+    expect(await sealedBy(rotating)).toEqual([NEW_ID, OLD_ID].sort());
+    expect(await credentialOf(rotating, 'old')).toBe('Bearer key-of-old');
+    expect(await credentialOf(rotating, 'old-aws')).toContain(`Credential=${AWS_ACCESS_KEY_ID}/`);
+    expect(await credentialOf(rotating, 'new')).toBe('Bearer key-of-new');
+  });
+});
+
+describe('keys:rewrap', () => {
+  beforeEach(fillUnderOldKey);
+
+  it('makes the previous key superfluous, beside a gateway that serves', async () => {
+    const rotating = await start(ROTATING);
+    const { key } = await new GatewayClient(rotating.url).createKey({ scopes: ['virtual_keys.read'] });
+    const before = await new GatewayClient(rotating.url).read('/v1/virtual-keys/old');
+
+    const program = await runRewrap(ROTATING);
+    expect(program.stderr).toBe('');
+    expect(await program.exitCode()).toBe(0);
+    expect(program.stdout.split('\n')).toEqual([
+      'server_secrets.sealed_value: 1 re-wrapped, 0 under the current key before',
+      'virtual_keys.sealed_key: 1 re-wrapped, 0 under the current key before',
+      'virtual_keys.sealed_options: 1 re-wrapped, 0 under the current key before',
+      '',
+    ]);
+    expect(await credentialOf(rotating, 'old')).toBe('Bearer key-of-old');
+    await stop();
+
+    const rotated = await start({ TOLLGATE_ENCRYPTION_KEY: NEW });
+    expect(await sealedBy(rotated)).toEqual([NEW_ID]);
+    expect(await new GatewayClient(rotated.url).as(key).read('/v1/virtual-keys/old')).toEqual(before);
+    expect(await credentialOf(rotated, 'old')).toBe('Bearer key-of-old');
+    expect(await credentialOf(rotated, 'old-aws')).toContain(`Credential=${AWS_ACCESS_KEY_ID}/`);
+  });
+
+  it('names a master key that is missing, exits 1 and still re-wraps the rest', async () => {
+    const rotating = await start(ROTATING);
+    await addVirtualKey(rotating.url, 'new');
+    const last = randomBytes(32).toString('base64');
+    const keys = { TOLLGATE_ENCRYPTION_KEY: last, TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: NEW };
+    const program = await runRewrap(keys);
+    expect(await program.exitCode()).toBe(1);
+    expect(program.stderr).toMatch(`virtual_keys.sealed_key: 1 not re-wrapped`);
+    expect(program.stderr).toMatch(`master key ${OLD_ID} is not configured`);
+    expect(program.stdout).toMatch('virtual_keys.sealed_key: 1 re-wrapped, 0 under');
+    expect(program.stderr + program.stdout).not.toMatch(/v1\.|key-of-|Bearer/);
+    for (const key of [OLD, NEW, last]) expect(program.stderr + program.stdout).not.toContain(key);
+    expect(await sealedBy(rotating)).toEqual([parseMasterKey(last).id, OLD_ID].sort());
+  });
+
+  it('finishes what one that died in the middle has begun', async () => {
+    const rotating = await start(ROTATING);
+    for (const slug of ['b', 'c', 'd']) await addVirtualKey(rotating.url, slug);
+    const { dataSource } = rotating;
+    const column = columnNamed('virtual_keys.sealed_key', dataSource);
+    const newest = new Sealer(new KeyRing(NEWEST, [parseMasterKey(NEW), parseMasterKey(OLD)]));
+    let replaced = 0;
+    const dying = disturbed(column, async () => {
+      replaced += 1;
+      if (replaced === 3) throw new Error('killed');
+    });
+    await expect(rewrapColumn(dataSource, newest, dying, 1)).rejects.toThrow('killed');
+    expect(await rewrapColumn(dataSource, newest, column, 1)).toEqual({ rewrapped: 2, current: 2, refused: new Map() });
+    expect(await rewrapColumn(dataSource, newest, column)).toEqual({ rewrapped: 0, current: 4, refused: new Map() });
+  });
+
+  it('does not undo a change that a gateway makes in the same moment', async () => {
+    const rotating = await start(ROTATING);
+    const client = new GatewayClient(rotating.url);
+    const column = columnNamed('virtual_keys.sealed_key', rotating.dataSource);
+    let changes = 0;
+    const raced = disturbed(column, async () => {
+      changes += 1;
+      if (changes === 1) await client.patch('/v1/virtual-keys/old', { key: 'changed-key' });
+    });
+    expect(await rewrapColumn(rotating.dataSource, BOTH, raced)).toMatchObject({ rewrapped: 0 });
+    expect(await sealedBy(rotating)).toEqual([NEW_ID, OLD_ID].sort());
+    expect(await credentialOf(rotating, 'old')).toBe('Bearer changed-key');
+  });
+
+  it('goes over the column again for what a gateway with the previous key sealed behind its back', async () => {
+    const rotating = await start(ROTATING);
+    const column = columnNamed('virtual_keys.sealed_key', rotating.dataSource);
+    const old = new Sealer(new KeyRing(parseMasterKey(OLD)));
+    let writes = 0;
+    const raced = disturbed(column, async () => {
+      writes += 1;
+      const [value] = await column.read(rotating.dataSource, undefined, 1);
+      if (writes === 1 && value !== undefined) {
+        await column.replace(rotating.dataSource, value, old.seal('late-key', value.place));
+      }
+    });
+    expect(await rewrapColumn(rotating.dataSource, BOTH, raced)).toMatchObject({ rewrapped: 1 });
+    expect(await credentialOf(rotating, 'old')).toBe('Bearer late-key');
+  });
+});

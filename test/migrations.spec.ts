@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { MIGRATIONS } from '../migrations/migrations.js';
+import { runMigrations } from '../src/database/run-migrations.js';
+import { type EntityClass, TollgateDataSource } from '../src/database/tollgate-data-source.js';
+import { ENTITIES } from '../src/entities.js';
+import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
+import { testDatabase } from './support/test-database.js';
+
+@Entity('forgotten_things')
+class ForgottenThing {
+  @PrimaryColumn({ type: 'varchar', length: 8 })
+  readonly name!: string;
+
+  @Column({ type: 'integer' })
+  readonly size!: number;
+}
+
+/** Everything that a migration can leave behind, except the table that notes the migrations. */
+const SCHEMA = `
+  SELECT 'column ' || table_name || '.' || column_name || ' ' || udt_name || ' ' || is_nullable || ' '
+    || COALESCE(character_maximum_length::text, '') || ' ' || COALESCE(column_default, '') AS part
+  FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'migrations'
+  UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'migrations'
+  UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace AND conrelid <> 0 AND conrelid <> 'migrations'::regclass
+  UNION ALL SELECT 'type ' || typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype = 'e'
+  UNION ALL SELECT 'routine ' || proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL SELECT 'sequence ' || relname FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' AND relname <> 'migrations_id_seq'
+  ORDER BY 1`;
+
+interface Place {
+  readonly url: string;
+  readonly poolSize: number;
+}
+
+async function open(
+  place: Place,
+  entities: readonly EntityClass[] = ENTITIES,
+  known: number = MIGRATIONS.length,
+): Promise<TollgateDataSource> {
+  const settings = { DATABASE_URL: place.url, DATABASE_POOL_SIZE: place.poolSize, DATA_DIR: 'unused' };
+  const source = new TollgateDataSource(settings, entities, { statementTimeout: 'none' });
+  return source.setOptions({ migrations: MIGRATIONS.slice(0, known) }).initialize();
+}
+
+/** Opens a data source that knows the first migrations only, and closes it. */
+async function withMigrations<T>(
+  place: Place,
+  known: number,
+  work: (source: TollgateDataSource) => Promise<T>,
+): Promise<T> {
+  const source = await open(place, ENTITIES, known);
+  try {
+    return await work(source);
+  } finally {
+    await source.destroy();
+  }
+}
+
+async function schemaOf(source: TollgateDataSource): Promise<readonly string[]> {
+  const rows: readonly { readonly part: string }[] = await source.query(SCHEMA);
+  return rows.map(({ part }) => part);
+}
+
+/** Statements that would make the tables fit the entities. */
+async function missingFor(place: Place, entities: readonly EntityClass[]): Promise<readonly string[]> {
+  const source = await open(place, entities);
+  try {
+    const { upQueries } = await source.driver.createSchemaBuilder().log();
+    return upQueries.map(({ query }) => query);
+  } finally {
+    await source.destroy();
+  }
+}
+
+describe('the migrations', () => {
+  let place: Place;
+
+  beforeAll(async () => {
+    place = await testDatabase();
+  });
+
+  it('make the tables that the entities describe', async () => {
+    expect(await missingFor(place, ENTITIES)).toEqual([]);
+  });
+
+  it('are compared with the entities in earnest: an entity without a table is noticed', async () => {
+    expect(await missingFor(place, [...ENTITIES, ForgottenThing])).toEqual([
+      expect.stringContaining('CREATE TABLE "forgotten_things"'),
+    ]);
+  });
+
+  it('are in order of their time, which is the order in which they are applied', () => {
+    const times = MIGRATIONS.map((migration) => Number(new migration().name.slice(-13)));
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+  });
+
+  it('each leave with their down what was there before their up', async () => {
+    const before = await withMigrations(place, MIGRATIONS.length, schemaOf);
+    for (let left = MIGRATIONS.length; left > 0; left -= 1) {
+      await withMigrations(place, left, (source) => source.undoLastMigration());
+    }
+    expect(await withMigrations(place, 0, schemaOf)).toEqual([]);
+
+    for (let known = 1; known <= MIGRATIONS.length; known += 1) {
+      await withMigrations(place, known, async (source) => {
+        const without = await schemaOf(source);
+        await runMigrations(source);
+        const having = await schemaOf(source);
+        expect(having).not.toEqual(without);
+        await source.undoLastMigration();
+        expect(await schemaOf(source)).toEqual(without);
+        await runMigrations(source);
+        expect(await schemaOf(source)).toEqual(having);
+      });
+    }
+    expect(await withMigrations(place, MIGRATIONS.length, schemaOf)).toEqual(before);
+  });
+});
+
+const { DATABASE_URL: server } = process.env;
+const onServer = server === undefined ? describe.skip : describe;
+
+onServer('gateways that migrate at once (needs DATABASE_URL: the embedded database has one session)', () => {
+  let database: OwnDatabase;
+
+  beforeAll(async () => {
+    database = await makeOwnDatabase(server ?? '');
+  });
+
+  afterAll(() => database.drop());
+
+  it('apply every migration once', async () => {
+    const place = { url: database.url, poolSize: 2 };
+    const sources = await Promise.all([open(place), open(place), open(place)]);
+    try {
+      await Promise.all(sources.map((source) => runMigrations(source)));
+      const applied = await sources[0].query('SELECT "name" FROM "migrations" ORDER BY "timestamp"');
+      expect(applied).toEqual(MIGRATIONS.map((migration) => ({ name: new migration().name })));
+    } finally {
+      await Promise.all(sources.map((source) => source.destroy()));
+    }
+  });
+});

@@ -1,0 +1,267 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { eventually } from './support/eventually.js';
+import { type FakeProvider, json, silence, startFakeProvider } from './support/fake-provider.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { GatewayProcess } from './support/gateway-process.js';
+import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
+import { send } from './support/send.js';
+import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
+import { testDatabase } from './support/test-database.js';
+
+const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
+const RERANK = { model: 'rerank-v3.5', query: 'keys', documents: ['keys', 'locks'] };
+const ANSWER = json({ id: '1', results: [{ index: 0, relevance_score: 0.5 }] });
+
+// A start takes two seconds of a processor that other test files use as well.
+jest.setTimeout(90_000);
+
+let folder: string;
+let started: GatewayProcess[] = [];
+
+/** A gateway in the temporary folder, with no settings but these. */
+function spawnGateway(settings: Readonly<Record<string, string>>): GatewayProcess {
+  const gateway = new GatewayProcess(settings, folder);
+  started.push(gateway);
+  return gateway;
+}
+
+/** Settings for this worker's database, which is quicker to start on than a new folder. */
+async function onTestDatabase(): Promise<Readonly<Record<string, string>>> {
+  const database = await testDatabase();
+  await database.empty();
+  const { url, poolSize } = database;
+  return { DATABASE_URL: url, DATABASE_POOL_SIZE: String(poolSize), TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
+}
+
+function keysIn({ stdout, stderr }: GatewayProcess): readonly string[] {
+  return (stdout + stderr).match(KEY_FORM) ?? [];
+}
+
+/** What a gateway that cannot start says, after it has ended with 1. */
+async function complaintOf(gateway: GatewayProcess): Promise<string> {
+  expect(await gateway.exitCode()).toBe(1);
+  return gateway.stderr;
+}
+
+async function addVirtualKey(client: GatewayClient, provider: FakeProvider): Promise<void> {
+  const config = { base_url: provider.url };
+  await client.create('/v1/virtual-keys', { name: 'slow', provider: 'cohere', key: 'credential', config });
+}
+
+/** Whether new connections are refused, as they are once the gateway stops. */
+function isRefusing(url: string): Promise<boolean> {
+  return send(`${url}/health/live`, { method: 'GET' }).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** A rerank on a connection that the caller means to keep. */
+function rerankKeptAlive(url: string, key: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', 'x-gateway-api-key': key, 'x-gateway-virtual-key': 'slow' };
+  return fetch(`${url}/v1/rerank`, { method: 'POST', headers, body: JSON.stringify(RERANK) });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function killAll(): Promise<void> {
+  await Promise.all(started.map((gateway) => gateway.kill()));
+  started = [];
+}
+
+describe('a gateway without settings', () => {
+  const settings = { EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '30000' };
+  let provider: FakeProvider;
+  let adminKey: string;
+  let createdKey: string;
+  let second: GatewayProcess;
+
+  beforeAll(async () => {
+    provider = await startFakeProvider();
+  });
+  afterAll(async () => {
+    await killAll();
+    await provider.close();
+  });
+
+  it('prints its admin key once at the first start, and the key works', async () => {
+    const first = spawnGateway(settings);
+    const client = new GatewayClient(await first.url());
+    expect(keysIn(first)).toHaveLength(1);
+    [adminKey = ''] = keysIn(first);
+
+    const admin = client.as(adminKey);
+    await addVirtualKey(admin, provider);
+    const created = await admin.createKey({ scopes: ['completions.write'] });
+    await first.kill();
+    createdKey = created.key;
+    expect(keysIn(first)).toEqual([adminKey]);
+  });
+
+  it('prints none at the next start, and has kept what it had answered when it was killed', async () => {
+    second = spawnGateway(settings);
+    const url = await second.url();
+    expect(keysIn(second)).toEqual([]);
+    expect((await new GatewayClient(url).as(adminKey).get('/v1/virtual-keys/slow')).status).toBe(200);
+
+    provider.replyWith(ANSWER);
+    expect((await rerankKeptAlive(url, createdKey)).status).toBe(200);
+    expect(provider.calls[0]?.headers.authorization).toBe('Bearer credential');
+  });
+
+  it('keeps its folder to itself: another gateway exits 1 and names the folder', async () => {
+    const complaint = await complaintOf(spawnGateway(settings));
+    expect(complaint).toContain(`${join(folder, 'data')} is in use`);
+    expect(complaint.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('lets a running request finish after SIGTERM, and then ends with 0 without waiting for anything else', async () => {
+    const held: (() => void)[] = [];
+    provider.replyWith((response, call) => held.push(() => ANSWER(response, call)));
+    const url = await second.url();
+    const answer = rerankKeptAlive(url, createdKey);
+    await eventually(() => held.length === 1);
+    second.signal('SIGTERM');
+    await eventually(() => isRefusing(url));
+
+    const repliedAt = Date.now();
+    held[0]?.();
+    const { status, headers } = await answer;
+    expect(status).toBe(200);
+    expect(headers.get('connection')).toBe('close');
+    expect(await second.exitCode()).toBe(0);
+    expect(Date.now() - repliedAt).toBeLessThan(15_000);
+    expect(existsSync(join(folder, 'data', 'gateway.lock'))).toBe(false);
+  });
+});
+
+describe('a gateway with a hanging request', () => {
+  const GRACE_MS = 700;
+  let provider: FakeProvider;
+  let settings: Readonly<Record<string, string>>;
+  let gateway: GatewayProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    provider = await startFakeProvider();
+    provider.replyWith(silence);
+    settings = {
+      ...(await onTestDatabase()),
+      EGRESS_ALLOW: '127.0.0.1',
+      TOLLGATE_ADMIN_KEY: ADMIN_KEY,
+      SHUTDOWN_GRACE_MS: String(GRACE_MS),
+    };
+    gateway = spawnGateway(settings);
+    url = await gateway.url();
+    await addVirtualKey(new GatewayClient(url), provider);
+  });
+  afterAll(async () => {
+    await killAll();
+    await provider.close();
+  });
+
+  it('does not print the admin key that its operator chose', () => expect(keysIn(gateway)).toEqual([]));
+
+  it('has its port to itself: another gateway exits 1 and names the port', async () => {
+    const { port } = new URL(url);
+    const complaint = await complaintOf(spawnGateway({ ...settings, PORT: port }));
+    expect(complaint).toContain(`address already in use 127.0.0.1:${port}`);
+    expect(complaint.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('cuts the request off when the grace time is over, and ends with 0', async () => {
+    const answer = rerankKeptAlive(url, ADMIN_KEY).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await eventually(() => provider.calls.length === 1);
+    const stoppedAt = Date.now();
+    gateway.signal('SIGTERM');
+    expect(await answer).toBe('cut off');
+    expect(Date.now() - stoppedAt).toBeGreaterThanOrEqual(GRACE_MS - 50);
+    expect(await gateway.exitCode()).toBe(0);
+    await eventually(() => provider.calls[0]?.closedEarly === true);
+  });
+});
+
+describe('a gateway that cannot start', () => {
+  afterEach(killAll);
+
+  it('names every wrong setting and shows no value', async () => {
+    const settings = { NODE_ENV: 'value-1', PORT: 'value-2', LOG_LEVEL: 'value-3', TOLLGATE_ENCRYPTION_KEY: 'value-4' };
+    const gateway = spawnGateway(settings);
+    const complaint = await complaintOf(gateway);
+    for (const name of Object.keys(settings)) expect(complaint).toContain(`- ${name} `);
+    expect(complaint + gateway.stdout).not.toMatch(/value-\d/);
+    expect(complaint).not.toMatch(/^\s+at /m);
+    expect(gateway.stdout).toBe('');
+  });
+
+  it('wants a DATABASE_URL in production', async () => {
+    expect(await complaintOf(spawnGateway({ NODE_ENV: 'production' }))).toContain('DATABASE_URL is required');
+  });
+
+  it('says so when its database does not answer, without the password', async () => {
+    const settings = {
+      DATABASE_URL: 'postgres://user:hunter2@localhost:1/tollgate',
+      TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+    };
+    const complaint = await complaintOf(spawnGateway(settings));
+    expect(complaint).toContain('DATABASE_URL cannot be reached: connect ECONNREFUSED');
+    expect(complaint).not.toContain('hunter2');
+    expect(complaint.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('notices a mistyped admin key, and does not show it', async () => {
+    const mistyped = ADMIN_KEY.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
+    const gateway = spawnGateway({ ...(await onTestDatabase()), TOLLGATE_ADMIN_KEY: mistyped });
+    expect(await complaintOf(gateway)).toContain('TOLLGATE_ADMIN_KEY is mistyped');
+    expect(keysIn(gateway)).toEqual([]);
+  });
+});
+
+const { DATABASE_URL: server } = process.env;
+const onServer = server === undefined ? describe.skip : describe;
+
+onServer('gateways that start together on an empty database (needs DATABASE_URL: a folder has one gateway)', () => {
+  let database: OwnDatabase;
+
+  beforeAll(async () => {
+    database = await makeOwnDatabase(server ?? '');
+  });
+  afterAll(async () => {
+    await killAll();
+    await database.drop();
+  });
+
+  it('make one organisation and one admin key, which works on both', async () => {
+    const settings = { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
+    const gateways = [spawnGateway(settings), spawnGateway(settings)];
+    const urls = await Promise.all(gateways.map((gateway) => gateway.url()));
+    const [key = '', ...more] = gateways.flatMap((gateway) => keysIn(gateway));
+    expect(more).toEqual([]);
+    for (const url of urls) expect((await new GatewayClient(url).as(key).get('/v1/api-keys')).status).toBe(200);
+    expect(await countRows(database.url)).toEqual({ organisations: 1, workspaces: 1, api_keys: 1, virtual_keys: 1 });
+  });
+});
+
+async function countRows(url: string): Promise<object> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const counts = ['organisations', 'workspaces', 'api_keys', 'virtual_keys'].map(
+      (table) => `(SELECT count(*)::int FROM "${table}") AS "${table}"`,
+    );
+    return (await client.query<object>(`SELECT ${counts.join(', ')}`)).rows[0] ?? {};
+  } finally {
+    await client.end();
+  }
+}
