@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
@@ -16,6 +16,9 @@ export type SealedColumns = Pick<VirtualKey, 'options' | 'sealedKey' | 'sealedOp
 type KeyRow = Pick<VirtualKey, 'id' | 'organisationId' | 'provider'>;
 
 /** What a virtual key holds for its provider: checked on the way in, sealed at rest, masked on the way out. */
+/** Shown masked, like every secret. */
+const UNREADABLE = '';
+
 @Injectable()
 export class VirtualKeyCredentials {
   constructor(
@@ -68,12 +71,22 @@ export class VirtualKeyCredentials {
   }
 
   toResponse(row: VirtualKey): VirtualKeyResponse {
-    const key = this.vault.openKey(row);
-    const secrets = Object.entries(this.vault.openOptions(row));
+    const key = readable(() => this.vault.openKey(row), UNREADABLE);
+    const secrets = Object.entries(readable(() => this.vault.openOptions(row), {}));
     return toVirtualKeyResponse(row, {
       key: key === undefined ? null : mask(key),
       options: Object.fromEntries(secrets.map(([name, value]) => [name, mask(String(value))])),
     });
+  }
+}
+
+/** One secret that does not open must not hide the key that has it, nor the whole list. */
+function readable<Value>(open: () => Value, instead: Value): Value {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'secret_unavailable') return instead;
+    throw error;
   }
 }
 

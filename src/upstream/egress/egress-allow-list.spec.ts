@@ -71,6 +71,6 @@ describe('EgressAllowList', () => {
     '::1:8080:x',
     '.',
   ])('refuses the entry %p and names it', (entry) => {
-    expect(() => new EgressAllowList(['10.0.0.1', entry])).toThrow(`EGRESS_ALLOW: "${entry}" is not`);
+    expect(() => new EgressAllowList(['10.0.0.1', entry])).toThrow('EGRESS_ALLOW: entry 2 is not');
   });
 });

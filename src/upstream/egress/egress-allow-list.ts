@@ -19,10 +19,9 @@ export class EgressAllowList {
 
   /** @param entries `host`, `host:port`, an IP address, `address:port` or a CIDR range each. Throws on any other. */
   constructor(entries: readonly string[]) {
-    for (const entry of entries) {
-      if (!this.#add(entry.trim())) {
-        throw new Error(`EGRESS_ALLOW: "${entry}" is not a host, host:port, IP address or CIDR range`);
-      }
+    for (const [index, entry] of entries.entries()) {
+      if (this.#add(entry.trim())) continue;
+      throw new Error(`EGRESS_ALLOW: entry ${index + 1} is not a host, host:port, IP address or CIDR range`);
     }
   }
 
