@@ -118,17 +118,20 @@ describe('rerank with unusual parameters', () => {
     ['query', DEEP_100_000],
     ['unknown', DEEP_100_000],
   ])('refuses a body that nests too deep to be handled: in %s', async (name, value) => {
-    const body = withField('x', '1').replace('"x":1', `"${name}":${value}`).replace(`,"${name}":`, `,"other":`);
-    expect(refusalOf(await gateway.rerank(pinecone, body))).toMatchObject({ status: 400, code: 'validation_failed' });
+    const refusal = { status: 400, code: 'validation_failed', param: null, source: 'gateway' };
+    expect(refusalOf(await gateway.rerank(pinecone, `{"model":"m","${name}":${value}}`))).toEqual(refusal);
   });
 
-  it('refuses 100,000 unknown fields without delay, and in a short answer', async () => {
-    const fields = Array.from({ length: 100_000 }, (_, index) => [`field_${index}`, 1]);
-    const startedAt = performance.now();
-    const answer = await gateway.rerank('local', { ...VALID, ...Object.fromEntries(fields) });
-    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
-    expect(answer.text.length).toBeLessThan(100_000);
+  it('refuses 100,000 fields before anything looks at each of them', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field_${index}`, 1]));
+    for (const body of [
+      { ...VALID, ...fields },
+      { ...VALID, top_n: 0, documents: [{ text: 'a', fields }] },
+    ]) {
+      const answer = await gateway.rerank('local', body);
+      expect(refusalOf(answer)).toEqual({ status: 400, code: 'validation_failed', param: null, source: 'gateway' });
+      expect(answer.text.length).toBeLessThan(1_000);
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { until } from '../src/upstream/__fixtures__/calls.js';
+import { eventually } from './support/eventually.js';
 import { drip, json, onlyCall, silence } from './support/fake-provider.js';
 import { requestLine } from './support/request-line.js';
 import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
@@ -22,7 +22,7 @@ beforeEach(() => {
 async function leaveDuringCall(traceId: string): Promise<void> {
   const headers = { 'x-gateway-trace-id': traceId };
   const answer = gateway.rerank(virtualKey, VALID, { headers, signal: leaving.signal });
-  await until(() => gateway.provider.calls.length === 1);
+  await eventually(() => gateway.provider.calls.length === 1);
   leaving.abort();
   await expect(answer).rejects.toThrow();
 }
@@ -34,7 +34,7 @@ describe('a client that leaves', () => {
   ])('ends the call of a provider that %s', async (what, reply) => {
     gateway.provider.replyWith(reply);
     await leaveDuringCall(`left-${what.replaceAll(' ', '-')}`);
-    await until(() => onlyCall(gateway.provider).closedEarly);
+    await eventually(() => onlyCall(gateway.provider).closedEarly);
   });
 
   it('ends the wait for another attempt', async () => {
@@ -43,7 +43,9 @@ describe('a client that leaves', () => {
     await leaveDuringCall('left-before-retry');
     await requestLine(gateway.app, 'left-before-retry');
     // Without a timer there is nothing that could start another attempt.
-    await until(() => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length <= before);
+    await eventually(
+      () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length <= before,
+    );
     expect(gateway.provider.calls).toHaveLength(1);
   });
 

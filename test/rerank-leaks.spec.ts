@@ -1,9 +1,8 @@
 import type { Server } from 'node:http';
-import { setImmediate as immediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { closedPort } from '../src/upstream/__fixtures__/loopback.js';
-import { until } from '../src/upstream/__fixtures__/calls.js';
+import { eventually } from './support/eventually.js';
 import { drip, half, hangUp, json, type Reply, silence, text } from './support/fake-provider.js';
 import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
 
@@ -36,7 +35,7 @@ function connectionsOf(server: Server): Promise<number> {
 }
 
 async function settled(): Promise<void> {
-  await until(() => held().sockets <= atRest.sockets && held().timers <= atRest.timers);
+  await eventually(() => held().sockets <= atRest.sockets && held().timers <= atRest.timers);
 }
 
 beforeAll(async () => {
@@ -47,7 +46,7 @@ beforeAll(async () => {
     config: { ...config, base_url: `http://127.0.0.1:${await closedPort()}` },
   });
   // Until the connections that made the virtual keys are gone.
-  while ((await connectionsOf(gateway.app.app.getHttpServer())) > 0) await immediate();
+  await eventually(async () => (await connectionsOf(gateway.app.app.getHttpServer())) === 0);
   atRest = held();
 });
 afterAll(() => gateway.close());
@@ -78,7 +77,7 @@ describe('failed calls leave no socket and no timer behind', () => {
     gateway.provider.replyWith(silence);
     const leaving = new AbortController();
     const calls = Array.from({ length: CALLS }, () => gateway.rerank(virtualKey, VALID, { signal: leaving.signal }));
-    await until(() => gateway.provider.calls.length === CALLS);
+    await eventually(() => gateway.provider.calls.length === CALLS);
     leaving.abort();
     await Promise.allSettled(calls);
     await settled();

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { json, onlyCall } from './support/fake-provider.js';
-import { BEDROCK_MODEL, PROVIDER_KEY, startRerankGateway, type RerankGateway } from './support/rerank-gateway.js';
+import {
+  BEDROCK_MODEL,
+  PROVIDER_KEY,
+  startRerankGateway,
+  type RerankGateway,
+  VALID,
+} from './support/rerank-gateway.js';
 import { jsonOf, refusalOf } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
@@ -179,6 +185,17 @@ describe.each(CASES)('rerank through $slug', ({ slug, model, path, headers, body
       source: 'provider',
     });
   });
+});
+
+describe('the id of a rerank answer', () => {
+  it.each([[{}], [{ id: '' }], [{ id: null }], [{ id: 7 }]])(
+    'is made by the gateway when the provider sends %j',
+    async (sent) => {
+      gateway.provider.replyWith(json({ ...sent, results: [] }));
+      const answered = jsonOf(await gateway.rerank(await gateway.virtualKey('cohere'), VALID));
+      expect(answered['id']).toMatch(UUID);
+    },
+  );
 });
 
 describe('rerank options of one provider', () => {

@@ -141,6 +141,13 @@ describe('what the log says of a rerank request', () => {
     });
   });
 
+  it('is bounded, however long the name of the model is', async () => {
+    const traceId = randomUUID();
+    const body = { ...VALID, model: 'm'.repeat(100_000) };
+    expect((await gateway.rerank('local', body, { headers: { 'x-gateway-trace-id': traceId } })).status).toBe(200);
+    expect(JSON.stringify(await requestLine(gateway.app, traceId)).length).toBeLessThan(2_000);
+  });
+
   it('is what x-gateway-* says, when both are sent', async () => {
     const traceId = randomUUID();
     const answer = await rerank({

@@ -1,8 +1,10 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { controllerClasses } from '../access/assert-routes-declared.js';
+import { ErrorResponse } from '../common/errors/error.response.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
+import { makeDefaultedParametersOptional } from './optional-parameters.js';
 
 const VERSION = '0.1.0';
 
@@ -10,6 +12,7 @@ const VERSION = '0.1.0';
 export function setUpOpenApi(app: NestExpressApplication): void {
   let document: OpenAPIObject | undefined;
   SwaggerModule.setup('docs', app, () => (document ??= createDocument(app)), {
+    raw: ['json'],
     jsonDocumentUrl: 'docs/openapi.json',
     customSiteTitle: 'Tollgate API',
   });
@@ -27,6 +30,11 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
       { type: 'http', scheme: 'bearer', description: "A gateway key, or an administrator's OIDC token." },
       'bearer',
     )
+    .addGlobalResponse({
+      status: 'default',
+      description: 'Any error; see the table of codes in docs/errors.md.',
+      type: ErrorResponse,
+    })
     .build();
   const optionClasses = app
     .get(VendorRegistry, { strict: false })
@@ -34,6 +42,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
     .map((vendor) => vendor.optionsClass);
   const document = SwaggerModule.createDocument(app, config, { extraModels: optionClasses });
   describeVendorOptions(document, optionClasses);
+  makeDefaultedParametersOptional(document);
   enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
   return document;
 }

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentProvider, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderRoute } from '../gateway/provider-route.decorator.js';
@@ -7,6 +7,14 @@ import { CreateRerankDto } from './dto/create-rerank.dto.js';
 import { toRerankRequest, toRerankResponse } from './rerank.mapper.js';
 import { RerankResponse } from './rerank.response.js';
 import { RerankService } from './rerank.service.js';
+
+const ANSWER_HEADERS = {
+  'x-gateway-trace-id': { description: 'The id of the request, or the one made for it.', schema: { type: 'string' } },
+  'x-gateway-warnings': {
+    description: 'Options that the provider lacks and that were left out, separated by commas.',
+    schema: { type: 'string', example: 'unsupported_parameter; param=rank_fields; provider=cohere' },
+  },
+} as const;
 
 @ApiTags('Rerank')
 @Controller('v1/rerank')
@@ -17,6 +25,7 @@ export class RerankController {
   @Post()
   @HttpCode(200)
   @ProviderRoute('completions.write')
+  @ApiOkResponse({ type: RerankResponse, description: 'The results, best first.', headers: ANSWER_HEADERS })
   async create(
     @CurrentProvider() context: ProviderContext,
     @Body() dto: CreateRerankDto,

@@ -1,12 +1,17 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+
 export class RerankUsageResponse {
   /** Only for providers that bill in search units. */
+  @ApiPropertyOptional({ type: 'integer' })
   readonly search_units?: number;
   /** Only for providers that bill by token. */
+  @ApiPropertyOptional({ type: 'integer' })
   readonly total_tokens?: number;
 }
 
 export class RerankResultResponse {
   /** Index into the documents of the request. */
+  @ApiProperty({ type: 'integer' })
   readonly index: number;
   /** How well the document fits the query. The range differs between providers. */
   readonly relevance_score: number;
@@ -16,6 +21,7 @@ export class RerankResultResponse {
 
 export class RerankResponse {
   readonly object: 'list';
+  /** Id of the request at the provider, or one made by the gateway. */
   readonly id: string;
   /** By score, descending; equal scores by index. */
   readonly results: RerankResultResponse[];

@@ -20,6 +20,8 @@ import { refuseOptions, toWarning, unsupportedOptions, withoutOptions } from './
 
 /** More parts than any provider's limit of documents can make; a provider that pages on for ever is cut off. */
 const MAX_PARTS = 100;
+/** Longer than any model's name and ARN. The local provider takes every name, and a log line must not grow with it. */
+const MAX_LOGGED_MODEL_LENGTH = 512;
 
 export interface RerankAnswer {
   readonly ranked: RankedRerank;
@@ -48,7 +50,7 @@ export class RerankService {
     const ranked: RankedRerank = {
       request,
       outcome,
-      id: outcome.id ?? `rerank-${randomUUID()}`,
+      id: outcome.id || `rerank-${randomUUID()}`,
       provider: provider.slug,
       results: rank(outcome.scores, request.topN),
     };
@@ -95,7 +97,7 @@ export class RerankService {
   /** Ids and counts for the log line, billed units for the metrics. */
   private note(provider: RerankProvider, request: RerankRequest, outcome: RerankOutcome): void {
     const facts = currentContext()?.facts ?? {};
-    facts.model = request.model;
+    facts.model = request.model.slice(0, MAX_LOGGED_MODEL_LENGTH);
     facts.documents = request.documents.length;
     facts.search_units = outcome.searchUnits;
     facts.total_tokens = outcome.totalTokens;

@@ -72,6 +72,7 @@ export class VirtualKeysController {
     return this.probe.test(principal, ref, currentContext()?.caller ?? ALWAYS_PRESENT);
   }
 
+  /** Deletes a virtual key. */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('virtual_keys.delete')

@@ -106,6 +106,7 @@ class ApiKeyFieldsDto {
 }
 
 export class UpdateApiKeyDto extends ApiKeyFieldsDto {
+  /** @example "search service" */
   @Optional()
   @IsString()
   @Length(1, 255)
@@ -148,7 +149,10 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
   @IsIn(['workspace', 'organisation'])
   readonly level?: 'workspace' | 'organisation';
 
-  /** Id or slug; required for `workspace` keys unless the caller itself acts in one workspace. */
+  /**
+   * Id or slug; required for `workspace` keys unless the caller itself acts in one workspace.
+   * @example "default"
+   */
   @Optional()
   @IsString()
   @Length(1, 255)
@@ -163,7 +167,10 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
 }
 
 export class RotateApiKeyDto {
-  /** How long the old secret still works, in seconds. 0 ends it at once. */
+  /**
+   * How long the old secret still works, in seconds. 0 ends it at once.
+   * @example 3600
+   */
   @Optional()
   @IsInt()
   @Min(0)

@@ -123,7 +123,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider rejected the request.',
-    when: "The provider answered 4xx. The status is the provider's own (400 stands for all of them here), and so is the message.",
+    when: "The provider answered 4xx. The status is the provider's own, and so is the message, with the credential masked where the provider repeats it.",
   },
   provider_rate_limited: {
     status: 429,
@@ -137,7 +137,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider rejected the credential of the virtual key.',
-    when: "The provider answered 401 or 403: the caller's gateway key was fine, the credential behind the virtual key was not.",
+    when: "The provider answered 401 or 403 (Cohere also 498): the caller's gateway key was fine, the credential behind the virtual key was not.",
   },
   provider_failed: {
     status: 502,
@@ -158,7 +158,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'gateway',
     message: 'The credential of the virtual key could not be obtained.',
-    when: "The credential needs another service (for Bedrock: AWS STS) and that service refused or failed; the reason is in the gateway's log.",
+    when: "The credential needs another service (for Bedrock: AWS STS) and that service refused or failed, or the stored credential does not open; the reason is in the gateway's log.",
   },
   identity_provider_unavailable: {
     status: 502,
@@ -179,7 +179,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider did not answer in time.',
-    when: 'The provider did not answer within the timeout of the virtual key, retries included.',
+    when: 'The provider did not answer within the timeout of the virtual key, retries included, or answered 408.',
   },
   internal_error: {
     status: 500,

@@ -1,18 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import { ErrorResponse } from '../errors/error.response.js';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 
-/** What the documentation says of every authenticated route: its tag, the gateway key, and the error body. */
+/** What the documentation says of every route of a management room: its tag, and the key or token that it takes. */
 export function ManagementApi(tag: string): ClassDecorator {
-  return applyDecorators(
-    ApiTags(tag),
-    ApiSecurity('gatewayKey'),
-    ApiSecurity('bearer'),
-    ApiExtraModels(ErrorResponse),
-    ApiResponse({
-      status: 'default',
-      description: 'Any error; see the table of codes in docs/errors.md.',
-      type: ErrorResponse,
-    }),
-  );
+  return applyDecorators(ApiTags(tag), ApiSecurity('gatewayKey'), ApiSecurity('bearer'));
 }

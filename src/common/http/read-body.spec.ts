@@ -6,18 +6,22 @@ import { GatewayError } from '../errors/gateway.error.js';
 import { readBody, RequestAbortedError } from './read-body.js';
 
 const LIMIT_BYTES = 1_000;
+const MAX_DISCARDED_BYTES = 9_000;
 
 let server: Server;
 let client: Socket;
 let received: string;
 /** Tells what each request came to: the body, or the error. */
 let outcomes: EventEmitter;
+let readBytes: number;
 
 beforeEach(async () => {
   received = '';
   outcomes = new EventEmitter();
+  readBytes = 0;
   server = createServer((request, response) => {
-    readBody(request, LIMIT_BYTES).then(
+    request.on('data', (piece: Buffer) => outcomes.emit('read', (readBytes += piece.length)));
+    readBody(request, LIMIT_BYTES, MAX_DISCARDED_BYTES).then(
       (body) => response.end(`<${body.length}>`),
       (error: unknown) => {
         outcomes.emit('refused', error);
@@ -43,6 +47,11 @@ async function seen(text: string): Promise<void> {
   while (!received.includes(text)) await once(client, 'data');
 }
 
+/** Resolves when the server has taken this much of the bodies from its connection. */
+async function untilRead(bytes: number): Promise<void> {
+  while (readBytes < bytes) await once(outcomes, 'read');
+}
+
 function head(framing: string): string {
   return `POST / HTTP/1.1\r\nhost: gateway\r\n${framing}\r\n\r\n`;
 }
@@ -66,19 +75,38 @@ describe('readBody', () => {
   });
 
   it.each([
-    ['announced', head('content-length: 5000') + 'x'.repeat(10), 'x'.repeat(4_990)],
-    ['in pieces', head('transfer-encoding: chunked') + chunk(LIMIT_BYTES + 1), chunk(3_999) + '0\r\n\r\n'],
-  ])(
-    'refuses a larger one before it has come whole, and goes on with the connection: %s',
-    async (_how, first, rest) => {
-      const refused = once(outcomes, 'refused');
-      client.write(first);
-      await seen('<refused>');
-      expect(await refused).toMatchObject([{ code: 'payload_too_large', status: 413 }]);
-      client.write(rest + head('content-length: 3') + 'abc');
-      await seen('<3>');
-    },
-  );
+    ['announced', head('content-length: 5000') + 'x'.repeat(3_000), 'x'.repeat(2_000)],
+    ['in pieces', head('transfer-encoding: chunked') + chunk(3_000), chunk(2_000) + '0\r\n\r\n'],
+    [
+      'by a client that wants to be cut off afterwards',
+      head('content-length: 5000\r\nconnection: close') + 'x'.repeat(3_000),
+      'x'.repeat(2_000),
+    ],
+  ])('refuses a larger one when the client has sent it: %s', async (_how, first, rest) => {
+    const refused = once(outcomes, 'refused');
+    const handled = once(server, 'request');
+    client.write(first);
+    await handled;
+    await untilRead(3_000);
+    expect(received).toBe('');
+    client.write(rest);
+    await seen('<refused>');
+    expect(await refused).toMatchObject([{ code: 'payload_too_large', status: 413 }]);
+  });
+
+  it('goes on with the connection after a refusal', async () => {
+    client.write(head('content-length: 5000') + 'x'.repeat(5_000) + head('content-length: 3') + 'abc');
+    await seen('<refused>');
+    await seen('<3>');
+  });
+
+  it.each([
+    ['announced', head('content-length: 10001')],
+    ['in pieces', head('transfer-encoding: chunked') + chunk(10_001)],
+  ])('refuses one that is far too large at once: %s', async (_how, first) => {
+    client.write(first);
+    await seen('<refused>');
+  });
 
   it('tells a client that leaves before the end', async () => {
     const refused = once(outcomes, 'refused');

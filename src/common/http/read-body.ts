@@ -9,27 +9,36 @@ export class RequestAbortedError extends Error {
   }
 }
 
+/** How much more than the limit is read and thrown away before a client is cut off. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
+
 /**
- * Reads a whole request body. One that is too large is read to its end as well, but thrown away: a client that is cut off
- * while it still sends would find a broken connection instead of the answer.
- * @throws GatewayError `payload_too_large` as soon as more than `limitBytes` are announced or have come
+ * Reads a whole request body. One that is too large is read to its end as well, but thrown away: a client that is answered
+ * and cut off while it still sends finds a broken connection instead of the answer.
+ * @throws GatewayError `payload_too_large` after the end, or as soon as it is clear that the end is too far away
  * @throws RequestAbortedError when the client leaves first
  */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  // Node itself throws away what nobody has begun to read.
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+export async function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  maxDiscardedBytes = MAX_DISCARDED_BYTES,
+): Promise<Buffer> {
+  const announcedBytes = Number(request.headers['content-length'] ?? 0);
+  const mostBytes = limitBytes + maxDiscardedBytes;
+  if (announcedBytes > mostBytes) throw tooLarge(limitBytes);
   return new Promise<Buffer>((done, fail) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limitBytes) return void chunks.push(chunk);
-      chunks.length = 0;
-      fail(tooLarge(limitBytes));
+      if (Math.max(size, announcedBytes) <= limitBytes) chunks.push(chunk);
+      else chunks.length = 0;
+      if (size > mostBytes) fail(tooLarge(limitBytes));
     });
     request.on('end', () => {
+      if (size > limitBytes) return fail(tooLarge(limitBytes));
       const [first] = chunks;
-      done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+      done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
     });
     request.on('error', () => fail(new RequestAbortedError()));
     request.on('close', () => fail(new RequestAbortedError()));

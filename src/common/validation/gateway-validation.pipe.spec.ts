@@ -65,7 +65,7 @@ describe('a body', () => {
     [JSON.parse('{"name": "Search", "__proto__": {"admin": true}}'), ['__proto__']],
     [{ name: 'Search', constructor: 1, toString: 2 }, ['constructor', 'toString']],
   ])('is refused when it is %j', async (value, params) => {
-    expect([...(await paramsOf(body(value)))].sort()).toEqual(params);
+    expect(new Set(await paramsOf(body(value)))).toEqual(new Set(params));
   });
 
   it('is refused by the path of a nested field', async () => {

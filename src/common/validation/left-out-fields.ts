@@ -5,7 +5,7 @@ import { ValidationError } from 'class-validator';
  * without a word, so that the validator never sees them; no class of ours knows such a field, so each is an error.
  */
 export function leftOutFields(body: object): readonly ValidationError[] {
-  const names = Object.keys(body).filter((name) => name in Object.prototype);
+  const names = Object.keys(body).filter((name) => name in Object.prototype || name === 'prototype');
   return names.map((property) =>
     Object.assign(new ValidationError(), { property, constraints: { whitelistValidation: property } }),
   );

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { RerankDocument } from '../rerank.types.js';
@@ -44,6 +44,7 @@ export class CreateRerankDto {
   readonly top_n?: number;
 
   /** Whether results carry their document. */
+  @ApiPropertyOptional({ default: false })
   @Optional()
   @IsBoolean()
   readonly return_documents?: boolean;

@@ -45,6 +45,7 @@ class VirtualKeyFieldsDto {
 }
 
 export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
+  /** @example "Cohere production" */
   @Optional()
   @IsString()
   @Length(1, 255)

@@ -43,6 +43,7 @@ export class CreateWorkspaceDto {
 }
 
 export class UpdateWorkspaceDto {
+  /** @example "Search team" */
   @Optional()
   @IsString()
   @Length(1, 255)

@@ -1,0 +1,48 @@
+import { ERROR_CODES } from './error-codes.js';
+
+const INTRODUCTION = `# Errors
+
+Every error has this body, whether the gateway or a provider is the reason:
+
+\`\`\`json
+{
+  "error": {
+    "message": "top_n must not be less than 1",
+    "type": "invalid_request_error",
+    "code": "validation_failed",
+    "param": "top_n",
+    "source": "gateway",
+    "details": [{ "param": "top_n", "message": "top_n must not be less than 1" }]
+  }
+}
+\`\`\`
+
+- \`code\` is stable: decide by it. \`message\` is for people and may change.
+- \`type\` is the family of the error, as SDKs know it.
+- \`param\` is the path of the field that is wrong (\`documents.3.text\`), the name of a header, or \`null\`.
+- \`source\` tells where the reason lies: \`gateway\` (the gateway, or the request), or \`provider\` (the provider behind it).
+- \`details\` lists every broken rule, where there may be several.
+
+Every answer has the header \`x-gateway-trace-id\`. The log line of the request has the same id and the reason that the body leaves out.
+`;
+
+/** docs/errors.md, from the one table of errors. A test keeps both equal. */
+export function renderErrorsDoc(): string {
+  const rows = Object.entries(ERROR_CODES).map(([code, { status, type, source, when }]) => [
+    code === 'provider_rejected' ? "the provider's" : String(status),
+    `\`${code}\``,
+    `\`${type}\``,
+    source,
+    when,
+  ]);
+  return `${INTRODUCTION}\n${renderTable([['status', 'code', 'type', 'source', 'when'], ...rows])}`;
+}
+
+/** A Markdown table in the form that the formatter leaves alone: columns padded to their widest cell. */
+function renderTable(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = head.map((title, column) => Math.max(title.length, ...body.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
+  return [head, widths.map((width) => '-'.repeat(width)), ...body].map(line).join('');
+}

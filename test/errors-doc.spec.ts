@@ -1,0 +1,39 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { ERROR_CODES } from '../src/common/errors/error-codes.js';
+import { renderErrorsDoc } from '../src/common/errors/render-errors-doc.js';
+
+const FILE = new URL('../docs/errors.md', import.meta.url);
+const REFRESH =
+  'docs/errors.md is not what the table of errors says. Refresh it: UPDATE_DOCS=1 npm test -- test/errors-doc';
+
+describe('docs/errors.md', () => {
+  it('says what the table of errors says', () => {
+    const wanted = renderErrorsDoc();
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
+    const written = existsSync(FILE) ? readFileSync(FILE, 'utf8') : '';
+    if (written !== wanted) throw new Error(REFRESH);
+  });
+
+  it.each(Object.entries(ERROR_CODES))('has one row for %s', (code, { type, source, when }) => {
+    const rows = renderErrorsDoc()
+      .split('\n')
+      .filter((line) => line.includes(`| \`${code}\` `));
+    expect(rows).toHaveLength(1);
+    for (const cell of [type, source, when]) expect(rows[0]).toContain(cell);
+  });
+});
+
+describe('the table of errors', () => {
+  it.each(Object.entries(ERROR_CODES))('has a whole sentence for callers and one for readers: %s', (_code, entry) => {
+    expect(entry.message).toMatch(/^[A-Z].*\.$/);
+    expect(entry.when).toMatch(/^[A-Z].*\.$/s);
+    expect(entry.status).toBeGreaterThanOrEqual(400);
+    expect(entry.status).toBeLessThan(600);
+  });
+
+  it('blames the provider for nothing but what only a provider can do', () => {
+    const codes = Object.entries(ERROR_CODES).filter(([, entry]) => entry.source === 'provider');
+    expect(codes.map(([code]) => code).filter((code) => !code.startsWith('provider_'))).toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { isObject, readObject } from '../src/common/json/read.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { GatewayProcess } from './support/gateway-process.js';
+import { ApiDocument, fillIn, type Operation, withoutField } from './support/openapi.js';
+import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+
+const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
+const PUBLIC_PATHS = ['/health/live', '/health/ready'];
+
+/** The schemas of the document come from a plugin of the build, so this is the gateway as it is shipped. */
+let gateway: GatewayProcess;
+let folder: string;
+let client: GatewayClient;
+let document: ApiDocument;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-openapi-'));
+  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY }, folder);
+  client = new GatewayClient(await gateway.url());
+  document = new ApiDocument(JSON.parse((await client.get('/docs/openapi.json')).text));
+}, 60_000);
+afterAll(async () => {
+  await gateway.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function nameOf({ method, path }: Operation): string {
+  return `${method.toUpperCase()} ${path}`;
+}
+
+/** The operations of which something is wrong, each with what it is. */
+function problems(find: (operation: Operation) => readonly string[]): readonly string[] {
+  return document.operations().flatMap((operation) => find(operation).map((what) => `${nameOf(operation)}: ${what}`));
+}
+
+function bodies(): readonly { readonly operation: Operation; readonly example: unknown }[] {
+  return document.operations().flatMap((operation) => {
+    const schema = document.bodyOf(operation);
+    return schema === undefined ? [] : [{ operation, example: document.exampleOf(schema) }];
+  });
+}
+
+function call({ method }: Operation, path: string, body?: unknown): Promise<Answer> {
+  return client.request(method.toUpperCase(), path, body, PROVIDER_HEADERS);
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid', async () => {
+    const { valid, errors } = await new Validator().validate(
+      readObject(jsonOf(await client.get('/docs/openapi.json')), 'document'),
+    );
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  it('is the one that the page shows', async () => {
+    const page = await client.get('/docs');
+    expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+  });
+
+  it('says of every route what it does, to which area it belongs, and how it fails', () => {
+    expect(
+      problems((operation) => [
+        ...(operation.details.summary ? [] : ['has no summary']),
+        ...(operation.details.tags?.length === 1 ? [] : ['has no tag']),
+        ...(document.answerOf(operation, 'default') === undefined ? ['has no error answer'] : []),
+      ]),
+    ).toEqual([]);
+  });
+
+  it('asks for no query parameter that has a default', () => {
+    expect(
+      problems(({ details }) =>
+        (details.parameters ?? []).flatMap((parameter) =>
+          'in' in parameter && parameter.in === 'query' && parameter.required === true ? [parameter.name] : [],
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  it('tells which routes need a key: all that refuse a caller without one', async () => {
+    const nobody = new GatewayClient(await gateway.url(), {});
+    for (const operation of document.operations()) {
+      const answer = await nobody.request(operation.method.toUpperCase(), fillIn(operation.path, 'some-id'));
+      const isPublic = PUBLIC_PATHS.includes(operation.path);
+      expect([nameOf(operation), answer.status]).toEqual([nameOf(operation), isPublic ? 200 : 401]);
+      expect([nameOf(operation), operation.details.security !== undefined]).toEqual([nameOf(operation), !isPublic]);
+    }
+  });
+
+  it('gives an example of every request body, with all required fields', () => {
+    expect(
+      bodies().flatMap(({ operation, example }) => {
+        if (!isObject(example)) return [`${nameOf(operation)}: no example`];
+        const schema = document.bodyOf(operation);
+        const missing =
+          schema === undefined ? [] : document.requiredFieldsOf(schema).filter((name) => !(name in example));
+        return missing.map((name) => `${nameOf(operation)}: no example of ${name}`);
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe('the gateway, used as the document says', () => {
+  it('accepts every example, and answers with the documented fields and no others', async () => {
+    const refs = new Map<string, unknown>();
+    for (const operation of document.operations()) {
+      const { method, path } = operation;
+      const schema = document.bodyOf(operation);
+      const body = schema === undefined ? undefined : (document.exampleOf(schema) ?? {});
+      const collection = path.replace(/\/\{.*$/, '');
+      const answer = await call(operation, fillIn(path, refs.get(collection)), body);
+      expect(`${nameOf(operation)} answers ${answer.status}`).toBe(
+        `${nameOf(operation)} answers ${statusOf(operation)}`,
+      );
+      if (answer.status === 204) continue;
+      const answered = jsonOf(answer);
+      if (method === 'post' && path === collection) refs.set(collection, answered['id']);
+      const documented = document.answerOf(operation, String(answer.status));
+      const found =
+        documented === undefined ? ['the answer has no schema'] : document.differences(documented, answered);
+      expect([nameOf(operation), ...found]).toEqual([nameOf(operation)]);
+    }
+  });
+
+  it('refuses every example without one of its required fields, and names it', async () => {
+    for (const { operation, example } of bodies()) {
+      const schema = document.bodyOf(operation);
+      if (schema === undefined) continue;
+      for (const field of document.requiredFieldsOf(schema)) {
+        const answer = await call(operation, operation.path, withoutField(readObject(example, 'example'), field));
+        expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: field });
+      }
+    }
+  });
+
+  it('refuses every example with a field that is not documented, in the documented form', async () => {
+    for (const { operation, example } of bodies()) {
+      const answer = await call(operation, fillIn(operation.path, 'some-id'), { ...Object(example), undocumented: 1 });
+      expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, 'undocumented']);
+      const schema = document.answerOf(operation, 'default');
+      expect(schema === undefined ? ['no schema'] : document.differences(schema, jsonOf(answer))).toEqual([]);
+    }
+  });
+});
+
+/** The status of a success: the only one that the document has. */
+function statusOf({ details }: Operation): string {
+  return Object.keys(details.responses)
+    .filter((status) => status !== 'default')
+    .join(' or ');
+}
