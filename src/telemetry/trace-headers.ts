@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
@@ -41,8 +41,8 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
     parentSpanId: readId(headers, 'parent-span-id') ?? parent?.[2],
     spanName: readText(headers, 'span-name'),
     metadata: readMetadata(headers),
-    w3cTraceId: parent?.[1] ?? (given === undefined ? randomBytes(16).toString('hex') : toTraceId(given)),
-    w3cSpanId: randomBytes(8).toString('hex'),
+    w3cTraceId: parent?.[1] ?? (given === undefined ? randomTraceId() : toTraceId(given)),
+    w3cSpanId: randomSpanId(),
     w3cParentId: parent?.[2],
     sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
   };
@@ -63,6 +63,16 @@ export function salvageTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders 
 
 export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId' | 'sampled'>): string {
   return `00-${trace.w3cTraceId}-${trace.w3cSpanId}-${trace.sampled ? '01' : '00'}`;
+}
+
+/** Node makes UUIDs from a stock of random bytes; to ask for fresh ones costs ten times as much. */
+function randomTraceId(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+/** The last 16 digits of a UUID: 62 random bits, and never all zero. */
+function randomSpanId(): string {
+  return randomUUID().slice(-17).replace('-', '');
 }
 
 /** A UUID or 32 hexadecimal digits as they are; any other id by its hash, so that equal ids still meet in one trace. */

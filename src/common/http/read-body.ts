@@ -41,7 +41,10 @@ export async function readBody(
       done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
     });
     request.on('error', () => fail(new RequestAbortedError()));
-    request.on('close', () => fail(new RequestAbortedError()));
+    request.on('close', () => {
+      // An error is dear to make, and a request that has come whole closes as well.
+      if (!request.complete) fail(new RequestAbortedError());
+    });
   });
 }
 

@@ -1,0 +1,78 @@
+// The built gateway as a process of its own: a fresh embedded database, and a workspace key and a virtual key made
+// through its API, as an operator would make them.
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { start, temporaryFolder } from './processes.mjs';
+
+const MAIN = new URL('../dist/src/main.js', import.meta.url).pathname;
+const START_MS = 30_000;
+
+/** Starts a gateway; returns its process, its address, and the headers of a caller that may use `providerUrl`. */
+export async function startGateway(providerUrl, nodeOptions = []) {
+  const { generateApiKey } = await import('../dist/src/api-keys/api-key-format.js');
+  const adminKey = generateApiKey();
+  const port = await freePort();
+  const child = start(MAIN, {
+    nodeOptions,
+    env: {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: join(temporaryFolder(), 'data'),
+      EGRESS_ALLOW: '127.0.0.1',
+      TOLLGATE_ADMIN_KEY: adminKey,
+    },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(url, child);
+  const admin = (path, body) => post(url + path, { 'x-gateway-api-key': adminKey }, body);
+  const workspace = await admin('/v1/workspaces', { name: 'Benchmark' });
+  const apiKey = await admin('/v1/api-keys', {
+    name: 'benchmark',
+    workspace_id: workspace.slug,
+    level: 'workspace',
+    type: 'service',
+    scopes: ['completions.write'],
+  });
+  const virtualKey = await admin('/v1/virtual-keys', {
+    name: 'Fake provider',
+    provider: 'cohere',
+    key: 'not-a-secret',
+    workspace_id: workspace.slug,
+    config: { base_url: providerUrl },
+  });
+  return { child, url, headers: { 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug } };
+}
+
+/** One answer, as JSON. Fails for every status but 2xx. */
+export async function post(url, headers, body) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`POST ${new URL(url).pathname} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+async function untilReady(url, child) {
+  const end = Date.now() + START_MS;
+  while (Date.now() < end) {
+    if (child.exitCode !== null) throw new Error('the gateway did not start');
+    const response = await fetch(`${url}/health/ready`).catch(() => undefined);
+    if (response?.ok) return;
+    await sleep(100);
+  }
+  throw new Error(`the gateway was not ready within ${START_MS} ms`);
+}
+
+function freePort() {
+  return new Promise((done, fail) => {
+    const server = createServer().once('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => done(port));
+    });
+  });
+}

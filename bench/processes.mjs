@@ -1,0 +1,81 @@
+// Child processes of a benchmark: started, asked for their CPU time, and gone with the benchmark however it ends.
+import { fork } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Linux reports CPU time to programs in hundredths of a second on every machine (proc(5): USER_HZ). */
+const MS_PER_TICK = 10;
+const HAS_PROC = existsSync('/proc/self/stat');
+const CHILD = new URL('./child.mjs', import.meta.url).href;
+const STOP_MS = 5_000;
+
+const children = new Set();
+const folders = new Set();
+
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+
+/** A folder that is gone when the benchmark ends. */
+export function temporaryFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** Starts a module as a process of its own. Its output is thrown away, its complaints are shown. */
+export function start(file, { args = [], env = {}, nodeOptions = [] } = {}) {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const child = fork(file, args, {
+    env: { PATH, HOME, TMPDIR, ...env },
+    execArgv: ['--import', CHILD, ...nodeOptions],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
+}
+
+/** The address that a child announced. */
+export async function addressOf(child) {
+  const { port } = await messageOf(child, 'port');
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Milliseconds of CPU that a process has used so far, all its threads together. */
+export async function cpuMs(child) {
+  if (HAS_PROC) return ticksOf(child.pid) * MS_PER_TICK;
+  child.send('cpu');
+  const { cpu } = await messageOf(child, 'cpu');
+  return (cpu.user + cpu.system) / 1_000;
+}
+
+function ticksOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The second field is the program's name in brackets, which may hold blanks; user and system time are 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** The next message of a child that has a field; fails when the child ends first. */
+function messageOf(child, field) {
+  return new Promise((done, fail) => {
+    const onExit = (code) => fail(new Error(`a process of the benchmark ended early (code ${code})`));
+    const onMessage = (message) => {
+      if (message?.[field] === undefined) return;
+      child.off('exit', onExit).off('message', onMessage);
+      done(message);
+    };
+    child.on('exit', onExit).on('message', onMessage);
+  });
+}
+
+/** Asks all children to end, and waits for it. */
+export async function stopAll() {
+  const gone = [...children].map((child) => new Promise((done) => child.once('exit', done)));
+  for (const child of children) child.kill('SIGTERM');
+  await Promise.race([Promise.all(gone), new Promise((done) => setTimeout(done, STOP_MS).unref())]);
+}

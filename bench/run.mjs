@@ -1,0 +1,82 @@
+// `npm run bench`: what the gateway costs over a proxy that only passes bytes on, in one run on one machine.
+//   node bench/run.mjs           prints the table
+//   node bench/run.mjs --check   ends with code 1 when the ratio is above the target
+// How to read it: bench/README.md.
+import { buildIfStale } from '../scripts/build.mjs';
+import { post, startGateway } from './gateway.mjs';
+import { Load } from './load.mjs';
+import { measure, ratioOf, summaryOf, warmUp } from './measure.mjs';
+import { addressOf, start, stopAll } from './processes.mjs';
+import { LARGE, rerankBody, SMALL } from './rerank-bodies.mjs';
+
+const CONCURRENCY = 32;
+const SMALL_PLAN = { target: 2.5, rounds: 5, sliceMs: 1_000, warmUp: { requests: 20_000, ms: 6_000 } };
+const LARGE_PLAN = { target: 1.6, rounds: 2, sliceMs: 1_000, warmUp: { requests: 20_000, ms: 2_000 } };
+
+try {
+  await buildIfStale();
+  const servers = await startServers();
+  console.log(`Node ${process.versions.node}, ${CONCURRENCY} connections; CPU of the server's process per request`);
+  const ratio = await compare(servers, SMALL, SMALL_PLAN);
+  await compare(servers.slice(0, 2), LARGE, LARGE_PLAN);
+  console.log(`\nratio to raw pass-through: ${ratio.toFixed(2)} (target ≤ ${SMALL_PLAN.target})`);
+  if (process.argv.includes('--check') && ratio > SMALL_PLAN.target) process.exitCode = 1;
+} catch (error) {
+  console.error(`The benchmark failed: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  await stopAll();
+  process.exit();
+}
+
+/** A raw proxy, the gateway, and a second raw proxy: how far the two equal ones are apart is the error of the method. */
+async function startServers() {
+  const { url: provider } = await startScript('./fake-provider.mjs');
+  const raw = await startScript('./raw-proxy.mjs', provider);
+  const rawAgain = await startScript('./raw-proxy.mjs', provider);
+  const gateway = await startGateway(provider);
+  const url = `${gateway.url}/v1/rerank`;
+  await assertAnswers(url, gateway.headers);
+  return [
+    { name: 'raw', ...raw },
+    { name: 'gateway', ...gateway, url },
+    { name: 'raw again', ...rawAgain },
+  ];
+}
+
+async function startScript(file, ...args) {
+  const child = start(new URL(file, import.meta.url).pathname, { args });
+  return { child, url: await addressOf(child) };
+}
+
+async function assertAnswers(url, headers) {
+  for (const form of [SMALL, LARGE]) {
+    const { results } = await post(url, headers, rerankBody(form));
+    if (results.length !== form.documents) throw new Error(`${results.length} results for ${form.documents} documents`);
+  }
+}
+
+/** Measures and prints one table; returns how many times the CPU of the raw proxy the gateway needs. */
+async function compare(servers, form, { target, rounds, sliceMs, warmUp: warm }) {
+  const body = rerankBody(form);
+  const subjects = [];
+  for (const server of servers) {
+    subjects.push({ ...server, load: await Load.open(server.url, { ...server, body, concurrency: CONCURRENCY }) });
+  }
+  await warmUp(subjects, warm);
+  const slices = await measure(subjects, { rounds, sliceMs });
+  for (const { load } of subjects) load.close();
+
+  const raw = slices.get('raw');
+  console.log(`\n${form.name} (target ≤ ${target} × raw)\n${row(['', 'µs', '× raw', 'p50 ms', 'p99 ms', 'requests'])}`);
+  for (const [name, own] of slices) {
+    const { microseconds, p50, p99, requests } = summaryOf(own);
+    const ratio = ratioOf(own, raw).toFixed(2);
+    console.log(row([name, microseconds.toFixed(1), ratio, p50.toFixed(2), p99.toFixed(2), requests]));
+  }
+  return ratioOf(slices.get('gateway'), raw);
+}
+
+function row([name, ...cells]) {
+  return name.padEnd(12) + cells.map((cell) => String(cell).padStart(10)).join('');
+}
