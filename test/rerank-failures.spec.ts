@@ -46,7 +46,7 @@ describe('a provider that fails', () => {
     ['answers 429', json({}, 429), 3, LIMITED],
     ['hangs up', hangUp, 3, FAILED],
     ['sends half a body', half(JSON.stringify(GOOD)), 3, INVALID],
-    ['sends an error page', text(HTML, 'text/html', 502), 3, FAILED],
+    ['sends an error page', text(HTML, 'text/html', 502), 3, INVALID],
     ['sends a web page', text(HTML, 'text/html'), 1, INVALID],
     ['sends nothing', text('', 'application/json'), 1, INVALID],
     ['answers 204', (response) => response.writeHead(204).end(), 1, INVALID],

@@ -102,4 +102,26 @@ describe('CallLimits', () => {
     expect(ended).not.toHaveBeenCalled();
     call.dispose();
   });
+
+  it('ends after silence only, when it is restarted', () => {
+    const ended = jest.fn();
+    const call = new CallLimits({ timeoutMs: 100, caller: new FakeCaller() }, Date.now, 'nothing moved for');
+    call.listen(ended);
+    for (let index = 0; index < 5; index += 1) {
+      jest.advanceTimersByTime(99);
+      call.restart();
+    }
+    expect(ended).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(100);
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ message: 'nothing moved for 100 ms' }));
+  });
+
+  it('does not come back to life when it is restarted', () => {
+    const ended = jest.fn();
+    const call = limits(100);
+    call.listen(ended);
+    call.dispose();
+    call.restart();
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });

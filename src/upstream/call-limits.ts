@@ -7,7 +7,7 @@ type EndListener = (failure: UpstreamFailure) => void;
 
 /**
  * What ends a call before its answer: its deadline, or its caller leaving. One timer and one listener a call, whatever
- * the number of attempts. Whoever works for the call listens while working; there is one such listener at a time.
+ * the number of attempts. `restart` turns the deadline into a bound on silence. Whoever works for the call listens while working; there is one such listener at a time.
  */
 export class CallLimits {
   readonly #deadlineMs: number;
@@ -15,14 +15,17 @@ export class CallLimits {
   readonly #stopWatchingCaller: () => void;
   #failure: UpstreamFailure | undefined;
   #listener: EndListener | undefined;
+  #disposed = false;
 
   constructor(
     { timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>,
     private readonly now: () => number,
+    /** What the time is for: begins the message of the failure. */
+    aim = 'no complete answer within',
   ) {
     this.#deadlineMs = now() + timeoutMs;
     this.#timer = setTimeout(
-      () => this.#end(new UpstreamFailure('timeout', `no complete answer within ${timeoutMs} ms`)),
+      () => this.#end(new UpstreamFailure('timeout', `${aim} ${timeoutMs} ms`)),
       Math.min(timeoutMs, LONGEST_TIMER_MS),
     );
     this.#stopWatchingCaller = caller.onGone(() => this.#endForCaller());
@@ -31,6 +34,12 @@ export class CallLimits {
 
   get remainingMs(): number {
     return this.#deadlineMs - this.now();
+  }
+
+  /** Starts the timer anew. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
+  restart(): void {
+    // A timer that was cleared would come back to life.
+    if (!this.#disposed && !this.#failure) this.#timer.refresh();
   }
 
   /** Runs `listener` when the call ends early: at once when it already has. */
@@ -75,6 +84,7 @@ export class CallLimits {
 
   /** Belongs in a `finally`: a timer that is left behind holds the process. */
   dispose(): void {
+    this.#disposed = true;
     clearTimeout(this.#timer);
     this.#stopWatchingCaller();
     this.#listener = undefined;

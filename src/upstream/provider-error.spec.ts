@@ -41,6 +41,20 @@ describe('answerToError', () => {
     expect(error.message).not.toContain('the words of the provider');
   });
 
+  it.each(['<html>Bad gateway</html>', 'upstream connect error', '{"message":', ' '])(
+    'takes a 5xx with the body %p for no answer of the provider',
+    (body) => {
+      expect(answerToError(answer(502, body), vendor)).toMatchObject({
+        code: 'provider_invalid_response',
+        reason: 'cohere answered 502 and no JSON',
+      });
+    },
+  );
+
+  it.each(['', '{}', 'null', '"down"'])('takes a 5xx with the body %p for a failure of the provider', (body) => {
+    expect(answerToError(answer(503, body), vendor).code).toBe('provider_failed');
+  });
+
   it.each([400, 402, 404, 409, 413, 422])('passes a %d on with its status and the words of the provider', (status) => {
     const error = answerToError(answer(status, { message: 'no such model', param: 'model' }), vendor);
     expect(error).toMatchObject({ code: 'provider_rejected', status, message: 'no such model', param: 'model' });

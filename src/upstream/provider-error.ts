@@ -22,7 +22,7 @@ export function answerToError(answer: UpstreamAnswer, vendor: ErrorReader): Gate
   }
   if (status === 408) return new GatewayError('provider_timeout', { reason });
   if (status === 429) return rateLimited(answer, reason);
-  if (status >= 500 && status < 600) return new GatewayError('provider_failed', { reason });
+  if (status >= 500 && status < 600) return failed(answer, reason);
   if (status >= 400 && status < 500) return rejected(answer, vendor, reason);
   return new GatewayError('provider_invalid_response', { reason });
 }
@@ -64,6 +64,14 @@ function rateLimited(answer: UpstreamAnswer, reason: string): GatewayError {
     reason,
     ...(retryAfter === undefined ? {} : { headers: { 'Retry-After': retryAfter } }),
   });
+}
+
+function failed({ body }: UpstreamAnswer, reason: string): GatewayError {
+  // A page of some proxy in between: the provider itself has said nothing.
+  const foreign = body.length > 0 && jsonOrNothing(body) === undefined;
+  return foreign
+    ? new GatewayError('provider_invalid_response', { reason: `${reason} and no JSON` })
+    : new GatewayError('provider_failed', { reason });
 }
 
 function rejected(answer: UpstreamAnswer, vendor: ErrorReader, reason: string): GatewayError {

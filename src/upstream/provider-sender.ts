@@ -1,10 +1,22 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { CallerPresence } from '../common/http/caller-presence.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
 import { AppConfig } from '../config/environment.js';
 import { failureToError } from './provider-error.js';
 import { UpstreamClient } from './upstream-client.js';
-import { type RetryMode, type UpstreamAnswer, type UpstreamAttempt, UpstreamFailure } from './upstream.types.js';
-import type { Credential, Vendor, VendorRequest } from './vendors/vendor.types.js';
+import {
+  type RetryMode,
+  type UpstreamAnswer,
+  type UpstreamAttempt,
+  UpstreamFailure,
+  type RelayedAnswer,
+  type UpstreamRelayCall,
+  type UpstreamRequest,
+  type UpstreamStreamRequest,
+} from './upstream.types.js';
+import type { Credential, Vendor, VendorRequest, VendorSigner } from './vendors/vendor.types.js';
 
 export interface ProviderRequest {
   readonly vendor: Vendor;
@@ -14,6 +26,20 @@ export interface ProviderRequest {
   readonly caller: CallerPresence;
   readonly onAttempt?: (attempt: UpstreamAttempt) => void;
 }
+
+/** A request body that goes out as it comes in, under its own type and length: the client's request. */
+export type Upload = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-type' | 'content-length'> };
+
+/** The bodies of one exchange that pass through as they come. */
+export interface ProviderStreams {
+  /** Sent instead of the request's own body. */
+  readonly upload?: Upload | undefined;
+  /** What the client accepts; anything by default. */
+  readonly accept?: string | undefined;
+  readonly sinkFor: UpstreamRelayCall['sinkFor'];
+}
+
+export type ProviderRelay = Omit<ProviderRequest, 'retry' | 'onAttempt'> & ProviderStreams;
 
 /** Sends a request to a provider: the vendor adds address and credential, the client does the rest. */
 @Injectable()
@@ -43,4 +69,44 @@ export class ProviderSender {
       throw error instanceof UpstreamFailure ? failureToError(error) : error;
     }
   }
+
+  /**
+   * The same for bodies that pass through as they come. Never repeated, and its time limit bounds silence, not the whole.
+   * @throws what `send` throws, and what `sinkFor` or the upload failed with
+   */
+  async relay({ vendor, credential, request, caller, upload, accept, sinkFor }: ProviderRelay): Promise<RelayedAnswer> {
+    try {
+      return await this.client.relay({
+        request: withStreams(vendor.address(request, credential), upload, accept),
+        idleTimeoutMs: credential.options.timeout_ms ?? this.config.PROVIDER_TIMEOUT_MS,
+        maxBufferedBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
+        caller,
+        sign: relaySigner(vendor.signer?.(credential)),
+        sinkFor,
+      });
+    } catch (error) {
+      throw error instanceof UpstreamFailure ? failureToError(error) : error;
+    }
+  }
+}
+
+/** Vendors know JSON bodies and answers only, so what the client says about its own comes on top. */
+function withStreams(addressed: UpstreamRequest, upload: Upload | undefined, accept = '*/*'): UpstreamStreamRequest {
+  const headers: Record<string, string> = { ...addressed.headers, accept };
+  if (upload === undefined) return { ...addressed, headers };
+  for (const name of ['content-type', 'content-length'] as const) {
+    const value = upload.headers[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  return { ...addressed, headers, body: upload };
+}
+
+function relaySigner(signer: VendorSigner | undefined): UpstreamRelayCall['sign'] {
+  if (signer === undefined) return undefined;
+  return async ({ body, ...request }, now) => {
+    if (body instanceof Readable) {
+      throw new GatewayError('provider_not_supported', { reason: 'the signature covers the body, which is a stream' });
+    }
+    return signer({ ...request, body }, now);
+  };
 }

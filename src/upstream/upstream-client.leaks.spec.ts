@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { callTo, FakeCaller, loopbackPolicy, until } from './__fixtures__/calls.js';
+import { callTo, FakeCaller, loopbackPolicy, relayTo, until } from './__fixtures__/calls.js';
+import { Readable } from 'node:stream';
 import { closedPort, startHttp, startTcp } from './__fixtures__/loopback.js';
+import { Collector } from './__fixtures__/sinks.js';
 import { guardedFetch } from './egress/guarded-fetch.js';
 import { UpstreamClient } from './upstream-client.js';
 
@@ -56,5 +58,55 @@ it('leaves no socket, timer or listener behind, however calls end', async () => 
 
   await client.close();
   await Promise.all([server.close(), silent.close()]);
+  await until(() => resources() === 'Timeout');
+});
+
+it('leaves nothing behind when calls are relayed', async () => {
+  await until(() => resources() === 'Timeout');
+
+  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
+  const server = await startHttp((request, response) => {
+    if (request.url === '/echo') request.pipe(response);
+    if (request.url === '/early') response.writeHead(413).end('too large');
+    if (request.url === '/redirect') response.writeHead(302, { location: '/echo' }).end();
+    if (request.url === '/broken') request.socket.destroy();
+    if (request.url === '/half') response.write('half', () => request.socket.destroy());
+    if (request.url === '/stalls') response.write('half');
+  });
+  const refused = new URL(`http://127.0.0.1:${await closedPort()}/`);
+  const caller = new FakeCaller();
+  const paths = ['/echo', '/early', '/redirect', '/broken', '/half', '/stalls', '/never-answers'];
+  for (const url of [...paths.map((path) => server.url(path)), refused, new URL('https://10.0.0.1/')]) {
+    for (const sink of [new Collector(), undefined]) {
+      const body = Readable.from([Buffer.alloc(100_000)], { objectMode: false });
+      const request = { method: 'POST', url, headers: {}, body } as const;
+      await client
+        .relay(relayTo(url, { request, caller, idleTimeoutMs: 50, sinkFor: () => sink }))
+        .catch(() => undefined);
+      await until(() => body.readableEnded || body.destroyed);
+    }
+  }
+  expect(caller.listeners.size).toBe(0);
+
+  await client.close();
+  await server.close();
+  await until(() => resources() === 'Timeout');
+});
+
+it('uses few connections and no timers for many relayed calls in a row', async () => {
+  await until(() => resources() === 'Timeout');
+  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
+  const server = await startHttp((request, response) => void request.pipe(response));
+  for (let index = 0; index < 200; index += 1) {
+    const sink = new Collector();
+    const body = Readable.from([Buffer.from(`call ${index}`)], { objectMode: false });
+    const request = { method: 'POST', url: server.url('/'), headers: {}, body } as const;
+    await client.relay(relayTo(server.url('/'), { request, sinkFor: () => sink }));
+    expect(sink.text).toBe(`call ${index}`);
+  }
+  expect(server.connections).toBeLessThanOrEqual(2);
+  expect(process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length).toBeLessThanOrEqual(3);
+  await client.close();
+  await server.close();
   await until(() => resources() === 'Timeout');
 });

@@ -1,36 +1,58 @@
-import { Pool } from 'undici';
+import { Readable } from 'node:stream';
+import { Pool, type Client } from 'undici';
 import { dispatchBuffered } from './buffered-dispatch.js';
 import { CallLimits } from './call-limits.js';
 import type { EgressPolicy } from './egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded-connector.js';
 import { toExchangeError } from './exchange-failure.js';
 import { OriginPools } from './origin-pools.js';
+import { openRelayPool } from './relay-pool.js';
+import { dispatchRelayed } from './relayed-dispatch.js';
 import { sendWithRetries, type RetryClock } from './retry-loop.js';
+import { RunningCalls } from './running-calls.js';
+import { UploadBody } from './upload-body.js';
 import {
   UpstreamFailure,
   type UpstreamAnswer,
   type UpstreamCall,
-  type UpstreamRequest,
+  type UpstreamRelayCall,
+  type RelayedAnswer,
   type UpstreamSender,
 } from './upstream.types.js';
 
 const DEFAULT_MAX_ORIGINS = 128;
-// Shorter than the 60 s after which load balancers commonly drop an idle connection. A server's own Keep-Alive hint wins.
-const KEEP_ALIVE_MS = 30_000;
+const DEFAULT_RELAYS_PER_ORIGIN = 1_024;
+const DEFAULT_RELAY_GRACE_MS = 10_000;
+
+const CONNECTION_OPTIONS = {
+  pipelining: 1,
+  // Shorter than the 60 s after which load balancers commonly drop an idle connection. A server's own Keep-Alive hint wins.
+  keepAliveTimeout: 30_000,
+  // The limits of the call cover both.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+} as const satisfies Client.Options;
 
 export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<RetryClock> {
   /** Further calls to the same origin wait for a free connection, within their deadline. */
   readonly connectionsPerOrigin: number;
+  /** The same for relayed calls; default 1,024. */
+  readonly relaysPerOrigin?: number;
+  /** Milliseconds that `close` leaves to relayed calls; default 10,000. */
+  readonly relayGraceMs?: number;
   /** Origins whose idle connections are kept; default 128. */
   readonly maxOrigins?: number;
 }
 
-/** Every provider call goes through here: egress rules, pooled connections, one deadline, retries. */
+/** Every provider call goes through here: egress rules, pooled connections, limits on time, retries. */
 export class UpstreamClient implements UpstreamSender {
   readonly #pools: OriginPools;
+  /** Apart, since a stream may hold its connection for hours: a few of them would leave short calls none to wait for. */
+  readonly #relayPools: OriginPools;
   readonly #clock: RetryClock;
-  #running = 0;
-  #onIdle: (() => void) | undefined;
+  readonly #sends = new RunningCalls();
+  readonly #relays = new RunningCalls();
+  readonly #relayGraceMs: number;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -38,55 +60,91 @@ export class UpstreamClient implements UpstreamSender {
     options: UpstreamClientOptions,
   ) {
     this.#clock = { now: options.now ?? Date.now, random: options.random ?? Math.random };
+    this.#relayGraceMs = options.relayGraceMs ?? DEFAULT_RELAY_GRACE_MS;
     const connect = guardedConnector(policy, options);
-    this.#pools = new OriginPools(options.maxOrigins ?? DEFAULT_MAX_ORIGINS, (origin) => {
-      return new Pool(origin, {
-        connect,
-        connections: options.connectionsPerOrigin,
-        pipelining: 1,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        // The deadline of the call covers both.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
+    const maxOrigins = options.maxOrigins ?? DEFAULT_MAX_ORIGINS;
+    this.#pools = new OriginPools(maxOrigins, (origin) => {
+      return new Pool(origin, { ...CONNECTION_OPTIONS, connect, connections: options.connectionsPerOrigin });
+    });
+    const connections = options.relaysPerOrigin ?? DEFAULT_RELAYS_PER_ORIGIN;
+    this.#relayPools = new OriginPools(maxOrigins, (origin) => {
+      return openRelayPool(origin, { ...CONNECTION_OPTIONS, connect, connections });
     });
   }
 
-  async send(call: UpstreamCall): Promise<UpstreamAnswer> {
-    if (this.#closing) throw new UpstreamFailure('connect', 'the gateway is shutting down');
-    this.#running += 1;
-    const limits = new CallLimits(call, this.#clock.now);
-    try {
-      return await sendWithRetries(call, limits, this.#clock, (request) => this.#attempt(request, call, limits));
-    } finally {
-      limits.dispose();
-      this.#running -= 1;
-      if (this.#running === 0) this.#onIdle?.();
-    }
+  send(call: UpstreamCall): Promise<UpstreamAnswer> {
+    return this.#sends.during(this.#send(call));
   }
 
-  /** Refuses new calls, lets the running ones finish (their deadlines bound that), then closes all connections. */
+  relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {
+    return this.#relays.during(this.#relay(call));
+  }
+
+  /**
+   * Refuses new calls and lets the running ones finish, then closes all connections. Deadlines bound that for sends; a
+   * stream may go on for ever, and is cut off when its grace is over.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;
   }
 
-  async #attempt(request: UpstreamRequest, call: UpstreamCall, limits: CallLimits): Promise<UpstreamAnswer> {
+  async #send(call: UpstreamCall): Promise<UpstreamAnswer> {
+    this.#checkOpen();
+    const limits = new CallLimits(call, this.#clock.now);
     try {
-      this.policy.checkUrl(request.url);
-    } catch (error) {
-      throw toExchangeError(error, 'unsent', request.url.host);
-    }
-    const entry = this.#pools.acquire(request.url.origin);
-    try {
-      return await dispatchBuffered(entry.pool, request, call.maxResponseBytes, limits);
+      return await sendWithRetries(call, limits, this.#clock, (request) =>
+        this.#onPool(this.#pools, request.url, (pool) =>
+          dispatchBuffered(pool, request, call.maxResponseBytes, limits),
+        ),
+      );
     } finally {
-      this.#pools.release(entry);
+      limits.dispose();
+    }
+  }
+
+  async #relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {
+    const { request: unsigned, idleTimeoutMs, caller, sign } = call;
+    // Made first, so that there is always somebody who listens to the source.
+    const upload = unsigned.body instanceof Readable ? new UploadBody(unsigned.body) : undefined;
+    const limits = new CallLimits({ timeoutMs: idleTimeoutMs, caller }, this.#clock.now, 'nothing moved for');
+    try {
+      this.#checkOpen();
+      const request = sign ? await limits.during(sign(unsigned, new Date(this.#clock.now()))) : unsigned;
+      const body = upload ?? (Buffer.isBuffer(request.body) ? request.body : undefined);
+      return await this.#onPool(this.#relayPools, request.url, (pool) =>
+        dispatchRelayed(pool, { ...request, body }, call, limits),
+      );
+    } catch (error) {
+      // Nobody will send the rest, and whatever stands between the client and us should hear of it.
+      if (error instanceof UpstreamFailure && error.kind === 'caller_gone') upload?.abandonSource();
+      throw error;
+    } finally {
+      limits.dispose();
+      upload?.destroy();
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closing) throw new UpstreamFailure('connect', 'the gateway is shutting down');
+  }
+
+  async #onPool<T>(pools: OriginPools, url: URL, exchange: (pool: Pool) => Promise<T>): Promise<T> {
+    try {
+      this.policy.checkUrl(url);
+    } catch (error) {
+      throw toExchangeError(error, 'unsent', url.host);
+    }
+    const entry = pools.acquire(url.origin);
+    try {
+      return await exchange(entry.pool);
+    } finally {
+      pools.release(entry);
     }
   }
 
   async #drain(): Promise<void> {
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
-    await this.#pools.close();
+    await Promise.all([this.#sends.idle(), this.#relays.idle(this.#relayGraceMs)]);
+    await Promise.all([this.#pools.close(), this.#relayPools.close()]);
   }
 }

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { CallerPresence } from '../common/http/caller-presence.js';
 
 /** One HTTP request to a service outside the gateway, as plain data. */
@@ -9,11 +10,24 @@ export interface UpstreamRequest {
   readonly body?: Buffer | undefined;
 }
 
-/** A complete answer, body included, whatever its status. */
-export interface UpstreamAnswer {
+/** A request whose body may be sent as it comes. Its length goes into the header `content-length`; chunked without. */
+export interface UpstreamStreamRequest extends Omit<UpstreamRequest, 'body'> {
+  readonly body?: Buffer | Readable | undefined;
+}
+
+export interface UpstreamHead {
   readonly status: number;
   readonly headers: UpstreamHeaders;
+}
+
+/** A complete answer, body included, whatever its status. */
+export interface UpstreamAnswer extends UpstreamHead {
   readonly body: Buffer;
+}
+
+/** An answer that is over: `body` is undefined when a sink has taken it. */
+export interface RelayedAnswer extends UpstreamHead {
+  readonly body: Buffer | undefined;
 }
 
 export type UpstreamHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -34,6 +48,25 @@ export interface UpstreamCall {
   readonly onAttempt?: (attempt: UpstreamAttempt) => void;
 }
 
+/** One exchange whose bodies pass through as they come. It is never repeated: a stream cannot be sent twice. */
+export interface UpstreamRelayCall {
+  /** A body that is a stream is the client's to fail, and the relay's to read: to the end, even when nobody wants the rest. */
+  readonly request: UpstreamStreamRequest;
+  /** Longest time in milliseconds in which nothing moves in either direction, connecting and the wait for the head included. */
+  readonly idleTimeoutMs: number;
+  /** Bound for an answer that no sink takes. */
+  readonly maxBufferedBytes: number;
+  readonly caller: CallerPresence;
+  /** Called once, before the request is sent. */
+  readonly sign?: (request: UpstreamStreamRequest, now: Date) => Promise<UpstreamStreamRequest>;
+  /**
+   * Asked once, when the head has come. A stream gets the body as it comes and belongs to the relay from then on: ended
+   * after the last byte, destroyed when the answer breaks off, so that nobody takes half of it for the whole. Without
+   * one the body is held and returned. What it throws is what the call rejects with.
+   */
+  readonly sinkFor: (head: UpstreamHead) => Writable | undefined;
+}
+
 /** One attempt of a call: an answer of any status, or a failure. Signing and the waits between attempts are not in it. */
 export interface UpstreamAttempt {
   /** 1 for the first. */
@@ -47,6 +80,8 @@ export interface UpstreamAttempt {
 export interface UpstreamSender {
   /** Resolves with an answer of any status but 3xx; rejects with UpstreamFailure, or with what `sign` threw. */
   send(call: UpstreamCall): Promise<UpstreamAnswer>;
+  /** Resolves when the whole answer is with the sink or in `body`; rejects as `send` does, or with what the request body or `sinkFor` failed with. */
+  relay(call: UpstreamRelayCall): Promise<RelayedAnswer>;
 }
 
 export type UpstreamFailureKind =

@@ -1,6 +1,6 @@
 import { ALWAYS_PRESENT, type CallerPresence } from '../../common/http/caller-presence.js';
 import { EgressPolicy } from '../egress/egress-policy.js';
-import { UpstreamFailure, type UpstreamCall } from '../upstream.types.js';
+import { UpstreamFailure, type UpstreamCall, type UpstreamRelayCall } from '../upstream.types.js';
 
 /** What the tests of this room may reach: this machine. */
 const LOOPBACK = ['127.0.0.1/32', '::1/128', 'localhost'] as const;
@@ -17,6 +17,18 @@ export function callTo(url: URL, changes: Partial<UpstreamCall> = {}): UpstreamC
     maxResponseBytes: 100_000,
     retry: 'never',
     caller: ALWAYS_PRESENT,
+    ...changes,
+  };
+}
+
+/** The same for a relayed call; its answer is held in memory. */
+export function relayTo(url: URL, changes: Partial<UpstreamRelayCall> = {}): UpstreamRelayCall {
+  return {
+    request: { method: 'GET', url, headers: {} },
+    idleTimeoutMs: 5_000,
+    maxBufferedBytes: 100_000,
+    caller: ALWAYS_PRESENT,
+    sinkFor: () => undefined,
     ...changes,
   };
 }

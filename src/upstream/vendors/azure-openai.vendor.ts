@@ -5,13 +5,13 @@ import { baseUrl, joinUrl, pathPrefix } from './base-url.js';
 import { buildRequest, headerKey } from './build-request.js';
 import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems, missingOptions } from './option-rules.js';
-import { VendorOptions } from './vendor-options.js';
+import { ResourceVendorOptions } from './resource-vendor-options.js';
 import type { Vendor, VendorRequest } from './vendor.types.js';
 
 /** The newest version of the dated API that is not a preview. */
 export const AZURE_OPENAI_API_VERSION = '2024-10-21';
 
-export class AzureOpenAiOptions extends VendorOptions {
+export class AzureOpenAiOptions extends ResourceVendorOptions {
   /** Query parameter `api-version`; default 2024-10-21, none when `base_url` ends in /openai/v1. */
   @Optional()
   @Matches(/^[0-9A-Za-z.-]{1,40}$/)

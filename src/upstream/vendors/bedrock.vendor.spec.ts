@@ -64,6 +64,41 @@ describe('the address of bedrock', () => {
   });
 });
 
+describe('the control plane of bedrock', () => {
+  const path = `/model-invocation-job/${encodeURIComponent('arn:aws:bedrock:us-east-1:1:model-invocation-job/a')}`;
+  const control = (options: BedrockOptions, region?: string) =>
+    vendor.address(
+      { method: 'GET', path, query: { nextToken: 'a+/=' }, plane: 'control', region },
+      credentialWith(options, undefined),
+    );
+  const target = `${path}?nextToken=a%2B%2F%3D`;
+
+  it.each<[string, BedrockOptions, string | undefined, string]>([
+    ['the job', {}, 'us-east-1', 'https://bedrock.us-east-1.amazonaws.com'],
+    ['the virtual key', { aws_region: 'cn-north-1' }, undefined, 'https://bedrock.cn-north-1.amazonaws.com.cn'],
+    ['both', { aws_region: 'us-east-1' }, 'us-east-1', 'https://bedrock.us-east-1.amazonaws.com'],
+    [
+      'the virtual key, behind another host',
+      { aws_region: 'us-east-1', base_url: 'https://vpce.example/x' },
+      'us-east-1',
+      'https://vpce.example/x',
+    ],
+  ])('has its own host, in the region of %s', (_name, options, region, base) => {
+    expect(control(options, region).url.href).toBe(base + target);
+  });
+
+  it('is signed as bedrock, the encoded ARN and the query included', async () => {
+    const signer = createBedrockVendor(new FakeCredentials()).signer?.(credentialWith({}, undefined));
+    const signed = await signer?.(control({}, 'us-east-1'), NOW);
+    if (signed === undefined) throw new Error('bedrock signs');
+    expect(signed.url.href).toBe(`https://bedrock.us-east-1.amazonaws.com${target}`);
+    expect(readAuthorization(signed)).toMatchObject({
+      scope: '20261121/us-east-1/bedrock/aws4_request',
+      signature: expectedSignature(signed, 'secret'),
+    });
+  });
+});
+
 describe('the signature of bedrock', () => {
   it.each<[string, BedrockOptions, string | undefined, string]>([
     ['the model', {}, 'eu-central-1', 'eu-central-1'],

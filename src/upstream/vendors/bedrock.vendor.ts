@@ -11,14 +11,18 @@ import { buildRequest } from './build-request.js';
 import { plainMessage } from './error-text.js';
 import { keyProblems, missingOptions, unusedOptions } from './option-rules.js';
 import { Sensitive } from './sensitive.decorator.js';
-import { VendorOptions } from './vendor-options.js';
+import { ResourceVendorOptions } from './resource-vendor-options.js';
 import type { OptionProblem, Vendor, VendorRequest } from './vendor.types.js';
+
+/** The hosts: one runs models, the other manages jobs. Both sign as `bedrock`. */
+const MODELS_HOST = 'bedrock-agent-runtime';
+const CONTROL_HOST = 'bedrock';
 
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 const ACCESS_KEY_FIELDS = ['aws_access_key_id', 'aws_secret_access_key'] as const;
 const ROLE_FIELDS = ['aws_role_arn', 'aws_external_id'] as const;
 
-export class BedrockOptions extends VendorOptions implements AwsOptions {
+export class BedrockOptions extends ResourceVendorOptions implements AwsOptions {
   /** How requests are signed: with a stored access key (default), with a role assumed by it, or with the gateway's own AWS identity. */
   @Optional()
   @IsIn(AWS_AUTH_TYPES)
@@ -74,7 +78,8 @@ export function createBedrockVendor(awsCredentials: Pick<AwsCredentialSource, 'r
     ],
     address(request, credential) {
       const { options } = credential;
-      const endpoint = awsEndpoint('bedrock-agent-runtime', regionOf(request, options));
+      const host = request.plane === 'control' ? CONTROL_HOST : MODELS_HOST;
+      const endpoint = awsEndpoint(host, regionOf(request, options));
       const base = options.base_url === undefined ? endpoint : baseUrl(options);
       return buildRequest(joinUrl(base, request), request, {});
     },
@@ -111,16 +116,17 @@ function endpointProblems(options: BedrockOptions): readonly OptionProblem[] {
 
 function regionOf(request: VendorRequest, options: BedrockOptions): string {
   const { aws_region: own } = options;
-  // Reranking does not cross regions: the wrong one would only be refused later, in less clear words.
+  // Models are called, and jobs run, in one region: the wrong one would only be refused later, in less clear words.
   if (own !== undefined && request.region !== undefined && own !== request.region) {
     throw invalidField('model', "must be an ARN in the region of the virtual key (its option 'aws_region')");
   }
   const region = own ?? (options.base_url === undefined ? request.region : undefined);
-  if (region === undefined) throw invalidField('config.aws_region', 'is required where no model names the region');
+  if (region === undefined)
+    throw invalidField('config.aws_region', 'is required where neither a model nor a job names the region');
   return region;
 }
 
-/** `bedrock-agent-runtime.<region>.amazonaws.com`: the address that was built above. */
+/** `<service>.<region>.amazonaws.com`: the address that was built above. */
 function regionInHost(url: URL): string {
   return url.hostname.split('.')[1] ?? '';
 }

@@ -8,7 +8,8 @@ export function buildRequest(
   request: VendorRequest,
   credentialHeaders: Readonly<Record<string, string>>,
 ): UpstreamRequest {
-  const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body), 'utf8');
+  const body =
+    request.bytes ?? (request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body), 'utf8'));
   return {
     method: request.method,
     url,

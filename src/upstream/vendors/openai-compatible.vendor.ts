@@ -3,10 +3,10 @@ import { baseUrl, joinUrl } from './base-url.js';
 import { bearer, buildRequest } from './build-request.js';
 import { anyOf, detail, nestedError, plainMessage } from './error-text.js';
 import { missingOptions } from './option-rules.js';
-import { VendorOptions } from './vendor-options.js';
+import { ResourceVendorOptions } from './resource-vendor-options.js';
 import type { Vendor } from './vendor.types.js';
 
-export class OpenAiCompatibleOptions extends VendorOptions {}
+export class OpenAiCompatibleOptions extends ResourceVendorOptions {}
 
 /** Its base URL is what an OpenAI SDK would be given, which mostly ends in `/v1`; paths come without. */
 export const openaiCompatible: Vendor<OpenAiCompatibleOptions> = {

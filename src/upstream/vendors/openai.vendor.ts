@@ -5,12 +5,12 @@ import { baseUrl, joinUrl } from './base-url.js';
 import { bearer, buildRequest } from './build-request.js';
 import { nestedError } from './error-text.js';
 import { keyProblems } from './option-rules.js';
-import { VendorOptions } from './vendor-options.js';
+import { ResourceVendorOptions } from './resource-vendor-options.js';
 import type { Vendor } from './vendor.types.js';
 
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
-export class OpenAiOptions extends VendorOptions {
+export class OpenAiOptions extends ResourceVendorOptions {
   /** Organisation that usage is counted for, sent as `OpenAI-Organization`. */
   @Optional()
   @Matches(HEADER_SAFE)

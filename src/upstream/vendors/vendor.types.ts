@@ -39,8 +39,12 @@ export interface VendorRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** JSON that is sent as it is, instead of `body`. */
+  readonly bytes?: Buffer | undefined;
   /** The region that the request is for, for vendors with one address a region. */
   readonly region?: string;
+  /** `control` for what manages the provider's own objects (jobs), where those have another host than the models. */
+  readonly plane?: 'control';
 }
 
 /** The provider's own words about a failure, read from its error body. */

@@ -1,0 +1,121 @@
+import { PassThrough, Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { AppConfig } from '../config/environment.js';
+import { FakeCaller, loopbackPolicy, until } from './__fixtures__/calls.js';
+import { startHttp, type Loopback } from './__fixtures__/loopback.js';
+import { Collector } from './__fixtures__/sinks.js';
+import { type ProviderRelay, ProviderSender, type Upload } from './provider-sender.js';
+import { UpstreamClient } from './upstream-client.js';
+import { credentialWith } from './vendors/__fixtures__/credentials.js';
+import { openai } from './vendors/openai.vendor.js';
+import type { Vendor } from './vendors/vendor.types.js';
+
+let client: UpstreamClient;
+let sender: ProviderSender;
+let provider: Loopback;
+
+beforeEach(async () => {
+  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
+  sender = new ProviderSender(client, new AppConfig());
+  provider = await startHttp((request, response) => {
+    if (request.url === '/v1/silent') return;
+    if (request.url === '/v1/broken') request.socket.destroy();
+    else request.pipe(response);
+  });
+});
+
+afterEach(async () => {
+  await client.close();
+  await provider.close();
+});
+
+function relayOf(path: string, changes: Partial<ProviderRelay> = {}): ProviderRelay {
+  return {
+    vendor: openai,
+    credential: credentialWith({ base_url: `${provider.origin}/v1`, timeout_ms: 100 }),
+    request: { method: 'POST', path },
+    caller: ALWAYS_PRESENT,
+    sinkFor: () => undefined,
+    ...changes,
+  };
+}
+
+function uploadOf(text: string, headers: Upload['headers']): Upload {
+  return Object.assign(Readable.from([Buffer.from(text)], { objectMode: false }), { headers });
+}
+
+describe('ProviderSender.relay', () => {
+  it('sends an upload under its own type and length, with the credential of the virtual key', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '5', authorization: 'mine' };
+    const answer = await sender.relay(relayOf('/files', { upload: uploadOf('bytes', headers) }));
+    expect(answer.body?.toString()).toBe('bytes');
+    expect(provider.requests[0]).toMatchObject({ method: 'POST', url: '/v1/files' });
+    expect(provider.requests[0]?.headers).toMatchObject({
+      'content-type': 'multipart/form-data; boundary=x',
+      'content-length': '5',
+      authorization: 'Bearer the-key',
+      accept: '*/*',
+    });
+  });
+
+  it('sends an upload of unknown length in chunks', async () => {
+    await sender.relay(relayOf('/files', { upload: uploadOf('bytes', {}) }));
+    expect(provider.requests[0]?.headers).toMatchObject({ 'transfer-encoding': 'chunked' });
+    expect(provider.requests[0]?.headers['content-type']).toBeUndefined();
+  });
+
+  it('streams the answer to a JSON request', async () => {
+    const sink = new Collector();
+    const request = { method: 'POST', path: '/threads/runs', body: { stream: true } } as const;
+    await sender.relay(relayOf('', { request, accept: 'text/event-stream', sinkFor: () => sink }));
+    expect(sink.text).toBe('{"stream":true}');
+    expect(provider.requests[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+    });
+  });
+
+  it.each([
+    ['/silent', 'provider_timeout'],
+    ['/broken', 'provider_failed'],
+  ])('tells what went wrong with %s in documented words: %s', async (path, code) => {
+    await expect(sender.relay(relayOf(path))).rejects.toMatchObject({ code });
+  });
+
+  it('says so when the caller left', async () => {
+    const caller = new FakeCaller();
+    const relayed = sender.relay(relayOf('/silent', { caller }));
+    relayed.catch(() => undefined);
+    await until(() => provider.requests.length === 1);
+    caller.leave();
+    await expect(relayed).rejects.toMatchObject({ kind: 'caller_gone' });
+  });
+
+  it('signs a body that it holds, and refuses to sign one that it does not', async () => {
+    const vendor: Vendor = {
+      ...openai,
+      signer: () => (request) =>
+        Promise.resolve({ ...request, headers: { 'x-signed-bytes': String(request.body?.length) } }),
+    };
+    const request = { method: 'POST', path: '/jobs', body: {} } as const;
+    await sender.relay(relayOf('', { vendor, request }));
+    expect(provider.requests[0]?.headers['x-signed-bytes']).toBe('2');
+
+    const upload = uploadOf('bytes', {});
+    await expect(sender.relay(relayOf('/jobs', { vendor, upload }))).rejects.toMatchObject({
+      code: 'provider_not_supported',
+    });
+    await until(() => upload.readableEnded);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it('does not touch the upload when the credential cannot be used', async () => {
+    const upload = Object.assign(new PassThrough(), { headers: {} });
+    const credential = { ...relayOf('').credential, key: undefined };
+    await expect(sender.relay(relayOf('/files', { upload, credential }))).rejects.toMatchObject({
+      code: 'secret_unavailable',
+    });
+    expect(upload.destroyed).toBe(false);
+  });
+});
