@@ -3,6 +3,7 @@ import { CreateServerSecrets1795219200001 } from './1795219200001-create-server-
 import { CreateApiKeys1795219200002 } from './1795219200002-create-api-keys.js';
 import { CreateVirtualKeys1795219200003 } from './1795219200003-create-virtual-keys.js';
 import { CreateAuditLogEntries1795219200004 } from './1795219200004-create-audit-log-entries.js';
+import { CreateProviderObjects1795219200005 } from './1795219200005-create-provider-objects.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -11,4 +12,5 @@ export const MIGRATIONS = [
   CreateApiKeys1795219200002,
   CreateVirtualKeys1795219200003,
   CreateAuditLogEntries1795219200004,
+  CreateProviderObjects1795219200005,
 ] as const;

@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
-import { APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthenticationGuard } from './api-keys/authentication.guard.js';
 import { TenantGuard } from './api-keys/tenant.guard.js';
+import { AssistantsModule } from './assistants/assistants.module.js';
 import { AuditModule } from './audit/audit.module.js';
+import { BatchesModule } from './batches/batches.module.js';
 import { JsonBodyGuard } from './common/http/json-body.guard.js';
 import { TimeModule } from './common/time/time.module.js';
 import { GatewayValidationPipe } from './common/validation/gateway-validation.pipe.js';
@@ -11,6 +13,7 @@ import { ConfigModule } from './config/config.module.js';
 import { AppConfig } from './config/environment.js';
 import { DatabaseModule } from './database/database.module.js';
 import { ENTITIES } from './entities.js';
+import { FineTuningModule } from './fine-tuning/fine-tuning.module.js';
 import { FirstStartModule } from './first-start/first-start.module.js';
 import { HealthModule } from './health/health.module.js';
 import { RedisModule } from './redis/redis.module.js';
@@ -34,6 +37,9 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     ApiKeysModule,
     VirtualKeysModule,
     RerankModule,
+    BatchesModule,
+    FineTuningModule,
+    AssistantsModule,
     HealthModule,
     FirstStartModule,
   ],
@@ -42,8 +48,9 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     { provide: APP_GUARD, useClass: AuthenticationGuard },
     {
       provide: APP_GUARD,
-      inject: [AppConfig],
-      useFactory: (config: AppConfig): JsonBodyGuard => new JsonBodyGuard(config.MAX_JSON_BODY_BYTES),
+      inject: [AppConfig, Reflector],
+      useFactory: (config: AppConfig, reflector: Reflector): JsonBodyGuard =>
+        new JsonBodyGuard(config.MAX_JSON_BODY_BYTES, reflector),
     },
     { provide: APP_GUARD, useClass: TenantGuard },
     { provide: APP_PIPE, useClass: GatewayValidationPipe },

@@ -1,6 +1,7 @@
 import { ApiKeySecret } from './api-keys/api-key-secret.entity.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
+import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { ServerSecret } from './sealing/server-secret.entity.js';
 import { VirtualKey } from './virtual-keys/virtual-key.entity.js';
 import { Organisation } from './workspaces/organisation.entity.js';
@@ -14,5 +15,6 @@ export const ENTITIES = [
   ApiKey,
   ApiKeySecret,
   VirtualKey,
+  ProviderObject,
   AuditLogEntry,
 ] as const;

@@ -6,6 +6,10 @@ export const SCOPES = [
   ...verbs('api_keys', MANAGED),
   ...verbs('virtual_keys', MANAGED),
   'completions.write',
+  ...verbs('batches', MANAGED),
+  // Providers keep their jobs for ever.
+  ...verbs('fine_tuning', ['create', 'read', 'update', 'list']),
+  ...verbs('threads', MANAGED),
   'audit_logs.list',
 ] as const;
 

@@ -5,19 +5,30 @@ import { startProviderSpan } from '../telemetry/provider-span.js';
 import { currentContext } from '../telemetry/request-context.js';
 import type { RequestFacts } from '../telemetry/request-facts.js';
 import { answerToError, parseProviderJson } from '../upstream/provider-error.js';
-import { ProviderSender } from '../upstream/provider-sender.js';
-import { type RetryMode, type UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.types.js';
+import { type ProviderRequest, ProviderSender, type ProviderStreams } from '../upstream/provider-sender.js';
+import {
+  type RelayedAnswer,
+  type RetryMode,
+  type UpstreamAnswer,
+  UpstreamFailure,
+} from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { withoutSecrets } from './without-secrets.js';
 
+const NO_BODY = Buffer.alloc(0);
+
 export interface ProviderOperation {
   /** Name of what is done, for traces: `rerank`. */
   readonly operation: string;
-  readonly model: string;
+  /** undefined where the operation names none. */
+  readonly model: string | undefined;
   readonly request: VendorRequest;
   readonly retry: RetryMode;
 }
+
+/** What every request to the provider of a virtual key is made of. */
+type Outgoing = Pick<ProviderRequest, 'vendor' | 'credential' | 'request' | 'caller'>;
 
 /** One call to the provider of a virtual key, with everything that goes around it: trace, metrics, documented errors. */
 @Injectable()
@@ -32,16 +43,47 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   async runJson(context: ProviderContext, operation: ProviderOperation): Promise<unknown> {
-    const { vendor, credential } = context.virtualKey;
-    const answer = await this.observed(context, operation);
-    if (answer.status >= 200 && answer.status <= 299) return parseProviderJson(answer);
-    throw answerToError({ ...answer, body: withoutSecrets(answer.body, vendor, credential) }, vendor);
+    return parseProviderJson(await this.run(context, operation));
   }
 
-  private async observed(
+  /**
+   * A whole 2xx answer.
+   * @throws GatewayError for every other outcome
+   */
+  async run(context: ProviderContext, operation: ProviderOperation): Promise<UpstreamAnswer> {
+    const { retry } = operation;
+    const answer = await this.observed(context, operation, (outgoing, facts) =>
+      this.sender.send({
+        ...outgoing,
+        retry,
+        onAttempt: (attempt) => {
+          facts.upstream_attempts = attempt.number;
+        },
+      }),
+    );
+    return successful(answer, context);
+  }
+
+  /**
+   * A 2xx answer whose body, and whose request's body, may pass as streams. Never repeated: a stream cannot be sent twice.
+   * @throws GatewayError for every other outcome
+   */
+  async relay(
     context: ProviderContext,
-    { operation, model, request, retry }: ProviderOperation,
-  ): Promise<UpstreamAnswer> {
+    operation: ProviderOperation,
+    streams: ProviderStreams,
+  ): Promise<RelayedAnswer> {
+    const answer = await this.observed(context, operation, (outgoing) =>
+      this.sender.relay({ ...outgoing, ...streams }),
+    );
+    return successful(answer, context);
+  }
+
+  private async observed<Answer extends RelayedAnswer>(
+    context: ProviderContext,
+    { operation, model, request }: ProviderOperation,
+    send: (outgoing: Outgoing, facts: RequestFacts) => Promise<Answer>,
+  ): Promise<Answer> {
     const { vendor, credential } = context.virtualKey;
     const provider = vendor.slug;
     const facts: RequestFacts = currentContext()?.facts ?? {};
@@ -49,16 +91,13 @@ export class ProviderCallService {
     const startedAt = performance.now();
     let outcome = 'failed';
     try {
-      const answer = await this.sender.send({
+      const outgoing = {
         vendor,
         credential,
         request: { ...request, headers: { ...request.headers, ...span.headers } },
-        retry,
         caller: context.caller,
-        onAttempt: (attempt) => {
-          facts.upstream_attempts = attempt.number;
-        },
-      });
+      };
+      const answer = await send(outgoing, facts);
       outcome = String(answer.status);
       facts.upstream_status = answer.status;
       return answer;
@@ -73,6 +112,13 @@ export class ProviderCallService {
       span.end(outcome);
     }
   }
+}
+
+/** The answer when it is 2xx; every other is thrown. */
+function successful<Answer extends RelayedAnswer>(answer: Answer, { virtualKey }: ProviderContext): Answer {
+  if (answer.status >= 200 && answer.status <= 299) return answer;
+  const { vendor, credential } = virtualKey;
+  throw answerToError({ ...answer, body: withoutSecrets(answer.body ?? NO_BODY, vendor, credential) }, vendor);
 }
 
 /** Bounded set: a label of metrics and the error type of the span. */

@@ -79,7 +79,7 @@ class OpenRequestSpan implements RequestSpan {
   ) {}
 
   startProviderCall(call: ProviderCallInfo): ProviderSpan {
-    const name = `${call.operation} ${call.model}`;
+    const name = call.model === undefined ? call.operation : `${call.operation} ${call.model}`;
     const options = { kind: SpanKind.CLIENT, attributes: providerCallAttributes(call) };
     const span = this.tracer.startSpan(name, options, otel.setSpan(ROOT_CONTEXT, this.span));
     return { headers: { traceparent: traceparentOf(span) }, end: (outcome) => endProviderCall(span, outcome) };

@@ -6,7 +6,8 @@ export interface ProviderCallInfo {
   readonly operation: string;
   /** Slug of the provider. */
   readonly provider: string;
-  readonly model: string;
+  /** undefined where the operation names none. */
+  readonly model: string | undefined;
 }
 
 export interface ProviderSpan {

@@ -25,7 +25,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The chosen provider does not support a parameter of the request.',
-    when: 'Only with `x-gateway-strict: true`: an option that the chosen provider does not have. Otherwise it is left out and named in `x-gateway-warnings`.',
+    when: 'Only with `x-gateway-strict: true`: an option that the chosen provider does not have. Otherwise it is left out and named in `x-gateway-warnings`. Also `stream` for a new thread where the virtual key has `isolation: strict`.',
   },
   provider_not_supported: {
     status: 400,

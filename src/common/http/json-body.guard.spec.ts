@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { Reflector } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { JsonBodyGuard } from './json-body.guard.js';
+import { StreamedBody } from './streamed-body.decorator.js';
 
 interface Incoming {
   readonly method?: string;
@@ -17,8 +19,16 @@ function request({ method = 'POST', headers = {}, body = '' }: Incoming): Readab
   return Object.assign(Readable.from([Buffer.from(body)]), { method, headers: { ...length, ...headers } });
 }
 
-function guard(incoming: object, limitBytes = 100): Promise<boolean> {
-  return new JsonBodyGuard(limitBytes).canActivate(new ExecutionContextHost([incoming]));
+class Routes {
+  readsJson(): void {}
+
+  @StreamedBody()
+  passesOn(): void {}
+}
+
+function guard(incoming: object, limitBytes = 100, route: keyof Routes = 'readsJson'): Promise<boolean> {
+  const context = new ExecutionContextHost([incoming], Routes, Routes.prototype[route]);
+  return new JsonBodyGuard(limitBytes, new Reflector()).canActivate(context);
 }
 
 describe('JsonBodyGuard', () => {
@@ -33,6 +43,12 @@ describe('JsonBodyGuard', () => {
     const incoming = request({ headers, body: '{"name": "Search"}' });
     await guard(incoming);
     expect(incoming.body).toEqual({ name: 'Search' });
+  });
+
+  it('neither reads nor bounds what a route passes on as it comes', async () => {
+    const incoming = request({ headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(1_000) });
+    expect(await guard(incoming, 100, 'passesOn')).toBe(true);
+    expect([incoming.body, incoming.readableFlowing]).toEqual([undefined, null]);
   });
 
   it('lets a request without a body through, whatever type it announces', async () => {

@@ -1,7 +1,16 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { readBody } from './read-body.js';
 import { assertJsonBody, parseJsonBody } from './parse-json-body.js';
+import { STREAMED_BODY } from './streamed-body.decorator.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** The bytes of a JSON body, for operations that pass them on unchanged. */
+    rawBody?: Buffer;
+  }
+}
 
 const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -10,13 +19,18 @@ const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS']);
  * that knows the caller: nobody without a key can make the gateway hold a body in memory.
  */
 export class JsonBodyGuard implements CanActivate {
-  constructor(private readonly limitBytes: number) {}
+  constructor(
+    private readonly limitBytes: number,
+    private readonly reflector: Reflector,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (METHODS_WITHOUT_BODY.has(request.method) || !hasBody(request)) return true;
+    if (this.reflector.get<boolean | undefined>(STREAMED_BODY, context.getHandler()) === true) return true;
     assertJsonBody(request.headers);
-    request.body = parseJsonBody(await readBody(request, this.limitBytes));
+    request.rawBody = await readBody(request, this.limitBytes);
+    request.body = parseJsonBody(request.rawBody);
     return true;
   }
 }

@@ -6,6 +6,8 @@ import { answerMalformedRequest } from './malformed-request.js';
 /** Longer than the idle time-outs of common load balancers (60 s), so that they close a connection first and no request is lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const HEADERS_TIMEOUT_MS = 66_000;
+/** Node's five minutes would cut off the upload of a large file over a slow line. */
+const REQUEST_TIMEOUT_MS = 3_600_000;
 
 /**
  * Express sets the prototype of every request and response when it handles them, and V8 then moves each object to a slow
@@ -34,6 +36,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
         ServerResponse: LinkedResponse,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
         headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
       },
       app,
     );

@@ -1,0 +1,42 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
+import { Optional } from '../validation/optional.decorator.js';
+
+/** No id has spaces or control characters. */
+export const ID_CHARACTERS = /^[\x21-\x7e]+$/;
+
+/** Paging of provider-style lists, forwards only. */
+export class CursorQuery {
+  /** Items on a page. */
+  @ApiPropertyOptional({ type: 'integer' })
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  readonly limit: number = 20;
+
+  /** Id of an object; the page after it is returned. */
+  @Optional()
+  @IsString()
+  @Length(1, 1024)
+  @Matches(ID_CHARACTERS)
+  readonly after?: string;
+}
+
+/** Paging of provider-style lists, both ways and in either order of creation. */
+export class OrderedCursorQuery extends CursorQuery {
+  /** Order by `created_at`. */
+  @ApiPropertyOptional({ enum: ['asc', 'desc'] })
+  @Optional()
+  @IsIn(['asc', 'desc'])
+  readonly order: 'asc' | 'desc' = 'desc';
+
+  /** Id of an object; the page before it is returned. */
+  @Optional()
+  @IsString()
+  @Length(1, 1024)
+  @Matches(ID_CHARACTERS)
+  readonly before?: string;
+}

@@ -1,0 +1,52 @@
+import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import type { JsonObject } from '../../common/json/read.js';
+
+/** Reads a field: its value, or undefined when it breaks the rule. Reads on from the field's name: `must be a string`. */
+export interface FieldRule<Value> {
+  readonly read: (value: unknown) => Value | undefined;
+  readonly expected: string;
+}
+
+/** Text of a form. */
+export function textLike(pattern: RegExp, expected: string): FieldRule<string> {
+  return { read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined), expected };
+}
+
+/** Reads the body of a request that is mapped, and gathers every broken rule. A null is as good as absent. */
+export class BodyFields {
+  readonly #problems: ErrorDetail[] = [];
+
+  constructor(private readonly body: JsonObject) {}
+
+  optional<Value>(name: string, rule: FieldRule<Value>): Value | undefined {
+    const given = this.body[name] ?? undefined;
+    if (given === undefined) return undefined;
+    const value = rule.read(given);
+    if (value === undefined) this.refuse(name, rule.expected);
+    return value;
+  }
+
+  /** undefined only when `done` will throw. */
+  required<Value>(name: string, rule: FieldRule<Value>): Value | undefined {
+    if ((this.body[name] ?? undefined) === undefined) this.refuse(name, `is required and ${rule.expected}`);
+    return this.optional(name, rule);
+  }
+
+  refuse(name: string, expected: string): void {
+    this.#problems.push({ param: name, message: `${name} ${expected}` });
+  }
+
+  /** Fields that would be dropped without a word. */
+  refuseOthers(known: readonly string[], expected: string): void {
+    for (const [name, value] of Object.entries(this.body)) {
+      if (!known.includes(name) && value !== null) this.refuse(name, expected);
+    }
+  }
+
+  /** @throws GatewayError `validation_failed` with every broken rule */
+  done(): void {
+    const [first] = this.#problems;
+    if (first === undefined) return;
+    throw new GatewayError('validation_failed', { message: first.message, details: this.#problems });
+  }
+}

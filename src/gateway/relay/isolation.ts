@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Any, IsNull, type Repository } from 'typeorm';
+import type { Principal } from '../../access/principal.js';
+import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
+import { type JsonObject, readArray, readObject, readString, UnexpectedShapeError } from '../../common/json/read.js';
+import { isStorable } from '../../common/validation/is-storable.decorator.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
+import { answeredIds, usedIds } from './object-ids.js';
+import type { OperationInput } from './operation.types.js';
+import { ProviderObject } from './provider-object.entity.js';
+import type { ProviderObjectKind, RelayRoute } from './relay-route.js';
+
+/** Whose objects a request may see at its provider. */
+export interface Ownership {
+  /** `isolation: strict` of the virtual key: only what its own workspace made through the gateway. */
+  readonly strict: boolean;
+  readonly organisationId: string;
+  readonly workspaceId: string | null;
+  readonly apiKeyId: string;
+  readonly provider: string;
+}
+
+/** A workspace's objects among those of a shared provider account. */
+@Injectable()
+export class Isolation {
+  constructor(@InjectRepository(ProviderObject) private readonly objects: Repository<ProviderObject>) {}
+
+  ownershipOf({ virtualKey }: ProviderContext, principal: Principal): Ownership {
+    const { options } = virtualKey.credential;
+    return {
+      strict: 'isolation' in options && options.isolation === 'strict',
+      organisationId: principal.organisationId,
+      workspaceId: principal.workspaceId ?? virtualKey.workspaceId,
+      apiKeyId: principal.id,
+      provider: virtualKey.vendor.slug,
+    };
+  }
+
+  /**
+   * Refuses a request about, or with, objects of others.
+   * @throws GatewayError `not_found`, which does not tell whether the object exists; `validation_failed` for a cursor
+   */
+  async assertOwn(
+    ownership: Ownership,
+    { about, uses = [], lists }: Pick<RelayRoute, 'about' | 'uses' | 'lists'>,
+    input: OperationInput,
+  ): Promise<void> {
+    if (!ownership.strict) return;
+    const named = about === undefined ? [] : [{ ...about, ids: [input.params[about.name] ?? ''] }];
+    const used = uses.map((use) => ({ ...use, ids: usedIds(input.body, use.name) }));
+    for (const { kind, name, ids } of [...named, ...used]) {
+      if (!(await this.ownsAll(ownership, kind, ids))) throw new GatewayError('not_found', { param: name });
+    }
+    const { after } = input.query;
+    if (lists === undefined || after === undefined) return;
+    if (!(await this.ownsAll(ownership, lists, [after]))) {
+      throw invalidField('after', 'must be the id of an item of this list');
+    }
+  }
+
+  /** Remembers whose the objects are that a successful answer tells of. */
+  async record(
+    ownership: Ownership,
+    { creates, produces = [] }: Pick<RelayRoute, 'creates' | 'produces'>,
+    answer: unknown,
+  ): Promise<void> {
+    const made = creates === undefined ? [] : answeredIds(answer, creates.idField);
+    if (creates !== undefined && made.length === 0 && ownership.strict) {
+      throw new UnexpectedShapeError('an id', `body.${creates.idField}`);
+    }
+    if (creates !== undefined) await this.remember(ownership, creates.kind, made);
+    // The account's results belong to nobody in particular where everybody may see them.
+    if (!ownership.strict) return;
+    for (const { kind, name } of produces) await this.remember(ownership, kind, answeredIds(answer, name));
+  }
+
+  /** Those of the ids that belong to the caller's workspace. */
+  async owned(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const { organisationId, workspaceId, provider } = ownership;
+    const rows = await this.objects.findBy({
+      organisationId,
+      workspaceId: workspaceId ?? IsNull(),
+      provider,
+      kind,
+      // One parameter, however many ids there are.
+      upstreamId: Any(ids.filter(isStorable)),
+    });
+    return new Set(rows.map((row) => row.upstreamId));
+  }
+
+  private async ownsAll(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<boolean> {
+    const wanted = new Set(ids);
+    return wanted.size === 0 || (await this.owned(ownership, kind, [...wanted])).size === wanted.size;
+  }
+
+  /** Who was first stays the owner. */
+  private async remember(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const { organisationId, workspaceId, apiKeyId, provider } = ownership;
+    await this.objects
+      .createQueryBuilder()
+      .insert()
+      .values(ids.map((upstreamId) => ({ organisationId, workspaceId, apiKeyId, provider, kind, upstreamId })))
+      .orIgnore()
+      .execute();
+  }
+}
+
+/** Most pages that are read for one page of a caller's own objects: an account of 10,000 objects. */
+const MAX_PAGES = 100;
+const PAGE_SIZE = 100;
+const DEFAULT_LIMIT = 20;
+
+/**
+ * A page of the caller's own objects, sifted from the pages of the whole account. Reads on until the page is full and one
+ * more own object, or the end, has been seen: `has_more` is then right.
+ * @throws GatewayError `provider_rejected` when the account is too large to be sifted
+ */
+export async function listOwn(
+  input: OperationInput,
+  ask: (input: OperationInput) => Promise<unknown>,
+  owned: (ids: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<JsonObject> {
+  const limit = Number(input.query['limit'] ?? DEFAULT_LIMIT);
+  const found: JsonObject[] = [];
+  let { after } = input.query;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = { ...input.query, limit: String(PAGE_SIZE), ...(after === undefined ? {} : { after }) };
+    const answer = readObject(await ask({ ...input, query }), 'body');
+    const items = readArray(answer['data'], 'body.data').map((item, index) => readObject(item, `body.data[${index}]`));
+    const own = await owned(items.map(idOf));
+    found.push(...items.filter((item) => own.has(idOf(item))));
+    const last = items.at(-1);
+    if (found.length > limit || answer['has_more'] !== true || last === undefined) return toPage(found, limit);
+    after = idOf(last);
+  }
+  throw new GatewayError('provider_failed', {
+    message: 'The provider account holds too many objects to list one workspace of it.',
+  });
+}
+
+function toPage(found: readonly JsonObject[], limit: number): JsonObject {
+  const data = found.slice(0, limit);
+  const [first] = data;
+  const last = data.at(-1);
+  return {
+    object: 'list',
+    data,
+    first_id: first === undefined ? null : idOf(first),
+    last_id: last === undefined ? null : idOf(last),
+    has_more: found.length > limit,
+  };
+}
+
+function idOf(item: JsonObject): string {
+  return readString(item['id'], 'body.data[].id');
+}

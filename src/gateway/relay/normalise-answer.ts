@@ -1,0 +1,22 @@
+import { isObject, readObject } from '../../common/json/read.js';
+import { parseProviderJson } from '../../upstream/provider-error.js';
+import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
+import type { ResourceProvider } from './operation.types.js';
+import type { JsonAnswer } from './relay-reply.js';
+import type { RelayRoute } from './relay-route.js';
+
+/** The provider's answer, byte for byte unless the provider's answers need mending. */
+export function normaliseAnswer(
+  provider: Extract<ResourceProvider, { kind: 'relay' }>,
+  { response }: Pick<RelayRoute, 'response'>,
+  answer: UpstreamAnswer,
+): JsonAnswer {
+  const json = parseProviderJson(answer);
+  const { normalise } = provider;
+  if (normalise === undefined || response === undefined) return { status: answer.status, json, bytes: answer.body };
+  const body = readObject(json, 'body');
+  const { data } = body;
+  if (body['object'] !== 'list' && !Array.isArray(data)) return { status: answer.status, json: normalise(body) };
+  const items = Array.isArray(data) ? data.map((item: unknown) => (isObject(item) ? normalise(item) : item)) : [];
+  return { status: answer.status, json: { ...body, data: items } };
+}

@@ -1,0 +1,97 @@
+import {
+  applyDecorators,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  type Type,
+} from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { StreamedBody } from '../../common/http/streamed-body.decorator.js';
+import { CurrentProvider, type ProviderContext } from '../provider-context.decorator.js';
+import { ProviderRoute } from '../provider-route.decorator.js';
+import type { ResourceArea } from './resource-area.js';
+import type { RelayRoute } from './relay-route.js';
+import { RelayService } from './relay.service.js';
+
+const METHODS = { GET: Get, POST: Post, DELETE: Delete } as const;
+
+/** Makes the controller of a resource area from its table: one handler a row, all alike. */
+export function relayController(area: ResourceArea): Type {
+  @ApiTags(area.tag)
+  @Controller('v1')
+  class RelayController {
+    constructor(readonly relay: RelayService) {}
+  }
+  // The document's operation ids begin with the name of the class.
+  Object.defineProperty(RelayController, 'name', { value: `${area.tag.replace(/\W/g, '')}Controller` });
+  for (const route of area.routes) addHandler(RelayController, area, route);
+  return RelayController;
+}
+
+function addHandler(controller: Type<{ readonly relay: RelayService }>, area: ResourceArea, route: RelayRoute): void {
+  const prototype: { readonly relay: RelayService } = controller.prototype;
+  const name = handlerName(route.operation);
+  const handler = function (
+    this: { readonly relay: RelayService },
+    context: ProviderContext,
+    params: Readonly<Record<string, string>>,
+    query: object,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    return this.relay.run({ area, route, context, params, query, request, response });
+  };
+  // The document finds parameters, and makes operation ids, by the function's own name.
+  Object.defineProperty(handler, 'name', { value: name });
+  const descriptor = { value: handler, configurable: true };
+  Object.defineProperty(prototype, name, descriptor);
+  // What the compiler would write for a method with these parameters: the validation pipe reads the query's class here.
+  Reflect.defineMetadata('design:paramtypes', [Object, Object, route.query ?? Object, Object, Object], prototype, name);
+  for (const [index, decorate] of [CurrentProvider(), Param(), Query(), Req(), Res()].entries())
+    decorate(prototype, name, index);
+  decoratorsOf(route)(prototype, name, descriptor);
+}
+
+function decoratorsOf(route: RelayRoute): MethodDecorator {
+  const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
+  return applyDecorators(
+    METHODS[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1')),
+    HttpCode(200),
+    ProviderRoute(route.scope),
+    ApiOperation({ summary: route.summary }),
+    ...parameters.map((parameter) => ApiParam({ name: parameter, type: String })),
+    ...bodyDecorators(route),
+    ApiOkResponse(
+      route.response === undefined ? { description: "The provider's answer as it is." } : { type: route.response },
+    ),
+  );
+}
+
+function bodyDecorators(route: RelayRoute): readonly MethodDecorator[] {
+  switch (route.body) {
+    case undefined:
+      return [];
+    case 'json':
+      return [
+        ApiBody({ schema: { type: 'object', additionalProperties: true, description: "The provider's own form." } }),
+      ];
+    case 'stream':
+      return [
+        StreamedBody(),
+        ApiConsumes('multipart/form-data'),
+        ApiBody({ schema: { type: 'object', additionalProperties: true } }),
+      ];
+  }
+}
+
+/** `fine_tuning.jobs.list` becomes `fineTuningJobsList`. */
+function handlerName(operation: string): string {
+  return operation.replaceAll(/[._](\w)/g, (_match, letter: string) => letter.toUpperCase());
+}

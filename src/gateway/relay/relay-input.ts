@@ -1,0 +1,61 @@
+import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
+import { isObject, type JsonObject } from '../../common/json/read.js';
+import type { VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import type { OperationInput } from './operation.types.js';
+import type { RelayRoute } from './relay-route.js';
+
+/** Ids as providers make them. Anything else is refused, so that no id can be read as a part of an address. */
+const ID = /^(?!\.{1,2}$)[\w.:=~@+-]{1,512}$/;
+const HEADER_TEXT = /^[\x20-\x7e]{1,256}$/;
+
+export interface RelayRequestParts {
+  readonly params: Readonly<Record<string, string>>;
+  /** Checked by the rules of the route. */
+  readonly query: object;
+  readonly body: unknown;
+}
+
+/**
+ * What a request asks of an operation.
+ * @throws GatewayError `validation_failed` for an id that is none, or a body that is no JSON object
+ */
+export function toOperationInput(route: RelayRoute, { params, query, body }: RelayRequestParts): OperationInput {
+  for (const [name, value] of Object.entries(params)) {
+    if (!ID.test(value)) throw invalidField(name, 'must be an id: letters, digits and . _ : = ~ @ + -');
+  }
+  const [unknown] = route.query === undefined ? Object.keys(query) : [];
+  if (unknown !== undefined) throw invalidField(unknown, 'is not a known parameter');
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return {
+    params,
+    query: Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+    body: route.body === 'json' ? readBody(body) : undefined,
+  };
+}
+
+/** The request to a provider of the interface's own form: the same path, the same query, the same bytes. */
+export function toVendorRequest(route: RelayRoute, input: OperationInput, bytes: Buffer | undefined): VendorRequest {
+  return {
+    method: route.method,
+    path: route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(input.params[name] ?? '')),
+    query: input.query,
+    bytes,
+  };
+}
+
+/** `OpenAI-Beta`, which the interface calls `Provider-Beta`. */
+export function betaHeader(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const value = headers['openai-beta'] ?? headers['provider-beta'];
+  if (value === undefined) return {};
+  if (typeof value !== 'string' || !HEADER_TEXT.test(value))
+    throw invalidField('Provider-Beta', 'must be printable ASCII');
+  return { 'openai-beta': value };
+}
+
+function readBody(body: unknown): JsonObject {
+  // Some operations take no field at all, and clients then send no body.
+  if (body === undefined) return {};
+  if (!isObject(body))
+    throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
+  return body;
+}

@@ -1,0 +1,42 @@
+import type { Writable } from 'node:stream';
+import type { Response } from 'express';
+import { firstHeader } from '../../upstream/upstream-headers.js';
+import type { UpstreamHead } from '../../upstream/upstream.types.js';
+import type { RelayRoute } from './relay-route.js';
+
+/** A JSON answer for the caller. */
+export interface JsonAnswer {
+  readonly status: number;
+  readonly json: unknown;
+  /** The provider's own bytes, when they are passed on unchanged. */
+  readonly bytes?: Buffer;
+}
+
+export function replyJson(response: Response, { status, json, bytes }: JsonAnswer): void {
+  const body = bytes ?? Buffer.from(JSON.stringify(json));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
+  response.end(body);
+}
+
+/** What a provider may say about a body that is passed on. Nothing else of its headers reaches the caller. */
+const PASSED_HEADERS = ['content-type', 'content-length', 'content-encoding', 'content-disposition'] as const;
+
+/** Decides, when the head of an answer has come, whether its body goes to the caller as it comes. */
+export function streamTo(route: RelayRoute, response: Response): (head: UpstreamHead) => Writable | undefined {
+  return (head) => {
+    if (head.status < 200 || head.status > 299 || !isStreamed(route, head)) return undefined;
+    for (const name of PASSED_HEADERS) {
+      const value = firstHeader(head.headers, name);
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    response.statusCode = head.status;
+    // An event stream may stay silent for long after its head.
+    response.flushHeaders();
+    return response;
+  };
+}
+
+function isStreamed(route: RelayRoute, { headers }: UpstreamHead): boolean {
+  if (route.answer === 'bytes') return true;
+  return route.answer === 'events' && (firstHeader(headers, 'content-type') ?? '').startsWith('text/event-stream');
+}

@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { type JsonObject, UnexpectedShapeError } from '../../common/json/read.js';
+import { parseProviderJson } from '../../upstream/provider-error.js';
+import type { VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import { ProviderCallService } from '../provider-call.service.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
+import { Isolation, listOwn, type Ownership } from './isolation.js';
+import { normaliseAnswer } from './normalise-answer.js';
+import type { OperationInput, ResourceProvider } from './operation.types.js';
+import { betaHeader, type RelayRequestParts, toOperationInput, toVendorRequest } from './relay-input.js';
+import type { RelayRoute } from './relay-route.js';
+import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
+import type { ResourceArea } from './resource-area.js';
+import { withSunset } from './sunset.js';
+
+export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
+  readonly area: ResourceArea;
+  readonly route: RelayRoute;
+  readonly context: ProviderContext;
+  readonly request: Request;
+  readonly response: Response;
+}
+
+/** Runs one row of a table of routes against the provider of the request's virtual key. */
+@Injectable()
+export class RelayService {
+  constructor(
+    private readonly calls: ProviderCallService,
+    private readonly isolation: Isolation,
+  ) {}
+
+  async run(run: RelayRun): Promise<void> {
+    const { area, route, context, request } = run;
+    const provider = area.providers.find(({ slug }) => slug === context.virtualKey.vendor.slug);
+    if (provider === undefined) throw new GatewayError('provider_not_supported');
+    const input = toOperationInput(route, { ...run, body: request.body });
+    try {
+      await this.serve(run, provider, input);
+    } catch (error) {
+      if (error instanceof UnexpectedShapeError) {
+        throw new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
+      }
+      throw withSunset(error, provider);
+    }
+  }
+
+  private async serve(run: RelayRun, provider: ResourceProvider, input: OperationInput): Promise<void> {
+    const { route, context, request, response } = run;
+    const { principal } = request;
+    if (principal === undefined) throw new Error('a relayed route ran before its caller was known');
+    const ownership = this.isolation.ownershipOf(context, principal);
+    // Only providers of the interface's own form keep the files that bodies name; Bedrock's lie in the customer's S3.
+    const guarded = provider.kind === 'relay' ? route : { ...route, uses: [], produces: [] };
+    await this.isolation.assertOwn(ownership, guarded, input);
+    const answer = ownership.strict
+      ? await this.askStrictly(run, provider, input, ownership)
+      : await this.ask(run, provider, input, request.rawBody);
+    // Passed on as a stream, to its end.
+    if (answer === undefined) return undefined;
+    await this.isolation.record(ownership, guarded, answer.json);
+    return replyJson(response, answer);
+  }
+
+  /** The same for a caller who must see no objects of others, and whose own have to be told from them later. */
+  private async askStrictly(
+    run: RelayRun,
+    provider: ResourceProvider,
+    input: OperationInput,
+    ownership: Ownership,
+  ): Promise<JsonAnswer | undefined> {
+    const { lists, creates, uses } = run.route;
+    if (lists !== undefined) {
+      const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(run, provider, page))?.json;
+      return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
+    }
+    const { rawBody } = run.request;
+    // Of a field that stands there twice, the provider might read the one that was not checked.
+    const bytes = uses === undefined || rawBody === undefined ? rawBody : Buffer.from(JSON.stringify(input.body));
+    if (creates === undefined) return this.ask(run, provider, input, bytes);
+    if ((input.body?.['stream'] ?? false) !== false) {
+      const message = 'stream must not be set here: the virtual key isolates workspaces, and records what they make.';
+      throw new GatewayError('unsupported_parameter', { param: 'stream', message });
+    }
+    return this.ask({ ...run, route: { ...run.route, answer: undefined } }, provider, input, bytes);
+  }
+
+  /** One answer in the interface's form; undefined when it has gone to the caller as a stream. */
+  private async ask(
+    run: RelayRun,
+    provider: ResourceProvider,
+    input: OperationInput,
+    bytes?: Buffer,
+  ): Promise<JsonAnswer | undefined> {
+    if (provider.kind === 'mapped') return this.askMapped(run, provider, input);
+    const { route, context, request, response } = run;
+    const json = route.body === 'json' ? bytes : undefined;
+    const vendorRequest = { ...toVendorRequest(route, input, json), headers: betaHeader(request.headers) };
+    const operation = operationOf(route, input.body, vendorRequest);
+    if (route.body === 'stream' || route.answer !== undefined) {
+      const upload = route.body === 'stream' ? request : undefined;
+      const answer = await this.calls.relay(context, operation, {
+        upload,
+        accept: request.headers.accept,
+        sinkFor: streamTo(route, response),
+      });
+      return answer.body === undefined ? undefined : normaliseAnswer(provider, route, { ...answer, body: answer.body });
+    }
+    return normaliseAnswer(provider, route, await this.calls.run(context, operation));
+  }
+
+  private async askMapped(
+    { route, context }: RelayRun,
+    provider: Extract<ResourceProvider, { kind: 'mapped' }>,
+    input: OperationInput,
+  ): Promise<JsonAnswer> {
+    const mapped = provider.operations[route.operation];
+    if (mapped === undefined) throw new GatewayError('provider_not_supported');
+    const ask = async (request: VendorRequest): Promise<unknown> =>
+      parseProviderJson(await this.calls.run(context, operationOf(route, input.body, request)));
+    return { status: 200, json: await mapped(input, ask, context.virtualKey.credential) };
+  }
+}
+
+/** Reads may be repeated; what makes or changes something only when it surely did not arrive. */
+function operationOf(route: RelayRoute, body: JsonObject | undefined, request: VendorRequest) {
+  const model = body?.['model'];
+  return {
+    operation: route.operation,
+    model: typeof model === 'string' ? model : undefined,
+    request,
+    retry: request.method === 'GET' ? ('idempotent' as const) : ('connect' as const),
+  };
+}

@@ -1,0 +1,10 @@
+import type { ResourceProvider } from './operation.types.js';
+import type { RelayRoute } from './relay-route.js';
+
+/** A family of routes and the providers that serve them. */
+export interface ResourceArea {
+  /** Heading in the document. */
+  readonly tag: string;
+  readonly routes: readonly RelayRoute[];
+  readonly providers: readonly ResourceProvider[];
+}

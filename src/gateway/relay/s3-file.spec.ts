@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { folderOf, s3Address, toFileId } from './s3-file.js';
+
+const ADDRESS = 's3://my-bucket.x/a/b_(1).jsonl';
+
+describe('s3Address', () => {
+  it.each([ADDRESS, 's3://bucket', 's3://bucket/', 's3://bucket/a/'])('reads %s, and the id of it', (address) => {
+    expect(s3Address(address)).toBe(address);
+    expect(s3Address(toFileId(address))).toBe(address);
+  });
+
+  it.each([
+    'file-abc123',
+    'https://bucket/a',
+    's3://b',
+    's3://Bucket/a',
+    's3://bucket//a',
+    's3://bucket/a b',
+    's3://bucket/a?x',
+    's3://bucket/a%2f',
+    `s3://bucket/${'a'.repeat(1_024)}`,
+    toFileId('https://bucket/a'),
+    `${toFileId(ADDRESS)}=`,
+    7,
+    null,
+  ])('does not take %j', (value) => {
+    expect(s3Address(value)).toBeUndefined();
+  });
+});
+
+describe('folderOf', () => {
+  it.each([
+    ['s3://bucket/a/b.jsonl', 's3://bucket/a/'],
+    ['s3://bucket/b.jsonl', 's3://bucket/'],
+    ['s3://bucket/a/', undefined],
+    ['s3://bucket/', undefined],
+    ['s3://bucket', undefined],
+  ])('of %s is %s', (address, folder) => {
+    expect(folderOf(address)).toBe(folder);
+  });
+});
+
+describe('toFileId', () => {
+  it('is null without an address', () => {
+    expect(toFileId(undefined)).toBeNull();
+  });
+});
