@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { GatewayModule } from '../gateway/gateway.module.js';
+import { relayController } from '../gateway/relay/relay-controller.js';
+import { ASSISTANTS_PROVIDERS } from './assistants-providers.js';
+import { ASSISTANTS_ROUTES } from './assistants.routes.js';
+
+@Module({
+  imports: [GatewayModule],
+  controllers: [relayController({ tag: 'Assistants', routes: ASSISTANTS_ROUTES, providers: ASSISTANTS_PROVIDERS })],
+})
+export class AssistantsModule {}

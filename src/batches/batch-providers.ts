@@ -1,0 +1,11 @@
+import type { ResourceProvider } from '../gateway/relay/operation.types.js';
+import { azureBatches } from './providers/azure-batches.js';
+import { bedrockBatches } from './providers/bedrock-batches.js';
+
+/** All providers of batches, one line each. */
+export const BATCH_PROVIDERS: readonly ResourceProvider[] = [
+  { kind: 'relay', slug: 'openai' },
+  { kind: 'relay', slug: 'openai-compatible' },
+  azureBatches,
+  bedrockBatches,
+];

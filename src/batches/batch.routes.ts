@@ -1,0 +1,56 @@
+// The batches area of the OpenAI API. Source: https://platform.openai.com/docs/api-reference/batch, read 2026-11-21.
+import { CursorQuery } from '../common/pagination/cursor.query.js';
+import type { RelayRoute } from '../gateway/relay/relay-route.js';
+import { BatchListResponse, BatchResponse } from './batch.response.js';
+
+const BATCH = { kind: 'batch', name: 'batch_id' } as const;
+const RESULTS = [
+  { kind: 'file', name: 'output_file_id' },
+  { kind: 'file', name: 'error_file_id' },
+] as const;
+
+export const BATCH_ROUTES: readonly RelayRoute[] = [
+  {
+    operation: 'batches.list',
+    summary: 'Lists batches, newest first.',
+    method: 'GET',
+    path: '/batches',
+    scope: 'batches.list',
+    query: CursorQuery,
+    response: BatchListResponse,
+    lists: 'batch',
+    produces: RESULTS,
+  },
+  {
+    operation: 'batches.create',
+    summary: 'Creates a batch from an uploaded file.',
+    method: 'POST',
+    path: '/batches',
+    scope: 'batches.create',
+    body: 'json',
+    response: BatchResponse,
+    creates: { kind: 'batch', idField: 'id' },
+    uses: [{ kind: 'file', name: 'input_file_id' }],
+  },
+  {
+    operation: 'batches.retrieve',
+    summary: 'Retrieves a batch.',
+    method: 'GET',
+    path: '/batches/{batch_id}',
+    scope: 'batches.read',
+    response: BatchResponse,
+    about: BATCH,
+    produces: RESULTS,
+  },
+  {
+    operation: 'batches.cancel',
+    summary: 'Cancels a batch that is under way.',
+    method: 'POST',
+    path: '/batches/{batch_id}/cancel',
+    scope: 'batches.update',
+    body: 'json',
+    response: BatchResponse,
+    about: BATCH,
+    produces: RESULTS,
+  },
+];

@@ -1,0 +1,34 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
+import { ID_CHARACTERS } from '../../common/pagination/cursor.query.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+
+export class FilesQuery {
+  /** Only files with this purpose, e.g. `batch`. */
+  @Optional()
+  @IsString()
+  @Length(1, 64)
+  @Matches(ID_CHARACTERS)
+  readonly purpose?: string;
+
+  @ApiPropertyOptional({ type: 'integer' })
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  readonly limit?: number;
+
+  /** Order by `created_at`. */
+  @Optional()
+  @IsIn(['asc', 'desc'])
+  readonly order?: 'asc' | 'desc';
+
+  /** Id of a file; the page after it is returned. */
+  @Optional()
+  @IsString()
+  @Length(1, 1024)
+  @Matches(ID_CHARACTERS)
+  readonly after?: string;
+}

@@ -1,0 +1,56 @@
+// The files that batches read and write. Source: https://platform.openai.com/docs/api-reference/files, read 2026-11-21.
+import type { RelayRoute } from '../gateway/relay/relay-route.js';
+import { FilesQuery } from './dto/files.query.js';
+import { DeletedResponse, FileListResponse, FileResponse } from './file.response.js';
+
+const FILE = { kind: 'file', name: 'file_id' } as const;
+
+export const FILE_ROUTES: readonly RelayRoute[] = [
+  {
+    operation: 'files.list',
+    summary: 'Lists files.',
+    method: 'GET',
+    path: '/files',
+    scope: 'batches.list',
+    query: FilesQuery,
+    response: FileListResponse,
+    lists: 'file',
+  },
+  {
+    operation: 'files.create',
+    summary: 'Uploads a file. The upload is passed on as it comes, whatever its size.',
+    method: 'POST',
+    path: '/files',
+    scope: 'batches.create',
+    body: 'stream',
+    response: FileResponse,
+    creates: { kind: 'file', idField: 'id' },
+  },
+  {
+    operation: 'files.retrieve',
+    summary: 'Retrieves what is known of a file.',
+    method: 'GET',
+    path: '/files/{file_id}',
+    scope: 'batches.read',
+    response: FileResponse,
+    about: FILE,
+  },
+  {
+    operation: 'files.content',
+    summary: 'Downloads a file. The download is passed on as it comes.',
+    method: 'GET',
+    path: '/files/{file_id}/content',
+    scope: 'batches.read',
+    answer: 'bytes',
+    about: FILE,
+  },
+  {
+    operation: 'files.delete',
+    summary: 'Deletes a file.',
+    method: 'DELETE',
+    path: '/files/{file_id}',
+    scope: 'batches.delete',
+    response: DeletedResponse,
+    about: FILE,
+  },
+];

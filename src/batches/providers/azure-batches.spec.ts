@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { type JsonObject, readArray, readObject } from '../../common/json/read.js';
+import { azureBatches } from './azure-batches.js';
+
+const LIST = readObject(
+  JSON.parse(readFileSync(new URL('__fixtures__/azure-batches.json', import.meta.url), 'utf8')),
+  'fixture',
+);
+const BATCH = readObject(readArray(LIST['data'], 'data')[0], 'data[0]');
+const normalise = (batch: JsonObject): JsonObject => azureBatches.normalise?.(batch) ?? {};
+
+describe('a batch of azure-openai', () => {
+  it('stays as it is when nothing is missing, in its order, unknown fields included', () => {
+    expect(JSON.stringify(normalise(BATCH))).toBe(JSON.stringify(BATCH));
+  });
+
+  it('gets null for the fields of the interface that it leaves out', () => {
+    const mended = normalise({ id: 'batch_1', status: 'validating', created_at: 1 });
+    const told = Object.entries(mended).filter(([, value]) => value !== null);
+    expect(told).toEqual([
+      ['id', 'batch_1'],
+      ['status', 'validating'],
+      ['created_at', 1],
+      ['object', 'batch'],
+    ]);
+    const fields = Object.keys(BATCH).filter((name) => name !== 'first_id' && name !== 'last_id');
+    expect(Object.keys(mended).toSorted()).toEqual(fields.toSorted());
+  });
+
+  it.each([
+    ['notRunning', 'validating'],
+    ['pending', 'validating'],
+    ['running', 'in_progress'],
+    ['succeeded', 'completed'],
+    ['canceling', 'cancelling'],
+    ['canceled', 'cancelled'],
+    ['finalizing', 'finalizing'],
+    ['somethingNew', 'somethingNew'],
+    [undefined, null],
+  ])('that is %s is %s', (azureStatus, status) => {
+    expect(normalise({ ...BATCH, status: azureStatus })['status']).toBe(status);
+  });
+});

@@ -1,0 +1,55 @@
+// A batch to create, as Bedrock's model-invocation job. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelInvocationJob.html, read 2026-11-21.
+import type { JsonObject } from '../../common/json/read.js';
+import { BodyFields, type FieldRule, textLike } from '../../gateway/relay/body-fields.js';
+import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../gateway/relay/bedrock-fields.js';
+import { folderOf } from '../../gateway/relay/s3-file.js';
+
+/** `endpoint` says nothing here: each record of the input is already in the model's own form. */
+const KNOWN = [
+  'input_file_id',
+  'model',
+  'role_arn',
+  'job_name',
+  'output_s3_uri',
+  'completion_window',
+  'endpoint',
+] as const;
+
+/** AWS takes 24 to 168 hours. */
+const WINDOW: FieldRule<number> = {
+  read(value) {
+    const hours = Number(/^(\d{2,3})h$/.exec(String(value))?.[1]);
+    return hours >= 24 && hours <= 168 ? hours : undefined;
+  },
+  expected: 'must be between 24h and 168h',
+};
+
+/**
+ * The body of the request that makes the job. `uniqueName` names the job when the caller does not, and lets AWS notice a
+ * request that arrives twice.
+ * @throws GatewayError `validation_failed` with every broken rule
+ */
+export function toInvocationJob(body: JsonObject, uniqueName: string): JsonObject {
+  const fields = new BodyFields(body);
+  const input = fields.required('input_file_id', S3_INPUT);
+  const modelId = fields.required('model', MODEL);
+  const roleArn = fields.required('role_arn', ROLE_ARN);
+  const output = fields.optional('output_s3_uri', S3_FOLDER) ?? (input === undefined ? undefined : folderOf(input));
+  if (input !== undefined && output === undefined) {
+    fields.refuse('output_s3_uri', 'is required where input_file_id is not a file in a folder');
+  }
+  const jobName = fields.optional('job_name', JOB_NAME) ?? `batch-${uniqueName}`;
+  const timeoutDurationInHours = fields.optional('completion_window', WINDOW);
+  fields.optional('endpoint', textLike(/^\/[\w./-]{1,200}$/, 'must be a path'));
+  fields.refuseOthers(KNOWN, 'is not supported for batches at Amazon Bedrock');
+  fields.done();
+  return {
+    jobName,
+    clientRequestToken: uniqueName,
+    modelId,
+    roleArn,
+    inputDataConfig: { s3InputDataConfig: { s3InputFormat: 'JSONL', s3Uri: input } },
+    outputDataConfig: { s3OutputDataConfig: { s3Uri: output } },
+    ...(timeoutDurationInHours === undefined ? {} : { timeoutDurationInHours }),
+  };
+}

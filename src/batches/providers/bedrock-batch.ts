@@ -1,0 +1,114 @@
+// Bedrock's model-invocation job as a batch. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetModelInvocationJob.html, read 2026-11-21.
+import {
+  isObject,
+  type JsonObject,
+  numberOrUndefined,
+  readObject,
+  readString,
+  stringOrUndefined,
+} from '../../common/json/read.js';
+import { type BedrockJobKind, toJobId } from '../../gateway/relay/bedrock-jobs.js';
+import { isoToUnixSeconds } from '../../gateway/relay/iso-time.js';
+import { toFileId } from '../../gateway/relay/s3-file.js';
+
+export const INVOCATION_JOB: BedrockJobKind = {
+  idPrefix: 'batch_',
+  idParam: 'batch_id',
+  arn: /^arn:aws(?:-[a-z-]+)?:bedrock:(?<region>[a-z0-9-]{1,20}):(?<account>\d{12}):model-invocation-job\/[a-z0-9]{1,64}$/,
+  listPath: '/model-invocation-jobs',
+  listField: 'invocationJobSummaries',
+  jobPath: '/model-invocation-job',
+};
+
+type BatchStatus = 'validating' | 'failed' | 'in_progress' | 'completed' | 'expired' | 'cancelling' | 'cancelled';
+
+const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
+  ['Submitted', 'validating'],
+  ['Validating', 'validating'],
+  ['Scheduled', 'in_progress'],
+  ['InProgress', 'in_progress'],
+  ['Completed', 'completed'],
+  // The records that were not reached are missing from both counts.
+  ['PartiallyCompleted', 'completed'],
+  ['Failed', 'failed'],
+  ['Stopping', 'cancelling'],
+  ['Stopped', 'cancelled'],
+  ['Expired', 'expired'],
+]);
+
+/** Paths of the calls that the records are for, after the model. */
+const CALLS: ReadonlyMap<unknown, string> = new Map([
+  ['InvokeModel', 'invoke'],
+  ['Converse', 'converse'],
+]);
+
+/** One job, read by itself or from a list. What AWS does not tell is null. */
+export function toBatch(answer: unknown): JsonObject & { readonly id: string; readonly status: BatchStatus } {
+  const job = readObject(answer, 'job');
+  const providerStatus = stringOrUndefined(job['status']);
+  const status = toStatus(providerStatus);
+  const endedAt = isoToUnixSeconds(job['endTime']);
+  const endedAs = (end: BatchStatus): number | null => (status === end ? endedAt : null);
+  const hours = numberOrUndefined(job['timeoutDurationInHours']);
+  return {
+    id: toJobId(INVOCATION_JOB, readString(job['jobArn'], 'job.jobArn')),
+    object: 'batch',
+    endpoint: endpointOf(job),
+    model: stringOrUndefined(job['modelId']) ?? null,
+    errors: status === 'failed' ? toErrors(job['message']) : null,
+    input_file_id: toFileId(s3Uri(job['inputDataConfig'], 's3InputDataConfig')),
+    completion_window: hours === undefined ? null : `${hours}h`,
+    status,
+    // A folder: AWS names the files in it, and writes failed records beside the others.
+    output_file_id: status === 'completed' ? toFileId(s3Uri(job['outputDataConfig'], 's3OutputDataConfig')) : null,
+    error_file_id: null,
+    created_at: isoToUnixSeconds(job['submitTime']),
+    in_progress_at: null,
+    expires_at: isoToUnixSeconds(job['jobExpirationTime']),
+    finalizing_at: null,
+    completed_at: endedAs('completed'),
+    failed_at: endedAs('failed'),
+    expired_at: endedAs('expired'),
+    cancelling_at: null,
+    cancelled_at: endedAs('cancelled'),
+    request_counts: toCounts(job),
+    metadata: null,
+    tollgate: { provider_status: providerStatus ?? null },
+  };
+}
+
+/** The batch of a job that AWS has agreed to stop, and that may not show it yet. */
+export function toStoppedBatch(answer: unknown): JsonObject {
+  const batch = toBatch(answer);
+  const running = batch.status === 'validating' || batch.status === 'in_progress';
+  return running ? { ...batch, status: 'cancelling' } : batch;
+}
+
+/** A status that AWS adds later must not end a client's waiting, nor make whole lists fail. */
+function toStatus(status: string | undefined): BatchStatus {
+  return status === undefined ? 'validating' : (STATUSES.get(status) ?? 'in_progress');
+}
+
+/** The path below the runtime's address that each record is a body for. */
+function endpointOf(job: JsonObject): string | null {
+  const call = CALLS.get(job['modelInvocationType']);
+  const model = stringOrUndefined(job['modelId']);
+  return call === undefined || model === undefined ? null : `/model/${encodeURIComponent(model)}/${call}`;
+}
+
+function toErrors(message: unknown): JsonObject | null {
+  const text = stringOrUndefined(message);
+  return text === undefined ? null : { object: 'list', data: [{ code: null, message: text, param: null, line: null }] };
+}
+
+function toCounts(job: JsonObject): JsonObject | null {
+  const total = numberOrUndefined(job['totalRecordCount']);
+  const completed = numberOrUndefined(job['successRecordCount']);
+  const failed = numberOrUndefined(job['errorRecordCount']);
+  return total === undefined || completed === undefined || failed === undefined ? null : { total, completed, failed };
+}
+
+function s3Uri(config: unknown, member: string): unknown {
+  const s3 = isObject(config) ? config[member] : undefined;
+  return isObject(s3) ? s3['s3Uri'] : undefined;
+}

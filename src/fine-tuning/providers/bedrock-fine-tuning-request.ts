@@ -1,0 +1,55 @@
+// A fine-tuning job to create, as Bedrock's model-customization job. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11-21.
+import type { JsonObject } from '../../common/json/read.js';
+import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../gateway/relay/bedrock-fields.js';
+import { BodyFields, textLike } from '../../gateway/relay/body-fields.js';
+import { folderOf } from '../../gateway/relay/s3-file.js';
+import { HYPERPARAMETERS } from './bedrock-hyperparameters.js';
+
+const KNOWN = [
+  'model',
+  'training_file',
+  'validation_file',
+  'hyperparameters',
+  'suffix',
+  'role_arn',
+  'job_name',
+  'output_s3_uri',
+] as const;
+
+/** Becomes the name of the model, which no other model of the account may have. */
+const SUFFIX = textLike(/^(?:[0-9a-zA-Z][_-]?){1,63}$/, 'must have at most 63 letters, digits and single - or _');
+
+/**
+ * The body of the request that makes the job. `uniqueName` names the job and the model when the caller does not, and lets
+ * AWS notice a request that arrives twice.
+ * @throws GatewayError `validation_failed` with every broken rule
+ */
+export function toCustomizationJob(body: JsonObject, uniqueName: string): JsonObject {
+  const fields = new BodyFields(body);
+  const baseModelIdentifier = fields.required('model', MODEL);
+  const training = fields.required('training_file', S3_INPUT);
+  const validation = fields.optional('validation_file', S3_INPUT);
+  const roleArn = fields.required('role_arn', ROLE_ARN);
+  const output =
+    fields.optional('output_s3_uri', S3_FOLDER) ?? (training === undefined ? undefined : folderOf(training));
+  if (training !== undefined && output === undefined) {
+    fields.refuse('output_s3_uri', 'is required where training_file is not a file in a folder');
+  }
+  const customModelName = fields.optional('suffix', SUFFIX) ?? `ft-${uniqueName}`;
+  const jobName = fields.optional('job_name', JOB_NAME) ?? `ft-${uniqueName}`;
+  const hyperParameters = fields.optional('hyperparameters', HYPERPARAMETERS);
+  fields.refuseOthers(KNOWN, 'is not supported for fine-tuning at Amazon Bedrock');
+  fields.done();
+  return {
+    jobName,
+    customModelName,
+    clientRequestToken: uniqueName,
+    customizationType: 'FINE_TUNING',
+    baseModelIdentifier,
+    roleArn,
+    trainingDataConfig: { s3Uri: training },
+    ...(validation === undefined ? {} : { validationDataConfig: { validators: [{ s3Uri: validation }] } }),
+    outputDataConfig: { s3Uri: output },
+    ...(hyperParameters === undefined ? {} : { hyperParameters }),
+  };
+}

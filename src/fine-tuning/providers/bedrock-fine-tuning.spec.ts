@@ -1,0 +1,277 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
+import { FakeBedrock, runner } from '../../gateway/relay/__fixtures__/fake-bedrock.js';
+import { toJobId } from '../../gateway/relay/bedrock-jobs.js';
+import { toFileId } from '../../gateway/relay/s3-file.js';
+import { createBedrockFineTuning } from './bedrock-fine-tuning.js';
+import { CUSTOMIZATION_JOB, toFineTuningJob } from './bedrock-fine-tuning-job.js';
+
+const fixture = (name: string): JsonObject =>
+  readObject(JSON.parse(readFileSync(new URL(`__fixtures__/${name}.json`, import.meta.url), 'utf8')), 'fixture');
+
+const JOB = fixture('bedrock-fine-tuning-job');
+const SUMMARY = fixture('bedrock-fine-tuning-summary');
+const ARN = readString(JOB['jobArn'], 'jobArn');
+const ID = toJobId(CUSTOMIZATION_JOB, ARN);
+const BODY: JsonObject = {
+  model: 'amazon.nova-micro-v1:0:128k',
+  training_file: 's3://bucket/train/a.jsonl',
+  role_arn: 'arn:aws:iam::123456789012:role/tuner',
+};
+const provider = createBedrockFineTuning(() => 'unique-1');
+
+function setUp(options: Partial<ConstructorParameters<typeof FakeBedrock>[0]> = {}) {
+  const bedrock = new FakeBedrock({ ...CUSTOMIZATION_JOB, jobs: [JOB], newArn: ARN, ...options });
+  return { bedrock, run: runner(provider, bedrock) };
+}
+
+const refusal = (code: string, param: string) => expect.objectContaining({ code, param });
+const params = (id: string) => ({ params: { fine_tuning_job_id: id } });
+
+describe('a fine-tuning job of bedrock', () => {
+  const whole = {
+    id: ID,
+    object: 'fine_tuning.job',
+    created_at: Date.UTC(2026, 10, 20, 10, 15, 30) / 1_000,
+    error: { code: null, message: null, param: null },
+    fine_tuned_model: JOB['outputModelArn'],
+    finished_at: Date.UTC(2026, 10, 20, 14, 0, 0) / 1_000,
+    hyperparameters: { n_epochs: 2, learningRate: 0.00001, learningRateWarmupSteps: 10 },
+    model: 'amazon.nova-micro-v1:0:128k',
+    organization_id: '123456789012',
+    result_files: [],
+    status: 'succeeded',
+    trained_tokens: null,
+    training_file: toFileId('s3://amzn-s3-demo-bucket/train/train.jsonl'),
+    validation_file: toFileId('s3://amzn-s3-demo-bucket/train/validation.jsonl'),
+    seed: null,
+    integrations: null,
+    estimated_finish: null,
+    tollgate: { provider_status: 'Completed' },
+  };
+
+  it('has every field of the interface, in seconds, and nothing that AWS did not tell', () => {
+    expect(toFineTuningJob(JOB)).toEqual(whole);
+  });
+
+  it('has null in a list for what AWS only tells about a single job', () => {
+    const unknown = { hyperparameters: { n_epochs: null }, training_file: null, validation_file: null };
+    expect(toFineTuningJob(SUMMARY)).toEqual({ ...whole, ...unknown });
+  });
+
+  it('has an id that is fit for a path', () => {
+    expect(ID).toMatch(/^ftjob-[A-Za-z0-9_-]{1,506}$/);
+  });
+
+  it.each([
+    ['InProgress', 'running'],
+    ['Completed', 'succeeded'],
+    ['Failed', 'failed'],
+    ['Stopping', 'cancelled'],
+    ['Stopped', 'cancelled'],
+    ['SomethingNew', 'running'],
+    [undefined, 'queued'],
+  ])('that is %s is %s', (awsStatus, status) => {
+    const job = toFineTuningJob({ ...JOB, status: awsStatus });
+    expect(job.status).toBe(status);
+    expect(job['fine_tuned_model']).toBe(status === 'succeeded' ? JOB['outputModelArn'] : null);
+    expect(job['tollgate']).toEqual({ provider_status: awsStatus ?? null });
+  });
+
+  it.each([
+    ['NotStarted', 'queued'],
+    ['InProgress', 'validating_files'],
+    ['Completed', 'running'],
+  ])('whose validation is %s is %s', (validation, status) => {
+    const statusDetails = { validationDetails: { status: validation } };
+    expect(toFineTuningJob({ ...JOB, status: 'InProgress', statusDetails }).status).toBe(status);
+    expect(toFineTuningJob({ ...JOB, status: 'Stopped', statusDetails }).status).toBe('cancelled');
+  });
+
+  it('is not finished before AWS says when it ended', () => {
+    expect(toFineTuningJob({ ...JOB, endTime: undefined, status: 'Stopping' })['finished_at']).toBeNull();
+  });
+
+  it.each([
+    ['Failed', 'No access'],
+    ['Completed', null],
+  ])('that is %s has the error message %j', (status, message) => {
+    const job = toFineTuningJob({ ...JOB, status, failureMessage: 'No access' });
+    expect(job['error']).toEqual({ code: null, message, param: null });
+  });
+
+  it.each([
+    [
+      { epochCount: '3', batchSize: '8' },
+      { n_epochs: 3, batch_size: 8 },
+    ],
+    [{ learningRateMultiplier: '1.00E-1' }, { n_epochs: 'auto', learning_rate_multiplier: 0.1 }],
+    [{ earlyStoppingPatience: 'none' }, { n_epochs: 'auto', earlyStoppingPatience: 'none' }],
+    [undefined, { n_epochs: null }],
+  ])('with the hyperparameters %j has %j', (hyperParameters, hyperparameters) => {
+    expect(toFineTuningJob({ ...JOB, hyperParameters })['hyperparameters']).toEqual(hyperparameters);
+  });
+
+  it('names a base model that was customised before by its ARN', () => {
+    const baseModelArn = JOB['outputModelArn'];
+    expect(toFineTuningJob({ ...JOB, baseModelArn })['model']).toBe(baseModelArn);
+  });
+});
+
+describe('fine_tuning.jobs.list at bedrock', () => {
+  const jobs = Array.from({ length: 45 }, (_, index) => ({
+    ...SUMMARY,
+    jobArn: ARN.replace(/[^/]+$/, String(45 - index).padStart(12, '0')),
+  }));
+  const expected = jobs.map(({ jobArn }) => toJobId(CUSTOMIZATION_JOB, jobArn));
+
+  it.each([1, 7, 20, 44, 45, 100])('shows 45 jobs once each, in order, %i at a time', async (limit) => {
+    const { bedrock, run } = setUp({ jobs, pageSize: 10 });
+    const seen: string[] = [];
+    for (let more = true; more;) {
+      const after = seen.at(-1);
+      const query = { limit: String(limit), ...(after === undefined ? {} : { after }) };
+      const page = await run('fine_tuning.jobs.list', { query });
+      for (const item of readArray(page['data'], 'data')) seen.push(readString(readObject(item, 'item')['id'], 'id'));
+      more = page['has_more'] === true;
+    }
+    expect(seen).toEqual(expected);
+    expect(bedrock.asked.every(({ path, plane }) => path === '/model-customization-jobs' && plane === 'control')).toBe(
+      true,
+    );
+  });
+
+  it('refuses to go on after what is no job', async () => {
+    const list = setUp({ jobs }).run('fine_tuning.jobs.list', { query: { after: 'ftjob-abc123' } });
+    await expect(list).rejects.toEqual(refusal('validation_failed', 'after'));
+  });
+});
+
+describe('fine_tuning.jobs.retrieve at bedrock', () => {
+  it('asks for the ARN in the job’s region', async () => {
+    const { bedrock, run } = setUp();
+    expect(await run('fine_tuning.jobs.retrieve', params(ID), { aws_region: 'us-west-2' })).toEqual(
+      toFineTuningJob(JOB),
+    );
+    expect(bedrock.asked).toEqual([
+      {
+        method: 'GET',
+        path: `/model-customization-jobs/${encodeURIComponent(ARN)}`,
+        region: 'us-west-2',
+        plane: 'control',
+      },
+    ]);
+  });
+
+  it.each([
+    'ftjob-abc123',
+    ARN,
+    `${ID}?x=1`,
+    ...[`${ARN}/../x`, `${ARN}..%2f`, `${ARN}%00`, `${ARN}?x`, `${ARN}#x`].map((arn) =>
+      toJobId(CUSTOMIZATION_JOB, arn),
+    ),
+    toJobId(CUSTOMIZATION_JOB, ARN.replace('/amazon', '/../amazon')),
+    toJobId(CUSTOMIZATION_JOB, 'arn:aws:bedrock:us-east-1:123456789012:model-invocation-job/abcd1234efgh'),
+  ])('does not know the id %j, and asks nobody', async (id) => {
+    const { bedrock, run } = setUp();
+    for (const operation of ['fine_tuning.jobs.retrieve', 'fine_tuning.jobs.cancel']) {
+      await expect(run(operation, params(id))).rejects.toEqual(refusal('not_found', 'fine_tuning_job_id'));
+    }
+    expect(bedrock.asked).toEqual([]);
+  });
+});
+
+describe('fine_tuning.jobs.create at bedrock', () => {
+  it('makes the job and answers the whole of it', async () => {
+    const { bedrock, run } = setUp();
+    expect(await run('fine_tuning.jobs.create', { body: BODY })).toEqual(toFineTuningJob(JOB));
+    expect(bedrock.asked[0]).toEqual({
+      method: 'POST',
+      path: '/model-customization-jobs',
+      region: undefined,
+      plane: 'control',
+      body: {
+        jobName: 'ft-unique-1',
+        customModelName: 'ft-unique-1',
+        clientRequestToken: 'unique-1',
+        customizationType: 'FINE_TUNING',
+        baseModelIdentifier: 'amazon.nova-micro-v1:0:128k',
+        roleArn: 'arn:aws:iam::123456789012:role/tuner',
+        trainingDataConfig: { s3Uri: 's3://bucket/train/a.jsonl' },
+        outputDataConfig: { s3Uri: 's3://bucket/train/' },
+      },
+    });
+  });
+
+  it('takes all options', async () => {
+    const { bedrock, run } = setUp();
+    const body = {
+      ...BODY,
+      validation_file: toFileId('s3://bucket/train/b.jsonl'),
+      suffix: 'my-model',
+      job_name: 'mine',
+      output_s3_uri: 's3://bucket/out',
+      hyperparameters: { n_epochs: 3, batch_size: 'auto', learning_rate_multiplier: 0.1, learningRateWarmupSteps: '5' },
+    };
+    await run('fine_tuning.jobs.create', { body });
+    expect(bedrock.asked[0]?.body).toMatchObject({
+      jobName: 'mine',
+      customModelName: 'my-model',
+      validationDataConfig: { validators: [{ s3Uri: 's3://bucket/train/b.jsonl' }] },
+      outputDataConfig: { s3Uri: 's3://bucket/out' },
+      hyperParameters: { epochCount: '3', learningRateMultiplier: '0.1', learningRateWarmupSteps: '5' },
+    });
+  });
+
+  it.each([
+    ['without model', { model: undefined }, 'model'],
+    ['without training_file', { training_file: null }, 'training_file'],
+    ['without role_arn', { role_arn: undefined }, 'role_arn'],
+    ['with a file of elsewhere', { training_file: 'file-abc' }, 'training_file'],
+    ['with a validation file of elsewhere', { validation_file: 'file-abc' }, 'validation_file'],
+    ['with a folder as input and no output', { training_file: 's3://bucket/in/' }, 'output_s3_uri'],
+    ['with n_epochs 0', { hyperparameters: { n_epochs: 0 } }, 'hyperparameters'],
+    ['with n_epochs as text', { hyperparameters: { n_epochs: '3' } }, 'hyperparameters'],
+    ['with a nested hyperparameter', { hyperparameters: { a: {} } }, 'hyperparameters'],
+    ['with a suffix that no model may have', { suffix: 'a--b' }, 'suffix'],
+    ['with a seed, which Bedrock has not', { seed: 7 }, 'seed'],
+    ['with a method, which Bedrock has not', { method: { type: 'dpo' } }, 'method'],
+  ])('refuses a job %s', async (_name, change, param) => {
+    const { bedrock, run } = setUp();
+    const created = run('fine_tuning.jobs.create', { body: { ...BODY, ...change } });
+    await expect(created).rejects.toEqual(refusal('validation_failed', param));
+    expect(bedrock.asked).toEqual([]);
+  });
+
+  it('answers what is known when the new job cannot be read yet', async () => {
+    const job = await setUp({ jobs: [] }).run('fine_tuning.jobs.create', { body: BODY });
+    expect(job).toMatchObject({
+      id: ID,
+      status: 'queued',
+      model: 'amazon.nova-micro-v1:0:128k',
+      training_file: toFileId('s3://bucket/train/a.jsonl'),
+      created_at: null,
+      fine_tuned_model: null,
+    });
+  });
+});
+
+describe('fine_tuning.jobs.cancel at bedrock', () => {
+  it.each([
+    ['InProgress', 'cancelled'],
+    ['Stopping', 'cancelled'],
+    ['Stopped', 'cancelled'],
+    ['Completed', 'succeeded'],
+    ['Failed', 'failed'],
+  ])('stops a job that is then %s, and answers %s', async (awsStatus, status) => {
+    const { bedrock, run } = setUp({ jobs: [{ ...JOB, status: awsStatus }] });
+    expect(await run('fine_tuning.jobs.cancel', params(ID))).toMatchObject({ id: ID, status });
+    expect(bedrock.asked[0]).toEqual({
+      method: 'POST',
+      path: `/model-customization-jobs/${encodeURIComponent(ARN)}/stop`,
+      region: 'us-west-2',
+      plane: 'control',
+    });
+  });
+});
