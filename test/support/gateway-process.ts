@@ -37,6 +37,11 @@ export class BuiltProgram {
     return this.errors;
   }
 
+  /** 0 when it could not be started. */
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   get hasEnded(): boolean {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }

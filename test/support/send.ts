@@ -3,6 +3,8 @@ import { readArray, readObject } from '../../src/common/json/read.js';
 
 export interface Message {
   readonly method?: string;
+  /** Sent instead of the URL's own path, which never has dot segments. */
+  readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Pieces are sent one by one, without an announced length. */
   readonly body?: string | Buffer | readonly Buffer[];
@@ -17,9 +19,18 @@ export interface Answer {
 }
 
 /** One request on a connection of its own, which leaves nothing behind. Rejects when no whole answer comes. */
-export function send(url: string, { method = 'POST', headers = {}, body, signal }: Message = {}): Promise<Answer> {
+export function send(
+  url: string,
+  { method = 'POST', path, headers = {}, body, signal }: Message = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent: false, ...(signal === undefined ? {} : { signal }) });
+    const outgoing = request(url, {
+      method,
+      headers,
+      agent: false,
+      ...(path === undefined ? {} : { path }),
+      ...(signal === undefined ? {} : { signal }),
+    });
     outgoing.on('error', reject);
     outgoing.on('response', (incoming) => {
       const chunks: Buffer[] = [];

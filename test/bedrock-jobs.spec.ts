@@ -1,0 +1,240 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type OpenAI from 'openai';
+import { INVOCATION_JOB } from '../src/batches/providers/bedrock-batch.js';
+import { type JsonObject, readObject, readString } from '../src/common/json/read.js';
+import { CUSTOMIZATION_JOB } from '../src/fine-tuning/providers/bedrock-fine-tuning-job.js';
+import { FakeBedrock } from '../src/gateway/relay/__fixtures__/fake-bedrock.js';
+import { bedrockReply, sentTo } from './support/fake-aws.js';
+import { text } from './support/fake-provider.js';
+import { type Ask, openaiClient, plainly } from './support/openai-client.js';
+import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
+import { jsonOf, refusalOf } from './support/send.js';
+
+const ROLE = 'arn:aws:iam::123456789012:role/worker';
+const SUBMITTED = Date.UTC(2026, 10, 20, 10, 15, 30) / 1_000;
+const BATCH = fixture('batches/providers/__fixtures__/bedrock-batch');
+const TUNING = fixture('fine-tuning/providers/__fixtures__/bedrock-fine-tuning-job');
+const BATCH_ARN = readString(BATCH['jobArn'], 'jobArn');
+// The virtual keys of these tests belong to the region of the batch.
+const TUNING_ARN = readString(TUNING['jobArn'], 'jobArn').replace('us-west-2', 'us-east-1');
+
+let gateway: RerankGateway;
+let client: OpenAI;
+let ask: Ask;
+
+beforeAll(async () => {
+  gateway = await startRerankGateway();
+  const slug = await gateway.virtualKey('bedrock');
+  client = openaiClient(gateway, slug);
+  ask = plainly(gateway, slug);
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.provider.forget());
+
+function fixture(name: string): JsonObject {
+  return readObject(JSON.parse(readFileSync(new URL(`../src/${name}.json`, import.meta.url), 'utf8')), name);
+}
+
+/** Newest first, each with an ARN of its own, as AWS lists them. */
+function jobs(count: number, job: JsonObject, arn: string): readonly JsonObject[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...job,
+    jobArn: arn.replace(/[a-z0-9]+$/, String(count - index).padStart(12, '0')),
+  }));
+}
+
+type Account = Partial<ConstructorParameters<typeof FakeBedrock>[0]>;
+
+const withBatches = (account: Account = {}): void => {
+  const bedrock = new FakeBedrock({ ...INVOCATION_JOB, jobs: [BATCH], newArn: BATCH_ARN, ...account });
+  gateway.provider.replyWith(bedrockReply(bedrock));
+};
+const withTuning = (account: Account = {}): void => {
+  const jobs = [{ ...TUNING, jobArn: TUNING_ARN }];
+  gateway.provider.replyWith(
+    bedrockReply(new FakeBedrock({ ...CUSTOMIZATION_JOB, jobs, newArn: TUNING_ARN, ...account })),
+  );
+};
+
+async function idsOf(list: AsyncIterable<{ readonly id: string }>): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const item of list) ids.push(item.id);
+  return ids;
+}
+
+const arnIn = (id: string): string => Buffer.from(id.replace(/^(batch_|ftjob-)/, ''), 'base64url').toString();
+
+describe('the jobs of an AWS account through the official SDK', () => {
+  it.each([
+    [1, 1_000],
+    [7, 10],
+    [20, 1_000],
+    [99, 100],
+    [100, 33],
+  ])('are each seen once, in order, as batches: pages of %i over pages of %i', async (limit, pageSize) => {
+    const all = jobs(limit === 1 ? 40 : 250, BATCH, BATCH_ARN);
+    withBatches({ jobs: all, pageSize });
+    const ids = await idsOf(client.batches.list({ limit }));
+    expect(ids.map(arnIn)).toEqual(all.map((job) => job['jobArn']));
+  });
+
+  it('are each seen once, in order, as fine-tuning jobs', async () => {
+    const all = jobs(250, TUNING, TUNING_ARN);
+    withTuning({ jobs: all, pageSize: 100 });
+    const ids = await idsOf(client.fineTuning.jobs.list({ limit: 100 }));
+    expect(ids.map(arnIn)).toEqual(all.map((job) => job['jobArn']));
+  });
+
+  it('have ids that are fit for an address, and that find them again', async () => {
+    withBatches();
+    const [id = ''] = await idsOf(client.batches.list());
+    expect(id).toMatch(/^batch_[A-Za-z0-9_-]+$/);
+    expect(await client.batches.retrieve(id)).toMatchObject({ id, object: 'batch' });
+    withTuning();
+    const [job = ''] = await idsOf(client.fineTuning.jobs.list());
+    expect(job).toMatch(/^ftjob-[A-Za-z0-9_-]+$/);
+    expect(await client.fineTuning.jobs.retrieve(job)).toMatchObject({ id: job, object: 'fine_tuning.job' });
+  });
+
+  it('have times in seconds and the statuses of the interface, whatever AWS says', async () => {
+    withBatches({
+      jobs: ['Submitted', 'InProgress', 'Completed', 'Stopping', 'Stopped', 'Failed', 'Expired', 'New'].map(
+        (status) => ({ ...BATCH, status }),
+      ),
+    });
+    const { data } = await client.batches.list({ limit: 100 });
+    expect(data.map((batch) => batch.status)).toEqual([
+      'validating',
+      'in_progress',
+      'completed',
+      'cancelling',
+      'cancelled',
+      'failed',
+      'expired',
+      'in_progress',
+    ]);
+    expect(new Set(data.map((batch) => batch.created_at))).toEqual(new Set([SUBMITTED]));
+    withTuning();
+    const [job] = (await client.fineTuning.jobs.list()).data;
+    expect(job).toMatchObject({ status: 'succeeded', created_at: SUBMITTED, trained_tokens: null, seed: null });
+  });
+
+  it('are listed up to an empty page', async () => {
+    withBatches({ jobs: [] });
+    const answer = await ask('GET', '/batches');
+    expect(jsonOf(answer)).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+  });
+
+  it.each(['batch_unknown', 'batch_%2F', 'x'])('are not paged behind what is none of them: %s', async (after) => {
+    withBatches();
+    const refusal = refusalOf(await ask('GET', `/batches?after=${after}`));
+    expect(refusal).toEqual({ status: 400, code: 'validation_failed', param: 'after', source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+});
+
+describe('a batch at Bedrock', () => {
+  const body = { input_file_id: 's3://bucket/in/records.jsonl', model: 'amazon.nova-micro-v1:0', role_arn: ROLE };
+
+  it('is created, and answered as it then is', async () => {
+    withBatches({ jobs: [{ ...BATCH, status: 'Submitted' }] });
+    const answer = await ask('POST', '/batches', { body });
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toMatchObject({ object: 'batch', status: 'validating', created_at: SUBMITTED });
+    expect(sentTo(gateway.provider.calls[0])).toMatchObject({
+      modelId: body.model,
+      roleArn: ROLE,
+      inputDataConfig: { s3InputDataConfig: { s3Uri: body.input_file_id } },
+      outputDataConfig: { s3OutputDataConfig: { s3Uri: 's3://bucket/in/' } },
+    });
+  });
+
+  it('is cancelled, and says so although AWS still runs it', async () => {
+    withBatches({ jobs: [{ ...BATCH, status: 'InProgress' }] });
+    const [id = ''] = await idsOf(client.batches.list());
+    expect(await client.batches.cancel(id)).toMatchObject({ id, status: 'cancelling' });
+    const calls = gateway.provider.calls.map(({ method, path }) => `${method} ${decodeURIComponent(path)}`);
+    expect(calls.slice(1)).toEqual([
+      `POST /model-invocation-job/${BATCH_ARN}/stop`,
+      `GET /model-invocation-job/${BATCH_ARN}`,
+    ]);
+  });
+
+  it.each([
+    [{ ...body, role_arn: undefined }, 'role_arn'],
+    [{ ...body, input_file_id: 'https://example.com/a' }, 'input_file_id'],
+    [{ ...body, completion_window: '1h' }, 'completion_window'],
+    [{ ...body, output_expires_after: {} }, 'output_expires_after'],
+  ])('is refused when a rule is broken (%#), before AWS is asked', async (broken, param) => {
+    const refusal = refusalOf(await ask('POST', '/batches', { body: broken }));
+    expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it.each(['batch_none', `batch_${Buffer.from('arn:aws:s3:::bucket').toString('base64url')}`])(
+    'is not found under an id that names none: %s',
+    async (id) => {
+      const refusal = refusalOf(await ask('GET', `/batches/${id}`));
+      expect(refusal).toEqual({ status: 404, code: 'not_found', param: 'batch_id', source: 'gateway' });
+      expect(gateway.provider.calls).toHaveLength(0);
+    },
+  );
+
+  it("passes AWS's refusal on", async () => {
+    withBatches({ jobs: [] });
+    const id = `batch_${Buffer.from(BATCH_ARN).toString('base64url')}`;
+    expect(refusalOf(await ask('GET', `/batches/${id}`))).toMatchObject({ status: 404, code: 'provider_rejected' });
+    gateway.provider.replyWith(text('{"jobArn":', 'application/json'));
+    expect(refusalOf(await ask('GET', `/batches/${id}`))).toMatchObject({ status: 502, source: 'provider' });
+  });
+});
+
+describe('a fine-tuning job at Bedrock', () => {
+  const body = { model: 'amazon.nova-micro-v1:0:128k', training_file: 's3://bucket/train/a.jsonl', role_arn: ROLE };
+
+  it('is created, and cancelled', async () => {
+    withTuning({ jobs: [{ ...TUNING, jobArn: TUNING_ARN, status: 'InProgress' }] });
+    const created = jsonOf(
+      await ask('POST', '/fine_tuning/jobs', { body: { ...body, hyperparameters: { n_epochs: 2 } } }),
+    );
+    expect(created).toMatchObject({ object: 'fine_tuning.job', status: 'running', fine_tuned_model: null });
+    expect(sentTo(gateway.provider.calls[0])).toMatchObject({
+      baseModelIdentifier: body.model,
+      trainingDataConfig: { s3Uri: body.training_file },
+      hyperParameters: { epochCount: '2' },
+    });
+    const id = readString(created['id'], 'id');
+    expect(await client.fineTuning.jobs.cancel(id)).toMatchObject({ id, status: 'cancelled' });
+  });
+
+  it.each([
+    [{ ...body, training_file: undefined }, 'training_file'],
+    [{ ...body, training_file: 'file-abc' }, 'training_file'],
+    [{ ...body, seed: 7 }, 'seed'],
+  ])('is refused when a rule is broken (%#), before AWS is asked', async (broken, param) => {
+    const refusal = refusalOf(await ask('POST', '/fine_tuning/jobs', { body: broken }));
+    expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+});
+
+describe('what Bedrock does not have', () => {
+  it.each([
+    ['GET', '/fine_tuning/jobs/ftjob-1/events'],
+    ['GET', '/fine_tuning/jobs/ftjob-1/checkpoints'],
+    ['POST', '/fine_tuning/jobs/ftjob-1/pause'],
+    ['POST', '/fine_tuning/jobs/ftjob-1/resume'],
+    ['GET', '/files'],
+    ['POST', '/files'],
+    ['GET', '/files/file-1'],
+    ['GET', '/files/file-1/content'],
+    ['DELETE', '/files/file-1'],
+    ['GET', '/threads/thread_1/runs'],
+    ['POST', '/threads'],
+  ])('is refused without asking it: %s %s', async (method, path) => {
+    const refusal = refusalOf(await ask(method, path));
+    expect(refusal).toEqual({ status: 400, code: 'provider_not_supported', param: null, source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+});

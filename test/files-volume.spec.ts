@@ -1,0 +1,142 @@
+import { createHash, type Hash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readString } from '../src/common/json/read.js';
+import { type ByteProvider, startByteProvider } from './support/byte-provider.js';
+import { GatewayProcess } from './support/gateway-process.js';
+import { jsonOf, send } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+
+const MIB = 1_048_576;
+const CHUNK_BYTES = 64 * 1_024;
+const VOLUME = 300 * MIB;
+/** Enough for buffers and code to reach the size that they keep. */
+const WARM_UP = 48 * MIB;
+const MOST_GROWTH = 64 * MIB;
+const SAMPLE_EVERY_MS = 20;
+
+/** The gateway as it is shipped, in a process of its own: memory of this one would tell nothing. */
+let gateway: GatewayProcess;
+let provider: ByteProvider;
+let folder: string;
+let url: string;
+let headers: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-volume-'));
+  provider = await startByteProvider();
+  const settings = { DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY, EGRESS_ALLOW: '127.0.0.1' };
+  gateway = new GatewayProcess({ ...settings, LOG_LEVEL: 'warn' }, folder);
+  url = await gateway.url();
+  const key = { name: 'files', provider: 'openai-compatible', config: { base_url: provider.url } };
+  const made = await send(`${url}/v1/virtual-keys`, {
+    headers: { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(key),
+  });
+  headers = { 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': readString(jsonOf(made)['slug'], 'slug') };
+}, 90_000);
+afterAll(async () => {
+  await gateway.kill();
+  await provider.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Bytes that differ from chunk to chunk, so that a lost or a doubled one shows. */
+function bytes(size: number, digest: Hash): Readable {
+  const chunks = function* () {
+    for (let sent = 0; sent < size; sent += CHUNK_BYTES) {
+      const chunk = Buffer.alloc(CHUNK_BYTES, sent / CHUNK_BYTES);
+      chunk.writeUInt32LE(sent / CHUNK_BYTES);
+      digest.update(chunk);
+      yield chunk;
+    }
+  };
+  return Readable.from(chunks(), { objectMode: false });
+}
+
+function into(digest: Hash): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      digest.update(chunk);
+      done();
+    },
+  });
+}
+
+const sha256 = (): Hash => createHash('sha256');
+
+/** Uploads so many bytes; answers the digests of what was sent and of what came to the provider. */
+async function upload(size: number): Promise<readonly string[]> {
+  const [sent, received] = [sha256(), sha256()];
+  provider.answerWith((incoming, response) => {
+    void pipeline(incoming, into(received)).then(() => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"file-1"}');
+    });
+  });
+  const type = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': String(size) };
+  const outgoing = request(`${url}/v1/files`, { method: 'POST', agent: false, headers: { ...headers, ...type } });
+  const answered = once(outgoing, 'response');
+  await pipeline(bytes(size, sent), outgoing);
+  const [answer]: IncomingMessage[] = await answered;
+  answer?.resume();
+  expect(answer?.statusCode).toBe(200);
+  return [sent.digest('hex'), received.digest('hex')];
+}
+
+/** The same the other way. */
+async function download(size: number): Promise<readonly string[]> {
+  const [sent, received] = [sha256(), sha256()];
+  provider.answerWith((_incoming, response) => {
+    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': String(size) });
+    void pipeline(bytes(size, sent), response);
+  });
+  const outgoing = request(`${url}/v1/files/file-1/content`, { agent: false, headers }).end();
+  const [answer]: IncomingMessage[] = await once(outgoing, 'response');
+  if (answer !== undefined) await pipeline(answer, into(received));
+  expect(answer?.statusCode).toBe(200);
+  return [sent.digest('hex'), received.digest('hex')];
+}
+
+/** Resident memory of the gateway in bytes. */
+function memory(): number {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+}
+
+/** Most memory that the gateway held while the work went on, above what it held before. */
+async function growthDuring(work: () => Promise<void>): Promise<number> {
+  const before = memory();
+  let peak = before;
+  const sampling = setInterval(() => (peak = Math.max(peak, memory())), SAMPLE_EVERY_MS);
+  await work().finally(() => clearInterval(sampling));
+  return Math.max(peak, memory()) - before;
+}
+
+// Only Linux tells the memory of another process in a file.
+(process.platform === 'linux' ? describe : describe.skip)('300 MiB pass whole, and never through much memory', () => {
+  beforeAll(async () => {
+    await upload(WARM_UP);
+    await download(WARM_UP);
+  }, 60_000);
+
+  it.each([
+    ['up', upload],
+    ['down', download],
+  ])(
+    '%s',
+    async (_direction, pass) => {
+      const growth = await growthDuring(async () => {
+        const [sent, received] = await pass(VOLUME);
+        expect(received).toBe(sent);
+      });
+      expect(growth).toBeLessThan(MOST_GROWTH);
+    },
+    120_000,
+  );
+});

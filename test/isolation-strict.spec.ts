@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SCOPES } from '../src/access/scopes.js';
+import { readArray, readObject, readString } from '../src/common/json/read.js';
+import { batches, cursorPages } from './support/fake-openai.js';
+import { json, onlyCall, type Reply, text } from './support/fake-provider.js';
+import { type Ask, plainly } from './support/openai-client.js';
+import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
+
+const AREAS = SCOPES.filter((scope) => /^(?:batches|fine_tuning|threads)\./.test(scope));
+const NOT_FOUND = { status: 404, code: 'not_found', source: 'gateway' };
+
+let gateway: RerankGateway;
+/** A workspace, through a virtual key that isolates it. */
+let ours: Ask;
+/** Another one. */
+let theirs: Ask;
+/** The first one, through a virtual key of the same account that does not isolate. */
+let openly: Ask;
+
+beforeAll(async () => {
+  gateway = await startRerankGateway();
+  const strict = await gateway.virtualKey('openai-compatible', { config: { isolation: 'strict' } });
+  const open = await gateway.virtualKey('openai-compatible');
+  const ourKey = await keyOf('ours');
+  ours = as(ourKey, strict);
+  theirs = as(await keyOf('theirs'), strict);
+  openly = as(ourKey, open);
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.provider.forget());
+
+function as(key: string, virtualKey: string): Ask {
+  const ask = plainly(gateway, virtualKey);
+  return (method, path, { headers, ...more } = {}) =>
+    ask(method, path, { ...more, headers: { 'x-gateway-api-key': key, ...headers } });
+}
+
+async function keyOf(workspace: string): Promise<string> {
+  const admin = plainly(gateway, 'local');
+  await admin('POST', '/workspaces', { body: { name: workspace, slug: workspace } });
+  const key = { name: workspace, workspace_id: workspace, scopes: AREAS };
+  return readString(jsonOf(await admin('POST', '/api-keys', { body: key }))['key'], 'key');
+}
+
+/** Has the provider make an object with this id for one of them, then forgets about it. */
+async function made(by: Ask, path: string, id: string, more: object = {}): Promise<void> {
+  gateway.provider.replyWith(json({ id, ...more }));
+  const answer = await by('POST', path, { body: path === '/files' ? Buffer.from('--x') : {} });
+  expect(answer.status).toBe(200);
+  gateway.provider.forget();
+}
+
+const idsIn = (answer: Answer) =>
+  readArray(jsonOf(answer)['data'], 'data').map((item) => readObject(item, 'item')['id']);
+
+describe('files', () => {
+  it('are listed, read and deleted by the workspace that uploaded them only', async () => {
+    await made(ours, '/files', 'file-ours');
+    await made(theirs, '/files', 'file-theirs');
+    const account = cursorPages([{ id: 'file-theirs' }, { id: 'file-ours' }, { id: 'file-of-nobody' }]);
+    gateway.provider.replyWith(account);
+    expect(idsIn(await ours('GET', '/files?purpose=batch'))).toEqual(['file-ours']);
+    expect(idsIn(await theirs('GET', '/files'))).toEqual(['file-theirs']);
+    expect(gateway.provider.calls[0]?.path).toContain('purpose=batch');
+    gateway.provider.forget();
+    for (const [method, path] of [
+      ['GET', '/files/file-theirs'],
+      ['GET', '/files/file-theirs/content'],
+      ['DELETE', '/files/file-theirs'],
+      ['GET', '/files/file-of-nobody/content'],
+    ] as const) {
+      expect(refusalOf(await ours(method, path))).toEqual({ ...NOT_FOUND, param: 'file_id' });
+    }
+    expect(gateway.provider.calls).toHaveLength(0);
+    gateway.provider.replyWith(text('{"a":1}\n', 'application/jsonl'));
+    expect((await ours('GET', '/files/file-ours/content')).text).toBe('{"a":1}\n');
+  });
+
+  it.each([
+    ['/batches', { input_file_id: 'file-b' }, 'input_file_id'],
+    ['/batches', { input_file_id: ['file-a', 'file-b'] }, 'input_file_id'],
+    ['/batches', { input_file_id: 'file-\u0000' }, 'input_file_id'],
+    ['/fine_tuning/jobs', { training_file: 'file-b' }, 'training_file'],
+    ['/fine_tuning/jobs', { training_file: 'file-a', validation_file: 'file-b' }, 'validation_file'],
+    ['/threads', { messages: [{ attachments: [{ file_id: 'file-b', tools: [] }] }] }, 'file_id'],
+    ['/threads', { tool_resources: { code_interpreter: { file_ids: ['file-a', 'file-b'] } } }, 'file_ids'],
+    ['/threads/runs', { thread: { messages: [{ content: [{ image_file: { file_id: 'file-b' } }] }] } }, 'file_id'],
+  ])('of others are not used: POST %s %j', async (path, body, param) => {
+    await made(ours, '/files', 'file-a');
+    await made(theirs, '/files', 'file-b');
+    expect(refusalOf(await ours('POST', path, { body }))).toEqual({ ...NOT_FOUND, param });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it('of its own are used, and what callers note is not read as an id', async () => {
+    await made(ours, '/files', 'file-a');
+    gateway.provider.replyWith(json({ id: 'ftjob-1' }));
+    const body = { training_file: 'file-a', validation_file: null, metadata: { file_id: 'file-b' } };
+    expect((await ours('POST', '/fine_tuning/jobs', { body })).status).toBe(200);
+    expect(onlyCall(gateway.provider).body).toBe(JSON.stringify(body));
+  });
+
+  it('are the ones that were checked when a field stands there twice', async () => {
+    await made(ours, '/files', 'file-a');
+    gateway.provider.replyWith(json({ id: 'ftjob-2' }));
+    const body = '{"training_file":"file-b","training_file":"file-a"}';
+    expect((await ours('POST', '/fine_tuning/jobs', { body })).status).toBe(200);
+    expect(onlyCall(gateway.provider).body).toBe('{"training_file":"file-a"}');
+  });
+});
+
+describe("the results of a workspace's own batches and jobs", () => {
+  it.each([
+    ['/batches', 'batch_out', '', { output_file_id: 'file-out-1', error_file_id: 'file-err-1' }],
+    ['/batches', 'batch_out2', '/cancel', { output_file_id: 'file-out-2' }],
+    ['/fine_tuning/jobs', 'ftjob-out', '', { result_files: ['file-out-3', 'file-out-4'] }],
+  ])('are its own once it has seen their ids: %s/%s%s', async (path, id, action, results) => {
+    await made(ours, path, id);
+    const files = Object.values(results).flat();
+    const [first = ''] = files;
+    expect(refusalOf(await ours('GET', `/files/${first}`))).toMatchObject(NOT_FOUND);
+    gateway.provider.replyWith(json({ id, ...results }));
+    expect((await ours(action === '' ? 'GET' : 'POST', `${path}/${id}${action}`)).status).toBe(200);
+    for (const file of files) {
+      expect((await ours('GET', `/files/${file}`)).status).toBe(200);
+      expect(refusalOf(await theirs('GET', `/files/${file}`))).toMatchObject(NOT_FOUND);
+    }
+  });
+
+  it('are its own when a list has shown them', async () => {
+    await made(ours, '/batches', 'batch_listed');
+    const listed = [{ id: 'batch_listed', output_file_id: 'file-listed' }];
+    gateway.provider.replyWith(cursorPages(listed));
+    expect(idsIn(await ours('GET', '/batches'))).toEqual(['batch_listed']);
+    expect((await ours('GET', '/files/file-listed')).status).toBe(200);
+    expect((await theirs('GET', '/files/file-listed')).status).toBe(404);
+  });
+
+  it('never are the files of others, whatever an answer repeats of a request', async () => {
+    await made(theirs, '/files', 'file-secret');
+    await made(ours, '/batches', 'batch_claim');
+    const claims = { metadata: { output_file_id: 'file-x' }, nested: { output_file_id: 'file-y' } };
+    gateway.provider.replyWith(json({ id: 'batch_claim', ...claims, output_file_id: 'file-secret' }));
+    await ours('GET', '/batches/batch_claim');
+    for (const file of ['file-x', 'file-y', 'file-secret']) {
+      expect(refusalOf(await ours('GET', `/files/${file}`))).toMatchObject(NOT_FOUND);
+    }
+  });
+});
+
+describe('a page behind an object', () => {
+  it.each(['/batches', '/files', '/fine_tuning/jobs'])(
+    'of others is refused like one behind nothing: %s',
+    async (path) => {
+      const suffix = path.replaceAll(/\W/g, '');
+      await made(ours, path, `mine-${suffix}`);
+      await made(theirs, path, `foreign-${suffix}`);
+      gateway.provider.replyWith(cursorPages(batches(3)));
+      for (const after of [`foreign-${suffix}`, 'nothing']) {
+        const refusal = refusalOf(await ours('GET', `${path}?after=${after}`));
+        expect(refusal).toEqual({ status: 400, code: 'validation_failed', param: 'after', source: 'gateway' });
+      }
+      expect(gateway.provider.calls).toHaveLength(0);
+      expect((await ours('GET', `${path}?after=mine-${suffix}`)).status).toBe(200);
+    },
+  );
+});
+
+describe('a thread that is made together with its run', () => {
+  const thread = json({ id: 'run_1', object: 'thread.run', thread_id: 'thread_ours' });
+
+  it('belongs to the workspace that made it', async () => {
+    gateway.provider.replyWith(thread);
+    expect((await ours('POST', '/threads/runs', { body: { assistant_id: 'asst_1' } })).status).toBe(200);
+    expect((await ours('GET', '/threads/thread_ours/runs')).status).toBe(200);
+    expect(refusalOf(await theirs('GET', '/threads/thread_ours/runs'))).toEqual({ ...NOT_FOUND, param: 'thread_id' });
+  });
+
+  it.each([true, 'true', 1, {}])('is refused with stream: %j, since a stream is not read here', async (stream) => {
+    gateway.provider.replyWith(thread);
+    const refusal = refusalOf(await ours('POST', '/threads/runs', { body: { assistant_id: 'asst_1', stream } }));
+    expect(refusal).toEqual({ status: 400, code: 'unsupported_parameter', param: 'stream', source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it.each([false, null])('is made with stream: %j', async (stream) => {
+    gateway.provider.replyWith(thread);
+    expect((await ours('POST', '/threads/runs', { body: { stream } })).status).toBe(200);
+  });
+
+  it('never passes as a stream, even when the provider answers one unasked', async () => {
+    gateway.provider.replyWith(text('event: thread.created\ndata: {"id":"thread_x"}\n\n', 'text/event-stream'));
+    const answer = await ours('POST', '/threads/runs', { body: {} });
+    expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response' });
+  });
+
+  it('streams later runs of its own, and creates with a virtual key that does not isolate', async () => {
+    await made(ours, '/threads', 'thread_streamed');
+    gateway.provider.replyWith(text('data: [DONE]\n\n', 'text/event-stream'));
+    const body = { stream: true };
+    expect((await ours('POST', '/threads/thread_streamed/runs', { body })).text).toBe('data: [DONE]\n\n');
+    expect((await openly('POST', '/threads/runs', { body })).text).toBe('data: [DONE]\n\n');
+  });
+});
+
+describe('an answer to a create without an id', () => {
+  const nameless: Reply = json({ object: 'batch' });
+
+  it('is no answer where the object would be out of reach from then on', async () => {
+    gateway.provider.replyWith(nameless);
+    const answer = await ours('POST', '/batches', { body: {} });
+    expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response', source: 'provider' });
+  });
+
+  it('is passed on as it is where nothing is isolated', async () => {
+    gateway.provider.replyWith(nameless);
+    expect((await openly('POST', '/batches', { body: {} })).text).toBe('{"object":"batch"}');
+  });
+});

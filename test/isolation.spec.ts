@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { batches, cursorPages } from './support/fake-openai.js';
+import { json, type Reply } from './support/fake-provider.js';
+import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
+import { ADMIN_KEY } from './support/test-app.js';
+
+describe('isolation of workspaces that share a provider account', () => {
+  let gateway: RerankGateway;
+  let strict: string;
+  let open: string;
+  const keys: string[] = [];
+
+  beforeAll(async () => {
+    gateway = await startRerankGateway();
+    strict = await gateway.virtualKey('openai-compatible', { config: { isolation: 'strict' } });
+    open = await gateway.virtualKey('openai-compatible');
+    for (const slug of ['team-a', 'team-b']) {
+      await call('POST', '/workspaces', { key: ADMIN_KEY, body: { name: slug, slug } });
+      const scopes = [
+        'batches.create',
+        'batches.list',
+        'batches.read',
+        'batches.update',
+        'threads.create',
+        'threads.list',
+      ];
+      const created = await call('POST', '/api-keys', {
+        key: ADMIN_KEY,
+        body: { name: slug, workspace_id: slug, scopes },
+      });
+      keys.push(created.json.key);
+    }
+  });
+  afterAll(() => gateway.close());
+  beforeEach(() => gateway.provider.forget());
+
+  interface Answer {
+    readonly id: string;
+    readonly key: string;
+    readonly data: readonly { readonly id: string }[];
+    readonly last_id: string;
+    readonly has_more: boolean;
+  }
+
+  interface Options {
+    readonly key: string | undefined;
+    readonly virtualKey?: string;
+    readonly body?: unknown;
+  }
+
+  async function call(method: string, path: string, { key = '', virtualKey = strict, body }: Options) {
+    const answer = await fetch(`${gateway.app.url}/v1${path}`, {
+      method,
+      headers: { 'x-gateway-api-key': key, 'x-gateway-virtual-key': virtualKey, 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const json: Answer = JSON.parse(await answer.text());
+    return { status: answer.status, json };
+  }
+
+  /** Creates batches and lists them, newest first, whoever made them. */
+  function account(): Reply {
+    const made: { readonly id: string }[] = [];
+    return (response, request) => {
+      if (request.method !== 'POST') return cursorPages(made)(response, request);
+      const [batch] = batches(made.length + 1);
+      if (batch !== undefined) made.unshift(batch);
+      return json(batch)(response, request);
+    };
+  }
+
+  const create = (key: string | undefined) => call('POST', '/batches', { key, body: { endpoint: '/v1/embeddings' } });
+
+  it('lists only what the workspace made, with paging that is right', async () => {
+    gateway.provider.replyWith(account());
+    const [teamA, teamB] = keys;
+    const own: string[] = [];
+    for (let round = 0; round < 12; round += 1) {
+      own.unshift((await create(teamA)).json.id);
+      for (let other = 0; other < 15; other += 1) await create(teamB);
+    }
+    const seen: string[] = [];
+    let after = '';
+    for (let page = 0; page < 5; page += 1) {
+      const { json: list } = await call('GET', `/batches?limit=5${after}`, { key: teamA });
+      seen.push(...list.data.map((item) => item.id));
+      expect(list.last_id).toBe(list.data.at(-1)?.id);
+      if (!list.has_more) break;
+      after = `&after=${list.last_id}`;
+    }
+    expect(seen).toEqual(own);
+  });
+
+  it("finds the workspace's own objects and nobody else's, by name or inside a body", async () => {
+    gateway.provider.replyWith(account());
+    const [teamA, teamB] = keys;
+    const { id } = (await create(teamA)).json;
+    gateway.provider.replyWith(json({ id }));
+    gateway.provider.forget();
+    expect((await call('GET', `/batches/${id}`, { key: teamA })).status).toBe(200);
+    for (const [method, path, body] of [
+      ['GET', `/batches/${id}`, undefined],
+      ['POST', `/batches/${id}/cancel`, {}],
+      ['POST', '/batches', { input_file_id: 'file-of-others' }],
+      ['GET', '/threads/thread_of_others/runs', undefined],
+    ] as const) {
+      const refused = await call(method, path, { key: teamB, body });
+      expect(refused).toMatchObject({ status: 404, json: { error: { code: 'not_found', source: 'gateway' } } });
+    }
+    expect(gateway.provider.calls).toHaveLength(1);
+  });
+
+  it('passes everything on without it', async () => {
+    gateway.provider.replyWith(cursorPages(batches(3)));
+    const { json: list } = await call('GET', '/batches', { key: keys[1], virtualKey: open });
+    expect(list.data).toHaveLength(3);
+  });
+});

@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ASSISTANTS_ROUTES } from '../src/assistants/assistants.routes.js';
+import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
+import { FILE_ROUTES } from '../src/batches/file.routes.js';
+import { type JsonObject, readArray, readObject, readString } from '../src/common/json/read.js';
+import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
+import { GatewayProcess } from './support/gateway-process.js';
+
+const AREAS = {
+  Batches: BATCH_ROUTES,
+  Files: FILE_ROUTES,
+  'Fine-tuning': FINE_TUNING_ROUTES,
+  Assistants: ASSISTANTS_ROUTES,
+};
+const ROUTES = Object.entries(AREAS).flatMap(([tag, routes]) =>
+  routes.map((route) => ({ tag, route, name: `${route.method} ${route.path}` })),
+);
+
+/** The tables of the interface: the fields of each resource. */
+const TABLES: Readonly<Record<string, readonly string[]>> = {
+  ThreadRunResponse: [
+    'id',
+    'object',
+    'created_at',
+    'thread_id',
+    'assistant_id',
+    'status',
+    'required_action',
+    'last_error',
+    'expires_at',
+    'started_at',
+    'cancelled_at',
+    'failed_at',
+    'completed_at',
+    'incomplete_details',
+    'model',
+    'instructions',
+    'tools',
+    'metadata',
+    'usage',
+    'max_prompt_tokens',
+    'max_completion_tokens',
+    'truncation_strategy',
+    'tool_choice',
+    'parallel_tool_calls',
+    'response_format',
+    'temperature',
+    'top_p',
+  ],
+  RequiredActionResponse: ['type', 'submit_tool_outputs'],
+  SubmitToolOutputsResponse: ['tool_calls'],
+  ToolCallResponse: ['id', 'type', 'function'],
+  ToolCallFunctionResponse: ['name', 'arguments'],
+  RunErrorResponse: ['code', 'message'],
+  IncompleteDetailsResponse: ['reason'],
+  RunUsageResponse: ['completion_tokens', 'prompt_tokens', 'total_tokens'],
+  TruncationStrategyResponse: ['type', 'last_messages'],
+  BatchResponse: [
+    'id',
+    'object',
+    'endpoint',
+    'input_file_id',
+    'completion_window',
+    'status',
+    'created_at',
+    'errors',
+    'output_file_id',
+    'error_file_id',
+    'in_progress_at',
+    'expires_at',
+    'finalizing_at',
+    'completed_at',
+    'failed_at',
+    'expired_at',
+    'cancelling_at',
+    'cancelled_at',
+    'request_counts',
+    'metadata',
+  ],
+  BatchErrorsResponse: ['object', 'data'],
+  BatchErrorResponse: ['code', 'message', 'param', 'line'],
+  BatchRequestCountsResponse: ['total', 'completed', 'failed'],
+  FineTuningJobResponse: [
+    'id',
+    'created_at',
+    'error',
+    'fine_tuned_model',
+    'finished_at',
+    'hyperparameters',
+    'model',
+    'object',
+    'organization_id',
+    'result_files',
+    'status',
+    'trained_tokens',
+    'training_file',
+    'validation_file',
+    'seed',
+    'integrations',
+    'estimated_finish',
+  ],
+  FineTuningErrorResponse: ['code', 'message', 'param'],
+  HyperparametersResponse: ['n_epochs'],
+  IntegrationResponse: ['type', 'wandb'],
+  ExperimentTrackingResponse: ['project', 'name', 'entity', 'tags'],
+  ThreadRunListResponse: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  BatchListResponse: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+};
+
+/** The fields that the interface calls required. */
+const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  ThreadRunListResponse: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  BatchListResponse: ['object', 'data', 'has_more'],
+  FineTuningJobResponse: (TABLES['FineTuningJobResponse'] ?? []).slice(0, 15),
+};
+
+let gateway: GatewayProcess;
+let folder: string;
+let document: JsonObject;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-document-'));
+  // The schemas come from a plugin of the build, so this is the gateway as it is shipped.
+  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' }, folder);
+  const answer = await fetch(`${await gateway.url()}/docs/openapi.json`);
+  document = readObject(await answer.json(), 'document');
+}, 60_000);
+afterAll(async () => {
+  await gateway.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What stands at a path of the document. */
+function at(...path: readonly string[]): JsonObject {
+  return path.reduce((place, name) => readObject(place[name], path.join('.')), document);
+}
+
+const operationOf = ({ method, path }: { readonly method: string; readonly path: string }): JsonObject =>
+  at('paths', `/v1${path}`, method.toLowerCase());
+
+function queryOf(path: string): readonly JsonObject[] {
+  return readArray(operationOf({ method: 'GET', path })['parameters'], 'parameters')
+    .map((parameter) => readObject(parameter, 'parameter'))
+    .filter((parameter) => parameter['in'] === 'query');
+}
+
+describe('the document', () => {
+  it.each(ROUTES)('has $name in its area, with what it does and what it answers', ({ tag, route }) => {
+    const operation = operationOf(route);
+    expect(operation).toMatchObject({ tags: [tag], summary: route.summary });
+    const answer = at('paths', `/v1${route.path}`, route.method.toLowerCase(), 'responses', '200');
+    expect(answer['content'] !== undefined).toBe(route.response !== undefined);
+    expect(operation['requestBody'] !== undefined).toBe(route.body !== undefined);
+  });
+
+  it('has an id of its own for each operation', () => {
+    const ids = ROUTES.map(({ route }) => readString(operationOf(route)['operationId'], 'operationId'));
+    expect(new Set(ids).size).toBe(ROUTES.length);
+    expect(ids).toContain('BatchesController_batchesList');
+    expect(ids).toContain('AssistantsController_threadsRunsList');
+  });
+
+  it.each(Object.entries(TABLES))('has every field of the interface in %s', (name, fields) => {
+    expect(Object.keys(at('components', 'schemas', name, 'properties')).sort()).toEqual([...fields].sort());
+  });
+
+  it.each(Object.entries(REQUIRED))('requires of %s what the interface requires', (name, fields) => {
+    expect(at('components', 'schemas', name)['required']).toEqual(expect.arrayContaining([...fields]));
+  });
+
+  it('has the parameters of the lists, with their rules', () => {
+    const limit = {
+      name: 'limit',
+      required: false,
+      schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    };
+    const order = { name: 'order', required: false, schema: { enum: ['asc', 'desc'], default: 'desc' } };
+    const cursor = (name: string) => ({ name, required: false, schema: { type: 'string', minLength: 1 } });
+    const batches = queryOf('/batches');
+    expect(batches).toMatchObject([limit, cursor('after')]);
+    const runs = [...queryOf('/threads/{thread_id}/runs')].sort((a, b) =>
+      String(a['name']).localeCompare(String(b['name'])),
+    );
+    expect(runs).toMatchObject([cursor('after'), cursor('before'), limit, order]);
+  });
+});

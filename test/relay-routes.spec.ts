@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Scope, SCOPES } from '../src/access/scopes.js';
+import { ASSISTANTS_ROUTES } from '../src/assistants/assistants.routes.js';
+import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
+import { FILE_ROUTES } from '../src/batches/file.routes.js';
+import { readObject, readString } from '../src/common/json/read.js';
+import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
+import type { RelayRoute } from '../src/gateway/relay/relay-route.js';
+import { json } from './support/fake-provider.js';
+import { type Ask, plainly } from './support/openai-client.js';
+import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
+import { addressesOf } from './support/routes.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+
+const ROUTES = [...BATCH_ROUTES, ...FILE_ROUTES, ...FINE_TUNING_ROUTES, ...ASSISTANTS_ROUTES];
+const named = (routes: readonly RelayRoute[]) =>
+  routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+const WITH_ID = named(ROUTES.filter((route) => route.path.includes('{')));
+const WITH_JSON = named(ROUTES.filter((route) => route.body === 'json'));
+
+let gateway: RerankGateway;
+let slug: string;
+let ask: Ask;
+/** Keys that have this scope only, and keys that have every other. */
+const only = new Map<Scope, string>();
+const lacking = new Map<Scope, string>();
+
+beforeAll(async () => {
+  gateway = await startRerankGateway();
+  slug = await gateway.virtualKey('openai-compatible');
+  ask = plainly(gateway, slug);
+  gateway.provider.replyWith(json({ id: 'x', thread_id: 'x', object: 'list', data: [], has_more: false }));
+  for (const scope of new Set(ROUTES.map((route) => route.scope))) {
+    only.set(scope, await keyWith([scope]));
+    lacking.set(scope, await keyWith(SCOPES.filter((held) => held !== scope)));
+  }
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.provider.forget());
+
+async function keyWith(scopes: readonly Scope[]): Promise<string> {
+  const answer = await ask('POST', '/api-keys', { body: { name: 'a key', level: 'organisation', scopes } });
+  return readString(jsonOf(answer)['key'], 'key');
+}
+
+const fill = (path: string, id: string): string => path.replaceAll(/\{\w+\}/g, id);
+
+/** A good request to the route, but for what is told otherwise. */
+function call(
+  route: RelayRoute,
+  changes: { path?: string; body?: unknown; headers?: Record<string, string | undefined> } = {},
+): Promise<Answer> {
+  const body = route.body === 'stream' ? Buffer.from('--x--') : route.body === 'json' ? {} : undefined;
+  return ask(route.method, changes.path ?? fill(route.path, 'id_1'), { body, ...changes });
+}
+
+const messageOf = (answer: Answer): unknown => readObject(jsonOf(answer)['error'], 'error')['message'];
+
+describe('the tables of routes', () => {
+  it('are all served', () => {
+    const served = new Set(addressesOf(gateway.app.app).map(({ method, path }) => `${method} ${path}`));
+    const wanted = ROUTES.map(({ method, path }) => `${method} /v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    expect(wanted.filter((address) => !served.has(address))).toEqual([]);
+  });
+
+  it('name each operation once, by its own area', () => {
+    const operations = ROUTES.map((route) => route.operation);
+    expect(new Set(operations).size).toBe(operations.length);
+    expect(FILE_ROUTES.every(({ operation }) => operation.startsWith('files.'))).toBe(true);
+    expect(BATCH_ROUTES.every(({ operation }) => operation.startsWith('batches.'))).toBe(true);
+  });
+
+  it('hide no route behind one whose parameter would take its place', () => {
+    const hidden = ROUTES.filter((route) => {
+      const taken = ROUTES.find(
+        ({ method, path }) =>
+          method === route.method && new RegExp(`^${fill(path, '[^/]+')}$`).test(fill(route.path, 'id_1')),
+      );
+      return taken !== route;
+    });
+    expect(hidden).toEqual([]);
+  });
+});
+
+describe.each(named(ROUTES))('%s', (_name, route) => {
+  it('needs its scope, and no other', async () => {
+    const refused = await call(route, { headers: { 'x-gateway-api-key': lacking.get(route.scope) ?? '' } });
+    expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'permission_denied' });
+    expect(messageOf(refused)).toContain(route.scope);
+    expect(gateway.provider.calls).toHaveLength(0);
+    expect((await call(route, { headers: { 'x-gateway-api-key': only.get(route.scope) ?? '' } })).status).toBe(200);
+    expect(gateway.provider.calls).toHaveLength(1);
+  });
+
+  it('needs both keys', async () => {
+    const keyless = await call(route, { headers: { 'x-gateway-api-key': undefined } });
+    expect(refusalOf(keyless)).toMatchObject({ status: 401, code: 'api_key_invalid' });
+    const unnamed = await call(route, { headers: { 'x-gateway-virtual-key': undefined } });
+    expect(refusalOf(unnamed)).toMatchObject({
+      status: 400,
+      code: 'virtual_key_required',
+      param: 'x-gateway-virtual-key',
+    });
+    const unknown = await call(route, { headers: { 'x-gateway-virtual-key': 'nobodys' } });
+    expect(refusalOf(unknown)).toMatchObject({ status: 404, code: 'virtual_key_not_found' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it('takes both keys under the names that people bring along', async () => {
+    const aliases = { 'x-portkey-api-key': ADMIN_KEY, 'x-portkey-virtual-key': slug };
+    const answer = await call(route, {
+      headers: { 'x-gateway-api-key': undefined, 'x-gateway-virtual-key': undefined, ...aliases },
+    });
+    expect(answer.status).toBe(200);
+    const sent = JSON.stringify(gateway.provider.calls.map(({ headers }) => headers));
+    expect(sent).not.toMatch(/x-portkey|x-gateway-(?:api|virtual)-key/);
+  });
+
+  it.each(['zzz', 'api-version', 'limit[]'])('refuses the unknown query parameter %s', async (name) => {
+    const answer = await call(route, { path: `${fill(route.path, 'id_1')}?${name}=1` });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: name });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+});
+
+describe.each(WITH_ID)('%s refuses what is no id', (_name, route) => {
+  it.each([
+    '.',
+    '..',
+    '%2e%2e',
+    '%2e%2e%2f',
+    '..%2f..%2fmodels',
+    'a%2Fb',
+    'a%5Cb',
+    'a%3Fb',
+    'a%23b',
+    'a%20b',
+    '%00',
+    '%0d%0a',
+    '%7f',
+    'caf%C3%A9',
+    '%zz',
+    '%25',
+    'x'.repeat(513),
+  ])('%s', async (id) => {
+    const answer = await call(route, { path: fill(route.path, id) });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+});
+
+describe.each(WITH_JSON)('%s', (_name, route) => {
+  it.each(['[]', '[{}]', '"text"', '7', 'null', 'true', '{', '{"a":1}{"b":2}'])('refuses the body %s', async (body) => {
+    const answer = await call(route, { body });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it('refuses a body that does not say that it is JSON', async () => {
+    const answer = await call(route, { body: '{}', headers: { 'content-type': 'text/plain' } });
+    expect(refusalOf(answer)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+});
