@@ -19,7 +19,7 @@ export async function startGateway(providerUrl, nodeOptions = []) {
       HOST: '127.0.0.1',
       PORT: String(port),
       DATA_DIR: join(temporaryFolder(), 'data'),
-      EGRESS_ALLOW: '127.0.0.1',
+      EGRESS_ALLOW: 'localhost',
       TOLLGATE_ADMIN_KEY: adminKey,
     },
   });
@@ -39,7 +39,8 @@ export async function startGateway(providerUrl, nodeOptions = []) {
     provider: 'cohere',
     key: 'not-a-secret',
     workspace_id: workspace.slug,
-    config: { base_url: providerUrl },
+    // By name, as providers have one.
+    config: { base_url: providerUrl.replace('127.0.0.1', 'localhost') },
   });
   return { child, url, headers: { 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug } };
 }
