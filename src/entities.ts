@@ -3,6 +3,9 @@ import { ApiKey } from './api-keys/api-key.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { ServerSecret } from './sealing/server-secret.entity.js';
+import { SecretMapping } from './secret-references/secret-mapping.entity.js';
+import { SecretReferenceWorkspace } from './secret-references/secret-reference-workspace.entity.js';
+import { SecretReference } from './secret-references/secret-reference.entity.js';
 import { VirtualKey } from './virtual-keys/virtual-key.entity.js';
 import { Organisation } from './workspaces/organisation.entity.js';
 import { Workspace } from './workspaces/workspace.entity.js';
@@ -14,6 +17,9 @@ export const ENTITIES = [
   ServerSecret,
   ApiKey,
   ApiKeySecret,
+  SecretReference,
+  SecretReferenceWorkspace,
+  SecretMapping,
   VirtualKey,
   ProviderObject,
   AuditLogEntry,

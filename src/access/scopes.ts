@@ -5,6 +5,7 @@ export const SCOPES = [
   ...verbs('workspaces', MANAGED),
   ...verbs('api_keys', MANAGED),
   ...verbs('virtual_keys', MANAGED),
+  ...verbs('secret_references', MANAGED),
   'completions.write',
   ...verbs('batches', MANAGED),
   // Providers keep their jobs for ever.

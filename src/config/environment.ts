@@ -157,6 +157,59 @@ export class AppConfig {
   @IsString()
   readonly AWS_SESSION_TOKEN?: string;
 
+  /** For AWS Secrets Manager behind another address (a VPC endpoint, a local stack). */
+  @OptionalSetting()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly AWS_ENDPOINT_URL_SECRETS_MANAGER?: string;
+
+  @OptionalSetting()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly AWS_ENDPOINT_URL_STS?: string;
+
+  /** Where Entra ID gives tokens; sovereign clouds have their own. */
+  @IsUrl({ protocols: ['https'], require_protocol: true, require_tld: false })
+  readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
+
+  /** Hosts of vaults end in one of these: a credential for Key Vault goes nowhere else. */
+  @ToList()
+  @Matches(/^[.a-z0-9-]+$/, {
+    each: true,
+    message: '$property must list host names or their ends, as .vault.azure.net',
+  })
+  readonly AZURE_VAULT_HOSTS: readonly string[] = ['.vault.azure.net', '.vault.azure.cn', '.vault.usgovcloudapi.net'];
+
+  /**
+   * Secrets that an organisation may read with the gateway's own identity, as `<organisation> <manager_type> <pattern>`,
+   * separated by commas; `*` in the pattern stands for any characters.
+   */
+  @ToList()
+  @Matches(/^\S+ (?:cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault) \S+$/, {
+    each: true,
+    message: '$property must list entries of the form "<organisation> <manager_type> <pattern>"',
+  })
+  readonly SECRET_IDENTITY_ALLOW: readonly string[] = [];
+
+  /** Time for one request to a secret manager. */
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(30_000)
+  readonly SECRET_MANAGER_TIMEOUT_MS: number = 3_000;
+
+  /** How long a fetched secret is used before it is fetched again. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(86_400_000)
+  readonly SECRET_CACHE_MS: number = 300_000;
+
+  /** How much longer it is used while its manager fails. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(86_400_000)
+  readonly SECRET_STALE_MS: number = 900_000;
+
   @OptionalSetting()
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
@@ -199,6 +252,8 @@ const OPTIONAL_NAMES = [
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
+  'AWS_ENDPOINT_URL_SECRETS_MANAGER',
+  'AWS_ENDPOINT_URL_STS',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ] as const;
 

@@ -1,0 +1,40 @@
+import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import type { AuthConfig, ManagerType } from '../managers/secret-manager.types.js';
+
+/** One broken rule. `param` has the interface's names: `auth_config.cloudA_region`, `secret_path`. */
+export interface AuthProblem {
+  readonly param: string;
+  /** Begins with `param`. */
+  readonly message: string;
+}
+
+/** What a secret reference says besides its `auth_config`. */
+export interface SecretAddress {
+  readonly path: string;
+  readonly version: string | undefined;
+}
+
+export interface AuthRules {
+  readonly egress: EgressPolicy;
+  /** Setting AZURE_VAULT_HOSTS. */
+  readonly azureVaultHosts: readonly string[];
+}
+
+/** How one manager's `auth_config` is formed: its variants and their fields, under the interface's names. */
+export interface AuthScheme {
+  readonly manager: ManagerType;
+  /** The field that names the variant: `cloudA_auth_type`. */
+  readonly discriminator: string;
+  /** class-validator class of each variant; the discriminator is a field of every one. */
+  readonly variants: Readonly<Record<string, new () => object>>;
+  /** Sealed at rest, and shown only masked. */
+  readonly sensitive: ReadonlySet<string>;
+  /** The field that the gateway makes for a variant, and that no caller may choose. */
+  readonly generated?: { readonly variant: string; readonly field: string };
+  /** Rules that one field alone cannot tell, on a config whose fields are each right. */
+  problems(config: AuthConfig, address: SecretAddress, rules: AuthRules): readonly AuthProblem[];
+  /**
+   * What SECRET_IDENTITY_ALLOW must allow, for variants that use the gateway's own identity; undefined for the others.
+   */
+  identityTarget(config: AuthConfig, address: SecretAddress): string | undefined;
+}
