@@ -3,6 +3,7 @@ import { ApiKey } from './api-keys/api-key.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { ServerSecret } from './sealing/server-secret.entity.js';
+import { UsagePolicy } from './policies/usage-policy.entity.js';
 import { SecretMapping } from './secret-references/secret-mapping.entity.js';
 import { SecretReferenceWorkspace } from './secret-references/secret-reference-workspace.entity.js';
 import { SecretReference } from './secret-references/secret-reference.entity.js';
@@ -21,6 +22,7 @@ export const ENTITIES = [
   SecretReferenceWorkspace,
   SecretMapping,
   VirtualKey,
+  UsagePolicy,
   ProviderObject,
   AuditLogEntry,
 ] as const;

@@ -6,11 +6,13 @@ export const SCOPES = [
   ...verbs('api_keys', MANAGED),
   ...verbs('virtual_keys', MANAGED),
   ...verbs('secret_references', MANAGED),
+  ...verbs('policies', MANAGED),
   'completions.write',
   ...verbs('batches', MANAGED),
   // Providers keep their jobs for ever.
   ...verbs('fine_tuning', ['create', 'read', 'update', 'list']),
   ...verbs('threads', MANAGED),
+  'usage.read',
   'audit_logs.list',
 ] as const;
 
