@@ -8,6 +8,9 @@ import { SecretMapping } from './secret-references/secret-mapping.entity.js';
 import { SecretReferenceWorkspace } from './secret-references/secret-reference-workspace.entity.js';
 import { SecretReference } from './secret-references/secret-reference.entity.js';
 import { VirtualKey } from './virtual-keys/virtual-key.entity.js';
+import { WebhookDelivery } from './webhooks/webhook-delivery.entity.js';
+import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.js';
+import { WebhookOutboxEvent } from './webhooks/webhook-outbox-event.entity.js';
 import { Organisation } from './workspaces/organisation.entity.js';
 import { Workspace } from './workspaces/workspace.entity.js';
 
@@ -24,5 +27,8 @@ export const ENTITIES = [
   VirtualKey,
   UsagePolicy,
   ProviderObject,
+  WebhookEndpoint,
+  WebhookOutboxEvent,
+  WebhookDelivery,
   AuditLogEntry,
 ] as const;
