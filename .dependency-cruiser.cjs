@@ -23,11 +23,11 @@ const ROOMS = {
   'secret-references': 'api-keys workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much
   'api-keys': 'workspaces audit upstream sealing redis telemetry access database config',
+  webhooks: 'workspaces audit upstream sealing telemetry access database config',
   usage: 'workspaces webhooks redis telemetry access database config',
   // 1
   workspaces: 'audit upstream telemetry access database config',
   audit: 'upstream telemetry access database config',
-  webhooks: 'upstream telemetry access database config',
   sealing: 'database config',
   redis: 'telemetry config',
   // 0

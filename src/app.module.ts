@@ -21,6 +21,7 @@ import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { VirtualKeysModule } from './virtual-keys/virtual-keys.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
 @Module({
@@ -34,6 +35,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     SealingModule,
     AuditModule,
     WorkspacesModule,
+    WebhooksModule,
     ApiKeysModule,
     VirtualKeysModule,
     RerankModule,

@@ -6,6 +6,7 @@ export const SCOPES = [
   ...verbs('api_keys', MANAGED),
   ...verbs('virtual_keys', MANAGED),
   ...verbs('secret_references', MANAGED),
+  ...verbs('webhooks', MANAGED),
   ...verbs('policies', MANAGED),
   'completions.write',
   ...verbs('batches', MANAGED),

@@ -3,10 +3,14 @@ import { ServerSecret } from '../sealing/server-secret.entity.js';
 import { placeOf as placeOfServerSecret } from '../sealing/server-secrets.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { placeOf as placeOfVirtualKey } from '../virtual-keys/virtual-key.vault.js';
+import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.js';
+import { placeOf as placeOfWebhookEndpoint } from '../webhooks/webhook.vault.js';
 
 /** Every column that holds sealed values, and how the room that owns it says where a value lives. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn(ServerSecret, 'sealedValue', (row) => placeOfServerSecret(row.name)),
   sealedColumn(VirtualKey, 'sealedKey', (row) => placeOfVirtualKey(row, 'sealed_key')),
   sealedColumn(VirtualKey, 'sealedOptions', (row) => placeOfVirtualKey(row, 'sealed_options')),
+  sealedColumn(WebhookEndpoint, 'sealedSecret', (row) => placeOfWebhookEndpoint(row, 'sealed_secret')),
+  sealedColumn(WebhookEndpoint, 'sealedPreviousSecret', (row) => placeOfWebhookEndpoint(row, 'sealed_previous_secret')),
 ];
