@@ -6,6 +6,7 @@ import { CreateAuditLogEntries1795219200004 } from './1795219200004-create-audit
 import { CreateProviderObjects1795219200005 } from './1795219200005-create-provider-objects.js';
 import { CreateSecretReferences1795219200006 } from './1795219200006-create-secret-references.js';
 import { CreateWebhooks1795219200007 } from './1795219200007-create-webhooks.js';
+import { CreateUsage1795219200008 } from './1795219200008-create-usage.js';
 import { CreateUsagePolicies1795219200009 } from './1795219200009-create-usage-policies.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
@@ -18,5 +19,6 @@ export const MIGRATIONS = [
   CreateProviderObjects1795219200005,
   CreateSecretReferences1795219200006,
   CreateWebhooks1795219200007,
+  CreateUsage1795219200008,
   CreateUsagePolicies1795219200009,
 ] as const;

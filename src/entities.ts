@@ -7,6 +7,10 @@ import { UsagePolicy } from './policies/usage-policy.entity.js';
 import { SecretMapping } from './secret-references/secret-mapping.entity.js';
 import { SecretReferenceWorkspace } from './secret-references/secret-reference-workspace.entity.js';
 import { SecretReference } from './secret-references/secret-reference.entity.js';
+import { UsageAdjustment } from './usage/usage-adjustment.entity.js';
+import { UsageBucket } from './usage/usage-bucket.entity.js';
+import { UsageEvent } from './usage/usage-event.entity.js';
+import { UsageReservation } from './usage/usage-reservation.entity.js';
 import { VirtualKey } from './virtual-keys/virtual-key.entity.js';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.js';
 import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.js';
@@ -26,6 +30,10 @@ export const ENTITIES = [
   SecretMapping,
   VirtualKey,
   UsagePolicy,
+  UsageBucket,
+  UsageReservation,
+  UsageEvent,
+  UsageAdjustment,
   ProviderObject,
   WebhookEndpoint,
   WebhookOutboxEvent,

@@ -10,6 +10,9 @@ export interface UsageFigures {
 /** `provider`: its own figure; `computed`: exact, by its rules; `estimated`: an upper bound of ours. */
 export type FigureSource = 'provider' | 'computed' | 'estimated';
 
+/** `presumed`: what really happened is not known, the estimate is charged. */
+export type SettlementStatus = 'settled' | 'presumed';
+
 /** A bucket of a policy in one window of time. */
 export interface BucketKey {
   readonly policyId: string;
@@ -23,6 +26,8 @@ export interface BucketKey {
 export interface Charge extends BucketKey {
   /** Readable: `api_key:<id>|metadata.user:alice`. */
   readonly valueKey: string;
+  /** The policy's; null: the whole organisation. */
+  readonly workspaceId: string | null;
   readonly unit: UsageUnit;
   /** In the policy's unit. */
   readonly limit: bigint;
@@ -80,28 +85,29 @@ export type ReserveOutcome =
   | { readonly kind: 'exceeded' | 'contended' | 'crowded'; readonly failing: readonly BucketState[] };
 
 export interface Settlement {
-  readonly id: string;
-  /** Of the reservation. */
-  readonly at: Date;
+  /** As it was admitted: a store that has lost it charges it from here. */
+  readonly reservation: Reservation;
   readonly figures: UsageFigures;
   readonly source: FigureSource;
   readonly priceId: string | null;
-  /** `presumed`: what really happened is not known, the estimate is charged. */
-  readonly status: 'settled' | 'presumed';
+  readonly status: SettlementStatus;
 }
 
 /** A call that no policy matches: only noted in the ledger. */
 export type UnlimitedUsage = Pick<Reservation, 'id' | 'at' | 'dimensions'> &
   Pick<Settlement, 'figures' | 'source' | 'priceId' | 'status'>;
 
-/** Where usage is counted. Every method is atomic, and safe to repeat with the same id. */
+/** Where usage is counted. Every method is atomic, and safe to repeat with the same id (a reset: only once it failed). */
 export interface UsageStore {
   /**
-   * Admits a call into all of its buckets or into none.
+   * Admits a call into all of its buckets or into none, within two seconds.
    * @throws StoreUnavailableError
    */
   reserve(reservation: Reservation): Promise<ReserveOutcome>;
-  /** Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed. */
+  /**
+   * Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed.
+   * Kept until it is written, like `release` and `record`: nobody has to wait for it.
+   */
   settle(settlement: Settlement): Promise<void>;
   /** Nothing was sent: gives the reservation back, and leaves no row in the ledger. */
   release(id: string, at: Date): Promise<void>;
@@ -111,8 +117,11 @@ export interface UsageStore {
   extend(id: string, leaseMs: number): Promise<void>;
   /** Settles as presumed what was left behind by gateways that died; the number of reservations. */
   reap(now: Date): Promise<number>;
-  /** Sets a bucket's usage of its window back to zero by an adjustment. Calls under way stay reserved. */
-  reset(bucket: BucketKey, adjustment: Adjustment): Promise<void>;
+  /**
+   * Sets a bucket's usage of its window back to zero by an adjustment. Calls under way stay reserved.
+   * Whether the organisation has such a bucket.
+   */
+  reset(bucket: BucketKey, adjustment: Adjustment): Promise<boolean>;
   /** Waits for what is queued, then lets go of everything. */
   close(): Promise<void>;
 }
