@@ -81,9 +81,14 @@ export class ApiDocument {
   }
 }
 
-/** The path with its only parameter filled in. */
-export function fillIn(path: string, ref: unknown): string {
-  return path.replace(/\{\w+\}/, encodeURIComponent(String(ref)));
+/** The path with its parameters filled in, in their order; the last value also stands for those that follow. */
+export function fillIn(path: string, ...refs: readonly unknown[]): string {
+  let index = 0;
+  return path.replaceAll(/\{\w+\}/g, () => {
+    const ref = refs[Math.min(index, refs.length - 1)];
+    index += 1;
+    return encodeURIComponent(String(ref));
+  });
 }
 
 export function withoutField(body: JsonObject, field: string): JsonObject {
