@@ -4,7 +4,7 @@ import type { Principal } from '../access/principal.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { isObject } from '../common/json/read.js';
 import { isUuid } from '../common/uuid.js';
-import { currentContext } from '../telemetry/request-context.js';
+import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { AdminToken } from './admin-token.verifier.js';
 
@@ -25,8 +25,9 @@ export class TenantGuard implements CanActivate {
       caller.kind === 'api_key'
         ? ownTenant(caller.principal, named)
         : await this.grantedTenant(caller.token, named, request);
-    request.principal = principal;
-    note(principal);
+    const gatewayRequest = contextOf(request);
+    request.principal = { ...principal, traceId: gatewayRequest.trace.traceId };
+    note(gatewayRequest, principal);
     return true;
   }
 
@@ -75,9 +76,7 @@ function mismatch(): GatewayError {
 }
 
 /** Tells the log who called, and settles the request's metadata: defaults, then the client's, then what the key enforces. */
-function note(principal: Principal): void {
-  const context = currentContext();
-  if (context === undefined) return;
+function note(context: RequestContext, principal: Principal): void {
   const { facts } = context;
   facts.organisation_id = principal.organisationId;
   facts.workspace_id = principal.workspaceId;

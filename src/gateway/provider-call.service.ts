@@ -2,8 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { startProviderSpan } from '../telemetry/provider-span.js';
-import { currentContext } from '../telemetry/request-context.js';
-import type { RequestFacts } from '../telemetry/request-facts.js';
 import { answerToError, parseProviderJson } from '../upstream/provider-error.js';
 import { type ProviderRequest, ProviderSender, type ProviderStreams } from '../upstream/provider-sender.js';
 import {
@@ -52,12 +50,12 @@ export class ProviderCallService {
    */
   async run(context: ProviderContext, operation: ProviderOperation): Promise<UpstreamAnswer> {
     const { retry } = operation;
-    const answer = await this.observed(context, operation, (outgoing, facts) =>
+    const answer = await this.observed(context, operation, (outgoing) =>
       this.sender.send({
         ...outgoing,
         retry,
         onAttempt: (attempt) => {
-          facts.upstream_attempts = attempt.number;
+          context.request.facts.upstream_attempts = attempt.number;
         },
       }),
     );
@@ -82,12 +80,12 @@ export class ProviderCallService {
   private async observed<Answer extends RelayedAnswer>(
     context: ProviderContext,
     { operation, model, request }: ProviderOperation,
-    send: (outgoing: Outgoing, facts: RequestFacts) => Promise<Answer>,
+    send: (outgoing: Outgoing) => Promise<Answer>,
   ): Promise<Answer> {
     const { vendor, credential } = context.virtualKey;
     const provider = vendor.slug;
-    const facts: RequestFacts = currentContext()?.facts ?? {};
-    const span = startProviderSpan({ operation, provider, model });
+    const { facts, caller } = context.request;
+    const span = startProviderSpan(context.request, { operation, provider, model });
     const startedAt = performance.now();
     let outcome = 'failed';
     try {
@@ -95,9 +93,9 @@ export class ProviderCallService {
         vendor,
         credential,
         request: { ...request, headers: { ...request.headers, ...span.headers } },
-        caller: context.caller,
+        caller,
       };
-      const answer = await send(outgoing, facts);
+      const answer = await send(outgoing);
       outcome = String(answer.status);
       facts.upstream_status = answer.status;
       return answer;
