@@ -9,6 +9,8 @@ export interface ProviderContext {
   readonly virtualKey: UsableVirtualKey;
   /** `x-gateway-strict: true`: options that the provider lacks are refused instead of left out. */
   readonly strict: boolean;
+  /** The JSON of the body as it came, when there is one. */
+  readonly bytes: Buffer | undefined;
   /** Who waits for the answer, its trace, and the facts for its log line. */
   readonly request: RequestContext;
 }
@@ -20,6 +22,7 @@ export const CurrentProvider = createParamDecorator((_data: unknown, context: Ex
   return {
     virtualKey,
     strict: gatewayHeader(headers, 'strict') === 'true',
+    bytes: request.rawBody,
     request: contextOf(request),
   };
 });

@@ -2,18 +2,21 @@ import type { CreateRerankDto } from './dto/create-rerank.dto.js';
 import type { RerankResponse } from './rerank.response.js';
 import type { RankedRerank, RerankDocument, RerankRequest } from './rerank.types.js';
 
-export function toRerankRequest(dto: CreateRerankDto): RerankRequest {
+/** `bytes`: the JSON that the body was read from. */
+export function toRerankRequest(dto: CreateRerankDto, bytes?: Buffer): RerankRequest {
+  const topN = dto.top_n === undefined ? undefined : Math.min(dto.top_n, dto.documents.length);
   return {
     model: dto.model,
     query: dto.query,
     documents: dto.documents,
-    topN: dto.top_n === undefined ? undefined : Math.min(dto.top_n, dto.documents.length),
+    topN,
     returnDocuments: dto.return_documents ?? false,
     maxTokensPerDoc: dto.max_tokens_per_doc,
     priority: dto.priority,
     rankFields: dto.rank_fields,
     truncation: dto.truncation,
     parameters: dto.parameters,
+    original: bytes === undefined || topN !== dto.top_n ? undefined : { bytes, names: Object.keys(dto) },
   };
 }
 
