@@ -10,18 +10,15 @@ export function buildRequest(
 ): UpstreamRequest {
   const body =
     request.bytes ?? (request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body), 'utf8'));
-  return {
-    method: request.method,
-    url,
-    headers: {
-      ...request.headers,
-      accept: 'application/json',
-      'user-agent': 'tollgate',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...credentialHeaders,
-    },
-    body,
+  const headers: Record<string, string> = {
+    ...request.headers,
+    accept: 'application/json',
+    'user-agent': 'tollgate',
   };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  // In a loop: each further spread in the literal costs more than all of this.
+  for (const [name, value] of Object.entries(credentialHeaders)) headers[name] = value;
+  return { method: request.method, url, headers, body };
 }
 
 export function bearer(credential: Pick<Credential, 'key'>): { readonly authorization: string } {
