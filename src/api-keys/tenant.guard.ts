@@ -16,19 +16,14 @@ import type { AdminToken } from './admin-token.verifier.js';
 export class TenantGuard implements CanActivate {
   constructor(private readonly workspaces: WorkspacesService) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  /** Answers at once for API keys: a promise that nothing needs costs every request. */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const { caller } = request;
     if (caller === undefined) return true;
     const named = namedOrganisation(request);
-    const principal =
-      caller.kind === 'api_key'
-        ? ownTenant(caller.principal, named)
-        : await this.grantedTenant(caller.token, named, request);
-    const gatewayRequest = contextOf(request);
-    request.principal = { ...principal, traceId: gatewayRequest.trace.traceId };
-    note(gatewayRequest, principal);
-    return true;
+    if (caller.kind === 'api_key') return actAs(ownTenant(caller.principal, named), request);
+    return this.grantedTenant(caller.token, named, request).then((principal) => actAs(principal, request));
   }
 
   private async grantedTenant(token: AdminToken, named: string | undefined, request: Request): Promise<Principal> {
@@ -73,6 +68,13 @@ function soleGrant(token: AdminToken, request: Request): string {
 
 function mismatch(): GatewayError {
   return new GatewayError('tenant_mismatch', { param: 'organisation_id' });
+}
+
+function actAs(principal: Principal, request: Request): boolean {
+  const context = contextOf(request);
+  request.principal = { ...principal, traceId: context.trace.traceId };
+  note(context, principal);
+  return true;
 }
 
 /** Tells the log who called, and settles the request's metadata: defaults, then the client's, then what the key enforces. */

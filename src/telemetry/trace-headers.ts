@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../common/errors/gateway.error.js';
-import { gatewayHeader } from '../common/http/gateway-headers.js';
+import { type GatewayHeader, gatewayHeader } from '../common/http/gateway-headers.js';
 import { isObject } from '../common/json/read.js';
 
 /** What a caller may say of a request for tracing, and what the gateway makes of it. */
@@ -32,7 +32,8 @@ const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16}
 
 /** @throws GatewayError `validation_failed` that names the header */
 export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
-  const parent = TRACEPARENT.exec(String(headers['traceparent'] ?? ''));
+  const { traceparent } = headers;
+  const parent = traceparent === undefined ? null : TRACEPARENT.exec(String(traceparent));
   const given = readId(headers, 'trace-id');
   const spanId = readId(headers, 'span-id');
   return {
@@ -82,7 +83,7 @@ function toTraceId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }
 
-function readId(headers: IncomingHttpHeaders, name: string): string | undefined {
+function readId(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
   const value = gatewayHeader(headers, name);
   if (value === undefined) return undefined;
   if (value.length > MAX_ID_LENGTH || !VISIBLE_ASCII.test(value)) {
@@ -91,7 +92,7 @@ function readId(headers: IncomingHttpHeaders, name: string): string | undefined 
   return value;
 }
 
-function readText(headers: IncomingHttpHeaders, name: string): string | undefined {
+function readText(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
   const value = gatewayHeader(headers, name);
   if (value === undefined) return undefined;
   if (value.length > MAX_ID_LENGTH || !PRINTABLE.test(value)) {
