@@ -25,6 +25,8 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
 @Module({
   imports: [
+    // Its route is tried first, since it is asked most.
+    RerankModule,
     // lowest room first
     ConfigModule,
     TimeModule,
@@ -36,7 +38,6 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     WorkspacesModule,
     ApiKeysModule,
     VirtualKeysModule,
-    RerankModule,
     BatchesModule,
     FineTuningModule,
     AssistantsModule,

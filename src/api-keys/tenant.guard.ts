@@ -72,7 +72,8 @@ function mismatch(): GatewayError {
 
 function actAs(principal: Principal, request: Request): boolean {
   const context = contextOf(request);
-  request.principal = { ...principal, traceId: context.trace.traceId };
+  request.principal = principal;
+  request.traceId = context.trace.traceId;
   note(context, principal);
   return true;
 }
