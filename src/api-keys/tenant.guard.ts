@@ -85,5 +85,12 @@ function note(context: RequestContext, principal: Principal): void {
   facts.workspace_id = principal.workspaceId;
   facts.actor_type = principal.kind;
   facts.actor_id = principal.id;
-  context.metadata = { ...principal.defaultMetadata, ...context.metadata, ...principal.enforcedMetadata };
+  const { defaultMetadata, enforcedMetadata } = principal;
+  // Most keys say nothing, and to lay three objects over each other costs more than to look.
+  if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;
+  context.metadata = { ...defaultMetadata, ...context.metadata, ...enforcedMetadata };
+}
+
+function isEmpty(metadata: Principal['defaultMetadata']): boolean {
+  return Object.keys(metadata).length === 0;
 }

@@ -20,6 +20,7 @@ export function toRerankRequest(dto: CreateRerankDto, bytes?: Buffer): RerankReq
   };
 }
 
+/** What is undefined here is absent from the JSON. */
 export function toRerankResponse({ request, outcome, id, provider, results }: RankedRerank): RerankResponse {
   const { searchUnits, totalTokens } = outcome;
   return {
@@ -28,18 +29,14 @@ export function toRerankResponse({ request, outcome, id, provider, results }: Ra
     results: results.map(({ index, relevanceScore }) => ({
       index,
       relevance_score: relevanceScore,
-      ...(request.returnDocuments ? { document: toDocument(request.documents[index]) } : {}),
+      document: request.returnDocuments ? toDocument(request.documents[index]) : undefined,
     })),
     model: outcome.model ?? request.model,
     provider,
-    ...(searchUnits === undefined && totalTokens === undefined
-      ? {}
-      : {
-          usage: {
-            ...(searchUnits === undefined ? {} : { search_units: searchUnits }),
-            ...(totalTokens === undefined ? {} : { total_tokens: totalTokens }),
-          },
-        }),
+    usage:
+      searchUnits === undefined && totalTokens === undefined
+        ? undefined
+        : { search_units: searchUnits, total_tokens: totalTokens },
   };
 }
 

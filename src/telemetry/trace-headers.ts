@@ -35,14 +35,15 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
   const { traceparent } = headers;
   const parent = traceparent === undefined ? null : TRACEPARENT.exec(String(traceparent));
   const given = readId(headers, 'trace-id');
+  const traceId = given ?? parent?.[1] ?? randomUUID();
   const spanId = readId(headers, 'span-id');
   return {
-    traceId: given ?? parent?.[1] ?? randomUUID(),
+    traceId,
     spanId,
     parentSpanId: readId(headers, 'parent-span-id') ?? parent?.[2],
     spanName: readText(headers, 'span-name'),
     metadata: readMetadata(headers),
-    w3cTraceId: parent?.[1] ?? (given === undefined ? randomTraceId() : toTraceId(given)),
+    w3cTraceId: parent?.[1] ?? toTraceId(traceId),
     w3cSpanId: randomSpanId(),
     w3cParentId: parent?.[2],
     sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
@@ -66,12 +67,10 @@ export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanI
   return `00-${trace.w3cTraceId}-${trace.w3cSpanId}-${trace.sampled ? '01' : '00'}`;
 }
 
-/** Node makes UUIDs from a stock of random bytes; to ask for fresh ones costs ten times as much. */
-function randomTraceId(): string {
-  return randomUUID().replaceAll('-', '');
-}
-
-/** The last 16 digits of a UUID: 62 random bits, and never all zero. */
+/**
+ * The last 16 digits of a UUID: 62 random bits, and never all zero. Node makes UUIDs from a stock of random bytes; to ask
+ * for fresh ones costs ten times as much.
+ */
 function randomSpanId(): string {
   return randomUUID().slice(-17).replace('-', '');
 }
