@@ -16,9 +16,11 @@ export class RunningDeliveries {
 
   async during(endpointId: string, work: () => Promise<void>): Promise<void> {
     this.#count(endpointId, 1);
+    this.#calls.begin();
     try {
-      await this.#calls.during(work());
+      await work();
     } finally {
+      this.#calls.end();
       this.#count(endpointId, -1);
     }
   }
