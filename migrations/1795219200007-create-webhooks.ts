@@ -68,9 +68,7 @@ export class CreateWebhooks1795219200007 implements MigrationInterface {
     await runner.query(`
       CREATE INDEX "ix_webhook_deliveries_log" ON "webhook_deliveries" ("endpoint_id", "created_at")`);
     await runner.query(`
-      CREATE INDEX "ix_webhook_deliveries_due" ON "webhook_deliveries" ("next_attempt_at") WHERE "status" = 'pending'`);
-    await runner.query(`
-      CREATE INDEX "ix_webhook_deliveries_due_of_endpoint" ON "webhook_deliveries" ("endpoint_id", "next_attempt_at")
+      CREATE INDEX "ix_webhook_deliveries_due" ON "webhook_deliveries" ("endpoint_id", "next_attempt_at")
       WHERE "status" = 'pending'`);
     await runner.query(`
       CREATE INDEX "ix_webhook_deliveries_succeeded" ON "webhook_deliveries" ("completed_at") WHERE "status" = 'succeeded'`);

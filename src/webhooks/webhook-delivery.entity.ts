@@ -7,8 +7,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Entity('webhook_deliveries')
 @Index('uq_webhook_deliveries_outbox_endpoint', ['outboxId', 'endpointId'], { unique: true })
 @Index('ix_webhook_deliveries_log', ['endpointId', 'createdAt'])
-@Index('ix_webhook_deliveries_due', ['nextAttemptAt'], { where: `"status" = 'pending'` })
-@Index('ix_webhook_deliveries_due_of_endpoint', ['endpointId', 'nextAttemptAt'], { where: `"status" = 'pending'` })
+@Index('ix_webhook_deliveries_due', ['endpointId', 'nextAttemptAt'], { where: `"status" = 'pending'` })
 @Index('ix_webhook_deliveries_succeeded', ['completedAt'], { where: `"status" = 'succeeded'` })
 export class WebhookDelivery {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_webhook_deliveries' })

@@ -8,7 +8,8 @@ import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { CLAIM_DUE, FAN_OUT } from './webhook-delivery.sql.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
 
-const FAN_OUT_BATCH = 100;
+/** Few, since each may have many endpoints and a statement has little time. */
+const FAN_OUT_BATCH = 20;
 /** Longer than any attempt takes: what is not back by then was left behind by a gateway that died. */
 const LEASE_MS = 60_000;
 
