@@ -5,7 +5,7 @@
  */
 export const USAGE_MAKE_PARTITIONS = `
   CREATE FUNCTION usage_make_partitions(p_from timestamptz, p_months_ahead integer) RETURNS integer
-  LANGUAGE plpgsql SET timezone = 'UTC' SET lock_timeout = '2s' AS $$
+  LANGUAGE plpgsql SET timezone = 'UTC' SET lock_timeout = '500ms' AS $$
   DECLARE
     v_start timestamptz;
     v_name text;

@@ -121,7 +121,7 @@ export class PostgresUsageStore implements UsageStore {
     this.state = 'closed';
     const left = this.queue.clear();
     if (left.length > 0) this.observer.dropped(left.length);
-    for (const { failed } of left) failed(new StoreUnavailableError());
+    for (const item of left) item.failed(new StoreUnavailableError());
   }
 
   private admit(reservation: Reservation): Promise<ReserveOutcome> {

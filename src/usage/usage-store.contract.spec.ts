@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { memoryHarness } from './__fixtures__/memory-harness.js';
 import { postgresHarness } from './__fixtures__/postgres-harness.js';
-import type { TestedStore } from './__fixtures__/store-harness.js';
+import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import type { Adjustment, Charge, Reservation } from './usage-store.types.js';
 
@@ -12,15 +12,22 @@ const ALERTS = { threshold: 'usage_limit.threshold_reached', exhausted: 'usage_l
 
 // Another store: one more line.
 describe.each([memoryHarness, postgresHarness])('the $name usage store', (harness) => {
+  let started: StartedHarness;
   let tested: TestedStore;
 
+  beforeAll(async () => {
+    started = await harness.start();
+  });
+
+  afterAll(() => started.stop());
+
   beforeEach(async () => {
-    tested = await harness.open(MAX_BUCKETS);
+    tested = await started.open(MAX_BUCKETS);
   });
 
   afterEach(async () => {
+    await tested.store.close();
     expect(await tested.drifting()).toEqual([]);
-    await tested.close();
   });
 
   const admit = async (charges: readonly Charge[], facts: Partial<Reservation> = {}): Promise<Reservation> => {

@@ -3,7 +3,7 @@ import { testDatabase } from '../../../test/support/test-database.js';
 import { TollgateDataSource } from '../../database/tollgate-data-source.js';
 import { ENTITIES } from '../../entities.js';
 import { usageDrift } from '../drift.js';
-import { PostgresUsageStore, type PostgresUsageStoreOptions } from '../postgres-usage.store.js';
+import { PostgresUsageStore } from '../postgres-usage.store.js';
 import { UsageAdjustment } from '../usage-adjustment.entity.js';
 import { UsageBucket } from '../usage-bucket.entity.js';
 import { UsageEvent } from '../usage-event.entity.js';
@@ -19,23 +19,18 @@ export async function openDataSource(url?: string): Promise<TollgateDataSource> 
   return new TollgateDataSource(settings, ENTITIES).initialize();
 }
 
-export interface TestedPostgresStore extends TestedStore {
-  readonly dataSource: TollgateDataSource;
-}
-
-export async function openPostgres(options: PostgresUsageStoreOptions = {}): Promise<TestedPostgresStore> {
-  await (await testDatabase()).empty();
-  const dataSource = await openDataSource();
-  const clock = new TestClock();
-  return inspect(new PostgresUsageStore(dataSource, clock, NO_OBSERVER, options), clock, dataSource);
+/** Removes all that stores and policies write. */
+export async function emptyUsage(dataSource: TollgateDataSource): Promise<void> {
+  for (const table of ['usage_adjustments', 'usage_reservations', 'usage_events', 'usage_buckets', 'webhook_outbox']) {
+    await dataSource.query(`DELETE FROM ${table}`);
+  }
 }
 
 /** What PostgreSQL holds, whichever store writes to it. */
-export function inspect(store: UsageStore, clock: TestClock, dataSource: TollgateDataSource): TestedPostgresStore {
+export function inspect(store: UsageStore, clock: TestClock, dataSource: TollgateDataSource): TestedStore {
   return {
     store,
     clock,
-    dataSource,
     async bucket({ policyId, bucketHash, windowId }) {
       const bucket = await dataSource.getRepository(UsageBucket).findOneBy({ policyId, bucketHash, windowId });
       if (bucket === null) return undefined;
@@ -70,14 +65,20 @@ export function inspect(store: UsageStore, clock: TestClock, dataSource: Tollgat
         [id],
       );
     },
-    async close() {
-      await store.close();
-      await dataSource.destroy();
-    },
   };
 }
 
 export const postgresHarness: StoreHarness = {
   name: 'postgres',
-  open: (maxBuckets) => openPostgres({ maxBuckets }),
+  async start() {
+    const dataSource = await openDataSource();
+    return {
+      async open(maxBuckets) {
+        await emptyUsage(dataSource);
+        const clock = new TestClock();
+        return inspect(new PostgresUsageStore(dataSource, clock, NO_OBSERVER, { maxBuckets }), clock, dataSource);
+      },
+      stop: () => dataSource.destroy(),
+    };
+  },
 };

@@ -33,11 +33,15 @@ export interface TestedStore {
   drifting(): Promise<readonly unknown[]>;
   /** Loses a reservation, as a store that falls back on an older copy of its data would. */
   lose(id: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface StoreHarness {
   readonly name: string;
+  start(): Promise<StartedHarness>;
+}
+
+export interface StartedHarness {
   /** An empty store. */
   open(maxBuckets: number): Promise<TestedStore>;
+  stop(): Promise<void>;
 }
