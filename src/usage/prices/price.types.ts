@@ -5,6 +5,7 @@ export type PricedUnit = (typeof PRICED_UNITS)[number];
 /** Billionths of a billionth of a US dollar: the smallest price of one token has thirteen decimals. */
 export type AttoDollars = bigint;
 export const PRICE_DECIMALS = 18;
+export const MAX_MODEL_LENGTH = 512;
 
 /** A price row. Rows never change: the ledger names the one that was used. */
 export interface Price {
