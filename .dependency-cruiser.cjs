@@ -24,7 +24,8 @@ const ROOMS = {
   // 2: who calls, and how much
   'api-keys': 'workspaces audit upstream sealing redis telemetry access database config',
   webhooks: 'workspaces audit upstream sealing telemetry access database config',
-  usage: 'workspaces webhooks redis telemetry access database config',
+  // audit and upstream for prices: an administrator sets them, and names a provider
+  usage: 'workspaces webhooks audit upstream redis telemetry access database config',
   // 1
   workspaces: 'audit upstream telemetry access database config',
   audit: 'upstream telemetry access database config',

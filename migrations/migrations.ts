@@ -8,6 +8,7 @@ import { CreateSecretReferences1795219200006 } from './1795219200006-create-secr
 import { CreateWebhooks1795219200007 } from './1795219200007-create-webhooks.js';
 import { CreateUsage1795219200008 } from './1795219200008-create-usage.js';
 import { CreateUsagePolicies1795219200009 } from './1795219200009-create-usage-policies.js';
+import { CreatePrices1795219200010 } from './1795219200010-create-prices.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -21,4 +22,5 @@ export const MIGRATIONS = [
   CreateWebhooks1795219200007,
   CreateUsage1795219200008,
   CreateUsagePolicies1795219200009,
+  CreatePrices1795219200010,
 ] as const;

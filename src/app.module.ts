@@ -20,6 +20,7 @@ import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { PricesModule } from './usage/prices/prices.module.js';
 import { VirtualKeysModule } from './virtual-keys/virtual-keys.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
@@ -38,6 +39,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     AuditModule,
     WorkspacesModule,
     WebhooksModule,
+    PricesModule,
     ApiKeysModule,
     VirtualKeysModule,
     BatchesModule,

@@ -7,6 +7,7 @@ import { UsagePolicy } from './policies/usage-policy.entity.js';
 import { SecretMapping } from './secret-references/secret-mapping.entity.js';
 import { SecretReferenceWorkspace } from './secret-references/secret-reference-workspace.entity.js';
 import { SecretReference } from './secret-references/secret-reference.entity.js';
+import { PriceRow } from './usage/prices/price.entity.js';
 import { UsageAdjustment } from './usage/usage-adjustment.entity.js';
 import { UsageBucket } from './usage/usage-bucket.entity.js';
 import { UsageEvent } from './usage/usage-event.entity.js';
@@ -34,6 +35,7 @@ export const ENTITIES = [
   UsageReservation,
   UsageEvent,
   UsageAdjustment,
+  PriceRow,
   ProviderObject,
   WebhookEndpoint,
   WebhookOutboxEvent,

@@ -36,16 +36,18 @@ beforeAll(async () => {
   routes = routesOf(gateway.app);
   guarded = routes.filter((route) => route.scope !== undefined);
   withReference = guarded.filter((route) => route.path.includes('/:') && !RELAYED.test(route.path));
-  const [workspace, virtualKey, webhook, { id: apiKey }] = await Promise.all([
+  const [workspace, virtualKey, webhook, price, { id: apiKey }] = await Promise.all([
     other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
     other.client.create('/v1/virtual-keys', { name: 'Foreign', slug: 'foreign-key', provider: 'local' }),
     other.client.create('/v1/webhooks', { url: 'https://hooks.example.com', events: ['*'] }),
+    other.client.create('/v1/prices', { provider: 'cohere', model: '*', unit: 'request', price: '1' }),
     other.client.createKey({ scopes: ['api_keys.read'] }),
   ]);
   foreign = new Map([
     ['/v1/workspaces', [readString(workspace['id'], 'id'), 'foreign-workspace', other.workspaceId]],
     ['/v1/virtual-keys', [readString(virtualKey['id'], 'id'), 'foreign-key']],
     ['/v1/webhooks', [readString(webhook['id'], 'id')]],
+    ['/v1/prices', [readString(price['id'], 'id')]],
     ['/v1/api-keys', [apiKey]],
   ]);
   for (const scope of new Set(guarded.map((route) => route.scope ?? ''))) {

@@ -8,6 +8,8 @@ export const SCOPES = [
   ...verbs('secret_references', MANAGED),
   ...verbs('webhooks', MANAGED),
   ...verbs('policies', MANAGED),
+  // A price is never changed: a newer one takes its place.
+  ...verbs('prices', ['create', 'read', 'list']),
   'completions.write',
   ...verbs('batches', MANAGED),
   // Providers keep their jobs for ever.
