@@ -2,9 +2,9 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
-import type { UsageObserver } from './usage-observer.js';
+import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
+import { USAGE_STORE } from './usage-store.token.js';
 import type { UsageStore } from './usage-store.types.js';
-import { USAGE_OBSERVER, USAGE_STORE } from './usage.tokens.js';
 
 const ROUND_MS = 5_000;
 /** Months for which the ledger has partitions, besides the one that it is. */

@@ -24,7 +24,7 @@ export class BreakableDatabase {
       this.statements += 1;
       const breakage = this.breakages.shift();
       if (breakage === 'refused') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-      if (breakage === 'silent') return new Promise(() => undefined);
+      if (breakage === 'silent') return untilClosed(await real.connect());
       const answer: unknown = await real.query(sql, parameters);
       if (breakage === 'answer lost') throw new Error('Connection terminated unexpectedly');
       return answer;
@@ -37,4 +37,10 @@ export class BreakableDatabase {
       },
     });
   }
+}
+
+function untilClosed(connection: NodeJS.EventEmitter): Promise<never> {
+  return new Promise((_, reject) => {
+    connection.once('end', () => reject(new Error('Connection terminated')));
+  });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Charge, Reservation, Settlement, UsageFigures } from '../usage-store.types.js';
 
 export const ORGANISATION = '00000000-0000-4000-8000-000000000001';
-export const WORKSPACE = '00000000-0000-4000-8000-000000000002';
+const WORKSPACE = '00000000-0000-4000-8000-000000000002';
 
 export function cost(costNano: bigint, tokens = 0n): UsageFigures {
   return { costNano, tokens, searchUnits: 1n };
