@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { USAGE_APPLY, USAGE_REAP, USAGE_RESET } from './usage/usage-changes.sql.js';
+import { USAGE_APPLY, USAGE_EVENT_DATA, USAGE_REAP, USAGE_RESET } from './usage/usage-changes.sql.js';
 import { USAGE_BATCH } from './usage/usage-batch.sql.js';
 import { USAGE_MAKE_PARTITIONS } from './usage/usage-partitions.sql.js';
 
@@ -100,14 +100,15 @@ export class CreateUsage1795219200008 implements MigrationInterface {
         CONSTRAINT "pk_usage_adjustments" PRIMARY KEY ("id")
       )`);
     await runner.query(`CREATE INDEX "ix_usage_adjustments_bucket" ON "usage_adjustments" ("bucket_id")`);
-    for (const statement of [USAGE_MAKE_PARTITIONS, USAGE_APPLY, USAGE_BATCH, USAGE_REAP, USAGE_RESET]) {
-      await runner.query(statement);
-    }
+    const functions = [USAGE_MAKE_PARTITIONS, USAGE_EVENT_DATA, USAGE_APPLY, USAGE_BATCH, USAGE_REAP, USAGE_RESET];
+    for (const statement of functions) await runner.query(statement);
     await runner.query(`SELECT usage_make_partitions(now(), $1)`, [MONTHS_AHEAD]);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP FUNCTION usage_reset, usage_reap, usage_batch, usage_apply, usage_make_partitions`);
+    await runner.query(
+      `DROP FUNCTION usage_reset, usage_reap, usage_batch, usage_apply, usage_event_data, usage_make_partitions`,
+    );
     await runner.query(`DROP TABLE "usage_adjustments"`);
     await runner.query(`DROP TABLE "usage_events"`);
     await runner.query(`DROP TABLE "usage_reservations"`);

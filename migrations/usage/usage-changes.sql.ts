@@ -1,3 +1,23 @@
+/** What an event tells of a bucket, in the units of the API: US dollars or tokens. */
+export const USAGE_EVENT_DATA = `
+  CREATE FUNCTION usage_event_data(b usage_buckets) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    v_scale numeric := CASE b.unit WHEN 'cost' THEN 1000000000 ELSE 1 END;
+  BEGIN
+    RETURN jsonb_build_object(
+      'policy_id', b.policy_id,
+      'policy_name', (SELECT p.name FROM usage_policies p WHERE p.id = b.policy_id),
+      'type', b.unit,
+      'bucket', jsonb_build_object('id', b.id, 'value_key', b.value_key),
+      'window', jsonb_build_object(
+        'id', b.window_id,
+        'resets_at', to_char(b.resets_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      'credit_limit', trim_scale(b.credit_limit / v_scale),
+      'alert_threshold', trim_scale(b.alert_threshold / v_scale),
+      'current_usage', trim_scale(b.used / v_scale));
+  END $$`;
+
 /**
  * Adds to counters and raises the alerts of what is crossed by it: whoever takes the counter from below the line to it or
  * beyond is one transaction only, since the rows are locked. The caller has locked them, in order of their id.
@@ -13,18 +33,11 @@ export const USAGE_APPLY = `
       UPDATE usage_buckets b
       SET used = b.used + c.spent, reserved = b.reserved + c.held, updated_at = now()
       FROM change c WHERE b.id = c.bucket_id
-      RETURNING b.*, b.used - c.spent AS used_before,
-        CASE b.unit WHEN 'cost' THEN 1000000000 ELSE 1 END::numeric AS scale
+      RETURNING b AS bucket, b.used - c.spent AS used_before, b.*
     )
     INSERT INTO webhook_outbox (organisation_id, workspace_id, type, dedupe_key, payload)
     SELECT b.organisation_id, b.workspace_id, 'usage_limit.' || line.kind,
-      concat_ws(':', 'usage', b.id, b.epoch, line.kind, line.amount),
-      jsonb_build_object(
-        'policy_id', b.policy_id, 'entity_id', b.id, 'value_key', b.value_key, 'type', b.unit, 'window', b.window_id,
-        'credit_limit', trim_scale(b.credit_limit / b.scale),
-        'alert_threshold', trim_scale(b.alert_threshold / b.scale),
-        'current_usage', trim_scale(b.used / b.scale),
-        'next_reset_at', b.resets_at)
+      concat_ws(':', 'usage', b.id, b.epoch, line.kind, line.amount), usage_event_data(b.bucket)
     FROM changed b
     CROSS JOIN LATERAL (VALUES ('threshold_reached', b.alert_threshold), ('exhausted', b.credit_limit))
       AS line(kind, amount)
@@ -80,13 +93,9 @@ export const USAGE_RESET = `
     VALUES (v_bucket.id, p_organisation_id, -v_bucket.used, v_bucket.epoch, p_actor_id, p_reason, p_at);
     UPDATE usage_buckets b
     SET used = 0, epoch = b.epoch + 1, reset_at = clock_timestamp(), updated_at = now()
-    WHERE b.id = v_bucket.id;
+    WHERE b.id = v_bucket.id RETURNING b.* INTO v_bucket;
     INSERT INTO webhook_outbox (organisation_id, workspace_id, type, dedupe_key, payload)
     VALUES (v_bucket.organisation_id, v_bucket.workspace_id, 'usage_limit.reset',
-      concat_ws(':', 'usage', v_bucket.id, v_bucket.epoch, 'reset'),
-      jsonb_build_object(
-        'policy_id', v_bucket.policy_id, 'entity_id', v_bucket.id, 'value_key', v_bucket.value_key,
-        'type', v_bucket.unit, 'window', v_bucket.window_id,
-        'usage_before', trim_scale(v_bucket.used / CASE v_bucket.unit WHEN 'cost' THEN 1000000000 ELSE 1 END::numeric)));
+      concat_ws(':', 'usage', v_bucket.id, v_bucket.epoch, 'reset'), usage_event_data(v_bucket));
     RETURN true;
   END $$`;

@@ -8,7 +8,7 @@ import type { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
 import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-harness.js';
 import type { TestedStore } from './__fixtures__/store-harness.js';
-import { chargeOf, cost, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import { PostgresUsageStore, type PostgresUsageStoreOptions } from './postgres-usage.store.js';
 import { NO_OBSERVER } from './usage-observer.js';
 import { type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
@@ -120,6 +120,50 @@ describe('batches', () => {
     isOver = true;
     await Promise.all(callers);
     expect(await seen.bucket(charge)).toMatchObject({ reserved: 0n });
+  });
+});
+
+describe('events', () => {
+  const payloads = async (): Promise<readonly unknown[]> => {
+    const rows: readonly { readonly payload: unknown }[] = await dataSource.query(
+      'SELECT payload FROM webhook_outbox ORDER BY type',
+    );
+    return rows.map(({ payload }) => payload);
+  };
+
+  it('say what happened in dollars and in UTC, whatever the timezone of the session', async () => {
+    const store = open();
+    const charge = chargeOf({ limit: 500_000_000_000n, threshold: 400_000_000_000n });
+    const reservation = reservationOf([charge], { estimate: cost(400_021_500_000n) });
+    await store.reserve(reservation);
+    await store.settle(settlementOf(reservation));
+    const [bucket]: readonly { readonly id: string }[] = await dataSource.query('SELECT id FROM usage_buckets');
+    expect(await payloads()).toEqual([
+      {
+        policy_id: charge.policyId,
+        policy_name: null,
+        type: 'cost',
+        bucket: { id: bucket?.id, value_key: charge.valueKey },
+        window: { id: '2026-11', resets_at: '2026-12-01T00:00:00.000Z' },
+        credit_limit: 500,
+        alert_threshold: 400,
+        current_usage: 400.0215,
+      },
+    ]);
+  });
+
+  it('say it in tokens, and null for what there is not', async () => {
+    const store = open();
+    const charge = chargeOf({ unit: 'tokens', windowId: 'cum', resetsAt: undefined, limit: 70n });
+    const reservation = reservationOf([charge], { estimate: cost(0n, 70n) });
+    await store.reserve(reservation);
+    await store.settle(settlementOf(reservation));
+    await store.reset(charge, { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() });
+    const rest = { type: 'tokens', window: { id: 'cum', resets_at: null }, alert_threshold: null, credit_limit: 70 };
+    expect(await payloads()).toEqual([
+      expect.objectContaining({ ...rest, current_usage: 70 }),
+      expect.objectContaining({ ...rest, current_usage: 0 }),
+    ]);
   });
 });
 
