@@ -16,11 +16,13 @@ import { ENTITIES } from './entities.js';
 import { FineTuningModule } from './fine-tuning/fine-tuning.module.js';
 import { FirstStartModule } from './first-start/first-start.module.js';
 import { HealthModule } from './health/health.module.js';
+import { PoliciesModule } from './policies/policies.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { PricesModule } from './usage/prices/prices.module.js';
+import { UsageModule } from './usage/usage.module.js';
 import { VirtualKeysModule } from './virtual-keys/virtual-keys.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
@@ -40,8 +42,10 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     WorkspacesModule,
     WebhooksModule,
     PricesModule,
+    UsageModule,
     ApiKeysModule,
     VirtualKeysModule,
+    PoliciesModule,
     BatchesModule,
     FineTuningModule,
     AssistantsModule,
