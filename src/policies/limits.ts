@@ -13,6 +13,10 @@ export function toUnits(type: UsageUnit, amount: number): bigint | undefined {
   return units !== undefined && units > HIGHEST ? HIGHEST : units;
 }
 
+export function decimalsOf(type: UsageUnit): number {
+  return DECIMALS[type];
+}
+
 /** What is counted as an amount of the API. */
 export function fromUnits(type: UsageUnit, units: bigint): number {
   return fromScaled(units, DECIMALS[type]);

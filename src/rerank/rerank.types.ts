@@ -49,6 +49,8 @@ export interface RerankOutcome {
   readonly searchUnits: number | undefined;
   /** Only for providers that bill by token. */
   readonly totalTokens: number | undefined;
+  /** The figures are computed by the provider's rules: it reports none. */
+  readonly isUsageComputed?: boolean;
 }
 
 /** What a provider bills a request by. */

@@ -34,6 +34,7 @@ export const bedrockRerank: RemoteRerankProvider = {
       id: undefined,
       searchUnits: estimateByChunks(request, CHUNK_TOKENS).searchUnits,
       totalTokens: undefined,
+      isUsageComputed: true,
     };
   },
   nextPage(answer, request) {
