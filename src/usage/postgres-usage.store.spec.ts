@@ -10,6 +10,7 @@ import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-har
 import type { TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import { PostgresUsageStore, type PostgresUsageStoreOptions } from './postgres-usage.store.js';
+import { batchParameters, USAGE_BATCH } from './usage-batch.js';
 import { NO_OBSERVER } from './usage-observer.js';
 import { type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
 
@@ -354,6 +355,23 @@ describe('several stores on one database', () => {
     const reaped = await Promise.all(all.map((store) => store.reap(later)));
     expect(reaped.reduce((sum, count) => sum + count, 0)).toBe(600);
     expect(await seen.bucket(charge)).toEqual({ used: 6_000n, reserved: 0n, epoch: 0 });
+  });
+});
+
+onServer('two gateways that need the same new bucket (needs DATABASE_URL)', () => {
+  it('decide one after the other', async () => {
+    const store = open();
+    const charge = chargeOf({ limit: 15n });
+    const other = dataSource.createQueryRunner();
+    await other.startTransaction();
+    const reservation = reservationOf([charge]);
+    await other.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], 10)]);
+    const outcome = store.reserve(reservationOf([charge]));
+    await new Promise((done) => setTimeout(done, 100));
+    await other.commitTransaction();
+    await other.release();
+    expect((await outcome).kind).toBe('contended');
+    expect(await seen.bucket(charge)).toMatchObject({ reserved: 10n });
   });
 });
 
