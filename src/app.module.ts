@@ -19,6 +19,7 @@ import { HealthModule } from './health/health.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
+import { SecretReferencesModule } from './secret-references/secret-references.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { VirtualKeysModule } from './virtual-keys/virtual-keys.module.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
@@ -35,6 +36,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     AuditModule,
     WorkspacesModule,
     ApiKeysModule,
+    SecretReferencesModule,
     VirtualKeysModule,
     RerankModule,
     BatchesModule,

@@ -22,6 +22,8 @@ const OLD_ID = parseMasterKey(OLD).id;
 const NEW_ID = parseMasterKey(NEW).id;
 const NEWEST = parseMasterKey(randomBytes(32).toString('base64'));
 const BOTH = new Sealer(new KeyRing(parseMasterKey(NEW), [parseMasterKey(OLD)]));
+/** Its mask shows the end, so that one that was opened can be told from one that was not. */
+const VAULT_TOKEN = 'hvs.token-of-old-0123';
 const ROTATING = { TOLLGATE_ENCRYPTION_KEY: NEW, TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: OLD };
 
 let provider: FakeProvider;
@@ -46,13 +48,19 @@ async function stop(): Promise<void> {
   gateway = undefined;
 }
 
-/** A database from before the rotation: a virtual key whose key is sealed, and one whose options are. */
+/** A database from before the rotation: a virtual key whose key is sealed, one whose options are, a secret reference. */
 async function fillUnderOldKey(): Promise<void> {
   const { url } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
   await addVirtualKey(url, 'old');
   const options = { aws_region: 'us-east-1', aws_access_key_id: AWS_ACCESS_KEY_ID, aws_secret_access_key: AWS_SECRET };
   const config = { base_url: provider.url, ...options };
   await new GatewayClient(url).create('/v1/virtual-keys', { name: 'old-aws', provider: 'bedrock', config });
+  await new GatewayClient(url).create('/v1/secret-references', {
+    name: 'old',
+    manager_type: 'hashicorp_vault',
+    auth_config: { vault_auth_type: 'token', vault_addr: 'https://vault.example.com', vault_token: VAULT_TOKEN },
+    secret_path: 'secret/old',
+  });
   await stop();
 }
 
@@ -150,6 +158,7 @@ describe('keys:rewrap', () => {
     expect(await program.exitCode()).toBe(0);
     expect(program.stdout.split('\n')).toEqual([
       'server_secrets.sealed_value: 1 re-wrapped, 0 under the current key before',
+      'secret_references.sealed_auth_config: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_key: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_options: 1 re-wrapped, 0 under the current key before',
       '',
@@ -160,6 +169,9 @@ describe('keys:rewrap', () => {
     const rotated = await start({ TOLLGATE_ENCRYPTION_KEY: NEW });
     expect(await sealedBy(rotated)).toEqual([NEW_ID]);
     expect(await new GatewayClient(rotated.url).as(key).read('/v1/virtual-keys/old')).toEqual(before);
+    expect(await new GatewayClient(rotated.url).read('/v1/secret-references/old')).toMatchObject({
+      auth_config: { masked_vault_token: '****0123' },
+    });
     expect(await credentialOf(rotated, 'old')).toBe('Bearer key-of-old');
     expect(await credentialOf(rotated, 'old-aws')).toContain(`Credential=${AWS_ACCESS_KEY_ID}/`);
   });

@@ -13,6 +13,7 @@ import {
   UpstreamFailure,
 } from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
+import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { withoutSecrets } from './without-secrets.js';
 
@@ -36,6 +37,7 @@ export class ProviderCallService {
   constructor(
     private readonly sender: ProviderSender,
     private readonly metrics: Metrics,
+    private readonly virtualKeys: VirtualKeyCache,
   ) {}
 
   /**
@@ -51,6 +53,10 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   async run(context: ProviderContext, operation: ProviderOperation): Promise<UpstreamAnswer> {
+    return this.renewing(context, true, (current) => this.runOnce(current, operation));
+  }
+
+  private async runOnce(context: ProviderContext, operation: ProviderOperation): Promise<UpstreamAnswer> {
     const { retry } = operation;
     const answer = await this.observed(context, operation, (outgoing, facts) =>
       this.sender.send({
@@ -65,10 +71,21 @@ export class ProviderCallService {
   }
 
   /**
-   * A 2xx answer whose body, and whose request's body, may pass as streams. Never repeated: a stream cannot be sent twice.
+   * A 2xx answer whose body, and whose request's body, may pass as streams. An upload is never repeated: a stream cannot be
+   * sent twice.
    * @throws GatewayError for every other outcome
    */
   async relay(
+    context: ProviderContext,
+    operation: ProviderOperation,
+    streams: ProviderStreams,
+  ): Promise<RelayedAnswer> {
+    return this.renewing(context, streams.upload === undefined, (current) =>
+      this.relayOnce(current, operation, streams),
+    );
+  }
+
+  private async relayOnce(
     context: ProviderContext,
     operation: ProviderOperation,
     streams: ProviderStreams,
@@ -77,6 +94,24 @@ export class ProviderCallService {
       this.sender.relay({ ...outgoing, ...streams }),
     );
     return successful(answer, context);
+  }
+
+  /**
+   * When a credential that comes from secret references is refused, these are read anew, and with other values the call is
+   * made once more: a rotation loses no request.
+   */
+  private async renewing<Answer>(
+    context: ProviderContext,
+    isRepeatable: boolean,
+    call: (context: ProviderContext) => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      return await call(context);
+    } catch (error) {
+      const virtualKey = isCredentialRefused(error) ? await this.virtualKeys.renew(context.virtualKey) : undefined;
+      if (virtualKey === undefined || !isRepeatable) throw error;
+      return call({ ...context, virtualKey });
+    }
   }
 
   private async observed<Answer extends RelayedAnswer>(
@@ -119,6 +154,12 @@ function successful<Answer extends RelayedAnswer>(answer: Answer, { virtualKey }
   if (answer.status >= 200 && answer.status <= 299) return answer;
   const { vendor, credential } = virtualKey;
   throw answerToError({ ...answer, body: withoutSecrets(answer.body ?? NO_BODY, vendor, credential) }, vendor);
+}
+
+/** By the provider, or by who gives credentials for it (for Bedrock: AWS STS). */
+function isCredentialRefused(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false;
+  return error.code === 'provider_credential_rejected' || error.code === 'secret_unavailable';
 }
 
 /** Bounded set: a label of metrics and the error type of the span. */
