@@ -1,5 +1,6 @@
 // The built gateway as a process of its own: a fresh embedded database, and a workspace key and a virtual key made
 // through its API, as an operator would make them.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +8,9 @@ import { start, temporaryFolder } from './processes.mjs';
 
 const MAIN = new URL('../dist/src/main.js', import.meta.url).pathname;
 const START_MS = 30_000;
+/** As `npm start` runs it. */
+const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const START_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** Starts a gateway; returns its process, its address, and the headers of a caller that may use `providerUrl`. */
 export async function startGateway(providerUrl, nodeOptions = []) {
@@ -14,7 +18,7 @@ export async function startGateway(providerUrl, nodeOptions = []) {
   const adminKey = generateApiKey();
   const port = await freePort();
   const child = start(MAIN, {
-    nodeOptions,
+    nodeOptions: [...START_FLAGS, ...nodeOptions],
     env: {
       HOST: '127.0.0.1',
       PORT: String(port),

@@ -7,7 +7,7 @@ import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.
 import { RequestAbortedError } from './common/http/read-body.js';
 import { isDatabaseUnavailable } from './database/database-errors.js';
 import type { Logger } from './telemetry/logger.js';
-import { currentContext } from './telemetry/request-context.js';
+import type { RequestContext } from './telemetry/request-context.js';
 import { UpstreamFailure } from './upstream/upstream.types.js';
 
 /** The one place where anything thrown becomes an answer. */
@@ -23,7 +23,7 @@ export class AppErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     if (isCallerGone(thrown) || response.destroyed) return void response.destroy();
     const error = this.toGatewayError(thrown, request);
-    this.note(error);
+    this.note(error, request.context);
     // An answer that has begun cannot become an error: cutting the connection tells the client that it is not whole.
     if (response.headersSent) return void response.destroy();
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
@@ -50,8 +50,7 @@ export class AppErrorFilter implements ExceptionFilter {
     return new GatewayError('method_not_allowed', { headers: { allow: methods.join(', ') } });
   }
 
-  private note(error: GatewayError): void {
-    const context = currentContext();
+  private note(error: GatewayError, context: RequestContext | undefined): void {
     if (context) {
       context.facts.error_code = error.code;
       context.facts.error_reason = error.reason;

@@ -26,6 +26,8 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
 @Module({
   imports: [
+    // Its route is tried first, since it is asked most.
+    RerankModule,
     // lowest room first
     ConfigModule,
     TimeModule,
@@ -38,7 +40,6 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     ApiKeysModule,
     SecretReferencesModule,
     VirtualKeysModule,
-    RerankModule,
     BatchesModule,
     FineTuningModule,
     AssistantsModule,

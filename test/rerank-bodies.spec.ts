@@ -135,6 +135,30 @@ describe('rerank with unusual parameters', () => {
   });
 });
 
+describe('rerank over a provider of the same form', () => {
+  let cohere: string;
+
+  beforeAll(async () => {
+    cohere = await gateway.virtualKey('cohere');
+  });
+  beforeEach(() => gateway.provider.replyWith(json({ results: [{ index: 0, relevance_score: 0.5 }] })));
+
+  it('passes the JSON on as it came', async () => {
+    const body = ' { "query": "q\\u00e4", "documents" :["a"],\n"model":"m"}';
+    expect((await gateway.rerank(cohere, body)).status).toBe(200);
+    expect(onlyCall(gateway.provider).body).toBe(body);
+  });
+
+  it.each(['"model":"first"', String.raw`"mod\u0065l":"first"`])(
+    'sends a field that came twice once, as it was checked: %s',
+    async (field) => {
+      const body = `{${field},"query":"q","documents":["a"],"model":"last"}`;
+      expect((await gateway.rerank(cohere, body)).status).toBe(200);
+      expect(onlyCall(gateway.provider).body).toBe('{"model":"last","query":"q","documents":["a"]}');
+    },
+  );
+});
+
 describe('rerank of any JSON', () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   const documents = fc.array(fc.oneof(fc.string({ unit: 'binary' }), value, fc.record({ text: fc.string() })), {

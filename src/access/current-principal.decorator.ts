@@ -6,12 +6,14 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the authentication guard on every route that is not public. */
     principal?: Principal;
+    /** Set with the principal. */
+    traceId?: string;
   }
 }
 
-/** The authenticated caller, as a parameter of a route. */
+/** The authenticated caller, as a parameter of a route: with the trace of the request. */
 export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {
-  const { principal } = context.switchToHttp().getRequest<Request>();
+  const { principal, traceId } = context.switchToHttp().getRequest<Request>();
   if (principal === undefined) throw new Error('a public route asked for the caller');
-  return principal;
+  return { ...principal, traceId };
 });

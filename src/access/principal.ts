@@ -25,4 +25,6 @@ export interface Principal {
   /** Where the client and the key say nothing. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
   readonly rateLimits: readonly RateLimit[];
+  /** Trace of the request in which the caller acts; absent where it is known apart from one. */
+  readonly traceId?: string;
 }

@@ -4,7 +4,6 @@ import type { Principal } from '../access/principal.js';
 import type { Scope } from '../access/scopes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { type AdminToken, AdminTokenVerifier } from './admin-token.verifier.js';
-import { publicIdOf } from './api-key-format.js';
 import { readCredentials } from './credentials.js';
 import { PrincipalCache } from './principal-cache.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -38,7 +37,6 @@ export class Authenticator {
   }
 
   private async byKey(key: string, now: Date): Promise<Caller> {
-    if (publicIdOf(key) === undefined) throw keyInvalid('malformed');
     const answer = await this.cache.find(key, now.getTime());
     if ('refusal' in answer) throw keyInvalid(answer.refusal);
     const { principal } = answer;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../access/principal.js';
+import { publicIdOf } from './api-key-format.js';
 import { ApiKeyStore, type KeyRefusal } from './api-key.store.js';
 
 /** A revoked key must stop working on every replica within 10 s; half of it leaves room for slow look-ups. */
@@ -22,11 +23,11 @@ export class PrincipalCache {
     this.answers = this.emptyCache();
   }
 
-  /** The caller behind a well-formed key, or why there is none. `now` in milliseconds. */
+  /** The caller behind a key, or why there is none. `now` in milliseconds. */
   async find(key: string, now: number): Promise<KeyAnswer> {
     // The cache is keyed by a digest: a heap dump shows no keys.
     const digest = hash('sha256', key, 'base64');
-    const answer = this.answers.get(digest) ?? (await this.answers.fetch(digest, { context: key }));
+    const answer = this.answers.get(digest) ?? (await this.lookUp(digest, key));
     if (answer === undefined) return { refusal: 'unknown' };
     return 'principal' in answer && now >= answer.validUntil ? { refusal: 'expired' } : answer;
   }
@@ -35,6 +36,11 @@ export class PrincipalCache {
   clear(): void {
     // A new cache, since clearing this one would fail every look-up that a request is waiting for.
     this.answers = this.emptyCache();
+  }
+
+  /** What is no key takes no place in the cache. */
+  private async lookUp(digest: string, key: string): Promise<KeyAnswer | undefined> {
+    return publicIdOf(key) === undefined ? { refusal: 'malformed' } : this.answers.fetch(digest, { context: key });
   }
 
   private emptyCache(): LRUCache<string, KeyAnswer, string> {

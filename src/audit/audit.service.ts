@@ -13,7 +13,6 @@ import { tenantWhere } from '../access/tenant-where.js';
 import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { currentContext } from '../telemetry/request-context.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
 import { type AuditLogEntryResponse, toAuditLogEntryResponse } from './audit.response.js';
 import type { AuditLogQuery } from './audit-log.query.js';
@@ -23,6 +22,8 @@ export interface Actor {
   readonly kind: Principal['kind'] | 'gateway';
   readonly id: string;
   readonly organisationId: string;
+  /** Trace of the request in which it acts, when there is one. */
+  readonly traceId?: string;
 }
 
 export interface AuditRecord {
@@ -48,7 +49,7 @@ export class AuditService {
       resourceType: record.resourceType,
       resourceId: record.resourceId,
       changedFields: [...record.changedFields],
-      traceId: currentContext()?.trace.traceId ?? null,
+      traceId: actor.traceId ?? null,
     });
   }
 

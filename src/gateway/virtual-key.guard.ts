@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { Clock } from '../common/time/clock.js';
-import { currentContext } from '../telemetry/request-context.js';
+import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 
 declare module 'express-serve-static-core' {
@@ -30,14 +30,12 @@ export class VirtualKeyGuard implements CanActivate {
     const found = await this.virtualKeys.find(principal, slug, this.clock.now().getTime());
     if (found === undefined) throw new GatewayError('virtual_key_not_found', { param: 'x-gateway-virtual-key' });
     request.virtualKey = found;
-    note(found);
+    note(contextOf(request), found);
     return true;
   }
 }
 
-function note(virtualKey: UsableVirtualKey): void {
-  const facts = currentContext()?.facts;
-  if (facts === undefined) return;
+function note({ facts }: RequestContext, virtualKey: UsableVirtualKey): void {
   facts.virtual_key = virtualKey.slug;
   facts.provider = virtualKey.vendor.slug;
   // A key of the whole organisation acts in the workspace of the virtual key that it uses.

@@ -31,7 +31,7 @@ export class RerankController {
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<RerankResponse> {
-    const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto));
+    const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
     if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
     return toRerankResponse(ranked);
   }

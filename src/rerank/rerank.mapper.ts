@@ -2,21 +2,25 @@ import type { CreateRerankDto } from './dto/create-rerank.dto.js';
 import type { RerankResponse } from './rerank.response.js';
 import type { RankedRerank, RerankDocument, RerankRequest } from './rerank.types.js';
 
-export function toRerankRequest(dto: CreateRerankDto): RerankRequest {
+/** `bytes`: the JSON that the body was read from. */
+export function toRerankRequest(dto: CreateRerankDto, bytes?: Buffer): RerankRequest {
+  const topN = dto.top_n === undefined ? undefined : Math.min(dto.top_n, dto.documents.length);
   return {
     model: dto.model,
     query: dto.query,
     documents: dto.documents,
-    topN: dto.top_n === undefined ? undefined : Math.min(dto.top_n, dto.documents.length),
+    topN,
     returnDocuments: dto.return_documents ?? false,
     maxTokensPerDoc: dto.max_tokens_per_doc,
     priority: dto.priority,
     rankFields: dto.rank_fields,
     truncation: dto.truncation,
     parameters: dto.parameters,
+    original: bytes === undefined || topN !== dto.top_n ? undefined : { bytes, names: Object.keys(dto) },
   };
 }
 
+/** What is undefined here is absent from the JSON. */
 export function toRerankResponse({ request, outcome, id, provider, results }: RankedRerank): RerankResponse {
   const { searchUnits, totalTokens } = outcome;
   return {
@@ -25,18 +29,14 @@ export function toRerankResponse({ request, outcome, id, provider, results }: Ra
     results: results.map(({ index, relevanceScore }) => ({
       index,
       relevance_score: relevanceScore,
-      ...(request.returnDocuments ? { document: toDocument(request.documents[index]) } : {}),
+      document: request.returnDocuments ? toDocument(request.documents[index]) : undefined,
     })),
     model: outcome.model ?? request.model,
     provider,
-    ...(searchUnits === undefined && totalTokens === undefined
-      ? {}
-      : {
-          usage: {
-            ...(searchUnits === undefined ? {} : { search_units: searchUnits }),
-            ...(totalTokens === undefined ? {} : { total_tokens: totalTokens }),
-          },
-        }),
+    usage:
+      searchUnits === undefined && totalTokens === undefined
+        ? undefined
+        : { search_units: searchUnits, total_tokens: totalTokens },
   };
 }
 

@@ -5,7 +5,7 @@ import { UnexpectedShapeError } from '../common/json/read.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { currentContext } from '../telemetry/request-context.js';
+import type { RequestFacts } from '../telemetry/request-facts.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import { joinParts, rank } from './rank.js';
 import { RerankProviderRegistry } from './rerank-provider.registry.js';
@@ -46,7 +46,7 @@ export class RerankService {
     if (context.strict && unsupported.length > 0) throw refuseOptions(unsupported, provider);
     const request = unsupported.length === 0 ? asked : withoutOptions(asked, unsupported);
     const outcome = await this.outcomeOf(context, provider, request);
-    this.note(provider, request, outcome);
+    this.note(context.request.facts, provider, request, outcome);
     const ranked: RankedRerank = {
       request,
       outcome,
@@ -95,8 +95,7 @@ export class RerankService {
   }
 
   /** Ids and counts for the log line, billed units for the metrics. */
-  private note(provider: RerankProvider, request: RerankRequest, outcome: RerankOutcome): void {
-    const facts = currentContext()?.facts ?? {};
+  private note(facts: RequestFacts, provider: RerankProvider, request: RerankRequest, outcome: RerankOutcome): void {
     facts.model = request.model.slice(0, MAX_LOGGED_MODEL_LENGTH);
     facts.documents = request.documents.length;
     facts.search_units = outcome.searchUnits;

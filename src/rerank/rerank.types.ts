@@ -21,6 +21,15 @@ export interface RerankRequest {
   readonly rankFields: readonly string[] | undefined;
   readonly truncation: boolean | undefined;
   readonly parameters: JsonObject | undefined;
+  /** What the caller sent; undefined when a value of this request is another. */
+  readonly original: OriginalBody | undefined;
+}
+
+/** The JSON that a request was read from. */
+export interface OriginalBody {
+  readonly bytes: Buffer;
+  /** Fields that it has, those included that the provider lacks. */
+  readonly names: readonly string[];
 }
 
 export interface RerankScore {

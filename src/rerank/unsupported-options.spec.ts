@@ -14,6 +14,7 @@ const PLAIN: RerankRequest = {
   rankFields: undefined,
   truncation: undefined,
   parameters: undefined,
+  original: undefined,
 };
 
 /** A value for every option that not every provider has. */
@@ -59,6 +60,7 @@ describe('withoutOptions', () => {
       ...FULL,
       maxTokensPerDoc: undefined,
       parameters: undefined,
+      original: undefined,
     });
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTelemetryServer, type TelemetryServer } from './__fixtures__/telemetry-server.js';
-import { currentContext } from './request-context.js';
+import { contextOf } from './request-context.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -8,11 +8,12 @@ let server: TelemetryServer;
 
 beforeEach(async () => {
   server = await startTelemetryServer((app) => {
-    app.get('/echo', ({ headers, rawHeaders, headersDistinct }, response) => {
-      response.json({ headers, rawHeaders, headersDistinct, trace: currentContext()?.trace });
+    app.get('/echo', (request, response) => {
+      const { headers, rawHeaders, headersDistinct } = request;
+      response.json({ headers, rawHeaders, headersDistinct, trace: contextOf(request).trace });
     });
-    app.get('/later', (_request, response) => {
-      setTimeout(() => response.json(currentContext()?.trace.traceId), 5);
+    app.get('/later', (request, response) => {
+      setTimeout(() => response.json(contextOf(request).trace.traceId), 5);
     });
   });
 });

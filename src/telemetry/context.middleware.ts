@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { HttpCaller } from '../common/http/caller-presence.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
-import { RequestContext, runInContext } from './request-context.js';
+import { RequestContext } from './request-context.js';
 import { recordAtEnd } from './request-log.js';
 import { readTraceHeaders, salvageTraceHeaders, type TraceHeaders } from './trace-headers.js';
 import type { Tracing } from './tracing.js';
@@ -17,9 +17,10 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     const { trace, broken } = traceOf(request);
     const span = tracing.startRequest(request.method, trace);
     const context = new RequestContext(trace, new HttpCaller(response), span);
+    request.context = context;
     response.setHeader('x-gateway-trace-id', trace.traceId);
     recordAtEnd(request, response, context, logger, metrics);
-    runInContext(context, () => next(broken));
+    next(broken);
   };
 }
 

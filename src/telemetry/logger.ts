@@ -8,7 +8,7 @@ export type Logger = PinoLogger;
 
 const STDOUT = 1;
 /** Bytes that are gathered before a write; a timer in the telemetry module writes what is left. */
-const BUFFER_BYTES = 4096;
+const BUFFER_BYTES = 8 * 1024;
 /** A reader of the log that stalls costs lines above this, never the gateway's memory. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** A log that cannot be written may hold up the end of the process this long. */

@@ -1,12 +1,19 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Request } from 'express';
 import type { CallerPresence } from '../common/http/caller-presence.js';
-import type { RequestFacts } from './request-facts.js';
+import { RequestFacts } from './request-facts.js';
 import type { Metadata, TraceHeaders } from './trace-headers.js';
 import type { RequestSpan } from './tracing.js';
 
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Set by the first middleware on every request. */
+    context?: RequestContext;
+  }
+}
+
 /** One request on its way through the gateway. */
 export class RequestContext {
-  readonly facts: RequestFacts = {};
+  readonly facts = new RequestFacts();
   /** Client metadata, with what the API key enforces laid over it. */
   metadata: Metadata;
 
@@ -20,13 +27,11 @@ export class RequestContext {
   }
 }
 
-const storage = new AsyncLocalStorage<RequestContext>();
-
-export function runInContext(context: RequestContext, work: () => void): void {
-  storage.run(context, work);
-}
-
-/** The running request, when there is one: background work has none. */
-export function currentContext(): RequestContext | undefined {
-  return storage.getStore();
+/**
+ * The context travels on the request and is handed on by argument. With AsyncLocalStorage, every promise of the process
+ * would cost more (docs/decisions/0010-request-context.md).
+ */
+export function contextOf({ context }: Pick<Request, 'context'>): RequestContext {
+  if (context === undefined) throw new Error('the context middleware did not run');
+  return context;
 }

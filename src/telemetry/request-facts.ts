@@ -1,18 +1,21 @@
-/** Facts that a request gathers on its way, for its one log line and its span. Ids and counts only. */
-export interface RequestFacts {
-  organisation_id?: string;
-  workspace_id?: string | null;
-  actor_type?: string;
-  actor_id?: string;
-  virtual_key?: string;
-  provider?: string;
-  model?: string;
-  documents?: number;
-  search_units?: number;
-  total_tokens?: number;
-  upstream_status?: number;
-  upstream_attempts?: number;
-  upstream_ms?: number;
-  error_code?: string;
-  error_reason?: string;
+/**
+ * Facts that a request gathers on its way, for its one log line and its span. Ids and counts only. All fields are there
+ * from the start, so that facts of all requests have one shape: V8 reads and writes those faster.
+ */
+export class RequestFacts {
+  organisation_id: string | undefined = undefined;
+  workspace_id: string | null | undefined = undefined;
+  actor_type: string | undefined = undefined;
+  actor_id: string | undefined = undefined;
+  virtual_key: string | undefined = undefined;
+  provider: string | undefined = undefined;
+  model: string | undefined = undefined;
+  documents: number | undefined = undefined;
+  search_units: number | undefined = undefined;
+  total_tokens: number | undefined = undefined;
+  upstream_status: number | undefined = undefined;
+  upstream_attempts: number | undefined = undefined;
+  upstream_ms: number | undefined = undefined;
+  error_code: string | undefined = undefined;
+  error_reason: string | undefined = undefined;
 }

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Response } from 'express';
 import { startTelemetryServer, type TelemetryServer } from './__fixtures__/telemetry-server.js';
-import { currentContext } from './request-context.js';
+import { contextOf } from './request-context.js';
 import { type RequestOutcome, type RequestSpan, Tracing } from './tracing.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -31,14 +31,12 @@ beforeEach(async () => {
   open = [];
   tracing = new FakeTracing();
   server = await startTelemetryServer((app) => {
-    app.post('/v1/items/:id', (_request, response) => {
-      const facts = currentContext()?.facts;
-      if (facts) Object.assign(facts, { provider: 'cohere', virtual_key: 'search', documents: 3 });
+    app.post('/v1/items/:id', (request, response) => {
+      Object.assign(contextOf(request).facts, { provider: 'cohere', virtual_key: 'search', documents: 3 });
       response.status(201).json({});
     });
-    app.get('/fails', (_request, response) => {
-      const facts = currentContext()?.facts;
-      if (facts) facts.error_code = 'internal_error';
+    app.get('/fails', (request, response) => {
+      contextOf(request).facts.error_code = 'internal_error';
       response.status(500).json({});
     });
     app.get('/rejects', (_request, response) => void response.status(502).json({}));

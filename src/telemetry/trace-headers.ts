@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../common/errors/gateway.error.js';
-import { gatewayHeader } from '../common/http/gateway-headers.js';
+import { type GatewayHeader, gatewayHeader } from '../common/http/gateway-headers.js';
 import { isObject } from '../common/json/read.js';
 
 /** What a caller may say of a request for tracing, and what the gateway makes of it. */
@@ -32,16 +32,18 @@ const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16}
 
 /** @throws GatewayError `validation_failed` that names the header */
 export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
-  const parent = TRACEPARENT.exec(String(headers['traceparent'] ?? ''));
+  const { traceparent } = headers;
+  const parent = traceparent === undefined ? null : TRACEPARENT.exec(String(traceparent));
   const given = readId(headers, 'trace-id');
+  const traceId = given ?? parent?.[1] ?? randomUUID();
   const spanId = readId(headers, 'span-id');
   return {
-    traceId: given ?? parent?.[1] ?? randomUUID(),
+    traceId,
     spanId,
     parentSpanId: readId(headers, 'parent-span-id') ?? parent?.[2],
     spanName: readText(headers, 'span-name'),
     metadata: readMetadata(headers),
-    w3cTraceId: parent?.[1] ?? (given === undefined ? randomTraceId() : toTraceId(given)),
+    w3cTraceId: parent?.[1] ?? toTraceId(traceId),
     w3cSpanId: randomSpanId(),
     w3cParentId: parent?.[2],
     sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
@@ -65,12 +67,10 @@ export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanI
   return `00-${trace.w3cTraceId}-${trace.w3cSpanId}-${trace.sampled ? '01' : '00'}`;
 }
 
-/** Node makes UUIDs from a stock of random bytes; to ask for fresh ones costs ten times as much. */
-function randomTraceId(): string {
-  return randomUUID().replaceAll('-', '');
-}
-
-/** The last 16 digits of a UUID: 62 random bits, and never all zero. */
+/**
+ * The last 16 digits of a UUID: 62 random bits, and never all zero. Node makes UUIDs from a stock of random bytes; to ask
+ * for fresh ones costs ten times as much.
+ */
 function randomSpanId(): string {
   return randomUUID().slice(-17).replace('-', '');
 }
@@ -82,7 +82,7 @@ function toTraceId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }
 
-function readId(headers: IncomingHttpHeaders, name: string): string | undefined {
+function readId(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
   const value = gatewayHeader(headers, name);
   if (value === undefined) return undefined;
   if (value.length > MAX_ID_LENGTH || !VISIBLE_ASCII.test(value)) {
@@ -91,7 +91,7 @@ function readId(headers: IncomingHttpHeaders, name: string): string | undefined 
   return value;
 }
 
-function readText(headers: IncomingHttpHeaders, name: string): string | undefined {
+function readText(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
   const value = gatewayHeader(headers, name);
   if (value === undefined) return undefined;
   if (value.length > MAX_ID_LENGTH || !PRINTABLE.test(value)) {

@@ -25,7 +25,7 @@ export interface RequestOutcome {
   readonly route: string | undefined;
   /** As in the log: 499 when the client left first. */
   readonly status: number;
-  readonly facts: RequestFacts;
+  readonly facts: Readonly<Partial<RequestFacts>>;
   readonly metadata: Metadata;
 }
 

@@ -47,6 +47,7 @@ class BufferedExchange extends Exchange {
 
   protected override takeEnd(): void {
     this.settle();
-    this.resolve({ ...this.#head, body: this.#body.join() });
+    const { status, headers } = this.#head;
+    this.resolve({ status, headers, body: this.#body.join() });
   }
 }

@@ -1,6 +1,12 @@
 import type { CallLimits } from './call-limits.js';
 import { retryDelayMs } from './retry-policy.js';
-import { UpstreamFailure, type UpstreamAnswer, type UpstreamCall, type UpstreamRequest } from './upstream.types.js';
+import {
+  UpstreamFailure,
+  type UpstreamAnswer,
+  type UpstreamAttempt,
+  type UpstreamCall,
+  type UpstreamRequest,
+} from './upstream.types.js';
 
 export interface RetryClock {
   /** Milliseconds since 1970. */
@@ -21,7 +27,7 @@ export async function sendWithRetries(
     const startedMs = clock.now();
     const outcome = await attempt(request).catch(failureOnly);
     const nowMs = clock.now();
-    call.onAttempt?.({ number, durationMs: nowMs - startedMs, ...describe(outcome) });
+    call.onAttempt?.(toAttempt(number, nowMs - startedMs, outcome));
 
     const delayMs = retryDelayMs({
       mode: call.retry,
@@ -45,8 +51,8 @@ function failureOnly(error: unknown): UpstreamFailure {
   throw error;
 }
 
-function describe(
-  outcome: UpstreamAnswer | UpstreamFailure,
-): { status: number } | { failure: UpstreamFailure['kind'] } {
-  return outcome instanceof UpstreamFailure ? { failure: outcome.kind } : { status: outcome.status };
+function toAttempt(number: number, durationMs: number, outcome: UpstreamAnswer | UpstreamFailure): UpstreamAttempt {
+  return outcome instanceof UpstreamFailure
+    ? { number, durationMs, failure: outcome.kind }
+    : { number, durationMs, status: outcome.status };
 }

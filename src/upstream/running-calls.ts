@@ -3,14 +3,14 @@ export class RunningCalls {
   #running = 0;
   #onIdle: (() => void) | undefined;
 
-  async during<T>(work: Promise<T>): Promise<T> {
+  begin(): void {
     this.#running += 1;
-    try {
-      return await work;
-    } finally {
-      this.#running -= 1;
-      if (this.#running === 0) this.#onIdle?.();
-    }
+  }
+
+  /** Once for each `begin`, so in a `finally`. */
+  end(): void {
+    this.#running -= 1;
+    if (this.#running === 0) this.#onIdle?.();
   }
 
   /** Resolves when no call runs, or when `maxMs` have passed. For one waiter. */

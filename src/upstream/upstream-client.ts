@@ -72,25 +72,9 @@ export class UpstreamClient implements UpstreamSender {
     });
   }
 
-  send(call: UpstreamCall): Promise<UpstreamAnswer> {
-    return this.#sends.during(this.#send(call));
-  }
-
-  relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {
-    return this.#relays.during(this.#relay(call));
-  }
-
-  /**
-   * Refuses new calls and lets the running ones finish, then closes all connections. Deadlines bound that for sends; a
-   * stream may go on for ever, and is cut off when its grace is over.
-   */
-  close(): Promise<void> {
-    this.#closing ??= this.#drain();
-    return this.#closing;
-  }
-
-  async #send(call: UpstreamCall): Promise<UpstreamAnswer> {
+  async send(call: UpstreamCall): Promise<UpstreamAnswer> {
     this.#checkOpen();
+    this.#sends.begin();
     const limits = new CallLimits(call, this.#clock.now);
     try {
       return await sendWithRetries(call, limits, this.#clock, (request) =>
@@ -100,7 +84,26 @@ export class UpstreamClient implements UpstreamSender {
       );
     } finally {
       limits.dispose();
+      this.#sends.end();
     }
+  }
+
+  async relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {
+    this.#relays.begin();
+    try {
+      return await this.#relay(call);
+    } finally {
+      this.#relays.end();
+    }
+  }
+
+  /**
+   * Refuses new calls and lets the running ones finish, then closes all connections. Deadlines bound that for sends; a
+   * stream may go on for ever, and is cut off when its grace is over.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#drain();
+    return this.#closing;
   }
 
   async #relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {

@@ -1,12 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
-import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { PageQuery } from '../common/pagination/page.query.js';
-import { currentContext } from '../telemetry/request-context.js';
+import { contextOf } from '../telemetry/request-context.js';
 import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
 import { VirtualKeyListResponse, VirtualKeyResponse, VirtualKeyTestResponse } from './virtual-key.response.js';
@@ -68,8 +68,12 @@ export class VirtualKeysController {
   @Post(':ref/test')
   @HttpCode(200)
   @RequireScope('virtual_keys.read')
-  async test(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<VirtualKeyTestResponse> {
-    return this.probe.test(principal, ref, currentContext()?.caller ?? ALWAYS_PRESENT);
+  async test(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Req() request: Request,
+  ): Promise<VirtualKeyTestResponse> {
+    return this.probe.test(principal, ref, contextOf(request).caller);
   }
 
   /** Deletes a virtual key. */

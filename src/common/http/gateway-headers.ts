@@ -1,7 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** Written out, since a name that is put together for each look-up has to be hashed each time. */
+const GATEWAY_HEADERS = {
+  'api-key': ['x-gateway-api-key', 'x-portkey-api-key'],
+  'virtual-key': ['x-gateway-virtual-key', 'x-portkey-virtual-key'],
+  strict: ['x-gateway-strict', 'x-portkey-strict'],
+  'trace-id': ['x-gateway-trace-id', 'x-portkey-trace-id'],
+  'span-id': ['x-gateway-span-id', 'x-portkey-span-id'],
+  'parent-span-id': ['x-gateway-parent-span-id', 'x-portkey-parent-span-id'],
+  'span-name': ['x-gateway-span-name', 'x-portkey-span-name'],
+  metadata: ['x-gateway-metadata', 'x-portkey-metadata'],
+} as const;
+
+export type GatewayHeader = keyof typeof GATEWAY_HEADERS;
+
 /** Value of a gateway header. `x-portkey-*` is read too, so that people who move over keep their SDK; `x-gateway-*` wins. */
-export function gatewayHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = headers[`x-gateway-${name}`] ?? headers[`x-portkey-${name}`];
+export function gatewayHeader(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
+  const [own, other] = GATEWAY_HEADERS[name];
+  const value = headers[own] ?? headers[other];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

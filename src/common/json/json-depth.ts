@@ -1,5 +1,5 @@
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+import { endOfString, QUOTE } from './json-strings.js';
+
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -33,18 +33,4 @@ function nestsMoreThan(json: Buffer, limit: number): boolean {
     if (depth > limit) return true;
   }
   return false;
-}
-
-/** Where the string that begins at `start` has its closing quote; the end of the text when it has none. */
-function endOfString(json: Buffer, start: number): number {
-  let end = json.indexOf(QUOTE, start + 1);
-  while (end !== -1 && isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
-  return end === -1 ? json.length : end;
-}
-
-/** A quote behind an odd number of backslashes belongs to the string. */
-function isEscaped(json: Buffer, at: number): boolean {
-  let backslashes = 0;
-  while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
-  return backslashes % 2 === 1;
 }

@@ -25,6 +25,8 @@ export class GatewayValidationPipe extends ValidationPipe {
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    // Made by our own decorators, so there is nothing to validate.
+    if (metadata.type === 'custom') return value;
     if (metadata.type !== 'body') return super.transform(value, metadata);
     // A request without a body is one without fields: what is required is then named, field by field.
     if (value === undefined) return super.transform({}, metadata);

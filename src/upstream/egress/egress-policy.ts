@@ -28,6 +28,8 @@ const systemResolver: HostResolver = (hostname) => lookup(hostname, { all: true,
 export class EgressPolicy {
   readonly #allowList: EgressAllowList;
   readonly #resolver: HostResolver;
+  /** URLs that have passed. What decides about them is fixed at start, and the ones that come again are not changed. */
+  readonly #passed = new WeakSet<URL>();
 
   /** Throws an Error that names the entry when an entry cannot be read. */
   constructor(allow: readonly string[], resolver: HostResolver = systemResolver) {
@@ -37,9 +39,11 @@ export class EgressPolicy {
 
   /** Throws EgressRefusedError. Resolves nothing: fit for a field of a form as well as for each call. */
   checkUrl(url: URL): void {
+    if (this.#passed.has(url)) return;
     if (url.href.length > MAX_URL_LENGTH) throw new EgressRefusedError('length', url.hostname);
     if (url.username !== '' || url.password !== '') throw new EgressRefusedError('userinfo', url.hostname);
     this.checkTarget({ protocol: url.protocol, hostname: url.hostname, port: portOf(url) });
+    this.#passed.add(url);
   }
 
   /** The part of `checkUrl` that a connector can repeat: scheme and host. */

@@ -16,6 +16,7 @@ export function requestWith(changes: Partial<RerankRequest> = {}): RerankRequest
     rankFields: undefined,
     truncation: undefined,
     parameters: undefined,
+    original: undefined,
     ...changes,
   };
 }
