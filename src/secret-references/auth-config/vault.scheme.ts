@@ -62,7 +62,7 @@ abstract class VaultLoginAuth extends VaultAuth {
   readonly vendorC_auth_mount?: string;
 }
 
-export class VaultTokenAuth extends VaultAuth {
+class VaultTokenAuth extends VaultAuth {
   @IsIn(['token'])
   readonly vendorC_auth_type: 'token';
 
@@ -72,7 +72,7 @@ export class VaultTokenAuth extends VaultAuth {
   readonly vendorC_token: string;
 }
 
-export class VaultAppRoleAuth extends VaultLoginAuth {
+class VaultAppRoleAuth extends VaultLoginAuth {
   @IsIn(['approle'])
   readonly vendorC_auth_type: 'approle';
 
@@ -87,7 +87,7 @@ export class VaultAppRoleAuth extends VaultLoginAuth {
   readonly vendorC_secret_id: string;
 }
 
-export class VaultKubernetesAuth extends VaultLoginAuth {
+class VaultKubernetesAuth extends VaultLoginAuth {
   @IsIn(['kubernetes'])
   readonly vendorC_auth_type: 'kubernetes';
 
@@ -97,7 +97,7 @@ export class VaultKubernetesAuth extends VaultLoginAuth {
   readonly vendorC_role: string;
 }
 
-export class VaultJwtAuth extends VaultLoginAuth {
+class VaultJwtAuth extends VaultLoginAuth {
   @IsIn(['jwt'])
   readonly vendorC_auth_type: 'jwt';
 
