@@ -20,6 +20,7 @@ import { PoliciesModule } from './policies/policies.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
+import { SecretReferencesModule } from './secret-references/secret-references.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { PricesModule } from './usage/prices/prices.module.js';
 import { UsageModule } from './usage/usage.module.js';
@@ -44,6 +45,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     PricesModule,
     UsageModule,
     ApiKeysModule,
+    SecretReferencesModule,
     VirtualKeysModule,
     PoliciesModule,
     BatchesModule,

@@ -22,6 +22,8 @@ const OLD_ID = parseMasterKey(OLD).id;
 const NEW_ID = parseMasterKey(NEW).id;
 const NEWEST = parseMasterKey(randomBytes(32).toString('base64'));
 const BOTH = new Sealer(new KeyRing(parseMasterKey(NEW), [parseMasterKey(OLD)]));
+/** Its mask shows the end, so that one that was opened can be told from one that was not. */
+const VAULT_TOKEN = 'hvs.token-of-old-0123';
 const ROTATING = { TOLLGATE_ENCRYPTION_KEY: NEW, TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: OLD };
 
 let provider: FakeProvider;
@@ -46,7 +48,7 @@ async function stop(): Promise<void> {
   gateway = undefined;
 }
 
-/** A database from before the rotation: virtual keys, one with a sealed key and one with sealed options, and a webhook endpoint. */
+/** A database from before the rotation: virtual keys with a sealed key and sealed options, a webhook, a secret reference. */
 async function fillUnderOldKey(): Promise<void> {
   const { url } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
   await addVirtualKey(url, 'old');
@@ -57,6 +59,12 @@ async function fillUnderOldKey(): Promise<void> {
   const { id } = await new GatewayClient(url).create('/v1/webhooks', endpoint);
   // So that it has a previous secret as well.
   await new GatewayClient(url).post(`/v1/webhooks/${String(id)}/rotate-secret`, {});
+  await new GatewayClient(url).create('/v1/secret-references', {
+    name: 'old',
+    manager_type: 'hashicorp_vault',
+    auth_config: { vault_auth_type: 'token', vault_addr: 'https://vault.example.com', vault_token: VAULT_TOKEN },
+    secret_path: 'secret/old',
+  });
   await stop();
 }
 
@@ -154,6 +162,7 @@ describe('keys:rewrap', () => {
     expect(await program.exitCode()).toBe(0);
     expect(program.stdout.split('\n')).toEqual([
       'server_secrets.sealed_value: 1 re-wrapped, 0 under the current key before',
+      'secret_references.sealed_auth_config: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_key: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_options: 1 re-wrapped, 0 under the current key before',
       'webhook_endpoints.sealed_secret: 1 re-wrapped, 0 under the current key before',
@@ -166,6 +175,9 @@ describe('keys:rewrap', () => {
     const rotated = await start({ TOLLGATE_ENCRYPTION_KEY: NEW });
     expect(await sealedBy(rotated)).toEqual([NEW_ID]);
     expect(await new GatewayClient(rotated.url).as(key).read('/v1/virtual-keys/old')).toEqual(before);
+    expect(await new GatewayClient(rotated.url).read('/v1/secret-references/old')).toMatchObject({
+      auth_config: { masked_vault_token: '****0123' },
+    });
     expect(await credentialOf(rotated, 'old')).toBe('Bearer key-of-old');
     expect(await credentialOf(rotated, 'old-aws')).toContain(`Credential=${AWS_ACCESS_KEY_ID}/`);
   });

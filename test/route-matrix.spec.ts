@@ -36,9 +36,16 @@ beforeAll(async () => {
   routes = routesOf(gateway.app);
   guarded = routes.filter((route) => route.scope !== undefined);
   withReference = guarded.filter((route) => route.path.includes('/:') && !RELAYED.test(route.path));
-  const [workspace, virtualKey, webhook, price, { id: apiKey }] = await Promise.all([
+  const [workspace, virtualKey, secretReference, webhook, price, { id: apiKey }] = await Promise.all([
     other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
     other.client.create('/v1/virtual-keys', { name: 'Foreign', slug: 'foreign-key', provider: 'local' }),
+    other.client.create('/v1/secret-references', {
+      name: 'Foreign',
+      slug: 'foreign-reference',
+      manager_type: 'vendorC_vault',
+      auth_config: { vendorC_auth_type: 'token', vendorC_addr: 'https://vault.example.com', vendorC_token: 'token' },
+      secret_path: 'secret/foreign',
+    }),
     other.client.create('/v1/webhooks', { url: 'https://hooks.example.com', events: ['*'] }),
     other.client.create('/v1/prices', { provider: 'cohere', model: '*', unit: 'request', price: '1' }),
     other.client.createKey({ scopes: ['api_keys.read'] }),
@@ -46,6 +53,7 @@ beforeAll(async () => {
   foreign = new Map([
     ['/v1/workspaces', [readString(workspace['id'], 'id'), 'foreign-workspace', other.workspaceId]],
     ['/v1/virtual-keys', [readString(virtualKey['id'], 'id'), 'foreign-key']],
+    ['/v1/secret-references', [readString(secretReference['id'], 'id'), 'foreign-reference']],
     ['/v1/webhooks', [readString(webhook['id'], 'id')]],
     ['/v1/prices', [readString(price['id'], 'id')]],
     ['/v1/api-keys', [apiKey]],
@@ -162,11 +170,10 @@ describe('every route that names a resource', () => {
     }));
 
   it('leaves them as they were', async () => {
-    const [workspace = '', virtualKey = ''] = ['/v1/workspaces', '/v1/virtual-keys'].map(
-      (collection) => `${collection}/${foreign.get(collection)?.[0]}`,
-    );
-    expect(await other.client.read(workspace)).toMatchObject({ name: 'Foreign' });
-    expect(await other.client.read(virtualKey)).toMatchObject({ name: 'Foreign' });
+    for (const collection of ['/v1/workspaces', '/v1/virtual-keys', '/v1/secret-references']) {
+      const resource = await other.client.read(`${collection}/${foreign.get(collection)?.[0]}`);
+      expect(resource).toMatchObject({ name: 'Foreign' });
+    }
     expect((await other.client.get(`/v1/api-keys/${foreign.get('/v1/api-keys')?.[0]}`)).status).toBe(200);
   });
 

@@ -13,6 +13,7 @@ import {
   UpstreamFailure,
 } from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
+import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { BillableUse } from './billable-use.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { UsageMeter } from './usage-meter.js';
@@ -39,6 +40,7 @@ export class ProviderCallService {
     private readonly sender: ProviderSender,
     private readonly meter: UsageMeter,
     private readonly metrics: Metrics,
+    private readonly virtualKeys: VirtualKeyCache,
   ) {}
 
   /**
@@ -89,6 +91,14 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   run(context: ProviderContext, operation: ProviderOperation, hooks?: AttemptHooks): Promise<UpstreamAnswer> {
+    return this.renewing(context, true, (current) => this.runOnce(current, operation, hooks));
+  }
+
+  private runOnce(
+    context: ProviderContext,
+    operation: ProviderOperation,
+    hooks: AttemptHooks | undefined,
+  ): Promise<UpstreamAnswer> {
     const { virtualKey, request } = context;
     return this.observed(context, operation, (sent) =>
       this.sender.send({
@@ -107,14 +117,43 @@ export class ProviderCallService {
   }
 
   /**
-   * A 2xx answer whose body, and whose request's body, may pass as streams. Never repeated: a stream cannot be sent twice.
+   * A 2xx answer whose body, and whose request's body, may pass as streams. An upload is never repeated: a stream cannot be
+   * sent twice.
    * @throws GatewayError for every other outcome
    */
   relay(context: ProviderContext, operation: ProviderOperation, streams: ProviderStreams): Promise<RelayedAnswer> {
+    return this.renewing(context, streams.upload === undefined, (current) =>
+      this.relayOnce(current, operation, streams),
+    );
+  }
+
+  private relayOnce(
+    context: ProviderContext,
+    operation: ProviderOperation,
+    streams: ProviderStreams,
+  ): Promise<RelayedAnswer> {
     const { vendor, credential } = context.virtualKey;
     return this.observed(context, operation, (request) =>
       this.sender.relay({ vendor, credential, request, caller: context.request.caller, ...streams }),
     );
+  }
+
+  /**
+   * When a credential that comes from secret references is refused, these are read anew, and with other values the call is
+   * made once more: a rotation loses no request.
+   */
+  private renewing<Answer>(
+    context: ProviderContext,
+    isRepeatable: boolean,
+    call: (context: ProviderContext) => Promise<Answer>,
+  ): Promise<Answer> {
+    const answer = call(context);
+    if (context.virtualKey.source === undefined) return answer;
+    return answer.catch(async (error: unknown) => {
+      const virtualKey = isCredentialRefused(error) ? await this.virtualKeys.renew(context.virtualKey) : undefined;
+      if (virtualKey === undefined || !isRepeatable) throw error;
+      return call({ ...context, virtualKey });
+    });
   }
 
   private async observed<Answer extends RelayedAnswer>(
@@ -158,6 +197,12 @@ function successful<Answer extends RelayedAnswer>(answer: Answer, { virtualKey }
   if (answer.status >= 200 && answer.status <= 299) return answer;
   const { vendor, credential } = virtualKey;
   throw answerToError({ ...answer, body: withoutSecrets(answer.body ?? NO_BODY, vendor, credential) }, vendor);
+}
+
+/** By the provider, or by who gives credentials for it (for Bedrock: AWS STS). */
+function isCredentialRefused(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false;
+  return error.code === 'provider_credential_rejected' || error.code === 'secret_unavailable';
 }
 
 /** Bounded set: a label of metrics and the error type of the span. */

@@ -48,3 +48,24 @@ export class SecretMapping {
   @Column({ name: 'value_format', type: 'varchar', length: 8, default: 'string' })
   readonly valueFormat!: ValueFormat;
 }
+
+/** A mapping as its owner has it. */
+export type MappedField = Pick<SecretMapping, 'targetField' | 'secretReferenceId' | 'secretKey' | 'valueFormat'>;
+
+/**
+ * For a `@VirtualColumn` of an owner: its mappings (MappedField[]), read by the same statement as the owner itself. So a
+ * page of owners needs no further query, and an owner is never seen with the mappings of another moment.
+ */
+export function mappingsOfOwner(ownerType: SecretOwnerType): (alias: string) => string {
+  return (alias) => `
+    SELECT COALESCE(
+      json_agg(
+        json_build_object(
+          'targetField', "mapping"."target_field", 'secretReferenceId', "mapping"."secret_reference_id",
+          'secretKey', "mapping"."secret_key", 'valueFormat', "mapping"."value_format"
+        ) ORDER BY "mapping"."target_field"
+      ),
+      '[]'
+    ) FROM "secret_mappings" "mapping"
+    WHERE "mapping"."owner_type" = '${ownerType}' AND "mapping"."owner_id" = ${alias}."id"`;
+}

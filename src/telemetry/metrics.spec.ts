@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from './metrics.js';
 
-const BOUNDED_LABELS = ['route', 'code', 'provider'];
+const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome'];
 
 describe('Metrics', () => {
   it('has only labels of bounded sets, on every metric of our own', async () => {
@@ -12,6 +12,9 @@ describe('Metrics', () => {
       'gateway_http_requests_total',
       'gateway_in_flight_requests',
       'gateway_search_units_total',
+      'gateway_secret_fetch_duration_seconds',
+      'gateway_secret_fetches_total',
+      'gateway_secret_stale_served_total',
       'gateway_tokens_total',
       'gateway_upstream_duration_seconds',
       'gateway_upstream_requests_total',

@@ -101,6 +101,25 @@ export class Metrics {
     labelNames: ['provider'],
     registers: [this.registry],
   });
+  readonly secretFetches = new Counter({
+    name: 'gateway_secret_fetches_total',
+    help: 'Secrets asked of secret managers, by manager and outcome: ok, or the code of the error',
+    labelNames: ['manager', 'outcome'],
+    registers: [this.registry],
+  });
+  readonly secretFetchSeconds = new Histogram({
+    name: 'gateway_secret_fetch_duration_seconds',
+    help: 'Time until a secret manager answered, logging in included',
+    labelNames: ['manager'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly secretStaleServed = new Counter({
+    name: 'gateway_secret_stale_served_total',
+    help: 'Times that an outdated secret was used because its manager failed',
+    labelNames: ['manager'],
+    registers: [this.registry],
+  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });

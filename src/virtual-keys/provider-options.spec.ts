@@ -51,6 +51,14 @@ function wrongParamsOf(config: JsonObject, key?: string): readonly (string | nul
   throw new Error('nothing was refused');
 }
 
+describe('fields that are mapped to secret references', () => {
+  it('are none that the provider could miss or find wrong', () => {
+    const mapped = new Set(['key', 'config.region']);
+    expect(() => checkProviderOptions(sample, { region: 'nowhere' }, 'bad', egress, mapped)).not.toThrow();
+    expect(() => checkProviderOptions(sample, {}, 'bad', egress, new Set(['config.region']))).toThrow(GatewayError);
+  });
+});
+
 describe('checkProviderOptions', () => {
   it.each([
     {},

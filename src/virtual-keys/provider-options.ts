@@ -8,6 +8,7 @@ import { describeEgressRefusal, EgressRefusedError } from '../upstream/egress/eg
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
 import type { BaseVendorOptions, Vendor } from '../upstream/vendors/vendor.types.js';
+import { type MappedFields, NO_FIELDS } from './mapped-fields.js';
 
 /** The options of a virtual key, parted into what may be read and what must be sealed. */
 export interface SplitOptions {
@@ -16,7 +17,8 @@ export interface SplitOptions {
 }
 
 /**
- * Checks `key` and `config` of a virtual key against its provider.
+ * Checks `key` and `config` of a virtual key against its provider. Nothing is said about fields that are mapped to secret
+ * references: their values are known, and checked, at use.
  * @throws GatewayError `validation_failed` that names every broken field, as `config.aws_region`
  */
 export function checkProviderOptions(
@@ -24,6 +26,7 @@ export function checkProviderOptions(
   config: JsonObject,
   key: string | undefined,
   egress: EgressPolicy,
+  mapped: MappedFields = NO_FIELDS,
 ): void {
   const options = plainToInstance(vendor.optionsClass, config);
   const errors = [
@@ -31,7 +34,8 @@ export function checkProviderOptions(
     ...validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false }),
   ];
   if (errors.length > 0) throw toValidationError([nestUnderConfig(errors)]);
-  const details = [...(vendor.checkOptions?.(options, key) ?? []), ...egressProblems(options, egress)];
+  const required = vendor.checkOptions?.(options, key) ?? [];
+  const details = [...required.filter(({ param }) => !mapped.has(param)), ...egressProblems(options, egress)];
   if (details.length === 0) return;
   throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
 }

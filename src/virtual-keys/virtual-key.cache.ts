@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../access/principal.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
+import { type CredentialSource, VirtualKeyOpener } from './virtual-key.opener.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 
 /** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
@@ -19,28 +22,53 @@ export interface UsableVirtualKey {
   readonly credential: Credential;
   /** Unix milliseconds; Infinity: never. */
   readonly expiresAt: number;
+  /** Where to read the credential anew; undefined when all of it is stored. */
+  readonly source: CredentialSource | undefined;
 }
 
 type Lookup = { readonly principal: Principal; readonly slug: string };
-type Entries = LRUCache<string, { readonly found: UsableVirtualKey | undefined }, Lookup>;
+type Entry = { readonly found: UsableVirtualKey | undefined } | { readonly failure: GatewayError };
+type Entries = LRUCache<string, Entry, Lookup>;
 
 @Injectable()
 export class VirtualKeyCache {
   private keys: Entries;
+  private readonly renewals = new WeakMap<UsableVirtualKey, Promise<UsableVirtualKey | undefined>>();
 
   constructor(
     private readonly store: VirtualKeyStore,
     private readonly credentials: VirtualKeyCredentials,
+    private readonly opener: VirtualKeyOpener,
   ) {
     this.keys = this.emptyCache();
+    opener.onChange(() => this.clear());
   }
 
-  /** The key that a caller means by a slug; undefined when there is none that it may use. `now` in Unix milliseconds. */
+  /**
+   * The key that a caller means by a slug; undefined when there is none that it may use. `now` in Unix milliseconds.
+   * @throws GatewayError `secret_unavailable`
+   */
   async find(principal: Principal, slug: string, now: number): Promise<UsableVirtualKey | undefined> {
     const name = `${principal.organisationId}/${principal.workspaceId ?? '*'}/${slug}`;
     const entry = this.keys.get(name) ?? (await this.keys.fetch(name, { context: { principal, slug } }));
-    const found = entry?.found;
-    return found !== undefined && now < found.expiresAt ? found : undefined;
+    if (entry === undefined) return undefined;
+    if ('failure' in entry) throw entry.failure;
+    return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
+  }
+
+  /**
+   * The same key after its provider has refused the credential, when its secrets are others by now; undefined when they are
+   * not. However many requests were refused, they share one answer.
+   */
+  async renew(virtualKey: UsableVirtualKey): Promise<UsableVirtualKey | undefined> {
+    const { source } = virtualKey;
+    if (source === undefined) return undefined;
+    let renewal = this.renewals.get(virtualKey);
+    if (renewal === undefined) {
+      renewal = this.readAgain(virtualKey, source);
+      this.renewals.set(virtualKey, renewal);
+    }
+    return renewal;
   }
 
   /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */
@@ -49,21 +77,49 @@ export class VirtualKeyCache {
     this.keys = this.emptyCache();
   }
 
+  private async readAgain(
+    virtualKey: UsableVirtualKey,
+    source: CredentialSource,
+  ): Promise<UsableVirtualKey | undefined> {
+    const credential = await this.opener.openAgain(source).catch(asFailure);
+    if (credential instanceof GatewayError || isDeepStrictEqual(credential, virtualKey.credential)) return undefined;
+    for (const [name, entry] of this.keys.entries()) {
+      if ('found' in entry && entry.found === virtualKey) this.keys.delete(name);
+    }
+    return { ...virtualKey, credential };
+  }
+
   private emptyCache(): Entries {
-    return new LRUCache<string, { readonly found: UsableVirtualKey | undefined }, Lookup>({
+    return new LRUCache<string, Entry, Lookup>({
       max: MAX_ENTRIES,
       ttl: CACHE_MS,
-      fetchMethod: async (_name, _stale, { context: { principal, slug }, options }) => {
-        const row = await this.store.findForUse(principal, slug);
-        if (row === undefined) {
-          options.ttl = UNKNOWN_CACHE_MS;
-          return { found: undefined };
-        }
-        const vendor = this.credentials.vendorOf(row);
-        const { id, workspaceId } = row;
-        const expiresAt = row.expiresAt?.getTime() ?? Infinity;
-        return { found: { id, slug, workspaceId, vendor, credential: this.credentials.open(row), expiresAt } };
+      fetchMethod: async (_name, _stale, { context, options }) => {
+        const entry = await this.lookUp(context);
+        if ('failure' in entry || entry.found === undefined) options.ttl = UNKNOWN_CACHE_MS;
+        return entry;
       },
     });
   }
+
+  private async lookUp({ principal, slug }: Lookup): Promise<Entry> {
+    const row = await this.store.findForUse(principal, slug);
+    if (row === undefined) return { found: undefined };
+    const { id, workspaceId } = row;
+    const vendor = this.credentials.vendorOf(row);
+    try {
+      const source = await this.opener.sourceOf(row);
+      const credential = await this.opener.open(source);
+      const expiresAt = row.expiresAt?.getTime() ?? Infinity;
+      const isStored = source.mappings.length === 0;
+      return { found: { id, slug, workspaceId, vendor, credential, expiresAt, source: isStored ? undefined : source } };
+    } catch (error) {
+      return { failure: asFailure(error) };
+    }
+  }
+}
+
+/** A credential that cannot be had is an answer too, and kept for a moment: it takes a database and a manager to find out. */
+function asFailure(error: unknown): GatewayError {
+  if (error instanceof GatewayError && error.code === 'secret_unavailable') return error;
+  throw error;
 }

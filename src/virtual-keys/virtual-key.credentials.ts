@@ -1,10 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
+import { isMaskOf, mask } from '../common/mask.js';
+import type { SecretFieldValues } from '../secret-references/secret-values.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
-import { isMaskOf, mask } from './mask.js';
+import {
+  assertAddressIsOurs,
+  type InlineFields,
+  layOver,
+  type MappedFields,
+  NO_FIELDS,
+  withoutMapped,
+} from './mapped-fields.js';
 import { checkProviderOptions, mergeOptions, splitOptions, toVendorOptions } from './provider-options.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 import { toVirtualKeyResponse, type VirtualKeyResponse } from './virtual-key.response.js';
@@ -34,10 +43,11 @@ export class VirtualKeyCredentials {
   }
 
   /** @throws GatewayError `validation_failed` for options that the provider does not take */
-  seal(row: KeyRow, config: JsonObject, key: string | undefined): SealedColumns {
+  seal(row: KeyRow, config: JsonObject, key: string | undefined, mapped: MappedFields = NO_FIELDS): SealedColumns {
     const vendor = this.vendorOf(row);
-    checkProviderOptions(vendor, config, key, this.egress);
+    checkProviderOptions(vendor, config, key, this.egress, mapped);
     const { open, secret } = splitOptions(vendor, config);
+    assertAddressIsOurs(mapped, key, secret);
     return {
       options: open,
       sealedKey: this.vault.sealKey(row, key),
@@ -46,28 +56,46 @@ export class VirtualKeyCredentials {
   }
 
   /**
-   * Lays an update over what is stored and seals the whole again. Masked secrets that come back count as unchanged.
+   * Lays an update over what is stored and seals the whole again. Masked secrets that come back count as unchanged, and
+   * what is stored for a mapped field goes.
    * @throws GatewayError `validation_failed` also when stored secrets would go to another host than they were stored for
    */
-  reseal(row: VirtualKey, config: JsonObject, key: string | undefined): SealedColumns {
-    const storedKey = this.vault.openKey(row);
-    const secrets = this.vault.openOptions(row);
+  reseal(row: VirtualKey, config: JsonObject, key: string | undefined, mapped: MappedFields): SealedColumns {
+    const storedKey = mapped.has('key') ? undefined : this.vault.openKey(row);
+    const secrets = withoutMapped(this.vault.openOptions(row), mapped);
     const newKey = isMaskOf(key, storedKey) ? undefined : key;
     const update = Object.fromEntries(
       Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
     );
-    const merged = mergeOptions({ ...row.options, ...secrets }, update);
+    const merged = mergeOptions({ ...withoutMapped(row.options, mapped), ...secrets }, update);
     if (hostOf(merged) !== hostOf(row.options)) {
       if (storedKey !== undefined && newKey === undefined) throw mustComeAgain('key');
       const kept = Object.keys(secrets).find((name) => !(name in update));
       if (kept !== undefined) throw mustComeAgain(`config.${kept}`);
     }
-    return this.seal(row, merged, newKey ?? storedKey);
+    return this.seal(row, merged, newKey ?? storedKey, mapped);
   }
 
+  /** @throws GatewayError `secret_unavailable` when a stored secret does not open */
   open(row: VirtualKey): Credential {
-    const options = toVendorOptions(this.vendorOf(row), { ...row.options, ...this.vault.openOptions(row) });
-    return { key: this.vault.openKey(row), options, organisationId: row.organisationId };
+    const { organisationId } = row;
+    const { key, config } = this.inlineFieldsOf(row);
+    return { key, options: toVendorOptions(this.vendorOf(row), config), organisationId };
+  }
+
+  /**
+   * The same with the values of the mapped fields, which nobody has checked yet.
+   * @throws GatewayError `secret_unavailable` also for values that the provider does not take; its reason names the fields
+   */
+  openWith(row: VirtualKey, values: SecretFieldValues): Credential {
+    const { organisationId } = row;
+    const vendor = this.vendorOf(row);
+    const { key, config } = withKnownReason(() => {
+      const whole = layOver(this.inlineFieldsOf(row), values);
+      checkProviderOptions(vendor, whole.config, whole.key, this.egress);
+      return whole;
+    });
+    return { key, options: toVendorOptions(vendor, config), organisationId };
   }
 
   toResponse(row: VirtualKey): VirtualKeyResponse {
@@ -77,6 +105,22 @@ export class VirtualKeyCredentials {
       key: key === undefined ? null : mask(key),
       options: Object.fromEntries(secrets.map(([name, value]) => [name, mask(String(value))])),
     });
+  }
+
+  private inlineFieldsOf(row: VirtualKey): InlineFields {
+    return { key: this.vault.openKey(row), config: { ...row.options, ...this.vault.openOptions(row) } };
+  }
+}
+
+/** A rule that mapped values break is no fault of the request. */
+function withKnownReason<Value>(work: () => Value): Value {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof GatewayError) || cause.code !== 'validation_failed') throw cause;
+    const fields = new Set(cause.details?.map(({ param }) => param));
+    const reason = `with the values of its secret references the virtual key is not valid: ${[...fields].join(', ')}`;
+    throw new GatewayError('secret_unavailable', { reason, cause });
   }
 }
 

@@ -1,4 +1,14 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
+import {
+  Column,
+  CreateDateColumn,
+  Entity,
+  ForeignKey,
+  Index,
+  PrimaryGeneratedColumn,
+  UpdateDateColumn,
+  VirtualColumn,
+} from 'typeorm';
+import { type MappedField, mappingsOfOwner } from '../secret-references/secret-mapping.entity.js';
 import type { ProviderSlug } from '../upstream/vendors/vendor.types.js';
 
 /** A provider, a credential for it and options, under a slug that callers name in `x-gateway-virtual-key`. */
@@ -47,6 +57,10 @@ export class VirtualKey {
   /** The sensitive fields of `config` as JSON, sealed. */
   @Column({ name: 'sealed_options', type: 'text', nullable: true, select: false })
   sealedOptions!: string | null;
+
+  /** Fields that take their values from secret references instead. */
+  @VirtualColumn('json', { query: mappingsOfOwner('virtual-key') })
+  readonly secretMappings!: readonly MappedField[];
 
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;

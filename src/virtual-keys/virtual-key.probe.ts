@@ -5,6 +5,7 @@ import type { CallerPresence } from '../common/http/caller-presence.js';
 import { answerToError } from '../upstream/provider-error.js';
 import { ProviderSender } from '../upstream/provider-sender.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
+import { VirtualKeyOpener } from './virtual-key.opener.js';
 import type { VirtualKeyTestResponse } from './virtual-key.response.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 
@@ -14,6 +15,7 @@ export class VirtualKeyProbe {
   constructor(
     private readonly store: VirtualKeyStore,
     private readonly credentials: VirtualKeyCredentials,
+    private readonly opener: VirtualKeyOpener,
     private readonly sender: ProviderSender,
   ) {}
 
@@ -26,7 +28,8 @@ export class VirtualKeyProbe {
     const elapsed = (): number => Math.round(performance.now() - startedAt);
     try {
       const { request, accepts } = vendor.probe;
-      const credential = this.credentials.open(row);
+      // Whoever asks wants to know of the secrets as they are now.
+      const credential = await this.opener.openAgain(await this.opener.sourceOf(row));
       const answer = await this.sender.send({ vendor, credential, request, retry: 'never', caller });
       if (accepts.includes(answer.status)) return { ok: true, latency_ms: elapsed() };
       return { ok: false, latency_ms: elapsed(), error: answerToError(answer, vendor).code };

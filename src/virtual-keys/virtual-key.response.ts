@@ -1,4 +1,5 @@
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { SecretMappingResponse, toSecretMappingResponse } from '../secret-references/secret-mapping.response.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 
 export class VirtualKeyResponse {
@@ -11,10 +12,12 @@ export class VirtualKeyResponse {
   readonly name: string;
   readonly description: string | null;
   readonly provider: string;
-  /** Masked; null when there is none. */
+  /** Masked; null when there is none, or when it comes from a secret reference. */
   readonly key: string | null;
   /** Options of the provider, secrets masked. */
   readonly config: Record<string, unknown>;
+  /** Fields that take their values from secret references. */
+  readonly secret_mappings: SecretMappingResponse[];
   /** Unix seconds; null: never. */
   readonly expires_at: number | null;
   /** Unix seconds. */
@@ -52,6 +55,7 @@ export function toVirtualKeyResponse(
     provider: row.provider,
     key: masked.key,
     config: { ...row.options, ...masked.options },
+    secret_mappings: row.secretMappings.map(toSecretMappingResponse),
     expires_at: toUnixSeconds(row.expiresAt),
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),

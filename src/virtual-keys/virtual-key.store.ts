@@ -6,6 +6,8 @@ import { refWhere, tenantWhere } from '../access/tenant-where.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
+import type { SecretMappingDto } from '../secret-references/dto/secret-mapping.dto.js';
+import { SecretMappingsService, type SecretOwner } from '../secret-references/secret-mappings.service.js';
 import { VirtualKey } from './virtual-key.entity.js';
 
 /** Sealed columns are left out of queries unless they are named. */
@@ -20,15 +22,34 @@ const WITH_SECRETS = {
   options: true,
   sealedKey: true,
   sealedOptions: true,
+  secretMappings: true,
   expiresAt: true,
   createdAt: true,
   updatedAt: true,
 } as const;
 
-/** Reads virtual keys, always within a tenant. */
+/** Reads and writes virtual keys, always within a tenant. */
 @Injectable()
 export class VirtualKeyStore {
-  constructor(@InjectRepository(VirtualKey) readonly rows: Repository<VirtualKey>) {}
+  constructor(
+    @InjectRepository(VirtualKey) readonly rows: Repository<VirtualKey>,
+    private readonly mappings: SecretMappingsService,
+  ) {}
+
+  /**
+   * Writes a row, and the mappings when some are given; none are needed for what they are now.
+   * @throws GatewayError `validation_failed` for secret references that the key may not use
+   */
+  async save(manager: EntityManager, row: VirtualKey, mappings?: readonly SecretMappingDto[]): Promise<VirtualKey> {
+    const saved = await manager.save(row);
+    if (mappings === undefined) return saved;
+    return Object.assign(saved, { secretMappings: await this.mappings.replace(manager, ownerOf(saved), mappings) });
+  }
+
+  async remove(manager: EntityManager, row: VirtualKey): Promise<void> {
+    await this.mappings.remove(manager, ownerOf(row));
+    await manager.delete(VirtualKey, { id: row.id, organisationId: row.organisationId });
+  }
 
   async list(principal: Principal, page: PageQuery): Promise<[VirtualKey[], number]> {
     return this.rows.findAndCount({
@@ -49,7 +70,9 @@ export class VirtualKeyStore {
 
   /** The same in a transaction, until whose end nobody else changes the key. */
   async getForChange(manager: EntityManager, principal: Principal, ref: string): Promise<VirtualKey> {
-    return findOnly(manager, principal, ref, { mode: 'pessimistic_write' });
+    const { id } = await findOnly(manager, principal, ref, { mode: 'pessimistic_write' });
+    // Read after the lock: of what another change had just written, that statement may have seen the row alone.
+    return findOnly(manager, principal, id);
   }
 
   /** The key that a request means: the caller's own workspace first, then the whole organisation's. */
@@ -64,6 +87,10 @@ export class VirtualKeyStore {
     const found = await this.rows.find({ select: WITH_SECRETS, where });
     return workspaceId === null ? onlyOne(found) : (found.find((row) => row.workspaceId === workspaceId) ?? found[0]);
   }
+}
+
+function ownerOf({ id, slug, organisationId, workspaceId }: VirtualKey): SecretOwner {
+  return { type: 'virtual-key', id, slug, organisationId, workspaceId };
 }
 
 async function findOnly(

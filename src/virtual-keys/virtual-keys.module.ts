@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
+import { SecretReferencesModule } from '../secret-references/secret-references.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKey } from './virtual-key.entity.js';
+import { VirtualKeyOpener } from './virtual-key.opener.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 import { VirtualKeyVault } from './virtual-key.vault.js';
@@ -13,11 +15,18 @@ import { VirtualKeysController } from './virtual-keys.controller.js';
 import { VirtualKeysService } from './virtual-keys.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([VirtualKey]), AuditModule, UpstreamModule, WorkspacesModule],
+  imports: [
+    TypeOrmModule.forFeature([VirtualKey]),
+    AuditModule,
+    UpstreamModule,
+    WorkspacesModule,
+    SecretReferencesModule,
+  ],
   controllers: [VirtualKeysController],
   providers: [
     VirtualKeyCache,
     VirtualKeyCredentials,
+    VirtualKeyOpener,
     VirtualKeyProbe,
     VirtualKeyStore,
     VirtualKeyVault,

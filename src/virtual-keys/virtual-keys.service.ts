@@ -8,15 +8,20 @@ import type { PageQuery } from '../common/pagination/page.query.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
+import type { SecretMappingDto } from '../secret-references/dto/secret-mapping.dto.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
+import { keepTargets, readTargets } from './mapped-fields.js';
 import { VirtualKey } from './virtual-key.entity.js';
 import { type VirtualKeyResponse } from './virtual-key.response.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
-import { VirtualKeyCredentials } from './virtual-key.credentials.js';
+import { type SealedColumns, VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 
-type NewVirtualKey = Pick<CreateVirtualKeyDto, 'name' | 'provider' | 'description' | 'key' | 'config' | 'expires_at'>;
+type NewVirtualKey = Pick<
+  CreateVirtualKeyDto,
+  'name' | 'provider' | 'description' | 'key' | 'config' | 'secret_mappings' | 'expires_at'
+>;
 type Place = Pick<VirtualKey, 'workspaceId' | 'slug'>;
 
 @Injectable()
@@ -40,13 +45,17 @@ export class VirtualKeysService {
 
   /** Writes a new key in the caller's transaction. Also for the gateway's first start, when there is no caller yet. */
   async insert(manager: EntityManager, actor: Actor, place: Place, fields: NewVirtualKey): Promise<VirtualKey> {
-    const { name, provider, description = null } = fields;
+    const { name, provider, description = null, config = {}, key } = fields;
     const { organisationId } = actor;
-    const id = randomUUID();
-    const sealed = this.credentials.seal({ id, organisationId, provider }, fields.config ?? {}, fields.key);
+    const mappings = fields.secret_mappings ?? [];
+    const row = { id: randomUUID(), organisationId, provider };
+    const mapped = readTargets(this.credentials.vendorOf(row), mappings, { key, config });
+    const sealed = this.credentials.seal(row, config, key, mapped);
     const expiresAt = toDate(fields.expires_at) ?? null;
-    const saved = await manager.save(
-      manager.create(VirtualKey, { id, organisationId, ...place, name, description, provider, expiresAt, ...sealed }),
+    const saved = await this.store.save(
+      manager,
+      manager.create(VirtualKey, { ...row, ...place, name, description, expiresAt, ...sealed }),
+      mappings,
     );
     await this.audit.record(manager, actor, entryOf('create', saved, Object.keys(withoutUndefined(fields))));
     return saved;
@@ -61,12 +70,13 @@ export class VirtualKeysService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateVirtualKeyDto): Promise<VirtualKeyResponse> {
-    const { name, description, key, config } = dto;
+    const { name, description } = dto;
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
-      const sealed = key === undefined && config === undefined ? {} : this.credentials.reseal(row, config ?? {}, key);
+      const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
+      const sealed = this.resealed(row, dto, mappings);
       const changes = withoutUndefined({ name, description, expiresAt: toDate(dto.expires_at), ...sealed });
-      const changed = await manager.save(Object.assign(row, changes));
+      const changed = await this.store.save(manager, Object.assign(row, changes), mappings);
       await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
       return changed;
     });
@@ -77,10 +87,24 @@ export class VirtualKeysService {
   async delete(principal: Principal, ref: string): Promise<void> {
     await this.store.rows.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
-      await manager.delete(VirtualKey, { id: row.id, organisationId: row.organisationId });
+      await this.store.remove(manager, row);
       await this.audit.record(manager, principal, entryOf('delete', row, []));
     });
     this.cache.clear();
+  }
+
+  private resealed(
+    row: VirtualKey,
+    { key, config }: UpdateVirtualKeyDto,
+    mappings: readonly SecretMappingDto[] | undefined,
+  ): Partial<SealedColumns> {
+    if (key === undefined && config === undefined && mappings === undefined) return {};
+    const given = { key, config: config ?? {} };
+    const mapped =
+      mappings === undefined
+        ? keepTargets(row.secretMappings, given)
+        : readTargets(this.credentials.vendorOf(row), mappings, given);
+    return this.credentials.reseal(row, given.config, key, mapped);
   }
 }
 

@@ -179,7 +179,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'gateway',
     message: 'The credential of the virtual key could not be obtained.',
-    when: "The credential needs another service (for Bedrock: AWS STS) and that service refused or failed, or the stored credential does not open; the reason is in the gateway's log.",
+    when: "A secret reference of the virtual key could not be resolved, or another service that gives the credential (AWS STS) failed, or the stored credential does not open. The reason is in the gateway's log.",
   },
   identity_provider_unavailable: {
     status: 502,

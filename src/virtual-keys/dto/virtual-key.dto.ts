@@ -2,6 +2,8 @@ import { IsIn, IsInt, IsNotEmpty, IsObject, IsString, IsUUID, Length, Max, MaxLe
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { IsSecretMappings } from '../../secret-references/dto/is-secret-mappings.decorator.js';
+import { SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/vendors/vendor.types.js';
 
 /** Last second that PostgreSQL and JavaScript both write with four digits of year. */
@@ -30,6 +32,14 @@ class VirtualKeyFieldsDto {
   @IsObject()
   @IsStorable()
   readonly config?: Record<string, unknown>;
+
+  /**
+   * Fields that take their values from secret references. A mapped field needs no value of its own, and may have none. On an
+   * update these take the place of all mappings; null or an empty list removes them.
+   */
+  @OptionalOrNull()
+  @IsSecretMappings()
+  readonly secret_mappings?: SecretMappingDto[] | null;
 
   /** Unix seconds; null: never. */
   @OptionalOrNull()

@@ -1,0 +1,118 @@
+// AWS Secrets Manager. Source: https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html and
+// https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
+import { Equals, Matches, MaxLength } from 'class-validator';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { AWS_REGION_NAME, readSecretName } from '../managers/aws-secret-arn.js';
+import type { AuthConfig } from '../managers/secret-manager.types.js';
+import type { AuthProblem, AuthScheme, SecretAddress } from './auth-scheme.types.js';
+
+/** What fits into a header: these are sent in one, or sign one. */
+const HEADER_SAFE = /^[\x21-\x7e]+$/;
+/** AWS takes 2,048 characters; a reference holds fewer. */
+const MAX_PATH_CHARACTERS = 1_024;
+/** A version's id has 32 to 64 characters, AWS's labels up to 256; a reference holds fewer. */
+const MAX_VERSION_CHARACTERS = 64;
+const REGION_MESSAGE = '$property must be the name of a region, for example us-east-1';
+const PRINTABLE_MESSAGE = '$property must have printable ASCII characters, and no spaces';
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+/** Signs with a stored access key. */
+class AwsAccessKeyAuth {
+  @Equals('accessKey')
+  readonly cloudA_auth_type!: 'accessKey';
+
+  /** Access key id of an IAM user, or of a temporary session. */
+  @Matches(/^\w{16,128}$/, { message: '$property must have 16 to 128 letters, digits and underscores' })
+  readonly cloudA_access_key_id!: string;
+
+  /** Secret access key that belongs to `cloudA_access_key_id`. */
+  @Matches(HEADER_SAFE, { message: PRINTABLE_MESSAGE })
+  @MaxLength(256)
+  readonly cloudA_secret_access_key!: string;
+
+  /** Session token, when the access key is a temporary one. */
+  @Optional()
+  @Matches(HEADER_SAFE, { message: PRINTABLE_MESSAGE })
+  @MaxLength(8_192)
+  readonly cloudA_session_token?: string;
+
+  /** Region that the secret is in, for example us-east-1. */
+  @Matches(AWS_REGION_NAME, { message: REGION_MESSAGE })
+  readonly cloudA_region!: string;
+}
+
+/** Signs with a role that the gateway assumes as itself, under an external id that the gateway made. */
+class AwsAssumedRoleAuth {
+  @Equals('assumedRole')
+  readonly cloudA_auth_type!: 'assumedRole';
+
+  /** ARN of the role to assume. Its trust policy must ask for the reference's `cloudA_external_id`. */
+  @Matches(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/, { message: '$property must be the ARN of a role' })
+  readonly cloudA_role_arn!: string;
+
+  /** Region that the secret is in, for example us-east-1. */
+  @Matches(AWS_REGION_NAME, { message: REGION_MESSAGE })
+  readonly cloudA_region!: string;
+}
+
+/** Signs with the gateway's own AWS identity, where SECRET_IDENTITY_ALLOW lets the organisation. */
+class AwsServiceRoleAuth {
+  @Equals('serviceRole')
+  readonly cloudA_auth_type!: 'serviceRole';
+
+  /** Region that the secret is in; may be left out when the secret's path is an ARN. */
+  @Optional()
+  @Matches(AWS_REGION_NAME, { message: REGION_MESSAGE })
+  readonly cloudA_region?: string;
+}
+
+export const awsScheme: AuthScheme = {
+  manager: 'cloudA_sm',
+  discriminator: 'cloudA_auth_type',
+  variants: {
+    accessKey: AwsAccessKeyAuth,
+    assumedRole: AwsAssumedRoleAuth,
+    serviceRole: AwsServiceRoleAuth,
+  },
+  sensitive: new Set(['cloudA_access_key_id', 'cloudA_secret_access_key', 'cloudA_session_token']),
+  // Chosen by callers, one tenant could name another's role and external id (the confused deputy).
+  generated: { variant: 'assumedRole', field: 'cloudA_external_id' },
+  problems: (config, address) => [...pathProblems(config, address), ...versionProblems(address)],
+  identityTarget: (config, { path }) => (config['cloudA_auth_type'] === 'serviceRole' ? path : undefined),
+};
+
+function pathProblems(config: AuthConfig, { path }: SecretAddress): readonly AuthProblem[] {
+  if (path.length === 0 || path.length > MAX_PATH_CHARACTERS || CONTROL_CHARACTER.test(path)) {
+    return [
+      problem('secret_path', `must have 1 to ${MAX_PATH_CHARACTERS} characters and no control characters among them`),
+    ];
+  }
+  const region = config['cloudA_region'];
+  const name = readSecretName(path);
+  if (name.form === 'wrong_arn') {
+    return [
+      problem('secret_path', "must be a secret's name, or the ARN of a secret of Secrets Manager in some region"),
+    ];
+  }
+  if (name.form === 'arn') {
+    if (region === undefined || region === name.region) return [];
+    return [problem('secret_path', 'must name the same region in its ARN as auth_config.cloudA_region')];
+  }
+  if (region !== undefined) return [];
+  return [problem('auth_config.cloudA_region', 'is required where secret_path is not an ARN')];
+}
+
+function versionProblems({ version }: SecretAddress): readonly AuthProblem[] {
+  if (version === undefined) return [];
+  if (version.length > 0 && version.length <= MAX_VERSION_CHARACTERS && !CONTROL_CHARACTER.test(version)) return [];
+  return [
+    problem(
+      'secret_version',
+      `must be the id or a staging label of a version, 1 to ${MAX_VERSION_CHARACTERS} characters without control characters`,
+    ),
+  ];
+}
+
+function problem(param: string, rule: string): AuthProblem {
+  return { param, message: `${param} ${rule}` };
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { JsonObject } from '../../common/json/read.js';
+import type { AuthConfig } from '../managers/secret-manager.types.js';
+import { sampleScheme } from './__fixtures__/sample.scheme.js';
+import { readAuthConfig } from './given-auth-config.js';
+import { maskAuthConfig } from './mask-auth-config.js';
+import { mergeAuthConfig } from './merge-auth-config.js';
+
+const STORED = {
+  vendorC_auth_type: 'token',
+  vendorC_addr: 'https://a.example/x',
+  vendorC_token: 'a-secret-of-16-characters',
+};
+const WITH_ROLE = {
+  vendorC_auth_type: 'role',
+  vendorC_addr: 'https://a.example',
+  vendorC_role: 'r',
+  vendorC_external: 'made-before',
+};
+
+function merge(stored: AuthConfig, config: JsonObject): JsonObject {
+  return mergeAuthConfig(sampleScheme, stored, readAuthConfig('vendorC_vault', config, 'vendor'), () => 'made');
+}
+
+function refusedFields(stored: AuthConfig, config: JsonObject): readonly unknown[] {
+  try {
+    merge(stored, config);
+    return [];
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'validation_failed') throw error;
+    return (error.details ?? []).map(({ param }) => param);
+  }
+}
+
+describe('mergeAuthConfig', () => {
+  it('takes what is given where nothing is stored', () => {
+    expect(merge({}, STORED)).toEqual(STORED);
+    expect(merge({}, { ...STORED, vault_session: null })).toEqual(STORED);
+  });
+
+  it('lays field over field, in either spelling, and takes out nulls', () => {
+    const stored = { ...STORED, vendorC_session: 'session' };
+    expect(merge(stored, {})).toEqual(stored);
+    expect(merge(stored, { vault_token: 'other' })).toEqual({ ...stored, vendorC_token: 'other' });
+    expect(merge(stored, { vendorC_session: null })).toEqual(STORED);
+    expect(merge(STORED, { vault_session: null })).toEqual(STORED);
+  });
+
+  it('refuses to take out what no variant has', () => {
+    expect(refusedFields(STORED, { vault_nothing: null, vault_role: null })).toEqual(['auth_config.vault_nothing']);
+  });
+
+  it('changes nothing when everything comes back as it was shown, whatever it is', () => {
+    const text = fc.string({ minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(text, text, fc.constantFrom('vendor', 'interface'), (token, session, spelling) => {
+        const stored = { ...STORED, vendorC_token: token, vendorC_session: session };
+        expect(merge(stored, maskAuthConfig(sampleScheme, spelling, stored))).toEqual(stored);
+      }),
+    );
+  });
+
+  it('takes the mask under the own name of a secret for unchanged', () => {
+    expect(merge(STORED, { vault_token: '****ters' })).toEqual(STORED);
+  });
+
+  it('refuses the mask of another value, and masks of what is not stored', () => {
+    expect(refusedFields(STORED, { masked_vault_token: '****0000' })).toEqual(['auth_config.masked_vault_token']);
+    const created = { ...STORED, masked_vault_token: '****' };
+    expect(refusedFields({}, created)).toEqual(['auth_config.masked_vault_token']);
+    expect(refusedFields(STORED, { masked_vault_addr: 'x' })).toEqual(['auth_config.masked_vault_addr']);
+    expect(refusedFields(STORED, { masked_vault_token: '****ters', vault_token: 'new' })).toEqual([]);
+  });
+
+  it('drops the fields that a newly chosen variant lacks, and only then', () => {
+    expect(merge(STORED, { vault_auth_type: 'role', vault_role: 'r' })).toEqual({
+      vendorC_auth_type: 'role',
+      vendorC_addr: STORED.vendorC_addr,
+      vendorC_role: 'r',
+      vendorC_external: 'made',
+    });
+    expect(merge(WITH_ROLE, { vault_auth_type: 'token', vault_token: 'new' })).toEqual({
+      vendorC_auth_type: 'token',
+      vendorC_addr: WITH_ROLE.vendorC_addr,
+      vendorC_token: 'new',
+    });
+    // Whatever is wrong with these is for the check to say.
+    expect(merge(STORED, { vault_auth_type: 'unknown' })).toEqual({ ...STORED, vendorC_auth_type: 'unknown' });
+    expect(merge(STORED, { vault_auth_type: null })).not.toHaveProperty('vendorC_auth_type');
+  });
+
+  it('makes the field that is the gateway’s to choose once, and lets nobody choose it', () => {
+    const { vendorC_external: _made, ...withoutIt } = WITH_ROLE;
+    expect(merge({}, withoutIt)).toEqual({ ...withoutIt, vendorC_external: 'made' });
+    expect(merge({}, { ...withoutIt, vault_external: null })).toEqual({ ...withoutIt, vendorC_external: 'made' });
+    expect(merge(WITH_ROLE, { vault_role: 'other' })).toEqual({ ...WITH_ROLE, vendorC_role: 'other' });
+    expect(merge(WITH_ROLE, { vault_external: 'made-before' })).toEqual(WITH_ROLE);
+    expect(merge(WITH_ROLE, { vault_external: null })).toEqual(WITH_ROLE);
+    for (const value of ['made', 'chosen', '', 7]) {
+      expect(refusedFields({}, { ...withoutIt, vault_external: value })).toEqual(['auth_config.vault_external']);
+      expect(refusedFields(WITH_ROLE, { vault_external: value })).toEqual(['auth_config.vault_external']);
+    }
+  });
+
+  it.each([
+    'https://b.example',
+    'https://a.example:8200',
+    'http://a.example/x',
+    'https://a.example.evil.example',
+    'https://a.example@evil.example',
+    'no url',
+    '',
+    null,
+    7,
+  ])('does not send a stored secret to %j', (vault_addr) => {
+    const stored = { ...STORED, vendorC_session: 'session' };
+    const secrets = ['auth_config.vault_token', 'auth_config.vault_session'];
+    expect(refusedFields(stored, { vault_addr })).toEqual(secrets);
+    expect(refusedFields(stored, { vault_addr, vault_token: 'mine' })).toEqual(secrets.slice(1));
+    expect(refusedFields(stored, { vault_addr, vault_token: 'mine', vault_session: null })).toEqual([]);
+    expect(refusedFields(stored, { vault_addr, vault_auth_type: 'role' })).toEqual([]);
+  });
+
+  it.each(['https://a.example', 'https://A.example/x', 'https://a.example:443/y'])('does to %s', (vault_addr) => {
+    expect(merge(STORED, { vault_addr })).toEqual({ ...STORED, vendorC_addr: vault_addr });
+  });
+});

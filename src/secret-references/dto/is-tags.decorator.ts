@@ -1,0 +1,54 @@
+import { applyDecorators } from '@nestjs/common';
+import { buildMessage, ValidateBy } from 'class-validator';
+import { isObject } from '../../common/json/read.js';
+import { isDeeperThan } from '../../common/json/json-depth.js';
+import { isStorable, IsStorable } from '../../common/validation/is-storable.decorator.js';
+
+const MAX_KEYS = 64;
+const MAX_BYTES = 16 * 1024;
+/** As deep as request bodies may be. */
+const MAX_DEPTH = 64;
+
+/** An object of at most 64 fields and 16 KiB as JSON, whatever its values are. */
+export function IsTags(): PropertyDecorator {
+  const hasItsForm = ValidateBy({
+    name: 'isTags',
+    validator: {
+      validate: isTags,
+      defaultMessage: buildMessage(
+        () => `$property must be an object of at most ${MAX_KEYS} fields and ${MAX_BYTES} bytes`,
+      ),
+    },
+  });
+  return applyDecorators(hasItsForm, IsStorable());
+}
+
+/** The same as JSON text, the form that a query has. */
+export function IsTagsText(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isTagsText',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && isTagsText(value),
+      defaultMessage: buildMessage(
+        () => `$property must be a JSON object of at most ${MAX_KEYS} fields and ${MAX_BYTES} bytes`,
+      ),
+    },
+  });
+}
+
+function isTags(value: unknown): boolean {
+  return (
+    isObject(value) && Object.keys(value).length <= MAX_KEYS && Buffer.byteLength(JSON.stringify(value)) <= MAX_BYTES
+  );
+}
+
+function isTagsText(text: string): boolean {
+  const bytes = Buffer.from(text);
+  if (bytes.length > MAX_BYTES || isDeeperThan(bytes, MAX_DEPTH)) return false;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isTags(value) && isStorable(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,130 @@
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsObject,
+  IsString,
+  IsUUID,
+  Length,
+  MaxLength,
+} from 'class-validator';
+import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { MANAGER_NAMES } from '../auth-config/spelling.js';
+import { IsTags } from './is-tags.decorator.js';
+import { IsOneWorkspaceChoice } from './workspace-choice.decorator.js';
+
+const MAX_WORKSPACES = 1_000;
+
+/**
+ * The fields that have the same rules in a create and in an update. What only a create requires must stay out:
+ * class-validator passes a parent's `@Optional()` on to the child's field of that name.
+ */
+class SecretReferenceFieldsDto {
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  @IsStorable()
+  readonly description?: string | null;
+
+  /** Which value of the secret, when it holds several: a field of its JSON, or of a Vault secret. null: the whole. */
+  @OptionalOrNull()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly secret_key?: string | null;
+
+  /** null: the current one. */
+  @OptionalOrNull()
+  @IsString()
+  @Length(1, 64)
+  @IsStorable()
+  readonly secret_version?: string | null;
+
+  /** false without `allowed_workspaces`: no workspace may use it yet. */
+  @Optional()
+  @IsBoolean()
+  @IsOneWorkspaceChoice()
+  readonly allow_all_workspaces?: boolean;
+
+  /** Ids or slugs of the workspaces that may use it, instead of all of them. */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_WORKSPACES)
+  @IsString({ each: true })
+  @Length(1, 255, { each: true })
+  @IsOneWorkspaceChoice()
+  readonly allowed_workspaces?: string[];
+
+  /** For your own order: at most 64 fields, values of any kind. */
+  @OptionalOrNull()
+  @IsTags()
+  readonly tags?: Record<string, unknown> | null;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+export class UpdateSecretReferenceDto extends SecretReferenceFieldsDto {
+  /** @example "Cohere production" */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly name?: string;
+
+  /** Merged over what is stored; `null` takes a field out, and a masked value that comes back changes nothing. */
+  @Optional()
+  @IsObject()
+  @IsStorable()
+  readonly auth_config?: Record<string, unknown>;
+
+  @Optional()
+  @IsString()
+  @Length(1, 1024)
+  @IsStorable()
+  readonly secret_path?: string;
+}
+
+export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
+  /** @example "Cohere production" */
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly name: string;
+
+  /**
+   * Each manager has two names; answers have the one that was used here.
+   * @example "aws_sm"
+   */
+  @IsIn(MANAGER_NAMES)
+  readonly manager_type: string;
+
+  /**
+   * Credentials for the manager; see docs/guides/secret-references.md. Secrets are sealed at once, and only ever shown masked.
+   * @example { "aws_auth_type": "accessKey", "aws_access_key_id": "AKIAIOSFODNN7EXAMPLE", "aws_secret_access_key": "<secret>", "aws_region": "eu-central-1" }
+   */
+  @IsObject()
+  @IsStorable()
+  readonly auth_config: Record<string, unknown>;
+
+  /**
+   * Where the manager keeps the secret: a name or an ARN, a name, or a path.
+   * @example "prod/cohere"
+   */
+  @IsString()
+  @Length(1, 1024)
+  @IsStorable()
+  readonly secret_path: string;
+
+  /** Made from the name when omitted. */
+  @Optional()
+  @IsSlug()
+  readonly slug?: string;
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { LRUCache } from 'lru-cache';
+import { assertNever } from '../../common/assert-never.js';
+import type { AppConfig } from '../../config/environment.js';
+import type { AwsAuth } from './aws-auth.js';
+import type { AwsIdentity, AwsIdentityProvider, AwsOwnIdentity } from './aws-own-identity.js';
+import { awsRequestHandler } from './aws-request-handler.js';
+import type { SecretTransport } from './secret-transport.js';
+
+/** A client weighs some 20 KiB, and holds credentials. */
+const MAX_CLIENTS = 1_000;
+/** An hour without use: as long as a role session lasts. */
+const MAX_IDLE_MS = 3_600_000;
+const MAX_ATTEMPTS = 2;
+/** AWS allows these characters in the name of a role session, and 64 of them. */
+const NOT_IN_SESSION_NAME = /[^\w+=,.@-]/g;
+const MAX_SESSION_NAME_CHARACTERS = 64;
+
+export type AwsEndpointSettings = Pick<AppConfig, 'AWS_ENDPOINT_URL_SECRETS_MANAGER' | 'AWS_ENDPOINT_URL_STS'>;
+
+/** As whom a client asks, and where. Organisations share nothing, even if they have the same credentials. */
+export interface AwsCaller {
+  readonly organisationId: string;
+  readonly auth: AwsAuth;
+  readonly region: string;
+}
+
+/**
+ * One client of the SDK for each caller. A client keeps its role session until five minutes before it ends, and what it
+ * has learnt about the difference between AWS's clock and ours.
+ */
+export class AwsClients {
+  readonly #clients = new LRUCache<string, Promise<SecretsManagerClient>>({
+    max: MAX_CLIENTS,
+    ttl: MAX_IDLE_MS,
+    updateAgeOnGet: true,
+  });
+
+  constructor(
+    private readonly transport: Pick<SecretTransport, 'fetchWith'>,
+    private readonly ownIdentity: Pick<AwsOwnIdentity, 'provide'>,
+    private readonly config: AwsEndpointSettings,
+  ) {}
+
+  clientFor(caller: AwsCaller): Promise<SecretsManagerClient> {
+    const key = fingerprint(caller);
+    const kept = this.#clients.get(key);
+    if (kept !== undefined) return kept;
+    const client = this.#create(caller);
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  /** Has the next client ask for a role session anew. */
+  forget(caller: AwsCaller): void {
+    this.#clients.delete(fingerprint(caller));
+  }
+
+  clear(): void {
+    this.#clients.clear();
+  }
+
+  async #create(caller: AwsCaller): Promise<SecretsManagerClient> {
+    // Loaded at the first use: most gateways never ask AWS, and it takes a while.
+    const { SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
+    return new SecretsManagerClient({
+      ...this.#settings(caller.region, this.config.AWS_ENDPOINT_URL_SECRETS_MANAGER),
+      credentials: await this.#credentialsOf(caller),
+    });
+  }
+
+  async #credentialsOf({ organisationId, auth, region }: AwsCaller): Promise<AwsIdentity | AwsIdentityProvider> {
+    // A function without parameters: what the SDK passes has the tenant's region in it.
+    const own = (): Promise<AwsIdentity> => this.ownIdentity.provide();
+    switch (auth.type) {
+      case 'accessKey': {
+        // A copy: the SDK writes into what it gets.
+        const { accessKeyId, secretAccessKey, sessionToken } = auth;
+        return { accessKeyId, secretAccessKey, sessionToken };
+      }
+      case 'serviceRole':
+        return own;
+      case 'assumedRole': {
+        const { fromTemporaryCredentials } = await import('@aws-sdk/credential-providers');
+        return fromTemporaryCredentials({
+          masterCredentials: own,
+          params: {
+            RoleArn: auth.roleArn,
+            ExternalId: auth.externalId,
+            RoleSessionName: sessionName(organisationId),
+          },
+          clientConfig: this.#settings(region, this.config.AWS_ENDPOINT_URL_STS),
+        });
+      }
+      default:
+        return assertNever(auth);
+    }
+  }
+
+  #settings(region: string, endpoint: string | undefined) {
+    return {
+      region,
+      endpoint,
+      requestHandler: awsRequestHandler(this.transport.fetchWith()),
+      maxAttempts: MAX_ATTEMPTS,
+      retryMode: 'standard',
+    };
+  }
+}
+
+/** Shown in the audit trail of the role's owner. */
+function sessionName(organisationId: string): string {
+  return `tollgate-${organisationId}`.replace(NOT_IN_SESSION_NAME, '-').slice(0, MAX_SESSION_NAME_CHARACTERS);
+}
+
+/** Hashed, so that the cache's keys hold no secret. */
+function fingerprint(caller: AwsCaller): string {
+  return createHash('sha256').update(JSON.stringify(caller)).digest('base64');
+}

@@ -1,0 +1,63 @@
+import type { TokenCredential } from '@azure/identity';
+import type { AzureHttpClient } from './azure-http-client.js';
+import { type AuthConfig, SecretError } from './secret-manager.types.js';
+
+/** One more try, soon: the caller of the gateway waits. */
+export const AZURE_RETRIES = { maxRetries: 1, retryDelayInMs: 200, maxRetryDelayInMs: 500 } as const;
+
+export interface AzureAuthority {
+  /** Setting AZURE_AUTHORITY_HOST. */
+  readonly host: string;
+  /** Requests to it. A managed identity is asked of the machine itself, by the SDK's own network. */
+  readonly httpClient: AzureHttpClient;
+}
+
+/** Who asks for tokens, by `cloudB_auth_mode`. The SDK is loaded here and not before: it is large. */
+export async function azureIdentity(config: AuthConfig, authority: AzureAuthority): Promise<TokenCredential> {
+  const sdk = await import('@azure/identity');
+  const options = {
+    authorityHost: authority.host,
+    httpClient: authority.httpClient,
+    retryOptions: AZURE_RETRIES,
+    // Instance discovery would ask a host of Microsoft's about the authority, which the operator has chosen.
+    disableInstanceDiscovery: true,
+  };
+  // A function: the constructor changes the object that it is given.
+  const ofTheMachine = () => ({ retryOptions: AZURE_RETRIES });
+
+  switch (config['cloudB_auth_mode']) {
+    case 'entra':
+      return new sdk.ClientSecretCredential(
+        config['cloudB_entra_tenant_id'] ?? '',
+        config['cloudB_entra_client_id'] ?? '',
+        config['cloudB_entra_client_secret'] ?? '',
+        options,
+      );
+    case 'managed': {
+      const clientId = config['cloudB_managed_client_id'];
+      return clientId === undefined
+        ? new sdk.ManagedIdentityCredential(ofTheMachine())
+        : new sdk.ManagedIdentityCredential({ clientId, ...ofTheMachine() });
+    }
+    case 'default':
+      // A fixed chain, where the SDK's own one would also try the tools of developers, which run programs.
+      return new sdk.ChainedTokenCredential(
+        new sdk.EnvironmentCredential(options),
+        onFirstUse(() => new sdk.WorkloadIdentityCredential(options)),
+        new sdk.ManagedIdentityCredential(ofTheMachine()),
+      );
+    default:
+      throw new SecretError('invalid_request', 'cloudB_auth_mode is unknown');
+  }
+}
+
+/** For a credential whose constructor throws when the environment names none: a chain goes on then. */
+function onFirstUse(make: () => TokenCredential): TokenCredential {
+  let made: TokenCredential | undefined;
+  return {
+    async getToken(scopes, options) {
+      made ??= make();
+      return made.getToken(scopes, options);
+    },
+  };
+}

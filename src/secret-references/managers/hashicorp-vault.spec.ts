@@ -1,0 +1,397 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { FakeAppRole, FakeJwt, FakeKubernetes } from '../../../test/support/fake-vault-auth.js';
+import { FakeDatabase, FakeKvV1, FakeKvV2 } from '../../../test/support/fake-vault-kv.js';
+import { selfSignedCertificate } from '../../upstream/__fixtures__/certificate.js';
+import { codeOf, ORGANISATION, ROLE_ID, SECRET_ID, secretErrorOf, VaultScene } from './__fixtures__/vault.js';
+import type { HashicorpVault } from './hashicorp-vault.js';
+import type { AuthConfig, SecretRequest } from './secret-manager.types.js';
+
+let scene: VaultScene;
+let manager: HashicorpVault;
+
+beforeEach(async () => {
+  scene = await VaultScene.start();
+  scene.allowLogin();
+  manager = scene.manager();
+});
+
+afterEach(async () => {
+  await manager.close();
+  await scene.vault.close();
+});
+
+const ONE = { kind: 'fields', fields: { password: 'one' } };
+const TWO = { kind: 'fields', fields: { password: 'two' } };
+
+describe('with a token', () => {
+  it('reads without a login, and says that it is a request', async () => {
+    const token = scene.vault.root.createToken({ policies: ['reader'] });
+    expect(await manager.fetch(scene.tokenRequest(token))).toEqual(TWO);
+    expect(scene.vault.paths()).toEqual(['sys/internal/ui/mounts/secret/db', 'secret/data/db']);
+    for (const { headers } of scene.vault.calls) {
+      expect(headers).toMatchObject({ 'x-vault-token': token, 'x-vault-request': 'true' });
+      expect(headers).not.toHaveProperty('x-vault-namespace');
+    }
+  });
+
+  it('does not log in when the token is refused', async () => {
+    expect(await codeOf(manager.fetch(scene.tokenRequest('hvs.nobody-has-this-one')))).toBe('authentication_failed');
+    const weak = scene.vault.root.createToken({});
+    expect(await codeOf(manager.fetch(scene.tokenRequest(weak)))).toBe('access_denied');
+    expect(scene.vault.paths().filter((path) => path.startsWith('auth/'))).toEqual([]);
+  });
+});
+
+describe('with an AppRole', () => {
+  it('logs in without a token and reads', async () => {
+    expect(await manager.fetch(scene.request())).toEqual(TWO);
+    expect(scene.vault.calls[0]).toMatchObject({
+      method: 'POST',
+      path: 'auth/approle/login',
+      token: undefined,
+      body: { role_id: ROLE_ID, secret_id: SECRET_ID },
+    });
+  });
+
+  it.each(['gateways/approle', 'gateways/approle/'])('logs in at another mount: %s', async (vendorC_auth_mount) => {
+    scene.vault.root.enableAuth('gateways/approle', new FakeAppRole()).addRole('r', 's', { policies: ['reader'] });
+    const config = { vendorC_auth_mount, vendorC_role_id: 'r', vendorC_secret_id: 's' };
+    expect(await manager.fetch(scene.request({}, config))).toEqual(TWO);
+  });
+
+  it.each([
+    ['another secret id', { vendorC_secret_id: 'wrong' }],
+    ['another role', { vendorC_role_id: 'wrong' }],
+    ['a mount that does not exist', { vendorC_auth_mount: 'nowhere' }],
+  ])('is refused with %s', async (_what, config) => {
+    expect(await codeOf(manager.fetch(scene.request({}, config)))).toBe('authentication_failed');
+    expect(scene.vault.calls).toHaveLength(1);
+  });
+});
+
+describe('with a signed token', () => {
+  const grant = { policies: ['reader'] };
+  let keys: { readonly privateKey: CryptoKey; readonly publicKey: CryptoKey };
+
+  function sign(claims: JWTPayload): Promise<string> {
+    return new SignJWT({ sub: 'system:serviceaccount:gateways:tollgate', ...claims })
+      .setProtectedHeader({ alg: 'ES256' })
+      .setExpirationTime('10m')
+      .sign(keys.privateKey);
+  }
+
+  beforeEach(async () => {
+    keys = await generateKeyPair('ES256');
+  });
+
+  describe('of its own (jwt)', () => {
+    const request = (jwt: string, role = 'ci'): SecretRequest =>
+      scene.request({ authConfig: { ...base(), vendorC_auth_type: 'jwt', vendorC_role: role, vendorC_jwt: jwt } });
+    const base = (): AuthConfig => ({ vendorC_addr: scene.vault.addr });
+
+    beforeEach(() => {
+      scene.vault.root.enableAuth('jwt', new FakeJwt(keys.publicKey)).addRole('ci', { audience: 'vault', grant });
+    });
+
+    it('logs in and reads', async () => {
+      const jwt = await sign({ aud: 'vault' });
+      expect(await manager.fetch(request(jwt))).toEqual(TWO);
+      expect(scene.vault.calls[0]).toMatchObject({ path: 'auth/jwt/login', body: { role: 'ci', jwt } });
+    });
+
+    it('is refused for another audience or role', async () => {
+      expect(await codeOf(manager.fetch(request(await sign({ aud: 'other' }))))).toBe('authentication_failed');
+      expect(await codeOf(manager.fetch(request(await sign({ aud: 'vault' }), 'x')))).toBe('authentication_failed');
+    });
+  });
+
+  describe("of the gateway's pod (kubernetes)", () => {
+    let folder: string;
+    let file: string;
+    const claims = { 'kubernetes.io': { namespace: 'gateways', serviceaccount: { name: 'tollgate', uid: 'u' } } };
+    const request = (changes: AuthConfig = {}, organisationId = ORGANISATION): SecretRequest => ({
+      ...scene.request({ organisationId }),
+      authConfig: {
+        vendorC_auth_type: 'kubernetes',
+        vendorC_addr: scene.vault.addr,
+        vendorC_role: 'gateway',
+        ...changes,
+      },
+    });
+
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'vault-'));
+      file = join(folder, 'token');
+      await writeFile(file, `${await sign(claims)}\n`);
+      const role = { serviceAccount: 'tollgate', namespace: 'gateways', grant };
+      scene.vault.root.enableAuth('kubernetes', new FakeKubernetes(keys.publicKey)).addRole('gateway', role);
+      const allow = `${ORGANISATION} hashicorp_vault ${scene.vault.addr}#gateway`;
+      manager = scene.manager({ allow, serviceAccountTokenPath: file });
+    });
+
+    afterEach(() => rm(folder, { recursive: true }));
+
+    it('logs in with the token that the file has at that moment', async () => {
+      expect(await manager.fetch(request())).toEqual(TWO);
+      expect(scene.vault.calls[0]).toMatchObject({
+        path: 'auth/kubernetes/login',
+        body: { role: 'gateway', jwt: expect.not.stringMatching(/\s/) },
+      });
+      await writeFile(file, await sign({ ...claims, jti: 'second' }));
+      scene.clock.advance(1_300_000);
+      // The double's clock has moved past the end of the token as well.
+      expect(await codeOf(manager.fetch(request()))).toBe('authentication_failed');
+      const [first, last] = scene.vault.calls.filter(({ path }) => path === 'auth/kubernetes/login');
+      expect(first?.body['jwt']).not.toEqual(last?.body['jwt']);
+    });
+
+    it.each([
+      ['another organisation', {}, 'somebody'],
+      ['another role', { vendorC_role: 'admin' }, ORGANISATION],
+      ['the same role in a namespace', { vendorC_namespace: 'team-a' }, ORGANISATION],
+      ['the same role at another mount', { vendorC_auth_mount: 'other' }, ORGANISATION],
+    ])('is not shown to a Vault for %s', async (_what, changes, organisationId) => {
+      await manager.fetch(request());
+      scene.vault.forget();
+      expect(await codeOf(manager.fetch(request(changes, organisationId)))).toBe('identity_not_allowed');
+      expect(scene.vault.calls).toEqual([]);
+    });
+
+    it('is not even read without an entry in SECRET_IDENTITY_ALLOW', async () => {
+      const strict = scene.manager({ serviceAccountTokenPath: join(folder, 'missing') });
+      expect(await codeOf(strict.fetch(request()))).toBe('identity_not_allowed');
+    });
+
+    it('is missing outside of Kubernetes', async () => {
+      await rm(file);
+      expect(await codeOf(manager.fetch(request()))).toBe('authentication_failed');
+      expect(scene.vault.calls).toEqual([]);
+    });
+  });
+});
+
+describe('key/value engines', () => {
+  it.each([
+    ['version 1', 'kv/db', ONE],
+    ['version 2 by its name', 'secret/db', TWO],
+    ['version 2 by its API path', 'secret/data/db', TWO],
+  ])('of %s are recognised', async (_what, path, expected) => {
+    expect(await manager.fetch(scene.request({ path }))).toEqual(expected);
+  });
+
+  it('of several path segments are recognised', async () => {
+    scene.vault.root.mount('team/a/kv', new FakeKvV2(() => 0)).put('x/y', { password: 'deep' });
+    scene.vault.root.mount('team/b', new FakeKvV1()).put('data/y', { password: 'flat' });
+    scene.vault.root.writePolicy('reader', { 'team/*': ['read'] });
+    for (const path of ['team/a/kv/x/y', 'team/a/kv/data/x/y']) {
+      expect(await manager.fetch(scene.request({ path }))).toMatchObject({ fields: { password: 'deep' } });
+    }
+    expect(await manager.fetch(scene.request({ path: 'team/b/data/y' }))).toMatchObject({
+      fields: { password: 'flat' },
+    });
+  });
+
+  it('are looked up once', async () => {
+    scene.kv2.put('other', { password: 'three' });
+    await manager.fetch(scene.request());
+    await manager.fetch(scene.request({ path: 'secret/data/other' }));
+    expect(scene.vault.paths()).toEqual([
+      'auth/approle/login',
+      'sys/internal/ui/mounts/secret/db',
+      'secret/data/db',
+      'secret/data/other',
+    ]);
+  });
+
+  it('are looked up again when they were replaced', async () => {
+    await manager.fetch(scene.request({ path: 'kv/db' }));
+    const upgraded = new FakeKvV2(() => 0);
+    scene.vault.root.mounts.set('kv/', upgraded);
+    upgraded.put('db', { password: 'upgraded' });
+    expect(await manager.fetch(scene.request({ path: 'kv/db' }))).toMatchObject({ fields: { password: 'upgraded' } });
+    scene.vault.root.mounts.set('kv/', scene.kv1);
+    expect(await manager.fetch(scene.request({ path: 'kv/db' }))).toEqual(ONE);
+  });
+
+  it('give values of any kind, and names of any characters', async () => {
+    const fields = { text: 'a', number: 1, list: [true], nothing: null, object: { b: 'c' } };
+    scene.kv2.put('a b/ü%2e+&=', fields);
+    expect(await manager.fetch(scene.request({ path: 'secret/a b/ü%2e+&=' }))).toEqual({ kind: 'fields', fields });
+  });
+
+  it('are the only ones that are read', async () => {
+    const database = scene.vault.root.mount('database', new FakeDatabase());
+    scene.vault.root.writePolicy('reader', { 'database/*': ['read'] });
+    expect(await codeOf(manager.fetch(scene.request({ path: 'database/creds/x' })))).toBe('invalid_request');
+    expect(database.made).toBe(0);
+    scene.vault.hidesMounts = true;
+    expect(await codeOf(manager.fetch(scene.request({ path: 'database/creds/x' })))).toBe('invalid_request');
+  });
+
+  it.each(['secret/../sys/leader', '/v1/secret/db', '/secret/db', 'secret//db', 'secret', 'secret/db?version=1'])(
+    'are not asked for %s',
+    async (path) => {
+      expect(await codeOf(manager.fetch(scene.request({ path })))).toBe('invalid_request');
+      expect(scene.vault.calls).toEqual([]);
+    },
+  );
+});
+
+describe('when mounts may not be looked up', () => {
+  beforeEach(() => {
+    scene.vault.hidesMounts = true;
+  });
+
+  it.each([
+    ['version 1', 'kv/db', ONE, ['kv/db']],
+    ['version 2 by its API path', 'secret/data/db', TWO, ['secret/data/db']],
+    ['version 2 by its name', 'secret/db', TWO, ['secret/db', 'secret/data/db']],
+  ])('guesses %s, and remembers what worked', async (_what, path, expected, tried) => {
+    const probe = `sys/internal/ui/mounts/${path}`;
+    expect(await manager.fetch(scene.request({ path }))).toEqual(expected);
+    expect(await manager.fetch(scene.request({ path }))).toEqual(expected);
+    expect(scene.vault.paths()).toEqual(['auth/approle/login', probe, ...tried, probe, tried.at(-1)]);
+  });
+
+  it('tells versions 1 and 2 apart by the answer', async () => {
+    scene.kv1.put('data/odd', { data: { a: 1 }, metadata: 'mine' });
+    expect(await manager.fetch(scene.request({ path: 'kv/data/odd' }))).toMatchObject({ fields: { metadata: 'mine' } });
+  });
+
+  it('reads a version only where there are versions', async () => {
+    scene.kv2.put('db', { password: 'three' });
+    expect(await manager.fetch(scene.request({ version: '1' }))).toEqual(TWO);
+    expect(await codeOf(manager.fetch(scene.request({ path: 'kv/none', version: '1' })))).toBe('not_found');
+  });
+
+  it('says what it can of a failure', async () => {
+    expect(await codeOf(manager.fetch(scene.request({ path: 'secret/none' })))).toBe('not_found');
+    expect(await codeOf(manager.fetch(scene.request({ path: 'elsewhere/db' })))).toBe('access_denied');
+    scene.vault.root.writePolicy('reader', { 'kv/none': ['read'], 'secret/data/*': ['read'] });
+    expect(await codeOf(manager.fetch(scene.request({ path: 'kv/none' })))).toBe('not_found');
+    scene.kv2.softDelete('db', 1);
+    expect(await codeOf(manager.fetch(scene.request()))).toBe('deleted');
+  });
+});
+
+describe('vendorC_kv_version', () => {
+  it.each([
+    ['1', 'kv/db', ONE, 'kv/db'],
+    ['2', 'secret/db', TWO, 'secret/data/db'],
+    ['2', 'secret/data/db', TWO, 'secret/data/db'],
+  ])('%s saves the look-up of %s', async (vendorC_kv_version, path, expected, read) => {
+    expect(await manager.fetch(scene.request({ path }, { vendorC_kv_version }))).toEqual(expected);
+    expect(scene.vault.paths()).toEqual(['auth/approle/login', read]);
+  });
+
+  it('finds nothing when it is wrong, and has no versions in version 1', async () => {
+    const code = (config: AuthConfig, version?: string): Promise<string> =>
+      codeOf(manager.fetch(scene.request({ path: 'kv/db', version }, config)));
+    expect(await code({ vendorC_kv_version: '2' })).toBe('not_found');
+    expect(await code({ vendorC_kv_version: '1' }, '1')).toBe('invalid_request');
+  });
+});
+
+describe('versions', () => {
+  it('are read by their number; without one, the current one', async () => {
+    scene.kv2.put('db', { password: 'three' });
+    expect(await manager.fetch(scene.request({ version: '1' }))).toEqual(TWO);
+    expect(await manager.fetch(scene.request())).toMatchObject({ fields: { password: 'three' } });
+  });
+
+  it('that are deleted or destroyed are told from those that never were', async () => {
+    scene.kv2.put('db', { password: 'three' });
+    scene.kv2.softDelete('db', 1);
+    scene.kv2.destroy('db', 2);
+    expect(await codeOf(manager.fetch(scene.request({ version: '1' })))).toBe('deleted');
+    expect(await codeOf(manager.fetch(scene.request({ version: '2' })))).toBe('deleted');
+    expect(await codeOf(manager.fetch(scene.request({ version: '3' })))).toBe('not_found');
+    expect(await codeOf(manager.fetch(scene.request({ path: 'secret/none' })))).toBe('not_found');
+    expect(await codeOf(manager.fetch(scene.request({ path: 'kv/db', version: '1' })))).toBe('invalid_request');
+    scene.kv2.undelete('db', 1);
+    expect(await manager.fetch(scene.request({ version: '1' }))).toEqual(TWO);
+  });
+});
+
+describe('namespaces', () => {
+  beforeEach(() => {
+    const team = scene.vault.namespace('team-a/dev');
+    team.mount('secret', new FakeKvV2(() => 0)).put('db', { password: 'of team a' });
+    team.writePolicy('reader', { 'secret/*': ['read'] });
+    team.enableAuth('approle', new FakeAppRole()).addRole(ROLE_ID, SECRET_ID, { policies: ['reader'] });
+  });
+
+  it('are kept apart, with the same credentials at the same address', async () => {
+    expect(await manager.fetch(scene.request())).toEqual(TWO);
+    const inside = scene.request({}, { vendorC_namespace: 'team-a/dev' });
+    expect(await manager.fetch(inside)).toMatchObject({ fields: { password: 'of team a' } });
+    expect(scene.count('auth/approle/login')).toBe(2);
+    expect(scene.vault.calls.map(({ namespace }) => namespace)).toEqual(['', '', '', ...Array(3).fill('team-a/dev')]);
+  });
+
+  it('do not take credentials of another', async () => {
+    const elsewhere = scene.request({}, { vendorC_namespace: 'team-b' });
+    expect(await codeOf(manager.fetch(elsewhere))).toBe('authentication_failed');
+    const token = scene.vault.root.createToken({ policies: ['reader'] });
+    const foreign = scene.tokenRequest(token, {}, { vendorC_namespace: 'team-a/dev' });
+    expect(await codeOf(manager.fetch(foreign))).toBe('authentication_failed');
+  });
+});
+
+describe('TLS', () => {
+  const certificate = selfSignedCertificate('localhost');
+  const other = selfSignedCertificate('localhost');
+  const third = selfSignedCertificate('vault.example.com');
+  let secure: VaultScene;
+
+  beforeEach(async () => {
+    secure = await VaultScene.start(certificate);
+    secure.allowLogin();
+  });
+
+  afterEach(() => secure.vault.close());
+
+  it.each([
+    ['the authority of the server', certificate.cert],
+    ['several, of which one is it', third.cert + certificate.cert],
+  ])('trusts %s', async (_what, vendorC_ca_cert) => {
+    expect(secure.vault.addr).toMatch(/^https:/);
+    expect(await manager.fetch(secure.request({}, { vendorC_ca_cert }))).toEqual(TWO);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['another', other.cert],
+    ['another host', third.cert],
+  ])('trusts nobody with %s, and sends nothing', async (_what, cert) => {
+    const config: AuthConfig = cert === undefined ? {} : { vendorC_ca_cert: cert };
+    await manager.fetch(secure.request({}, { vendorC_ca_cert: certificate.cert }));
+    secure.vault.forget();
+    expect(await codeOf(manager.fetch(secure.request({}, config)))).toBe('unreachable');
+    expect(secure.vault.calls).toEqual([]);
+  });
+});
+
+describe('egress', () => {
+  it.each(['https://169.254.169.254', 'https://127.0.0.1:8200', 'https://localhost', 'http://vault.example.com'])(
+    'refuses %s',
+    async (vendorC_addr) => {
+      const guarded = scene.manager({ egress: [] });
+      expect(await codeOf(guarded.fetch(scene.request({}, { vendorC_addr })))).toBe('refused_by_egress');
+    },
+  );
+
+  it('follows no redirect, wherever it leads', async () => {
+    scene.vault.fail('redirect');
+    const error = await secretErrorOf(manager.fetch(scene.request()));
+    expect(error).toMatchObject({
+      code: 'unreachable',
+      detail: 'the address redirects; name the active node or a load balancer',
+    });
+    expect(scene.vault.calls).toHaveLength(1);
+  });
+});

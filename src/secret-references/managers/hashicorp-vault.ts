@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../common/time/clock.js';
+import { vaultScheme } from '../auth-config/vault.scheme.js';
+import type { IdentityAllowList } from '../identity-allow-list.js';
+import { SecretError, type SecretDocument, type SecretManager, type SecretRequest } from './secret-manager.types.js';
+import type { SecretTransport } from './secret-transport.js';
+import { VaultHttp } from './vault-http.js';
+import { VaultKv } from './vault-kv.js';
+import { loginFor, SERVICE_ACCOUNT_TOKEN_PATH } from './vault-login.js';
+import type { VaultLease } from './vault-lease.js';
+import { vaultPathProblem } from './vault-path.js';
+import { VaultSession } from './vault-session.js';
+
+const MAX_SESSIONS = 500;
+/** Credentials that nobody uses any more are not kept in memory. */
+const SESSION_IDLE_MS = 60 * 60 * 1_000;
+
+interface Connection {
+  readonly session: VaultSession;
+  readonly kv: VaultKv;
+}
+
+/** HashiCorp Vault and OpenBao, key/value engines of version 1 and 2. */
+export class HashicorpVault implements SecretManager {
+  readonly type = 'vendorC_vault';
+  private readonly connections: LRUCache<string, Connection>;
+
+  constructor(
+    private readonly transport: Pick<SecretTransport, 'fetchWith'>,
+    private readonly identities: Pick<IdentityAllowList, 'allows'>,
+    private readonly clock: Clock,
+    private readonly serviceAccountTokenPath: string = SERVICE_ACCOUNT_TOKEN_PATH,
+  ) {
+    this.connections = new LRUCache({
+      max: MAX_SESSIONS,
+      ttl: SESSION_IDLE_MS,
+      updateAgeOnGet: true,
+      ttlResolution: 0,
+      perf: { now: () => clock.now().getTime() },
+    });
+  }
+
+  async fetch(request: SecretRequest): Promise<SecretDocument> {
+    const problem = vaultPathProblem(request.path);
+    if (problem !== undefined) throw new SecretError('invalid_request', `secret_path ${problem}`);
+    // On every fetch, not on logins alone: the session may be older than the operator's decision.
+    this.checkIdentity(request);
+    const { session, kv } = this.connectionFor(request);
+    const { path, version, authConfig } = request;
+    return session.run(path, (send) => kv.read(send, { path, version, kvVersion: authConfig['vendorC_kv_version'] }));
+  }
+
+  async close(): Promise<void> {
+    const connections = [...this.connections.values()];
+    this.connections.clear();
+    await Promise.all(connections.map(({ session }) => session.close()));
+  }
+
+  private checkIdentity({ organisationId, authConfig, path, version }: SecretRequest): void {
+    const target = vaultScheme.identityTarget(authConfig, { path, version });
+    if (target === undefined || this.identities.allows(organisationId, this.type, target)) return;
+    throw new SecretError('identity_not_allowed', `SECRET_IDENTITY_ALLOW has no entry for ${target}`);
+  }
+
+  private connectionFor(request: SecretRequest): Connection {
+    const key = fingerprint(request);
+    const known = this.connections.get(key);
+    if (known !== undefined) return known;
+    this.connections.purgeStale();
+    const connection = this.connect(request);
+    this.connections.set(key, connection);
+    return connection;
+  }
+
+  private connect({ authConfig }: SecretRequest): Connection {
+    const http = new VaultHttp(
+      this.transport.fetchWith(authConfig['vendorC_ca_cert']),
+      {
+        baseUrl: (authConfig['vendorC_addr'] ?? '').replace(/\/+$/, ''),
+        namespace: authConfig['vendorC_namespace'],
+      },
+      [...vaultScheme.sensitive].map((field) => authConfig[field] ?? ''),
+    );
+    const prepareLogin = loginFor(authConfig, this.serviceAccountTokenPath);
+    const lease = prepareLogin === undefined ? lastingLease(authConfig['vendorC_token'] ?? '') : undefined;
+    return { session: new VaultSession(http, this.clock, prepareLogin, lease), kv: new VaultKv() };
+  }
+}
+
+/** A token that somebody else looks after. */
+function lastingLease(token: string): VaultLease {
+  return { token, durationMs: 0, renewAt: Infinity, expiresAt: Infinity, isRenewable: false, usesLeft: undefined };
+}
+
+/** Tells sessions apart: by organisation, address, namespace and every credential. */
+function fingerprint({ organisationId, authConfig }: SecretRequest): string {
+  const fields = Object.entries(authConfig).sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([organisationId, fields]))
+    .digest('hex');
+}

@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import { withoutUndefined } from '../common/without-undefined.js';
+import type { UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
+import type { SealedColumns } from './secret-reference.credentials.js';
+import type { SecretReference } from './secret-reference.entity.js';
+import { accessOf, type WorkspaceAccess } from './workspace-access.js';
+
+type PlainField = 'name' | 'description' | 'secret_path' | 'secret_key' | 'secret_version' | 'tags';
+
+/** Fields that decide what is fetched, how, and for whom: what was fetched before must not be used after their change. */
+const FETCHED_ANEW = new Set([
+  'auth_config',
+  'secret_path',
+  'secret_key',
+  'secret_version',
+  'allow_all_workspaces',
+  'allowed_workspaces',
+]);
+
+type ChangedColumns = Partial<Omit<SecretReference, 'id' | 'allowedWorkspaces'>>;
+
+export interface Changes {
+  /** Names of the fields that get another value. */
+  readonly fields: readonly string[];
+  readonly columns: ChangedColumns;
+  readonly access: WorkspaceAccess;
+}
+
+/** What an update really changes. */
+export function changesOf(
+  row: SecretReference,
+  dto: UpdateSecretReferenceDto,
+  sealed: SealedColumns | undefined,
+  access: WorkspaceAccess,
+): Changes {
+  const before = accessOf(row);
+  const fields = [
+    ...plainChanges(row, dto),
+    ...(sealed === undefined ? [] : ['auth_config']),
+    ...(access.allowAll === before.allowAll ? [] : ['allow_all_workspaces']),
+    ...(isDeepStrictEqual(access.workspaceIds, before.workspaceIds) ? [] : ['allowed_workspaces']),
+  ];
+  const columns = {
+    ...withoutUndefined({ ...columnsOf(dto) }),
+    ...sealed,
+    allowAllWorkspaces: access.allowAll,
+    revision: fields.some((field) => FETCHED_ANEW.has(field)) ? row.revision + 1 : row.revision,
+  };
+  return { fields, columns, access };
+}
+
+function columnsOf(dto: UpdateSecretReferenceDto) {
+  const {
+    name,
+    description,
+    secret_path: secretPath,
+    secret_key: secretKey,
+    secret_version: secretVersion,
+    tags,
+  } = dto;
+  return { name, description, secretPath, secretKey, secretVersion, tags };
+}
+
+function plainChanges(row: SecretReference, dto: UpdateSecretReferenceDto): readonly PlainField[] {
+  const before: Readonly<Record<PlainField, unknown>> = {
+    name: row.name,
+    description: row.description,
+    secret_path: row.secretPath,
+    secret_key: row.secretKey,
+    secret_version: row.secretVersion,
+    tags: row.tags,
+  };
+  const names: readonly PlainField[] = ['name', 'description', 'secret_path', 'secret_key', 'secret_version', 'tags'];
+  return names.filter((name) => dto[name] !== undefined && !isDeepStrictEqual(dto[name], before[name]));
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import type { JsonObject } from '../common/json/read.js';
+import { AppConfig } from '../config/environment.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import type { AuthScheme, SecretAddress } from './auth-config/auth-scheme.types.js';
+import { authScheme } from './auth-config/auth-schemes.js';
+import { checkAuthConfig } from './auth-config/check-auth-config.js';
+import { readAuthConfig } from './auth-config/given-auth-config.js';
+import { maskAuthConfig, UNREADABLE, unreadableSecrets } from './auth-config/mask-auth-config.js';
+import { mergeAuthConfig } from './auth-config/merge-auth-config.js';
+import { IdentityAllowList } from './identity-allow-list.js';
+import type { AuthConfig } from './managers/secret-manager.types.js';
+import type { SecretReference } from './secret-reference.entity.js';
+import { SecretReferenceVault } from './secret-reference.vault.js';
+
+/** The columns that hold `auth_config`. */
+export type SealedColumns = Pick<SecretReference, 'authConfig' | 'sealedAuthConfig'>;
+
+type NewRow = Pick<SecretReference, 'id' | 'organisationId' | 'managerType' | 'spelling'>;
+
+/** What a secret reference holds for its manager: checked on the way in, sealed at rest, masked on the way out. */
+@Injectable()
+export class SecretReferenceCredentials {
+  constructor(
+    private readonly vault: SecretReferenceVault,
+    private readonly identities: IdentityAllowList,
+    private readonly egress: EgressPolicy,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * @throws GatewayError `validation_failed` for what the manager does not take, `permission_denied` for secrets that the
+   * organisation may not read with the gateway's own identity
+   */
+  seal(row: NewRow, given: JsonObject, address: SecretAddress): SealedColumns {
+    return this.sealed(row, this.merged(row, {}, given, address));
+  }
+
+  /** Lays an update over what is stored and checks the whole; undefined when nothing changes. Throws as `seal`. */
+  reseal(row: SecretReference, given: JsonObject, address: SecretAddress): SealedColumns | undefined {
+    const { config, failure } = this.stored(row);
+    const merged = this.merged(row, config, given, address, failure);
+    return isDeepStrictEqual(merged, config) ? undefined : this.sealed(row, merged);
+  }
+
+  /** One value that does not open must not hide the reference that has it, nor the whole list. */
+  toMasked(row: SecretReference): Record<string, string> {
+    return maskAuthConfig(authScheme(row.managerType), row.spelling, this.stored(row).config);
+  }
+
+  private merged(
+    row: NewRow,
+    stored: AuthConfig,
+    sent: JsonObject,
+    address: SecretAddress,
+    failure?: GatewayError,
+  ): AuthConfig {
+    const scheme = authScheme(row.managerType);
+    const given = readAuthConfig(row.managerType, sent, row.spelling);
+    const merged = mergeAuthConfig(scheme, stored, given, () => `tollgate-${randomUUID()}`);
+    if (failure !== undefined) assertReplaced(scheme, merged, given.nameOf, failure);
+    const rules = { egress: this.egress, azureVaultHosts: this.config.AZURE_VAULT_HOSTS };
+    const checked = checkAuthConfig(scheme, merged, address, rules, given.nameOf);
+    const target = scheme.identityTarget(checked, address);
+    if (target !== undefined && !this.identities.allows(row.organisationId, row.managerType, target))
+      throw notAllowed();
+    return checked;
+  }
+
+  private sealed(row: NewRow, config: AuthConfig): SealedColumns {
+    const { sensitive } = authScheme(row.managerType);
+    const fields = Object.entries(config);
+    const secrets = Object.fromEntries(fields.filter(([field]) => sensitive.has(field)));
+    return {
+      authConfig: Object.fromEntries(fields.filter(([field]) => !sensitive.has(field))),
+      sealedAuthConfig: this.vault.seal(row, secrets),
+    };
+  }
+
+  /** What does not open has empty secrets instead, and the reason. */
+  private stored(row: SecretReference): { readonly config: AuthConfig; readonly failure?: GatewayError } {
+    try {
+      return { config: this.vault.open(row) };
+    } catch (failure) {
+      if (!(failure instanceof GatewayError) || failure.code !== 'secret_unavailable') throw failure;
+      const secrets = unreadableSecrets(authScheme(row.managerType), row.authConfig);
+      return { config: { ...row.authConfig, ...secrets }, failure };
+    }
+  }
+}
+
+/** Where the stored secrets do not open, an update has to bring them all, or say that there is none. */
+function assertReplaced(
+  scheme: AuthScheme,
+  merged: JsonObject,
+  nameOf: (field: string) => string,
+  { message, reason }: GatewayError,
+): void {
+  const missing = [...scheme.sensitive].filter((field) => merged[field] === UNREADABLE);
+  if (missing.length === 0) return;
+  const names = missing.map((field) => `auth_config.${nameOf(field)}`).join(', ');
+  throw new GatewayError('secret_unavailable', { message: `${message} Send again, or set to null: ${names}.`, reason });
+}
+
+function notAllowed(): GatewayError {
+  return new GatewayError('permission_denied', {
+    message:
+      "This organisation may not read that secret with the gateway's own identity; the operator allows it in the setting SECRET_IDENTITY_ALLOW.",
+    param: 'auth_config',
+  });
+}

@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../access/principal.js';
+import { AuditService } from '../audit/audit.service.js';
+import { SecretError } from './managers/secret-manager.types.js';
+import { readSecretValue } from './read-secret-value.js';
+import type { SecretReferenceTestResponse } from './secret-reference.response.js';
+import { SecretReferenceStore } from './secret-reference.store.js';
+import { SecretResolver } from './secret-resolver.js';
+import { accessOf } from './workspace-access.js';
+
+/** Tells whether a secret can be had at this moment, without showing it. */
+@Injectable()
+export class SecretReferenceProbe {
+  constructor(
+    private readonly store: SecretReferenceStore,
+    private readonly resolver: SecretResolver,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** @throws GatewayError `not_found` */
+  async test(principal: Principal, ref: string): Promise<SecretReferenceTestResponse> {
+    const reference = await this.store.get(principal, ref);
+    const [workspaceId = null, another] = accessOf(reference).workspaceIds;
+    await this.audit.record(this.store.rows.manager, principal, {
+      action: 'secret_references.test',
+      resourceType: 'secret-reference',
+      resourceId: reference.id,
+      workspaceId: another === undefined ? workspaceId : null,
+      changedFields: [],
+    });
+    const startedAt = performance.now();
+    const elapsed = (): number => Math.round(performance.now() - startedAt);
+    try {
+      const document = await this.resolver.fetch(reference);
+      // Without a key the whole secret is meant, and mappings may each name a key of it.
+      if (reference.secretKey !== null) {
+        readSecretValue(document, { secretKey: reference.secretKey, valueFormat: 'string' });
+      }
+      return { ok: true, latency_ms: elapsed() };
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+      return { ok: false, latency_ms: elapsed(), error: error.code };
+    }
+  }
+}

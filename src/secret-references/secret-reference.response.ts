@@ -1,0 +1,77 @@
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import { managerName } from './auth-config/spelling.js';
+import type { SecretReference } from './secret-reference.entity.js';
+
+export class SecretReferenceResponse {
+  readonly id: string;
+  readonly slug: string;
+  readonly object: 'secret-reference';
+  readonly organisation_id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly manager_type: string;
+  /** Of each secret field `f` only `masked_f`. */
+  readonly auth_config: Record<string, string>;
+  readonly secret_path: string;
+  readonly secret_key: string | null;
+  /** null: the current one. */
+  readonly secret_version: string | null;
+  readonly allow_all_workspaces: boolean;
+  /** Ids. A caller of one workspace sees its own only. */
+  readonly allowed_workspaces: string[];
+  readonly tags: Record<string, unknown> | null;
+  readonly status: 'active';
+  /** Id of the API key, or subject of the administrator's token. */
+  readonly created_by: string;
+  /** Unix seconds; null: never. */
+  readonly last_resolved_at: number | null;
+  /** Code of what went wrong when the secret was last fetched; null: nothing. */
+  readonly last_error: string | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly updated_at: number;
+}
+
+export class SecretReferenceListResponse {
+  readonly object: 'list';
+  readonly data: SecretReferenceResponse[];
+  readonly total: number;
+}
+
+export class SecretReferenceTestResponse {
+  /** Whether the secret could be read. */
+  readonly ok: boolean;
+  readonly latency_ms: number;
+  /** Code of what went wrong, when it could not. */
+  readonly error?: string;
+}
+
+export function toSecretReferenceResponse(
+  row: SecretReference,
+  authConfig: Record<string, string>,
+  allowedWorkspaces: readonly string[],
+): SecretReferenceResponse {
+  return {
+    id: row.id,
+    slug: row.slug,
+    object: 'secret-reference',
+    organisation_id: row.organisationId,
+    name: row.name,
+    description: row.description,
+    manager_type: managerName(row.managerType, row.spelling),
+    auth_config: authConfig,
+    secret_path: row.secretPath,
+    secret_key: row.secretKey,
+    secret_version: row.secretVersion,
+    allow_all_workspaces: row.allowAllWorkspaces,
+    allowed_workspaces: [...allowedWorkspaces],
+    tags: row.tags,
+    status: 'active',
+    created_by: row.createdBy,
+    last_resolved_at: toUnixSeconds(row.lastResolvedAt),
+    last_error: row.lastError,
+    created_at: toUnixSeconds(row.createdAt),
+    updated_at: toUnixSeconds(row.updatedAt),
+  };
+}

@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, type FindOptionsWhere, ILike, Raw, type Repository } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { refWhere } from '../access/tenant-where.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { toSkipTake } from '../common/pagination/list.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { readManagerName } from './auth-config/spelling.js';
+import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
+import { SecretMapping } from './secret-mapping.entity.js';
+import { SecretReference } from './secret-reference.entity.js';
+
+/** Sealed columns are left out of queries unless they are named. */
+const WITH_SECRETS = {
+  id: true,
+  organisationId: true,
+  slug: true,
+  name: true,
+  description: true,
+  managerType: true,
+  spelling: true,
+  authConfig: true,
+  sealedAuthConfig: true,
+  secretPath: true,
+  secretKey: true,
+  secretVersion: true,
+  allowAllWorkspaces: true,
+  tags: true,
+  revision: true,
+  createdBy: true,
+  lastResolvedAt: true,
+  lastError: true,
+  createdAt: true,
+  updatedAt: true,
+} as const;
+
+/** Whole rows. The workspaces come by a query of their own, since a condition on them would cut the list. */
+const WHOLE = {
+  select: { ...WITH_SECRETS, allowedWorkspaces: true },
+  relations: { allowedWorkspaces: true },
+  relationLoadStrategy: 'query',
+} as const;
+
+/** Reads secret references, always within a tenant. Every row has its workspaces and its sealed column. */
+@Injectable()
+export class SecretReferenceStore {
+  constructor(@InjectRepository(SecretReference) readonly rows: Repository<SecretReference>) {}
+
+  async list(principal: Principal, query: SecretReferenceListQuery): Promise<[SecretReference[], number]> {
+    const filters = filtersOf(query);
+    return this.rows.findAndCount({
+      ...WHOLE,
+      where: visibleWhere(principal).map((where) => ({ ...where, ...filters })),
+      order: { createdAt: 'DESC', id: 'DESC' },
+      ...toSkipTake(query),
+    });
+  }
+
+  /**
+   * One reference that the caller can see: of its organisation, and usable in its workspace when it has one.
+   * @throws GatewayError `not_found`
+   */
+  async get(principal: Principal, ref: string, manager: EntityManager = this.rows.manager): Promise<SecretReference> {
+    const where = visibleWhere(principal).map((visible) => ({ ...refWhere(ref), ...visible }));
+    const row = await manager.findOne(SecretReference, { ...WHOLE, where });
+    if (row === null) throw new GatewayError('not_found');
+    return row;
+  }
+
+  /** The same in a transaction, until whose end nobody else changes the reference or begins to use it. */
+  async getForChange(manager: EntityManager, principal: Principal, ref: string): Promise<SecretReference> {
+    const where = { ...refWhere(ref), organisationId: principal.organisationId };
+    await manager.findOne(SecretReference, { select: { id: true }, where, lock: { mode: 'pessimistic_write' } });
+    return this.get(principal, ref, manager);
+  }
+
+  /** A reference of an organisation by its id, for use: whether a workspace may use it is the caller's to ask. */
+  async findForUse(organisationId: string, id: string): Promise<SecretReference | null> {
+    return this.rows.findOne({ ...WHOLE, where: { organisationId, id } });
+  }
+
+  /** What uses a reference. */
+  async mappingsOf({ organisationId, id }: SecretReference, manager = this.rows.manager): Promise<SecretMapping[]> {
+    const order = { ownerType: 'ASC', ownerSlug: 'ASC', id: 'ASC' } as const;
+    return manager.find(SecretMapping, { where: { organisationId, secretReferenceId: id }, order });
+  }
+}
+
+/** Either of these: a caller of one workspace sees what is for all of them, and what names its own. */
+function visibleWhere({ organisationId, workspaceId }: Principal): FindOptionsWhere<SecretReference>[] {
+  return workspaceId === null
+    ? [{ organisationId }]
+    : [
+        { organisationId, allowAllWorkspaces: true },
+        { organisationId, allowedWorkspaces: { workspaceId } },
+      ];
+}
+
+function filtersOf({ manager_type, tags, search }: SecretReferenceListQuery): FindOptionsWhere<SecretReference> {
+  return withoutUndefined({
+    managerType: manager_type === undefined ? undefined : readManagerName(manager_type)?.type,
+    tags: tags === undefined ? undefined : containing(tags),
+    name: search === undefined ? undefined : ILike(`%${escapeLike(search)}%`),
+  });
+}
+
+/** `tags` is JSON text. A reference without tags has what an empty object asks for. */
+function containing(tags: string) {
+  // Parsed first: PostgreSQL refuses numbers beyond its own range, which become null here.
+  const wanted = JSON.stringify(JSON.parse(tags));
+  return Raw((column) => `COALESCE(${column}, '{}') @> CAST(:wanted AS jsonb)`, { wanted });
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}

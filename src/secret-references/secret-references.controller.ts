@@ -1,0 +1,93 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { CreatedResponse } from '../common/http/created.response.js';
+import { CreateSecretReferenceDto, UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
+import { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
+import { SecretReferenceProbe } from './secret-reference.probe.js';
+import {
+  SecretReferenceListResponse,
+  SecretReferenceResponse,
+  SecretReferenceTestResponse,
+} from './secret-reference.response.js';
+import { SecretReferencesService } from './secret-references.service.js';
+
+@ManagementApi('Secret references')
+@Controller('v1/secret-references')
+export class SecretReferencesController {
+  constructor(
+    private readonly references: SecretReferencesService,
+    private readonly probe: SecretReferenceProbe,
+  ) {}
+
+  /** Creates a reference to a secret in an external secret manager. */
+  @Post()
+  @RequireScope('secret_references.create')
+  async create(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreateSecretReferenceDto,
+  ): Promise<CreatedResponse> {
+    const { id, slug } = await this.references.create(principal, dto);
+    return { id, slug, object: 'secret-reference' };
+  }
+
+  /** Lists the secret references that the caller can see, newest first. */
+  @Get()
+  @RequireScope('secret_references.list')
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: SecretReferenceListQuery,
+  ): Promise<SecretReferenceListResponse> {
+    return this.references.list(principal, query);
+  }
+
+  /** Retrieves a secret reference by id or slug, credentials masked. */
+  @Get(':ref')
+  @RequireScope('secret_references.read')
+  async get(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<SecretReferenceResponse> {
+    return this.references.get(principal, ref);
+  }
+
+  /** Changes the named fields of a secret reference; `auth_config` is merged. */
+  @Patch(':ref')
+  @RequireScope('secret_references.update')
+  async update(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateSecretReferenceDto,
+  ): Promise<SecretReferenceResponse> {
+    return this.references.update(principal, ref, dto);
+  }
+
+  /** The same as PATCH: updates are partial either way. */
+  @Put(':ref')
+  @RequireScope('secret_references.update')
+  async put(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateSecretReferenceDto,
+  ): Promise<SecretReferenceResponse> {
+    return this.update(principal, ref, dto);
+  }
+
+  /** Fetches the secret from its manager and tells whether that went well. Never shows it. */
+  @Post(':ref/test')
+  @HttpCode(200)
+  @RequireScope('secret_references.read')
+  async test(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+  ): Promise<SecretReferenceTestResponse> {
+    return this.probe.test(principal, ref);
+  }
+
+  /** Deletes a secret reference that nothing uses any more. */
+  @Delete(':ref')
+  @HttpCode(204)
+  @RequireScope('secret_references.delete')
+  async delete(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+    await this.references.delete(principal, ref);
+  }
+}

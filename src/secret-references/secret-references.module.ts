@@ -1,0 +1,69 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/audit.module.js';
+import { Clock } from '../common/time/clock.js';
+import { AppConfig } from '../config/environment.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { UpstreamModule } from '../upstream/upstream.module.js';
+import { IdentityAllowList } from './identity-allow-list.js';
+import type { SecretManager } from './managers/secret-manager.types.js';
+import { SecretTransport } from './managers/secret-transport.js';
+import { SecretFetcher } from './secret-fetcher.js';
+import { createSecretManagers, SECRET_MANAGERS, SecretManagers } from './secret-managers.js';
+import { SecretMappingsService } from './secret-mappings.service.js';
+import { SecretReferenceCredentials } from './secret-reference.credentials.js';
+import { SecretReference } from './secret-reference.entity.js';
+import { SecretReferenceProbe } from './secret-reference.probe.js';
+import { SecretReferenceStatus } from './secret-reference.status.js';
+import { SecretReferenceStore } from './secret-reference.store.js';
+import { SecretReferenceVault } from './secret-reference.vault.js';
+import { SecretReferencesController } from './secret-references.controller.js';
+import { SecretReferencesService } from './secret-references.service.js';
+import { SecretResolver } from './secret-resolver.js';
+import { SecretValues } from './secret-values.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([SecretReference]), AuditModule, UpstreamModule],
+  controllers: [SecretReferencesController],
+  providers: [
+    IdentityAllowList,
+    SecretReferenceCredentials,
+    SecretReferenceStore,
+    SecretReferenceVault,
+    SecretReferencesService,
+    {
+      provide: SECRET_MANAGERS,
+      inject: [EgressPolicy, AppConfig, Clock, IdentityAllowList],
+      useFactory: (
+        egress: EgressPolicy,
+        config: AppConfig,
+        clock: Clock,
+        allowList: IdentityAllowList,
+      ): readonly SecretManager[] =>
+        createSecretManagers(new SecretTransport(egress, config), config, clock, allowList),
+    },
+    SecretManagers,
+    SecretFetcher,
+    SecretReferenceProbe,
+    SecretReferenceStatus,
+    {
+      provide: SecretResolver,
+      inject: [SecretFetcher, SecretReferenceStatus, Metrics, Clock, AppConfig],
+      useFactory: (
+        fetcher: SecretFetcher,
+        status: SecretReferenceStatus,
+        metrics: Metrics,
+        clock: Clock,
+        config: AppConfig,
+      ): SecretResolver => {
+        const lifetime = { cacheMs: config.SECRET_CACHE_MS, staleMs: config.SECRET_STALE_MS };
+        return new SecretResolver({ fetcher, status, metrics, clock, lifetime, random: Math.random });
+      },
+    },
+    SecretMappingsService,
+    SecretValues,
+  ],
+  exports: [SecretMappingsService, SecretValues],
+})
+export class SecretReferencesModule {}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { invalidField } from '../common/errors/gateway.error.js';
+import { type ListOf, toList } from '../common/pagination/list.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { isForeignKeyViolation } from '../database/database-errors.js';
+import { withFreeSlug } from '../database/with-free-slug.js';
+import type { SecretAddress } from './auth-config/auth-scheme.types.js';
+import { readManagerName } from './auth-config/spelling.js';
+import type { CreateSecretReferenceDto, UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
+import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
+import { type Changes, changesOf } from './secret-reference.changes.js';
+import { type SealedColumns, SecretReferenceCredentials } from './secret-reference.credentials.js';
+import { SecretReference } from './secret-reference.entity.js';
+import { type SecretReferenceResponse, toSecretReferenceResponse } from './secret-reference.response.js';
+import { SecretReferenceStore } from './secret-reference.store.js';
+import { inUse } from './secret-reference.users.js';
+import { SecretResolver } from './secret-resolver.js';
+import {
+  accessOf,
+  assertMayChange,
+  mayUse,
+  readAccess,
+  type WorkspaceAccess,
+  writeWorkspaces,
+} from './workspace-access.js';
+
+/** Unless a body says otherwise. */
+const EVERYBODY: WorkspaceAccess = { allowAll: true, workspaceIds: [] };
+
+@Injectable()
+export class SecretReferencesService {
+  constructor(
+    private readonly store: SecretReferenceStore,
+    private readonly credentials: SecretReferenceCredentials,
+    private readonly audit: AuditService,
+    private readonly resolver: SecretResolver,
+  ) {}
+
+  async create(principal: Principal, dto: CreateSecretReferenceDto): Promise<{ id: string; slug: string }> {
+    const { name, secret_path: secretPath, secret_key: secretKey = null, description = null, tags = null } = dto;
+    const { organisationId, id: createdBy } = principal;
+    const named = readManagerName(dto.manager_type);
+    if (named === undefined) throw invalidField('manager_type', 'must name a secret manager');
+    const row = { id: randomUUID(), organisationId, managerType: named.type, spelling: named.spelling };
+    const secretVersion = dto.secret_version ?? null;
+    const sealed = this.credentials.seal(row, dto.auth_config, addressOf(secretPath, secretVersion));
+    const columns = { ...row, ...sealed, name, description, secretPath, secretKey, secretVersion, tags, createdBy };
+    return withFreeSlug(dto.slug, name, (slug) =>
+      this.store.rows.manager.transaction(async (manager) => {
+        const access = await readAccess(manager, principal, dto, EVERYBODY);
+        await manager.save(manager.create(SecretReference, { ...columns, slug, allowAllWorkspaces: access.allowAll }));
+        await writeWorkspaces(manager, row.id, access.workspaceIds);
+        const fields = Object.keys(withoutUndefined(dto));
+        await this.audit.record(manager, principal, entryOf('create', row.id, access, fields));
+        return { id: row.id, slug };
+      }),
+    );
+  }
+
+  async list(principal: Principal, query: SecretReferenceListQuery): Promise<ListOf<SecretReferenceResponse>> {
+    return toList(await this.store.list(principal, query), (row) => this.toResponse(principal, row));
+  }
+
+  async get(principal: Principal, ref: string): Promise<SecretReferenceResponse> {
+    return this.toResponse(principal, await this.store.get(principal, ref));
+  }
+
+  async update(principal: Principal, ref: string, dto: UpdateSecretReferenceDto): Promise<SecretReferenceResponse> {
+    const id = await this.store.rows.manager.transaction(async (manager) => {
+      const row = await this.store.getForChange(manager, principal, ref);
+      assertMayChange(principal, row);
+      const access = await readAccess(manager, principal, dto, accessOf(row));
+      const changes = changesOf(row, dto, this.resealed(row, dto), access);
+      if (changes.fields.length > 0) await this.write(manager, principal, row, changes);
+      return row.id;
+    });
+    this.resolver.forget(id);
+    return this.get(principal, id);
+  }
+
+  /** @throws GatewayError `conflict` while virtual keys or MCP servers use it */
+  async delete(principal: Principal, ref: string): Promise<void> {
+    try {
+      const { id } = await this.store.rows.manager.transaction((manager) => this.remove(manager, principal, ref));
+      this.resolver.forget(id);
+    } catch (error) {
+      throw isForeignKeyViolation(error) ? inUse([], error) : error;
+    }
+  }
+
+  private async write(
+    manager: EntityManager,
+    principal: Principal,
+    row: SecretReference,
+    changes: Changes,
+  ): Promise<void> {
+    const { fields, columns, access } = changes;
+    // Without its workspaces, which are written by themselves.
+    await manager.save(manager.create(SecretReference, { id: row.id, ...columns }));
+    if (!isDeepStrictEqual(access, accessOf(row))) {
+      const users = await this.store.mappingsOf(row, manager);
+      const leftOut = users.filter(({ ownerWorkspaceId }) => !mayUse(access, ownerWorkspaceId));
+      if (leftOut.length > 0) throw inUse(leftOut);
+      await writeWorkspaces(manager, row.id, access.workspaceIds);
+    }
+    await this.audit.record(manager, principal, entryOf('update', row.id, access, fields));
+  }
+
+  private async remove(manager: EntityManager, principal: Principal, ref: string): Promise<SecretReference> {
+    const row = await this.store.getForChange(manager, principal, ref);
+    assertMayChange(principal, row);
+    const users = await this.store.mappingsOf(row, manager);
+    if (users.length > 0) throw inUse(users);
+    await manager.delete(SecretReference, { id: row.id, organisationId: row.organisationId });
+    await this.audit.record(manager, principal, entryOf('delete', row.id, accessOf(row), []));
+    return row;
+  }
+
+  /** The path and the version have rules that depend on `auth_config`. */
+  private resealed(row: SecretReference, dto: UpdateSecretReferenceDto): SealedColumns | undefined {
+    const { auth_config: given, secret_path: path, secret_version: version } = dto;
+    if (given === undefined && path === undefined && version === undefined) return undefined;
+    const address = addressOf(path ?? row.secretPath, version === undefined ? row.secretVersion : version);
+    return this.credentials.reseal(row, given ?? {}, address);
+  }
+
+  private toResponse(principal: Principal, row: SecretReference): SecretReferenceResponse {
+    const { workspaceId } = principal;
+    const workspaceIds = accessOf(row).workspaceIds.filter((id) => workspaceId === null || id === workspaceId);
+    return toSecretReferenceResponse(row, this.credentials.toMasked(row), workspaceIds);
+  }
+}
+
+function addressOf(path: string, version: string | null): SecretAddress {
+  return { path, version: version ?? undefined };
+}
+
+/** An entry belongs to a workspace when the reference is for that one only. */
+function entryOf(
+  verb: 'create' | 'update' | 'delete',
+  resourceId: string,
+  { workspaceIds }: WorkspaceAccess,
+  changedFields: readonly string[],
+): AuditRecord {
+  return {
+    action: `secret_references.${verb}`,
+    resourceType: 'secret-reference',
+    resourceId,
+    workspaceId: workspaceIds.length === 1 ? (workspaceIds[0] ?? null) : null,
+    changedFields,
+  };
+}

@@ -1,0 +1,288 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { TestClock } from '../../test/support/test-clock.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { secretReference } from './__fixtures__/secret-reference.js';
+import { type SecretDocument, SecretError, type SecretErrorCode } from './managers/secret-manager.types.js';
+import { SecretResolver } from './secret-resolver.js';
+
+const REFERENCE = secretReference();
+const LIFETIME = { cacheMs: 300_000, staleMs: 900_000 };
+
+/** A manager that says what it is told, or waits until it is told. */
+class FakeFetcher {
+  calls = 0;
+  value = 'v1';
+  failure: SecretErrorCode | undefined;
+  #gate: Promise<void> | undefined;
+
+  /** Fetches wait until the returned function is called. What they then bring was decided before. */
+  hold(): () => void {
+    let open = (): void => undefined;
+    this.#gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    return () => {
+      this.#gate = undefined;
+      open();
+    };
+  }
+
+  async fetch(): Promise<SecretDocument> {
+    this.calls += 1;
+    const { value, failure } = this;
+    await this.#gate;
+    if (failure !== undefined) throw new SecretError(failure, 'a test');
+    return { kind: 'text', text: value };
+  }
+}
+
+let fetcher: FakeFetcher;
+let clock: TestClock;
+let metrics: Metrics;
+let notes: (SecretErrorCode | null)[];
+let resolver: SecretResolver;
+
+function resolverFor(lifetime = LIFETIME): SecretResolver {
+  const status = { note: (_reference: object, error: SecretErrorCode | null) => void notes.push(error) };
+  return new SecretResolver({ fetcher, status, metrics, clock, lifetime, random: () => 0.5 });
+}
+
+beforeEach(() => {
+  fetcher = new FakeFetcher();
+  clock = new TestClock();
+  metrics = new Metrics();
+  notes = [];
+  resolver = resolverFor();
+});
+
+async function textOf(work: Promise<SecretDocument>): Promise<string> {
+  const document = await work;
+  return document.kind === 'text' ? document.text : '';
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof SecretError)) throw new Error('nothing was refused');
+  return error.code;
+}
+
+async function staleServed(): Promise<number> {
+  return (await metrics.secretStaleServed.get()).values[0]?.value ?? 0;
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a first use', () => {
+  it('of a thousand at once fetches once', async () => {
+    const open = fetcher.hold();
+    const uses = Array.from({ length: 1_000 }, () => textOf(resolver.resolve(REFERENCE)));
+    open();
+    expect(new Set(await Promise.all(uses))).toEqual(new Set(['v1']));
+    expect(fetcher.calls).toBe(1);
+    expect(notes).toEqual([null]);
+  });
+
+  it('that fails, fails for all who wait, once', async () => {
+    fetcher.failure = 'unreachable';
+    const open = fetcher.hold();
+    const uses = Array.from({ length: 1_000 }, () => codeOf(resolver.resolve(REFERENCE)));
+    open();
+    expect(new Set(await Promise.all(uses))).toEqual(new Set(['unreachable']));
+    expect(fetcher.calls).toBe(1);
+    expect(notes).toEqual(['unreachable']);
+  });
+
+  it('of two references fetches both', async () => {
+    await Promise.all([resolver.resolve(REFERENCE), resolver.resolve(secretReference({ id: 'b' }))]);
+    expect(fetcher.calls).toBe(2);
+  });
+});
+
+describe('a value', () => {
+  it('is kept for its time, then fetched anew', async () => {
+    await resolver.resolve(REFERENCE);
+    fetcher.value = 'v2';
+    clock.advance(269_000);
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+    expect(fetcher.calls).toBe(1);
+    clock.advance(40_000);
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
+  });
+
+  it('that is in use is fetched ahead, once, and nobody waits for it', async () => {
+    await resolver.resolve(REFERENCE);
+    fetcher.value = 'v2';
+    clock.advance(280_000);
+    const open = fetcher.hold();
+    for (let use = 0; use < 10; use += 1) expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+    expect(fetcher.calls).toBe(2);
+    open();
+    await settled();
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
+    expect(fetcher.calls).toBe(2);
+  });
+
+  it('of another revision is another value', async () => {
+    await resolver.resolve(REFERENCE);
+    fetcher.value = 'v2';
+    expect(await textOf(resolver.resolve(secretReference({ revision: 2 })))).toBe('v2');
+  });
+
+  it('of an older revision, read by who does not know better, does not replace the newer', async () => {
+    fetcher.value = 'v2';
+    await resolver.resolve(secretReference({ revision: 2 }));
+    fetcher.value = 'v1';
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+    expect(await textOf(resolver.resolve(secretReference({ revision: 2 })))).toBe('v2');
+  });
+
+  it('is dropped when its reference is forgotten, also one that is on its way', async () => {
+    const open = fetcher.hold();
+    const old = textOf(resolver.resolve(REFERENCE));
+    resolver.forget('a');
+    open();
+    expect(await old).toBe('v1');
+    fetcher.value = 'v2';
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
+    resolver.forget('a');
+    fetcher.value = 'v3';
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v3');
+  });
+
+  it('tells listeners of what is forgotten', () => {
+    let told = 0;
+    resolver.onForget(() => (told += 1));
+    resolver.forget('a');
+    expect(told).toBe(1);
+  });
+
+  it('is fetched at each use when it is not to be cached', async () => {
+    resolver = resolverFor({ cacheMs: 0, staleMs: 0 });
+    await resolver.resolve(REFERENCE);
+    await resolver.resolve(REFERENCE);
+    expect(fetcher.calls).toBe(2);
+  });
+});
+
+describe('while the manager fails', () => {
+  beforeEach(() => resolver.resolve(REFERENCE));
+
+  it('the last value serves for the bounded time, counted, and comes back by itself', async () => {
+    fetcher.failure = 'unreachable';
+    clock.advance(301_000);
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+    expect(fetcher.calls).toBe(2);
+    expect(await staleServed()).toBe(2);
+    clock.advance(900_000);
+    expect(await codeOf(resolver.resolve(REFERENCE))).toBe('unreachable');
+    expect(await codeOf(resolver.resolve(REFERENCE))).toBe('unreachable');
+    expect(fetcher.calls).toBe(3);
+    fetcher.failure = undefined;
+    clock.advance(5_000);
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+    expect(notes).toEqual([null, 'unreachable', 'unreachable', null]);
+  });
+
+  it('it is asked in the background, no more often than every few seconds', async () => {
+    fetcher.failure = 'timeout';
+    clock.advance(301_000);
+    await resolver.resolve(REFERENCE);
+    for (let second = 0; second < 20; second += 1) {
+      const open = fetcher.hold();
+      expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+      open();
+      await settled();
+      clock.advance(1_000);
+    }
+    expect(fetcher.calls).toBeGreaterThanOrEqual(4);
+    expect(fetcher.calls).toBeLessThanOrEqual(6);
+  });
+
+  it.each(['not_found', 'deleted', 'disabled', 'access_denied', 'authentication_failed'] as const)(
+    'with what may be a revocation, the value is gone: %s',
+    async (code) => {
+      fetcher.failure = code;
+      clock.advance(301_000);
+      expect(await codeOf(resolver.resolve(REFERENCE))).toBe(code);
+      expect(await codeOf(resolver.resolve(REFERENCE))).toBe(code);
+      expect(fetcher.calls).toBe(2);
+      expect(await staleServed()).toBe(0);
+    },
+  );
+
+  it('a revocation that is noticed ahead of time ends the value too', async () => {
+    fetcher.failure = 'deleted';
+    clock.advance(280_000);
+    await resolver.resolve(REFERENCE);
+    await settled();
+    expect(await codeOf(resolver.resolve(REFERENCE))).toBe('deleted');
+  });
+});
+
+describe('a refresh after a refusal', () => {
+  beforeEach(() => resolver.resolve(REFERENCE));
+
+  it('reads anew, once for all who ask within ten seconds', async () => {
+    fetcher.value = 'v2';
+    const uses = Array.from({ length: 100 }, () => textOf(resolver.refresh(REFERENCE)));
+    expect(new Set(await Promise.all(uses))).toEqual(new Set(['v2']));
+    clock.advance(9_000);
+    await resolver.refresh(REFERENCE);
+    expect(fetcher.calls).toBe(2);
+    clock.advance(1_000);
+    await resolver.refresh(REFERENCE);
+    expect(fetcher.calls).toBe(3);
+  });
+
+  it('does not trust a fetch that began before the refusal', async () => {
+    clock.advance(280_000);
+    const open = fetcher.hold();
+    await resolver.resolve(REFERENCE);
+    fetcher.value = 'v2';
+    const refreshed = textOf(resolver.refresh(REFERENCE));
+    open();
+    expect(await refreshed).toBe('v2');
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
+  });
+
+  it('answers the last value while the manager fails, and leaves the manager alone', async () => {
+    fetcher.failure = 'unreachable';
+    expect(await textOf(resolver.refresh(REFERENCE))).toBe('v1');
+    clock.advance(1_000);
+    expect(await textOf(resolver.refresh(REFERENCE))).toBe('v1');
+    expect(fetcher.calls).toBe(2);
+  });
+
+  it('fails when the secret was revoked', async () => {
+    fetcher.failure = 'disabled';
+    expect(await codeOf(resolver.refresh(REFERENCE))).toBe('disabled');
+    expect(await codeOf(resolver.resolve(REFERENCE))).toBe('disabled');
+  });
+});
+
+describe('a fetch that was asked for', () => {
+  it('goes to the manager whatever is known, and serves everybody after it', async () => {
+    await resolver.resolve(REFERENCE);
+    fetcher.value = 'v2';
+    expect(await textOf(resolver.fetch(REFERENCE))).toBe('v2');
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
+    expect(fetcher.calls).toBe(2);
+  });
+
+  it('goes there after a failure too', async () => {
+    fetcher.failure = 'not_found';
+    expect(await codeOf(resolver.resolve(REFERENCE))).toBe('not_found');
+    fetcher.failure = undefined;
+    expect(await textOf(resolver.fetch(REFERENCE))).toBe('v1');
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+  });
+});
+
+it('lets errors that are no failures of a manager through', async () => {
+  fetcher.fetch = () => Promise.reject(new TypeError('a defect'));
+  await expect(resolver.resolve(REFERENCE)).rejects.toThrow(TypeError);
+});

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
+import { readSecretValue } from './read-secret-value.js';
+import type { MappedField } from './secret-mapping.entity.js';
+import type { SecretReference } from './secret-reference.entity.js';
+import { SecretReferenceStore } from './secret-reference.store.js';
+import { SecretResolver } from './secret-resolver.js';
+import { accessOf, mayUse } from './workspace-access.js';
+
+/** A mapping with the reference that it names. */
+export interface LoadedMapping extends MappedField {
+  readonly reference: SecretReference;
+}
+
+/** Values by target field. In memory only. */
+export type SecretFieldValues = ReadonlyMap<string, unknown>;
+
+/** The values of the fields that are mapped to secret references. */
+@Injectable()
+export class SecretValues {
+  constructor(
+    private readonly store: SecretReferenceStore,
+    private readonly resolver: SecretResolver,
+  ) {}
+
+  /**
+   * The references behind an owner's mappings.
+   * @throws GatewayError `secret_unavailable` when the owner may not use one of them, though it once could
+   */
+  async load(
+    { organisationId, workspaceId }: { readonly organisationId: string; readonly workspaceId: string | null },
+    mappings: readonly MappedField[],
+  ): Promise<readonly LoadedMapping[]> {
+    const ids = [...new Set(mappings.map((mapping) => mapping.secretReferenceId))];
+    const found = await Promise.all(ids.map((id) => this.store.findForUse(organisationId, id)));
+    const references = new Map(found.flatMap((reference) => (reference === null ? [] : [[reference.id, reference]])));
+    return mappings.map((mapping) => {
+      const reference = references.get(mapping.secretReferenceId);
+      if (reference === undefined || !mayUse(accessOf(reference), workspaceId)) {
+        throw unavailable(mapping.secretReferenceId, new SecretError('workspace_not_allowed', 'checked at use'));
+      }
+      return { ...mapping, reference };
+    });
+  }
+
+  /** @throws GatewayError `secret_unavailable`, whose reason is the code of what went wrong */
+  async read(mappings: readonly LoadedMapping[]): Promise<SecretFieldValues> {
+    return readAll(mappings, (reference) => this.resolver.resolve(reference));
+  }
+
+  /**
+   * The same after a provider has refused them: the secrets are re-read, unless that was done moments ago.
+   * @throws GatewayError `secret_unavailable`
+   */
+  async readAgain(mappings: readonly LoadedMapping[]): Promise<SecretFieldValues> {
+    return readAll(mappings, (reference) => this.resolver.refresh(reference));
+  }
+
+  /** Told after every change of a reference on this replica: values that were read before must not be used after it. */
+  onChange(listener: () => void): void {
+    this.resolver.onForget(listener);
+  }
+}
+
+async function readAll(
+  mappings: readonly LoadedMapping[],
+  documentOf: (reference: SecretReference) => Promise<SecretDocument>,
+): Promise<SecretFieldValues> {
+  const entries = mappings.map(async ({ reference, targetField, secretKey, valueFormat }) => {
+    try {
+      const document = await documentOf(reference);
+      const value = readSecretValue(document, { secretKey: secretKey ?? reference.secretKey, valueFormat });
+      return [targetField, value] as const;
+    } catch (error) {
+      throw error instanceof SecretError ? unavailable(reference.id, error) : error;
+    }
+  });
+  return new Map(await Promise.all(entries));
+}
+
+function unavailable(referenceId: string, cause: SecretError): GatewayError {
+  return new GatewayError('secret_unavailable', { reason: `${cause.code}: secret reference ${referenceId}`, cause });
+}

@@ -1,0 +1,118 @@
+import { type EntityManager, In } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { SLUG_PATTERN } from '../common/slug.js';
+import { isUuid } from '../common/uuid.js';
+import { Workspace } from '../workspaces/workspace.entity.js';
+import { SecretReferenceWorkspace } from './secret-reference-workspace.entity.js';
+import type { SecretReference } from './secret-reference.entity.js';
+
+/** Which workspaces may use a reference. */
+export interface WorkspaceAccess {
+  readonly allowAll: boolean;
+  /** Sorted; empty when all of them may. */
+  readonly workspaceIds: readonly string[];
+}
+
+/** The part of a body that tells it. */
+interface WantedAccess {
+  readonly allow_all_workspaces?: boolean;
+  /** Ids or slugs. */
+  readonly allowed_workspaces?: readonly string[];
+}
+
+export function accessOf(row: Pick<SecretReference, 'allowAllWorkspaces' | 'allowedWorkspaces'>): WorkspaceAccess {
+  const workspaceIds = row.allowedWorkspaces.map((allowed) => allowed.workspaceId).sort();
+  return { allowAll: row.allowAllWorkspaces, workspaceIds: row.allowAllWorkspaces ? [] : workspaceIds };
+}
+
+/** Whether a caller, or a resource, of a workspace may use a reference; null: of the whole organisation. */
+export function mayUse(access: WorkspaceAccess, workspaceId: string | null): boolean {
+  return access.allowAll || (workspaceId !== null && access.workspaceIds.includes(workspaceId));
+}
+
+/**
+ * For callers of one workspace: a reference that others may use too is not theirs to change.
+ * @throws GatewayError `permission_denied`
+ */
+export function assertMayChange({ workspaceId }: Principal, row: SecretReference): void {
+  if (workspaceId === null) return;
+  const { allowAll, workspaceIds } = accessOf(row);
+  if (!allowAll && workspaceIds.length === 1 && workspaceIds[0] === workspaceId) return;
+  throw new GatewayError('permission_denied', {
+    message: 'Other workspaces may use this secret reference too: only callers of the whole organisation change it.',
+  });
+}
+
+/**
+ * What a body asks for, laid over what was before. Call it in the transaction that writes the answer.
+ * @throws GatewayError `validation_failed` for workspaces that do not exist, `tenant_mismatch` when a caller of one
+ * workspace asks for more than its own
+ */
+export async function readAccess(
+  manager: EntityManager,
+  principal: Principal,
+  wanted: WantedAccess,
+  before: WorkspaceAccess,
+): Promise<WorkspaceAccess> {
+  const { allow_all_workspaces: allowAll, allowed_workspaces: refs } = wanted;
+  if (refs !== undefined) return { allowAll: false, workspaceIds: await findWorkspaces(manager, principal, refs) };
+  if (principal.workspaceId !== null) {
+    if (allowAll === true) throw new GatewayError('tenant_mismatch', { param: 'allow_all_workspaces' });
+    return { allowAll: false, workspaceIds: [principal.workspaceId] };
+  }
+  if (allowAll === undefined) return before;
+  return { allowAll, workspaceIds: allowAll ? [] : before.workspaceIds };
+}
+
+export async function writeWorkspaces(
+  manager: EntityManager,
+  secretReferenceId: string,
+  workspaceIds: readonly string[],
+): Promise<void> {
+  await manager.delete(SecretReferenceWorkspace, { secretReferenceId });
+  if (workspaceIds.length === 0) return;
+  await manager.insert(
+    SecretReferenceWorkspace,
+    workspaceIds.map((workspaceId) => ({ secretReferenceId, workspaceId })),
+  );
+}
+
+/** Ids of the named workspaces, each once. None of them can be deleted before the transaction ends. */
+async function findWorkspaces(
+  manager: EntityManager,
+  principal: Principal,
+  refs: readonly string[],
+): Promise<string[]> {
+  const { organisationId, workspaceId: own } = principal;
+  const ids = refs.filter((ref) => isUuid(ref));
+  // Junk stays away from the database, which fails on NUL characters.
+  const slugs = refs.filter((ref) => !isUuid(ref) && SLUG_PATTERN.test(ref));
+  const found = await manager.find(Workspace, {
+    select: { id: true, slug: true },
+    where: [
+      { organisationId, id: In(ids) },
+      { organisationId, slug: In(slugs) },
+    ],
+    lock: { mode: 'pessimistic_read' },
+  });
+  const visible = found.filter(({ id }) => own === null || id === own);
+  const resolved = refs.map((ref) =>
+    visible.find(({ id, slug }) => (isUuid(ref) ? ref.toLowerCase() === id : ref === slug)),
+  );
+  const missing = refs.map((_ref, index) => index).filter((index) => resolved[index] === undefined);
+  if (missing.length > 0) throw own === null ? unknownWorkspaces(missing) : notOwn(missing);
+  return [...new Set(resolved.flatMap((workspace) => (workspace === undefined ? [] : [workspace.id])))].sort();
+}
+
+function unknownWorkspaces(indices: readonly number[]): GatewayError {
+  const details = indices.map((index): ErrorDetail => {
+    const param = `allowed_workspaces.${index}`;
+    return { param, message: `${param} must be the id or slug of a workspace of the organisation` };
+  });
+  return new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+}
+
+function notOwn([first]: readonly number[]): GatewayError {
+  return new GatewayError('tenant_mismatch', { param: `allowed_workspaces.${first}` });
+}

@@ -1,0 +1,357 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SecretReference } from '../src/secret-references/secret-reference.entity.js';
+import { SecretReferenceStatus } from '../src/secret-references/secret-reference.status.js';
+import { eventually } from './support/eventually.js';
+import { json, onlyCall } from './support/fake-provider.js';
+import { keyOf, SecretGateway } from './support/secret-gateway.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+
+const VALUE = 'sk-from-the-vault-0123456789';
+const INLINE = 'sk-given-inline-0123456789';
+const AWS_SECRET = 'aws-secret-access-key-0123456789';
+
+let gateway: SecretGateway;
+let reference: string;
+
+beforeAll(async () => {
+  gateway = await SecretGateway.start();
+  gateway.kv.put('cohere', { api_key: VALUE });
+  reference = await gateway.reference('cohere', { slug: 'cohere' });
+  gateway.accept([VALUE, INLINE]);
+});
+
+afterEach(() => {
+  gateway.provider.forget();
+  gateway.accept([VALUE, INLINE]);
+});
+
+afterAll(() => gateway.close());
+
+const toKey = (secret_reference_id = reference, fields: object = {}): object => ({
+  target_field: 'key',
+  secret_reference_id,
+  ...fields,
+});
+
+describe('a virtual key whose key is a secret of a manager', () => {
+  it('works, and sends the provider what the secret says', async () => {
+    const slug = await gateway.virtualKey(reference);
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect(keyOf(onlyCall(gateway.provider))).toBe(VALUE);
+  });
+
+  it('answers its mappings wherever it is answered, with ids and defaults, and no value', async () => {
+    const slug = await gateway.virtualKey('cohere');
+    const mapping = { target_field: 'key', secret_reference_id: reference, secret_key: null, value_format: 'string' };
+    const whole = { key: null, config: { base_url: gateway.provider.url }, secret_mappings: [mapping] };
+    const path = `/v1/virtual-keys/${slug}`;
+    expect(await gateway.admin.read(path)).toMatchObject(whole);
+    expect(await gateway.admin.list('/v1/virtual-keys?page_size=100')).toContainEqual(await gateway.admin.read(path));
+    expect(jsonOf(await gateway.admin.patch(path, { name: 'Renamed' }))).toMatchObject({ ...whole, name: 'Renamed' });
+  });
+
+  it('has an empty list of them when it has none', async () => {
+    expect(await gateway.admin.read('/v1/virtual-keys/local')).toMatchObject({ secret_mappings: [] });
+  });
+
+  it('fetches the secret once for a thousand first uses at a time', async () => {
+    gateway.kv.put('busy', { api_key: VALUE });
+    const busy = await gateway.reference('busy');
+    const slugs = await Promise.all(Array.from({ length: 4 }, () => gateway.virtualKey(busy)));
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) => gateway.rerank(slugs[index % slugs.length] ?? '')),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(gateway.readsOf('busy')).toBe(1);
+  });
+
+  it('shares one fetch among the keys of one secret', async () => {
+    gateway.kv.put('aws', { id: 'AKIDEXAMPLE123456789', secret: AWS_SECRET, region: 'us-east-1' });
+    const aws = await gateway.reference('aws');
+    const slug = await gateway.virtualKey(aws, {
+      provider: 'bedrock',
+      secret_mappings: [
+        { target_field: 'config.aws_access_key_id', secret_reference_id: aws, secret_key: 'id' },
+        { target_field: 'config.aws_secret_access_key', secret_reference_id: aws, secret_key: 'secret' },
+        { target_field: 'config.aws_region', secret_reference_id: aws, secret_key: 'region' },
+      ],
+    });
+    gateway.provider.replyWith(json({ message: 'empty body' }, 400));
+    expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`))).toMatchObject({ ok: true });
+    expect(onlyCall(gateway.provider).headers.authorization).toContain('AKIDEXAMPLE123456789/');
+    expect(gateway.readsOf('aws')).toBe(1);
+  });
+
+  it('may read options that are no text as JSON', async () => {
+    gateway.kv.put('options', { api_key: VALUE, timeout: 30_000, address: gateway.provider.url });
+    const options = await gateway.reference('options', { secret_key: 'api_key' });
+    const slug = await gateway.virtualKey(options, {
+      config: {},
+      secret_mappings: [
+        toKey(options),
+        {
+          target_field: 'config.timeout_ms',
+          secret_reference_id: options,
+          secret_key: 'timeout',
+          value_format: 'json',
+        },
+        { target_field: 'config.base_url', secret_reference_id: options, secret_key: 'address' },
+      ],
+    });
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect(onlyCall(gateway.provider).path).toBe('/v2/rerank');
+  });
+
+  it('is told to be good or bad by its test', async () => {
+    const slug = await gateway.virtualKey(reference);
+    gateway.provider.replyWith(json({ models: [] }));
+    expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`))).toMatchObject({ ok: true });
+    expect(keyOf(onlyCall(gateway.provider))).toBe(VALUE);
+    const missing = await gateway.virtualKey(await gateway.reference('nowhere'));
+    expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${missing}/test`))).toMatchObject({
+      ok: false,
+      error: 'secret_unavailable',
+    });
+  });
+
+  it('takes its mappings with it when it is deleted', async () => {
+    const free = await gateway.reference('cohere');
+    const slug = await gateway.virtualKey(free);
+    expect((await gateway.admin.delete(`/v1/secret-references/${free}`)).status).toBe(409);
+    expect((await gateway.admin.delete(`/v1/virtual-keys/${slug}`)).status).toBe(204);
+    expect((await gateway.admin.delete(`/v1/secret-references/${free}`)).status).toBe(204);
+  });
+});
+
+describe('mappings are refused', () => {
+  const create = (fields: object) =>
+    gateway.admin.post('/v1/virtual-keys', { name: 'x', provider: 'cohere', ...fields });
+
+  it.each([
+    [[{ target_field: 'config.aws_region' }], 'secret_mappings.0.target_field'],
+    [[{ target_field: 'config.' }], 'secret_mappings.0.target_field'],
+    [[{ target_field: 'config' }], 'secret_mappings.0.target_field'],
+    [[{ target_field: 'config.constructor' }], 'secret_mappings.0.target_field'],
+    [[{ target_field: 'config.__proto__' }], 'secret_mappings.0.target_field'],
+    [[{ target_field: 'name' }], 'secret_mappings.0.target_field'],
+    [[{ target_field: 'key' }, { target_field: 'provider' }], 'secret_mappings.1.target_field'],
+    [[{ target_field: 'key' }, { target_field: 'key' }], 'secret_mappings.1.target_field'],
+    [[{ target_field: 'key', value_format: 'xml' }], 'secret_mappings.0.value_format'],
+    [[{ target_field: 'key', secret_key: '' }], 'secret_mappings.0.secret_key'],
+    [[{ target_field: 'key', extra: 1 }], 'secret_mappings.0.extra'],
+  ])('for a broken rule: %j', async (fields, param) => {
+    const answer = await create({
+      secret_mappings: fields.map((field) => ({ secret_reference_id: reference, ...field })),
+    });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param });
+  });
+
+  it.each([[{}], ['key'], [[1]], [[[]]], [[null]]])('when they are %j', async (secret_mappings) => {
+    const answer = await create({ secret_mappings });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
+    expect(String([...brokenRulesOf(answer)][0])).toMatch(/^secret_mappings/);
+  });
+
+  it('for a field that the request gives a value as well', async () => {
+    const both = await create({ key: INLINE, secret_mappings: [toKey()] });
+    expect(refusalOf(both)).toMatchObject({ status: 400, param: 'secret_mappings.0.target_field' });
+    const option = { target_field: 'config.timeout_ms', secret_reference_id: reference };
+    const bothOptions = await create({ config: { timeout_ms: 1_000 }, secret_mappings: [toKey(), option] });
+    expect(refusalOf(bothOptions)).toMatchObject({ status: 400, param: 'secret_mappings.1.target_field' });
+  });
+
+  it('for the key of a provider that has none', async () => {
+    const answer = await create({ provider: 'local', secret_mappings: [toKey()] });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'secret_mappings.0.target_field' });
+  });
+
+  it('for an address beside a secret that is stored: whoever changes the address would get it', async () => {
+    const address = { target_field: 'config.base_url', secret_reference_id: reference };
+    const answer = await create({ key: INLINE, secret_mappings: [address] });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'key' });
+  });
+
+  it('without leaving anything behind', async () => {
+    const before = await gateway.app.dataSource.query('SELECT count(*) FROM "secret_mappings"');
+    const name = `left ${randomUUID()}`;
+    await create({
+      name,
+      secret_mappings: [toKey(), { target_field: 'config.timeout_ms', secret_reference_id: 'no' }],
+    });
+    expect(await gateway.app.dataSource.query('SELECT count(*) FROM "secret_mappings"')).toEqual(before);
+    expect(JSON.stringify(await gateway.admin.list('/v1/virtual-keys?page_size=100'))).not.toContain(name);
+  });
+
+  it('still leave what is required required', async () => {
+    const answer = await create({ provider: 'azure-ai', secret_mappings: [toKey()] });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'config.base_url' });
+  });
+});
+
+describe('an update', () => {
+  const path = (slug: string): string => `/v1/virtual-keys/${slug}`;
+
+  it('that maps a field removes its stored value, for good', async () => {
+    const slug = await gateway.virtualKey(reference, { key: INLINE, secret_mappings: [] });
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    const mapped = await gateway.admin.patch(path(slug), { secret_mappings: [toKey()] });
+    expect(jsonOf(mapped)).toMatchObject({ key: null, secret_mappings: [{ target_field: 'key' }] });
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect(gateway.provider.calls.map(keyOf)).toEqual([INLINE, VALUE]);
+    const cleared = await gateway.admin.patch(path(slug), { secret_mappings: null });
+    expect(refusalOf(cleared)).toMatchObject({ status: 400, param: 'key' });
+  });
+
+  it.each([null, []])('that clears them with %j needs the field inline again', async (secret_mappings) => {
+    const slug = await gateway.virtualKey(reference);
+    const refused = await gateway.admin.patch(path(slug), { secret_mappings });
+    expect(refusalOf(refused)).toMatchObject({ status: 400, code: 'validation_failed', param: 'key' });
+    const cleared = await gateway.admin.patch(path(slug), { secret_mappings, key: INLINE });
+    expect(jsonOf(cleared)).toMatchObject({ key: '****6789', secret_mappings: [] });
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect(keyOf(onlyCall(gateway.provider))).toBe(INLINE);
+  });
+
+  it('of other fields leaves them as they are', async () => {
+    const slug = await gateway.virtualKey(reference);
+    const answer = await gateway.admin.patch(path(slug), { config: { timeout_ms: 5_000 }, description: 'x' });
+    expect(jsonOf(answer)).toMatchObject({ config: { timeout_ms: 5_000 }, secret_mappings: [{ target_field: 'key' }] });
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect(keyOf(onlyCall(gateway.provider))).toBe(VALUE);
+  });
+
+  it('that gives a mapped field a value is refused', async () => {
+    const slug = await gateway.virtualKey(reference);
+    const refused = await gateway.admin.patch(path(slug), { key: INLINE });
+    expect(refusalOf(refused)).toMatchObject({ status: 400, code: 'validation_failed', param: 'key' });
+  });
+
+  it('is felt at once', async () => {
+    gateway.kv.put('second', { api_key: INLINE });
+    const second = await gateway.reference('second');
+    const slug = await gateway.virtualKey(reference);
+    await gateway.rerank(slug);
+    await gateway.admin.patch(path(slug), { secret_mappings: [toKey(second)] });
+    await gateway.rerank(slug);
+    expect(gateway.provider.calls.map(keyOf)).toEqual([VALUE, INLINE]);
+  });
+
+  it('at the same time as another loses neither', async () => {
+    const slug = await gateway.virtualKey(reference, { key: INLINE, secret_mappings: [] });
+    const answers = await Promise.all([
+      gateway.admin.patch(path(slug), { secret_mappings: [toKey()] }),
+      gateway.admin.patch(path(slug), { config: { timeout_ms: 5_000 } }),
+      gateway.admin.patch(path(slug), { description: 'x' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await gateway.admin.read(path(slug))).toMatchObject({
+      key: null,
+      description: 'x',
+      config: { timeout_ms: 5_000 },
+      secret_mappings: [{ target_field: 'key' }],
+    });
+    expect((await gateway.rerank(slug)).status).toBe(200);
+  });
+});
+
+describe('a value that the provider does not take', () => {
+  it.each([
+    ['a field that the secret lacks', { api_key: VALUE }, 'key', { secret_key: 'other' }, 'key_missing'],
+    ['an empty key', { a: '' }, 'key', {}, 'not valid: key'],
+    ['a key that is no text', { a: { b: 1 } }, 'key', { value_format: 'json' }, 'not valid: key'],
+    ['an address that the gateway may not call', { a: 'https://10.0.0.1' }, 'config.base_url', {}, 'config.base_url'],
+    ['an address of the metadata service', { a: 'http://169.254.169.254' }, 'config.base_url', {}, 'config.base_url'],
+    ['an option of another type', { a: 'soon' }, 'config.timeout_ms', {}, 'config.timeout_ms'],
+  ])('makes the key unusable, and the log says why: %s', async (_what, secret, target_field, fields, reason) => {
+    const name = `wrong-${randomUUID()}`;
+    gateway.kv.put(name, secret);
+    const wrong = await gateway.reference(name);
+    const mapping = { target_field, secret_reference_id: wrong, ...fields };
+    const slug = await gateway.virtualKey(wrong, {
+      secret_mappings: target_field === 'key' ? [mapping] : [toKey(), mapping],
+      ...(target_field === 'config.base_url' ? { config: {} } : {}),
+    });
+    expect(refusalOf(await gateway.rerank(slug))).toMatchObject({ status: 502, code: 'secret_unavailable' });
+    expect(gateway.provider.calls).toEqual([]);
+    await eventually(() => gateway.app.log().includes(reason));
+  });
+});
+
+describe('a test of a secret reference', () => {
+  const test = async (id: string) => gateway.admin.post(`/v1/secret-references/${id}/test`);
+
+  it('says that the secret can be read, fetches it each time, and shows nothing of it', async () => {
+    gateway.kv.put('tested', { api_key: VALUE, other: 1 });
+    const tested = await gateway.reference('tested', { secret_key: 'api_key' });
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await test(tested);
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toEqual({ ok: true, latency_ms: expect.any(Number) });
+    }
+    expect(gateway.readsOf('tested')).toBe(2);
+    await gateway.rerank(await gateway.virtualKey(tested));
+    expect(gateway.readsOf('tested')).toBe(2);
+  });
+
+  it('says what is wrong by a code', async () => {
+    const missing = await gateway.reference('missing');
+    expect(jsonOf(await test(missing))).toMatchObject({ ok: false, error: 'not_found' });
+    const keyless = await gateway.reference('cohere', { secret_key: 'other' });
+    expect(jsonOf(await test(keyless))).toMatchObject({ ok: false, error: 'key_missing' });
+    const auth_config = { vault_auth_type: 'token', vault_addr: gateway.vault.addr, vault_token: 'hvs.wrong' };
+    const stranger = await gateway.reference('cohere', { auth_config });
+    expect(jsonOf(await test(stranger))).toMatchObject({ ok: false, latency_ms: expect.any(Number) });
+  });
+
+  it('is noted on the row and in the audit log, and is no change of it', async () => {
+    const noted = await gateway.reference('noted');
+    const path = `/v1/secret-references/${noted}`;
+    const before = await gateway.admin.read(path);
+    expect(before).toMatchObject({ last_resolved_at: null, last_error: null });
+    await test(noted);
+    await eventually(async () => (await gateway.admin.read(path))['last_error'] === 'not_found');
+    gateway.kv.put('noted', { api_key: VALUE });
+    await test(noted);
+    await eventually(async () => (await gateway.admin.read(path))['last_error'] === null);
+    const after = await gateway.admin.read(path);
+    expect(after).toEqual({ ...before, last_resolved_at: expect.any(Number) });
+    const [row] = await gateway.app.dataSource.query(
+      'SELECT "revision", "updated_at" = "created_at" AS "unchanged" FROM "secret_references" WHERE "id" = $1',
+      [noted],
+    );
+    expect(row).toEqual({ revision: 1, unchanged: true });
+    const entries = await gateway.admin.list(`/v1/audit-logs?resource=${noted}&action=secret_references.test`);
+    expect(entries).toHaveLength(2);
+  });
+
+  it('is noted no more often than every few seconds, unless it went another way', async () => {
+    const written = await gateway.reference('often');
+    const row = await gateway.app.dataSource.manager.findOneByOrFail(SecretReference, { id: written });
+    const status = gateway.app.app.get(SecretReferenceStatus, { strict: false });
+    const path = `/v1/secret-references/${written}`;
+    const resolvedAt = async (): Promise<unknown> => (await gateway.admin.read(path))['last_resolved_at'];
+    status.note(row, null);
+    await eventually(async () => (await resolvedAt()) !== null);
+    const first = await resolvedAt();
+    gateway.app.clock.advance(4_000);
+    status.note(row, null);
+    status.note(row, 'timeout');
+    await eventually(async () => (await gateway.admin.read(path))['last_error'] === 'timeout');
+    expect(await resolvedAt()).toBe(first);
+    status.note(row, null);
+    await eventually(async () => (await resolvedAt()) !== first);
+    expect(await gateway.admin.read(path)).toMatchObject({ last_error: null });
+  });
+
+  it('needs a reference that the caller can see', async () => {
+    expect(refusalOf(await test(randomUUID()))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+});
+
+it('counts fetches by manager and outcome', async () => {
+  const metrics = (await gateway.admin.get('/metrics')).text;
+  expect(metrics).toMatch(/gateway_secret_fetches_total\{manager="vendorC_vault",outcome="ok"\} [1-9]/);
+  expect(metrics).toMatch(/gateway_secret_fetches_total\{manager="vendorC_vault",outcome="not_found"\} [1-9]/);
+  expect(metrics).toMatch(/gateway_secret_fetch_duration_seconds_count\{manager="vendorC_vault"\} [1-9]/);
+});

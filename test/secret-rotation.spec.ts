@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { VirtualKeyCache } from '../src/virtual-keys/virtual-key.cache.js';
+import { eventually } from './support/eventually.js';
+import { json } from './support/fake-provider.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { keyOf, RERANKED, SecretGateway } from './support/secret-gateway.js';
+import { refusalOf } from './support/send.js';
+import { ADMIN_KEY, startTestApp } from './support/test-app.js';
+
+const OLD = 'sk-old-0123456789abcdef';
+const NEW = 'sk-new-0123456789abcdef';
+const CACHE_MS = 60_000;
+const STALE_MS = 120_000;
+const UNAVAILABLE = { status: 502, code: 'secret_unavailable', source: 'gateway' };
+const REJECTED = { status: 502, code: 'provider_credential_rejected', source: 'provider' };
+
+let gateway: SecretGateway;
+let count = 0;
+/** A secret of each test's own, the reference to it and a virtual key that uses it. */
+let path: string;
+let reference: string;
+let slug: string;
+
+beforeAll(async () => {
+  gateway = await SecretGateway.start({
+    SECRET_CACHE_MS: String(CACHE_MS),
+    SECRET_STALE_MS: String(STALE_MS),
+    SECRET_MANAGER_TIMEOUT_MS: '500',
+  });
+});
+
+beforeEach(async () => {
+  gateway.vault.heal();
+  gateway.accept([OLD]);
+  path = `secret-${(count += 1)}`;
+  gateway.kv.put(path, { api_key: OLD });
+  reference = await gateway.reference(path);
+  slug = await gateway.virtualKey(reference);
+  expect((await gateway.rerank(slug)).status).toBe(200);
+  gateway.provider.forget();
+});
+
+afterAll(() => gateway.close());
+
+/** The virtual keys that were opened are closed: otherwise they would serve for some seconds. */
+function reopen(): void {
+  gateway.app.app.get(VirtualKeyCache, { strict: false }).clear();
+}
+
+async function statusesOf(times: number): Promise<ReadonlySet<number>> {
+  const answers = await Promise.all(Array.from({ length: times }, () => gateway.rerank(slug)));
+  return new Set(answers.map(({ status }) => status));
+}
+
+describe('a rotation', () => {
+  it('under load loses no request', async () => {
+    gateway.accept([OLD], 5);
+    let running = true;
+    const failed: string[] = [];
+    let served = 0;
+    const callers = Array.from({ length: 16 }, async () => {
+      while (running) {
+        const answer = await gateway.rerank(slug);
+        if (answer.status === 200) served += 1;
+        else failed.push(answer.text);
+      }
+    });
+    await eventually(() => served > 50);
+    // The manager has the new value before the provider refuses the old one, as in any rotation without an interruption.
+    gateway.kv.put(path, { api_key: NEW });
+    gateway.accept([NEW], 5);
+    const before = served;
+    await eventually(() => served > before + 200);
+    running = false;
+    await Promise.all(callers);
+    expect(failed).toEqual([]);
+    expect(gateway.readsOf(path)).toBe(2);
+    const refused = gateway.provider.calls.filter((call) => keyOf(call) === OLD).length;
+    expect(gateway.provider.calls.length).toBeGreaterThan(refused);
+  });
+
+  it('is noticed at the first refusal, and the old key is not sent again', async () => {
+    gateway.kv.put(path, { api_key: NEW });
+    gateway.accept([NEW]);
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW, NEW]);
+    expect(gateway.readsOf(path)).toBe(2);
+  });
+
+  it.each([403, 498])('is noticed by other words of refusal too: %i', async (status) => {
+    gateway.kv.put(path, { api_key: NEW });
+    gateway.provider.replyWith((response, call) =>
+      (keyOf(call) === NEW ? json(RERANKED) : json({ message: 'no' }, status))(response, call),
+    );
+    expect((await gateway.rerank(slug)).status).toBe(200);
+  });
+
+  it('that has not reached the manager is a refusal, asked about once in some seconds', async () => {
+    gateway.accept([NEW]);
+    expect(await statusesOf(20)).toEqual(new Set([502]));
+    expect(refusalOf(await gateway.rerank(slug))).toMatchObject(REJECTED);
+    expect(gateway.readsOf(path)).toBe(2);
+    // Nothing was retried, since nothing had changed.
+    expect(gateway.provider.calls).toHaveLength(21);
+    gateway.kv.put(path, { api_key: NEW });
+    gateway.app.clock.advance(10_000);
+    reopen();
+    expect((await gateway.rerank(slug)).status).toBe(200);
+  });
+
+  it('to a key that is refused as well is tried exactly once', async () => {
+    gateway.accept([]);
+    gateway.kv.put(path, { api_key: NEW });
+    expect(refusalOf(await gateway.rerank(slug))).toMatchObject(REJECTED);
+    expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
+  });
+
+  it('is felt after the time of the cache, without any refusal', async () => {
+    gateway.accept([OLD, NEW]);
+    gateway.kv.put(path, { api_key: NEW });
+    await gateway.rerank(slug);
+    gateway.app.clock.advance(1.2 * CACHE_MS);
+    reopen();
+    await gateway.rerank(slug);
+    expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
+  });
+
+  it('does not concern keys that are stored: a refusal of theirs is one', async () => {
+    const stored = await gateway.virtualKey(reference, { key: NEW, secret_mappings: [] });
+    const reads = gateway.readsOf(path);
+    expect(refusalOf(await gateway.rerank(stored))).toMatchObject(REJECTED);
+    expect(gateway.provider.calls).toHaveLength(1);
+    expect(gateway.readsOf(path)).toBe(reads);
+  });
+
+  it('does not repeat an upload, but the next one has the new key', async () => {
+    const files = await gateway.virtualKey(reference, { provider: 'openai' });
+    gateway.provider.replyWith((response, call) =>
+      (keyOf(call) === NEW ? json({ id: 'file-1', object: 'file' }) : json({ error: { message: 'no' } }, 401))(
+        response,
+        call,
+      ),
+    );
+    gateway.kv.put(path, { api_key: NEW });
+    const upload = async () => {
+      const body = new FormData();
+      body.set('purpose', 'batch');
+      body.set('file', new Blob(['{}']), 'a.jsonl');
+      const headers = { 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': files };
+      return (await fetch(`${gateway.app.url}/v1/files`, { method: 'POST', headers, body })).status;
+    };
+    expect(await upload()).toBe(502);
+    expect(await upload()).toBe(200);
+    expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
+  });
+});
+
+describe('while the manager is down', () => {
+  it.each(['silent', 'broken', 'sealed', 'throttled'] as const)('(%s) what is cached serves', async (fault) => {
+    gateway.vault.fail(fault);
+    gateway.app.clock.advance(1.2 * CACHE_MS);
+    reopen();
+    expect(await statusesOf(10)).toEqual(new Set([200]));
+    expect((await gateway.admin.get('/metrics')).text).toMatch(
+      /gateway_secret_stale_served_total\{manager="vendorC_vault"\} [1-9]/,
+    );
+  });
+
+  it('it serves for a bounded time, and then comes back without a restart', async () => {
+    gateway.vault.fail('broken');
+    gateway.app.clock.advance(1.2 * CACHE_MS);
+    reopen();
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    gateway.app.clock.advance(STALE_MS);
+    reopen();
+    expect(refusalOf(await gateway.rerank(slug))).toMatchObject(UNAVAILABLE);
+    const asked = gateway.readsOf(path);
+    expect(await statusesOf(50)).toEqual(new Set([502]));
+    expect(gateway.readsOf(path)).toBe(asked);
+    gateway.vault.heal();
+    gateway.app.clock.advance(5_000);
+    await eventually(async () => (await gateway.rerank(slug)).status === 200);
+  });
+
+  it('a first use fails, and other keys are served as before', async () => {
+    const stored = await gateway.virtualKey(reference, { key: OLD, secret_mappings: [] });
+    gateway.vault.fail('silent');
+    const fresh = await gateway.virtualKey(await gateway.reference(path));
+    const failing = Array.from({ length: 20 }, () => gateway.rerank(fresh));
+    const startedAt = Date.now();
+    expect((await gateway.rerank(slug)).status).toBe(200);
+    expect((await gateway.rerank(stored)).status).toBe(200);
+    expect(Date.now() - startedAt).toBeLessThan(400);
+    for (const answer of await Promise.all(failing)) expect(refusalOf(answer)).toMatchObject(UNAVAILABLE);
+    gateway.vault.heal();
+    gateway.app.clock.advance(5_000);
+    await eventually(async () => (await gateway.rerank(fresh)).status === 200);
+  });
+
+  it('a refused key is not told to be another fault', async () => {
+    gateway.vault.fail('broken');
+    gateway.accept([]);
+    expect(refusalOf(await gateway.rerank(slug))).toMatchObject(REJECTED);
+  });
+});
+
+describe('a secret that was revoked', () => {
+  it('is not served from the cache', async () => {
+    gateway.kv.softDelete(path, 1);
+    gateway.app.clock.advance(1.2 * CACHE_MS);
+    reopen();
+    expect(refusalOf(await gateway.rerank(slug))).toMatchObject(UNAVAILABLE);
+    gateway.kv.undelete(path, 1);
+    gateway.app.clock.advance(5_000);
+    await eventually(async () => (await gateway.rerank(slug)).status === 200);
+  });
+});
+
+describe('an update of the reference', () => {
+  it('drops the old value at once', async () => {
+    gateway.accept([OLD, NEW]);
+    gateway.kv.put(`${path}-moved`, { api_key: NEW });
+    const changes = { secret_path: `secret/${path}-moved` };
+    expect((await gateway.admin.patch(`/v1/secret-references/${reference}`, changes)).status).toBe(200);
+    await gateway.rerank(slug);
+    expect(gateway.provider.calls.map(keyOf)).toEqual([NEW]);
+  });
+
+  it('is felt within ten seconds on another replica', async () => {
+    gateway.accept([OLD, NEW]);
+    const replica = await startTestApp({}, true);
+    try {
+      const other = new GatewayClient(replica.url);
+      expect((await gateway.rerank(slug, other)).status).toBe(200);
+      gateway.kv.put(`${path}-moved`, { api_key: NEW });
+      await gateway.admin.patch(`/v1/secret-references/${reference}`, { secret_path: `secret/${path}-moved` });
+      await eventually(async () => {
+        gateway.provider.forget();
+        await gateway.rerank(slug, other);
+        return gateway.provider.calls.map(keyOf).join() === NEW;
+      }, 10_000);
+    } finally {
+      await replica.close();
+    }
+  });
+
+  it('that finds nothing there leaves no way to the old value', async () => {
+    const changes = { secret_path: 'secret/nowhere' };
+    await gateway.admin.patch(`/v1/secret-references/${reference}`, changes);
+    expect(refusalOf(await gateway.rerank(slug))).toMatchObject(UNAVAILABLE);
+    expect(gateway.provider.calls).toEqual([]);
+  });
+});
