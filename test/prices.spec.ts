@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type JsonObject, readObject, readString } from '../src/common/json/read.js';
 import { BUNDLED_PRICES } from '../src/usage/prices/bundled-prices.js';
@@ -263,4 +264,17 @@ describe('the price that counts', () => {
     expect(await idsInForce(organisationId, 0, 'rerank-v9')).toEqual([some]);
     expect(await idsInForce(organisationId, 0, 'embed-v4')).toEqual([]);
   });
+});
+
+describe('the guide to prices', () => {
+  const guide = readFileSync(new URL('../docs/guides/prices.md', import.meta.url), 'utf8');
+  const bodies = [...guide.matchAll(/-d '(.*)'/g)].map(([, body = '']) => body);
+
+  it.each(bodies)('sets a price with %s', async (body) => {
+    const fields = readObject(JSON.parse(body), 'body');
+    const id = readString((await admin.create('/v1/prices', fields))['id'], 'id');
+    expect(await admin.read(`/v1/prices/${id}`)).toMatchObject(fields);
+  });
+
+  it('has examples', () => expect(bodies).toHaveLength(2));
 });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { PriceListFile, PriceListFormat } from '../import-prices.js';
 
 /** An excerpt of this folder. */
-export function listFile(format: PriceListFormat, path: string): PriceListFile {
+function listFile(format: PriceListFormat, path: string): PriceListFile {
   const text = readFileSync(new URL(`./${path}`, import.meta.url), 'utf8');
   return { format, name: basename(path), text };
 }
