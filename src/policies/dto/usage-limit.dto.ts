@@ -91,7 +91,10 @@ class UsageLimitFieldsDto {
 }
 
 export class CreateUsageLimitDto extends UsageLimitFieldsDto {
-  /** Which calls the policy is for: those that meet all of them. */
+  /**
+   * Which calls the policy is for: those that meet all of them.
+   * @example [{ "key": "provider", "value": "cohere" }]
+   */
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_CONDITIONS)
@@ -99,7 +102,10 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   @Type(() => ConditionDto)
   readonly conditions: ConditionDto[];
 
-  /** Each combination of their values has a limit of its own. */
+  /**
+   * Each combination of their values has a limit of its own.
+   * @example [{ "key": "api_key" }]
+   */
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_GROUPS)
@@ -107,11 +113,17 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   @Type(() => GroupDto)
   readonly group_by: GroupDto[];
 
-  /** What is counted: US dollars or tokens. */
+  /**
+   * What is counted: US dollars or tokens.
+   * @example "cost"
+   */
   @IsIn(['cost', 'tokens'])
   readonly type: UsageUnit;
 
-  /** US dollars with up to 9 decimals, or whole tokens. */
+  /**
+   * US dollars with up to 9 decimals, or whole tokens.
+   * @example 100
+   */
   @IsNumber()
   @Min(0)
   @Max(MAX_LIMIT)
