@@ -44,10 +44,12 @@ export interface CallPlan {
  */
 export class MeteredCall {
   /** undefined where no policy matches. Rejects with what the caller is told. */
-  readonly beforeAttempt: ((number: number) => Promise<void>) | undefined;
+  readonly beforeAttempt: (() => Promise<void>) | undefined;
   /** The attempt that is under way, or whose answer is still to be read. */
   private open: Reservation | undefined;
   private settling: Promise<unknown> | undefined;
+  /** With those after a renewed credential, which begin again from 1 below. */
+  private attempts = 0;
 
   constructor(
     private readonly plan: CallPlan,
@@ -55,11 +57,11 @@ export class MeteredCall {
     private readonly store: UsageStore,
     private readonly clock: Clock,
   ) {
-    this.beforeAttempt = plan.policies.length === 0 ? undefined : (number) => this.reserve(number);
+    this.beforeAttempt = plan.policies.length === 0 ? undefined : () => this.reserve();
   }
 
   afterAttempt(attempt: UpstreamAttempt): void {
-    const attempted = this.open ?? this.toAttempt(attempt.number, attempt.durationMs);
+    const attempted = this.open ?? this.nextAttempt(attempt.durationMs);
     this.open = undefined;
     switch (outcomeOfAttempt(attempt)) {
       case 'nothing_sent':
@@ -90,10 +92,10 @@ export class MeteredCall {
     if (left !== undefined) this.presume(left);
   }
 
-  private async reserve(number: number): Promise<void> {
+  private async reserve(): Promise<void> {
     if (this.settling !== undefined) await doneWithin(SETTLING_MS, this.settling);
     const { facts } = this.context.request;
-    const reservation = this.toAttempt(number, 0);
+    const reservation = this.nextAttempt(0);
     const outcome = await this.store.reserve(reservation).catch((cause: unknown) => {
       if (!(cause instanceof StoreUnavailableError)) throw cause;
       facts.limit_decision ??= 'store_down';
@@ -106,7 +108,8 @@ export class MeteredCall {
   }
 
   /** The attempt by the clock of now, less how long it has been under way. */
-  private toAttempt(number: number, sinceMs: number): Reservation {
+  private nextAttempt(sinceMs: number): Reservation {
+    this.attempts += 1;
     const { facts, dimensions, policies, cost, leaseMs } = this.plan;
     const now = this.clock.now();
     const at = sinceMs > 0 ? new Date(now.getTime() - sinceMs) : now;
@@ -114,7 +117,7 @@ export class MeteredCall {
       id: uuidv7(at),
       at,
       leaseMs,
-      dimensions: number === dimensions.attempt ? dimensions : { ...dimensions, attempt: number },
+      dimensions: this.attempts === 1 ? dimensions : { ...dimensions, attempt: this.attempts },
       estimate: cost.figures,
       estimateSource: cost.source,
       priceId: cost.priceId,

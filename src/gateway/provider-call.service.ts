@@ -69,7 +69,7 @@ export class ProviderCallService {
     work: () => Promise<Result>,
   ): Promise<Result> {
     return this.meter.during(context, use, async (call) => {
-      await call.beforeAttempt?.(1);
+      await call.beforeAttempt?.();
       const startedAt = performance.now();
       const result = await work();
       call.afterAttempt({ number: 1, durationMs: performance.now() - startedAt, wasSent: true, status: 200 });

@@ -112,9 +112,10 @@ export class RerankService {
     facts.documents = request.documents.length;
     facts.search_units = outcome.searchUnits;
     facts.total_tokens = outcome.totalTokens;
-    if (outcome.searchUnits !== undefined)
-      this.metrics.searchUnits.inc({ provider: provider.slug }, outcome.searchUnits);
-    if (outcome.totalTokens !== undefined) this.metrics.tokens.inc({ provider: provider.slug }, outcome.totalTokens);
+    // A provider may claim anything; a counter takes no negative number.
+    const { searchUnits = 0, totalTokens = 0 } = outcome;
+    if (searchUnits > 0) this.metrics.searchUnits.inc({ provider: provider.slug }, searchUnits);
+    if (totalTokens > 0) this.metrics.tokens.inc({ provider: provider.slug }, totalTokens);
   }
 }
 
