@@ -8,7 +8,7 @@ const FRESH_MS = 1_000;
 /** Until this age they still serve the requests that find them old, while they are read again: under traffic nobody waits. */
 const REFRESH_MS = 5_000;
 /** Somebody who has to wait for older ones waits no longer than this, and then takes those. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 400;
 /** While the database is away, the last known policies still decide which calls need it. */
 const STALE_MS = 3_600_000;
 const MAX_ORGANISATIONS = 10_000;

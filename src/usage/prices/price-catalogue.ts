@@ -11,7 +11,7 @@ const FRESH_MS = 1_000;
 /** Until this age they still serve the calls that find them old, while they are read again: under traffic nobody waits. */
 const REFRESH_MS = 5_000;
 /** A call that has to wait for newer ones waits no longer than this, and then takes what is known. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 400;
 /** While the database is away, the last known prices still count. */
 const STALE_MS = 3_600_000;
 const MAX_ORGANISATIONS = 10_000;
