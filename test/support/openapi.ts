@@ -62,7 +62,13 @@ export class ApiDocument {
 
   /** Where a value does not have the fields that its schema names: unknown ones, and required ones that are missing. */
   differences(schema: SchemaOrRef, value: unknown, at = 'body'): readonly string[] {
-    const { properties = {}, required = [], items, additionalProperties, allOf = [] } = this.resolve(schema);
+    const { properties = {}, required = [], items, additionalProperties, allOf = [], oneOf } = this.resolve(schema);
+    if (oneOf !== undefined) {
+      const [closest = []] = oneOf
+        .map((one) => this.differences(one, value, at))
+        .toSorted((a, b) => a.length - b.length);
+      return closest;
+    }
     if (Array.isArray(value)) {
       return items === undefined ? [] : value.flatMap((item, index) => this.differences(items, item, `${at}.${index}`));
     }

@@ -93,7 +93,7 @@ class UsageLimitFieldsDto {
 export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   /**
    * Which calls the policy is for: those that meet all of them.
-   * @example [{ "key": "provider", "value": "cohere" }]
+   * @example [{ "key": "virtual_key", "value": "*" }]
    */
   @IsArray()
   @ArrayMinSize(1)
