@@ -56,7 +56,7 @@ describe('prices:import', () => {
   it('takes a URL, within the egress rules', async () => {
     server.replyWith(json(JSON.parse(LITELLM.text)));
     const { stdout } = await program('litellm', `${server.url}/model_prices_and_context_window.json`);
-    expect(stdout).toContain('0 prices written, 8 unchanged');
+    expect(stdout).toContain('0 prices written, 12 unchanged');
     const refused = await program('litellm', 'http://169.254.169.254/list.json');
     expect([await refused.exitCode(), refused.stdout]).toEqual([1, '']);
   });

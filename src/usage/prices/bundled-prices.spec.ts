@@ -36,6 +36,7 @@ describe('the bundled prices', () => {
     ['jina', 'jina-reranker-v3', { input_token: 1_000_000n }, NANO / 20n],
     ['bedrock', 'arn:aws:bedrock:eu-central-1::foundation-model/amazon.rerank-v1:0', { search_unit: 1_000n }, NANO],
     ['bedrock', 'cohere.rerank-v3-5:0', { search_unit: 1_000n }, 2n * NANO],
+    ['azure-ai', 'Cohere-rerank-v3.5', { search_unit: 1_000n }, 2n * NANO],
     ['azure-ai', 'cohere.Cohere-rerank-v4.0-pro', { search_unit: 1_000n }, (5n * NANO) / 2n],
     ['local', 'bm25', { request: 5n }, 0n],
   ])('price %s %s', (provider, model, quantities, cost) => {

@@ -39,6 +39,8 @@ const UNITS: Readonly<Partial<Record<ProviderSlug, Readonly<Record<string, Price
     'cohere.rerank-v3-5:0': 'search_unit',
   },
   'azure-ai': {
+    'Cohere-rerank-v3-English': 'search_unit',
+    'Cohere-rerank-v3-multilingual': 'search_unit',
     'Cohere-rerank-v3.5': 'search_unit',
     'Cohere-rerank-v4.0-fast': 'search_unit',
     'Cohere-rerank-v4.0-pro': 'search_unit',
