@@ -72,7 +72,11 @@ export class UsageLimitListResponse {
   readonly total: number;
 }
 
-export function toUsageLimitResponse(policy: UsagePolicy, now: Date): UsageLimitResponse {
+export function toUsageLimitResponse(
+  policy: UsagePolicy,
+  now: Date,
+  usage?: UsageEntityResponse[],
+): UsageLimitResponse {
   return {
     id: policy.id,
     object: 'policy_usage_limits',
@@ -95,6 +99,7 @@ export function toUsageLimitResponse(policy: UsagePolicy, now: Date): UsageLimit
     next_reset_at: toUnixSeconds(windowAt(policy.periodicReset, now).resetsAt ?? null),
     created_at: toUnixSeconds(policy.createdAt),
     updated_at: toUnixSeconds(policy.updatedAt),
+    ...(usage === undefined ? {} : { usage }),
   };
 }
 

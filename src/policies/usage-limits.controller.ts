@@ -74,8 +74,8 @@ export class UsageLimitsController {
     @Query() query: UsageLimitQuery,
   ): Promise<UsageLimitResponse> {
     const policy = await this.policies.get(principal, id);
-    const response = toUsageLimitResponse(policy, this.clock.now());
-    return query.include_usage === 'true' ? { ...response, usage: await this.entities.mostUsed(policy) } : response;
+    const usage = query.include_usage === 'true' ? await this.entities.mostUsed(policy) : undefined;
+    return toUsageLimitResponse(policy, this.clock.now(), usage);
   }
 
   /** Changes the named fields of a policy, at once and for the running period too. */
