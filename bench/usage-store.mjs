@@ -3,11 +3,8 @@
 //   node bench/usage-store.mjs --check               ends with code 1 when the ratio is below the target
 // How to read it: bench/README.md.
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
 import { buildIfStale } from '../scripts/build.mjs';
+import { makeDatabase } from './database.mjs';
 
 const CALLERS = 200;
 const POLICIES = 3;
@@ -25,7 +22,7 @@ const { Clock } = await import('../dist/src/common/time/clock.js');
 const { usageDrift } = await import('../dist/src/usage/drift.js');
 const { PostgresUsageStore } = await import('../dist/src/usage/postgres-usage.store.js');
 
-const database = await makeDatabase(process.env.DATABASE_URL);
+const database = await makeDatabase(process.env.DATABASE_URL, POOL_SIZE);
 const dataSource = await new TollgateDataSource(database.settings, ENTITIES, { statementTimeout: 'none' }).initialize();
 const batches = { count: 0, items: 0 };
 const observer = {
@@ -155,23 +152,4 @@ function makeReservation(charges) {
     priceId: null,
     charges,
   };
-}
-
-async function makeDatabase(server) {
-  if (server === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
-    const drop = () => rmSync(folder, { recursive: true, force: true });
-    return { name: 'embedded database', settings: { DATABASE_POOL_SIZE: 1, DATA_DIR: folder }, drop };
-  }
-  const name = `tollgate_bench_${process.pid}`;
-  const onServer = async (statement) => {
-    const client = new pg.Client({ connectionString: server });
-    await client.connect();
-    await client.query(statement).finally(() => client.end());
-  };
-  await onServer(`CREATE DATABASE "${name}"`);
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  const settings = { DATABASE_URL: url.href, DATABASE_POOL_SIZE: POOL_SIZE, DATA_DIR: 'unused' };
-  return { name: 'PostgreSQL', settings, drop: () => onServer(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`) };
 }
