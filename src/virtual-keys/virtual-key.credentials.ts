@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
+import { isMaskOf, mask } from '../common/mask.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
-import { isMaskOf, mask } from './mask.js';
 import { checkProviderOptions, mergeOptions, splitOptions, toVendorOptions } from './provider-options.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 import { toVirtualKeyResponse, type VirtualKeyResponse } from './virtual-key.response.js';
