@@ -4,6 +4,7 @@ import { CreateApiKeys1795219200002 } from './1795219200002-create-api-keys.js';
 import { CreateVirtualKeys1795219200003 } from './1795219200003-create-virtual-keys.js';
 import { CreateAuditLogEntries1795219200004 } from './1795219200004-create-audit-log-entries.js';
 import { CreateProviderObjects1795219200005 } from './1795219200005-create-provider-objects.js';
+import { CreateMcpServers1795219200012 } from './1795219200012-create-mcp-servers.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   CreateVirtualKeys1795219200003,
   CreateAuditLogEntries1795219200004,
   CreateProviderObjects1795219200005,
+  CreateMcpServers1795219200012,
 ] as const;

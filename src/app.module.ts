@@ -16,6 +16,7 @@ import { ENTITIES } from './entities.js';
 import { FineTuningModule } from './fine-tuning/fine-tuning.module.js';
 import { FirstStartModule } from './first-start/first-start.module.js';
 import { HealthModule } from './health/health.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
@@ -43,6 +44,8 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     AssistantsModule,
     HealthModule,
     FirstStartModule,
+    // Last: its addresses begin with names that administrators choose.
+    McpModule,
   ],
   providers: [
     // In this order: who calls, then its body, then the tenant that the body may name.

@@ -10,6 +10,11 @@ export const SCOPES = [
   // Providers keep their jobs for ever.
   ...verbs('fine_tuning', ['create', 'read', 'update', 'list']),
   ...verbs('threads', MANAGED),
+  ...verbs('mcp_servers', MANAGED),
+  'mcp.invoke',
+  ...verbs('mcp_servers', MANAGED),
+  ...verbs('mcp_servers', MANAGED),
+  'mcp.invoke',
   'audit_logs.list',
 ] as const;
 

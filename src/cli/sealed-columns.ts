@@ -1,3 +1,5 @@
+import { McpServer } from '../mcp/servers/mcp-server.entity.js';
+import { placeOf as placeOfMcpServer } from '../mcp/servers/mcp-server.vault.js';
 import { type SealedColumn, sealedColumn } from '../sealing/sealed-column.js';
 import { ServerSecret } from '../sealing/server-secret.entity.js';
 import { placeOf as placeOfServerSecret } from '../sealing/server-secrets.js';
@@ -9,4 +11,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn(ServerSecret, 'sealedValue', (row) => placeOfServerSecret(row.name)),
   sealedColumn(VirtualKey, 'sealedKey', (row) => placeOfVirtualKey(row, 'sealed_key')),
   sealedColumn(VirtualKey, 'sealedOptions', (row) => placeOfVirtualKey(row, 'sealed_options')),
+  sealedColumn(McpServer, 'sealedSecrets', placeOfMcpServer),
 ];
