@@ -18,7 +18,7 @@ const ROOMS = {
   // 4: what a call needs
   'virtual-keys': 'secret-references api-keys workspaces audit upstream sealing telemetry access database config',
   policies: 'usage api-keys workspaces audit telemetry access database',
-  identity: 'api-keys workspaces upstream telemetry access config',
+  identity: 'api-keys workspaces upstream sealing telemetry access config',
   // 3
   'secret-references': 'api-keys workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much
