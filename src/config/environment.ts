@@ -88,6 +88,13 @@ export class AppConfig extends IdentitySettings {
   @Max(4096)
   readonly PROVIDER_CONNECTIONS_PER_ORIGIN: number = 128;
 
+  /** Streams that one caller may hold open at one MCP server, in each gateway process. */
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  readonly MCP_STREAMS_PER_CALLER: number = 16;
+
   @ToNumber()
   @IsInt()
   @Min(0)

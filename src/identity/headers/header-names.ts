@@ -67,9 +67,10 @@ export function isNeverForwarded(folded: string): boolean {
   );
 }
 
-/** Always forwarded: without them the protocol breaks. */
+/** Always forwarded: without them the protocol breaks, or the body, which passes as it is, cannot be read. */
 const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
   'accept',
+  'content-encoding',
   'content-length',
   'content-type',
   'last-event-id',
@@ -88,6 +89,7 @@ export function isProtocolHeader(name: string): boolean {
 /** Of which a request has at most one. Node keeps the first of some and joins others: which one counts must not be a guess. */
 export const SINGLE_HEADERS: readonly string[] = [
   'authorization',
+  'content-encoding',
   'content-length',
   'content-type',
   'host',

@@ -38,8 +38,12 @@ export async function signIdentityToken(
     exp: expiresAt,
   };
   const input = `${encode({ alg: 'RS256', typ: 'JWT', kid: key.kid })}.${encode(payload)}`;
-  const signature = await signOnThreadPool('sha256', Buffer.from(input), key.privateKey);
-  return { text: `${input}.${signature.toString('base64url')}`, expiresAt: expiresAt * 1000 };
+  return { text: `${input}.${await signatureOf(input, key)}`, expiresAt: expiresAt * 1000 };
+}
+
+/** RS256 (RFC 7518, section 3.3) over `<header>.<payload>`. */
+export async function signatureOf(input: string, { privateKey }: Pick<SigningKey, 'privateKey'>): Promise<string> {
+  return (await signOnThreadPool('sha256', Buffer.from(input), privateKey)).toString('base64url');
 }
 
 function encode(part: object): string {
