@@ -1,10 +1,22 @@
-import { Module } from '@nestjs/common';
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
 import { AppConfig } from '../config/environment.js';
-import { SigningKeys } from '../identity/jwt/signing-keys.js';
+import { IdentityModule } from '../identity/identity.module.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { McpCallLog } from './calls/mcp-call-log.js';
+import { McpCall } from './calls/mcp-call.entity.js';
+import { McpCallRecorder } from './calls/mcp-call.recorder.js';
+import { McpEntry } from './endpoints/mcp-entry.js';
+import { McpGateway } from './endpoints/mcp-gateway.js';
+import { McpMetadata } from './endpoints/mcp-metadata.js';
+import { McpMetadataController } from './endpoints/mcp-metadata.controller.js';
+import { McpOutbound } from './endpoints/mcp-outbound.js';
+import { McpPassage } from './endpoints/mcp-passage.js';
+import { McpController } from './endpoints/mcp.controller.js';
+import { McpProxy } from './proxy/mcp-proxy.js';
 import { McpServerToolsController } from './servers/mcp-server-tools.controller.js';
 import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
 import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
@@ -18,14 +30,15 @@ import { McpServersController } from './servers/mcp-servers.controller.js';
 import { McpServersService } from './servers/mcp-servers.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([McpServer, McpServerTool]), AuditModule, WorkspacesModule, UpstreamModule],
-  controllers: [McpServersController, McpServerToolsController],
+  imports: [
+    TypeOrmModule.forFeature([McpServer, McpServerTool, McpCall]),
+    AuditModule,
+    WorkspacesModule,
+    UpstreamModule,
+    IdentityModule,
+  ],
+  controllers: [McpServersController, McpServerToolsController, McpMetadataController, McpController],
   providers: [
-    {
-      provide: SigningKeys,
-      inject: [AppConfig],
-      useFactory: (config: AppConfig): SigningKeys => new SigningKeys(config),
-    },
     McpServerDefinitions,
     McpServerDirectory,
     McpServerStore,
@@ -33,6 +46,25 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServerToolsService,
     McpServerVault,
     McpServersService,
+    McpCallLog,
+    McpCallRecorder,
+    McpEntry,
+    McpGateway,
+    McpMetadata,
+    McpOutbound,
+    McpPassage,
+    {
+      provide: McpProxy,
+      inject: [EgressPolicy, AppConfig],
+      useFactory: (egress: EgressPolicy, config: AppConfig): McpProxy =>
+        new McpProxy(egress, { streamsPerCaller: config.MCP_STREAMS_PER_CALLER }),
+    },
   ],
 })
-export class McpModule {}
+export class McpModule implements OnApplicationShutdown {
+  constructor(@Inject(McpProxy) private readonly proxy: McpProxy) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.proxy.close(0);
+  }
+}

@@ -13,6 +13,8 @@ export class RequestFacts {
   documents: number | undefined = undefined;
   search_units: number | undefined = undefined;
   total_tokens: number | undefined = undefined;
+  mcp_server: string | undefined = undefined;
+  mcp_method: string | undefined = undefined;
   upstream_status: number | undefined = undefined;
   upstream_attempts: number | undefined = undefined;
   upstream_ms: number | undefined = undefined;

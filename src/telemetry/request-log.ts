@@ -48,6 +48,8 @@ export function recordAtEnd(
       documents: facts.documents,
       search_units: facts.search_units,
       total_tokens: facts.total_tokens,
+      mcp_server: facts.mcp_server,
+      mcp_method: facts.mcp_method,
       upstream_status: facts.upstream_status,
       upstream_attempts: facts.upstream_attempts,
       upstream_ms: facts.upstream_ms,
