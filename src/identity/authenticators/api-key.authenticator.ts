@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { Authenticator } from '../../api-keys/authenticator.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
@@ -12,7 +12,7 @@ const SCOPE = 'mcp.invoke';
 /** A gateway key with the scope mcp.invoke. */
 @Injectable()
 export class ApiKeyAuthenticator implements McpAuthenticator {
-  constructor(private readonly authenticator: Authenticator) {}
+  constructor(@Inject(Authenticator) private readonly authenticator: Pick<Authenticator, 'ownerOf'>) {}
 
   async authenticate(request: McpRequest, _server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
     const keyOwner = request.keyOwner ?? (await this.keyOwnerOf(request.headers, now));

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AppConfig } from '../../config/environment.js';
 import type { JwtValidation, McpServerIdentity } from '../config/identity-config.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
@@ -12,7 +12,7 @@ import { TokenValidator } from './token-validator.js';
 export class ExternalTokenAuthenticator implements McpAuthenticator {
   constructor(
     private readonly config: AppConfig,
-    private readonly tokens: TokenValidator,
+    @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
   ) {}
 
   async authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {

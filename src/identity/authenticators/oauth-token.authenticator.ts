@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { AppConfig } from '../../config/environment.js';
@@ -18,7 +18,7 @@ const INTROSPECTION_CACHE_SECONDS = 30;
 export class OAuthTokenAuthenticator implements McpAuthenticator {
   constructor(
     private readonly config: AppConfig,
-    private readonly tokens: TokenValidator,
+    @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
   ) {}
 
   async authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
