@@ -29,7 +29,7 @@ describe('EventSplitter', () => {
   });
 
   it('gives up on an event without end', () => {
-    expect(() => new EventSplitter(10).push(Buffer.alloc(11, 'x'))).toThrow(RangeError);
+    expect(() => new EventSplitter(10).push(Buffer.alloc(11, 'x'))).toThrow('too long');
   });
 
   it('loses and changes nothing, however the bytes come', () => {

@@ -1,3 +1,5 @@
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
+
 const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = Buffer.alloc(0);
@@ -15,7 +17,7 @@ export class EventSplitter {
 
   constructor(private readonly maxEventBytes: number) {}
 
-  /** @throws RangeError when an event is longer than the limit */
+  /** @throws UpstreamFailure `too_large` when an event is longer than the limit */
   push(chunk: Buffer): readonly Buffer[] {
     this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const events: Buffer[] = [];
@@ -31,7 +33,7 @@ export class EventSplitter {
     }
     this.#held = this.#held.subarray(start);
     this.#at -= start;
-    if (this.#held.length > this.maxEventBytes) throw new RangeError('an event is too long');
+    if (this.#held.length > this.maxEventBytes) throw new UpstreamFailure('too_large', 'an event is too long');
     return events;
   }
 

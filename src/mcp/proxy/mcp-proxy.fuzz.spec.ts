@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startRawMcpServer, type RawMcpServer } from '../../../test/support/mcp-raw-server.js';
 import { startTcp, type Loopback } from '../../upstream/__fixtures__/loopback.js';
-import { startProxying, targetAt, type ProxyingServer } from './__fixtures__/proxying.js';
-import { transportHeaders } from './transport-headers.js';
+import { headersFor, startProxying, targetAt, type ProxyingServer } from './__fixtures__/proxying.js';
 
 const ALLOWED = new Set([
   'accept',
@@ -84,7 +83,7 @@ describe('a request of any headers', () => {
   beforeAll(async () => {
     server = await startRawMcpServer();
     gateway = await startProxying(targetAt(server.endpoint), {
-      change: ({ rawHeaders }) => ({ headers: [...transportHeaders(rawHeaders, undefined), 'x-user-claims', 'ours'] }),
+      change: (request) => ({ headers: headersFor(request, { identityHeaders: { 'x-user-claims': 'ours' } }) }),
     });
   });
   afterAll(async () => {

@@ -42,6 +42,7 @@ export class McpProxy {
   readonly #calls = new RunningCalls();
   readonly #streams = new Set<McpExchange>();
   #closing: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(policy: EgressPolicy, options: McpProxyOptions = {}) {
     const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
@@ -79,6 +80,7 @@ export class McpProxy {
   }
 
   async #forwardCall(call: McpForward, run: Run): Promise<void> {
+    if (this.#isClosed) throw shuttingDown();
     this.#calls.begin();
     const { request, target } = call;
     try {
@@ -126,6 +128,7 @@ export class McpProxy {
 
   async #drain(graceMs: number): Promise<void> {
     await this.#calls.idle(graceMs);
+    this.#isClosed = true;
     for (const stream of this.#streams) stream.abandon(new UpstreamFailure('broken', 'the gateway is shutting down'));
     await this.#dispatchers.close();
   }

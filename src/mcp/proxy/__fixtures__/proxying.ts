@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../../common/errors/gateway.error.js';
 import { EgressPolicy } from '../../../upstream/egress/egress-policy.js';
 import { startHttp, type Loopback } from '../../../upstream/__fixtures__/loopback.js';
+import { outboundHeaders, type OutboundHeadersInput } from '../../../identity/headers/outbound-headers.js';
+import { toRawHeaders } from '../../../identity/headers/raw-headers.js';
 import { sendRpcError } from '../../mcp-error.js';
 import { McpProxy, type McpProxyOptions } from '../mcp-proxy.js';
 import type { McpForward, McpOutcome, McpTarget } from '../mcp-proxy.types.js';
-import { transportHeaders } from '../transport-headers.js';
 
 /** A gateway in small: everything that comes goes to one target, with the MCP headers alone. */
 export interface ProxyingServer extends Loopback {
@@ -32,13 +33,19 @@ export function targetAt(url: URL, changes: Partial<McpTarget> = {}): McpTarget 
   };
 }
 
+/** As the gateway builds them, in the form that the proxy takes. */
+export function headersFor(request: IncomingMessage, input: Partial<OutboundHeadersInput>): readonly string[] {
+  const headers = outboundHeaders({ client: toRawHeaders(request.rawHeaders), ...input });
+  return Object.entries(headers).flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
+}
+
 export async function startProxying(target: McpTarget, options: ProxyingOptions = {}): Promise<ProxyingServer> {
   const proxy = new McpProxy(new EgressPolicy(['127.0.0.1/32', 'localhost']), options);
   const outcomes: McpOutcome[] = [];
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const session = request.headers['mcp-session-id'];
-    const headers = transportHeaders(request.rawHeaders, typeof session === 'string' ? session : undefined);
+    const headers = headersFor(request, { sessionId: typeof session === 'string' ? session : undefined });
     const changes = await options.change?.(request, response);
     if (response.writableEnded) return;
     const outcome = await proxy.forward({ request, response, target, headers, streamKey: 'caller', ...changes });
