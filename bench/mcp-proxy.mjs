@@ -99,7 +99,7 @@ function openStream(url) {
     socket.once('error', fail);
     socket.once('data', (head) => {
       if (head.toString('latin1', 0, 12) === 'HTTP/1.1 200') return done(socket);
-      fail(new Error(`unexpected answer: ${head}`));
+      fail(new Error(`unexpected answer: ${head.toString()}`));
     });
   });
 }
