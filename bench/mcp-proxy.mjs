@@ -37,7 +37,7 @@ try {
     { name: 'raw again', ...(await startScript('./raw-proxy.mjs', `${upstream.url}/mcp`)) },
   ];
   const ratio = await compareCalls(servers);
-  await measureStreams(servers[1]);
+  if (STREAMS > 0) await measureStreams(servers[1]);
   console.log(`\nratio to raw pass-through: ${ratio.toFixed(2)} (target ≤ ${TARGET})`);
   if (process.argv.includes('--check') && ratio > TARGET) process.exitCode = 1;
 } catch (error) {
