@@ -10,7 +10,7 @@ const ROOMS = {
   batches: 'gateway upstream telemetry access',
   'fine-tuning': 'gateway upstream telemetry access',
   rerank: 'gateway upstream telemetry access',
-  mcp: 'identity secret-references policies usage api-keys workspaces upstream sealing telemetry access database config',
+  mcp: 'identity secret-references policies usage api-keys workspaces audit upstream sealing telemetry access database config',
   health: 'usage redis telemetry access database config',
   'first-start': 'virtual-keys api-keys workspaces sealing telemetry access database config',
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
@@ -18,7 +18,7 @@ const ROOMS = {
   // 4: what a call needs
   'virtual-keys': 'secret-references api-keys workspaces audit upstream sealing telemetry access database config',
   policies: 'usage api-keys workspaces audit telemetry access database',
-  identity: 'api-keys workspaces upstream telemetry access config',
+  identity: 'api-keys workspaces upstream sealing telemetry access config',
   // 3
   'secret-references': 'api-keys workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much

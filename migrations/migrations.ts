@@ -9,6 +9,7 @@ import { CreateWebhooks1795219200007 } from './1795219200007-create-webhooks.js'
 import { CreateUsage1795219200008 } from './1795219200008-create-usage.js';
 import { CreateUsagePolicies1795219200009 } from './1795219200009-create-usage-policies.js';
 import { CreatePrices1795219200010 } from './1795219200010-create-prices.js';
+import { CreateMcpServers1795219200012 } from './1795219200012-create-mcp-servers.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -23,4 +24,5 @@ export const MIGRATIONS = [
   CreateUsage1795219200008,
   CreateUsagePolicies1795219200009,
   CreatePrices1795219200010,
+  CreateMcpServers1795219200012,
 ] as const;

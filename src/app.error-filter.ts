@@ -1,6 +1,6 @@
-import { isNativeError } from 'node:util/types';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { describeDefect } from './common/errors/describe-defect.js';
 import { toErrorEnvelope } from './common/errors/error-envelope.js';
 import { GatewayError } from './common/errors/gateway.error.js';
 import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
@@ -27,7 +27,7 @@ export class AppErrorFilter implements ExceptionFilter {
     // An answer that has begun cannot become an error: cutting the connection tells the client that it is not whole.
     if (response.headersSent) return void response.destroy();
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
-    this.adapter.reply(response, toErrorEnvelope(error), error.status);
+    this.adapter.reply(response, (request.errorForm ?? toErrorEnvelope)(error), error.status);
   }
 
   private toGatewayError(thrown: unknown, request: Request): GatewayError {
@@ -56,17 +56,10 @@ export class AppErrorFilter implements ExceptionFilter {
       context.facts.error_reason = error.reason;
     }
     if (error.code !== 'internal_error') return;
-    this.logger.error({ event: 'defect', trace_id: context?.trace.traceId, error: describe(error.cause) });
+    this.logger.error({ event: 'defect', trace_id: context?.trace.traceId, error: describeDefect(error.cause) });
   }
 }
 
 function isCallerGone(thrown: unknown): boolean {
   return thrown instanceof RequestAbortedError || (thrown instanceof UpstreamFailure && thrown.kind === 'caller_gone');
-}
-
-/** Name and stack, not the message: a message may quote what the caller sent. */
-function describe(cause: unknown): object {
-  if (!isNativeError(cause)) return { name: typeof cause };
-  const frames = cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
-  return { name: cause.name, stack: frames.slice(0, 12) };
 }

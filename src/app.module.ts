@@ -17,6 +17,8 @@ import { FineTuningModule } from './fine-tuning/fine-tuning.module.js';
 import { FirstStartModule } from './first-start/first-start.module.js';
 import { HealthModule } from './health/health.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
+import { McpModule } from './mcp/mcp.module.js';
+import { IdentityModule } from './identity/identity.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
@@ -48,11 +50,14 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     SecretReferencesModule,
     VirtualKeysModule,
     PoliciesModule,
+    IdentityModule,
     BatchesModule,
     FineTuningModule,
     AssistantsModule,
     HealthModule,
     FirstStartModule,
+    // Last: its addresses begin with names that administrators choose.
+    McpModule,
   ],
   providers: [
     // In this order: who calls, then its body, then the tenant that the body may name.

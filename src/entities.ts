@@ -2,6 +2,9 @@ import { ApiKeySecret } from './api-keys/api-key-secret.entity.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
+import { McpCall } from './mcp/calls/mcp-call.entity.js';
+import { McpServerTool } from './mcp/servers/mcp-server-tool.entity.js';
+import { McpServer } from './mcp/servers/mcp-server.entity.js';
 import { ServerSecret } from './sealing/server-secret.entity.js';
 import { UsagePolicy } from './policies/usage-policy.entity.js';
 import { SecretMapping } from './secret-references/secret-mapping.entity.js';
@@ -40,5 +43,8 @@ export const ENTITIES = [
   WebhookEndpoint,
   WebhookOutboxEvent,
   WebhookDelivery,
+  McpServer,
+  McpServerTool,
+  McpCall,
   AuditLogEntry,
 ] as const;

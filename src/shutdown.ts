@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppConfig } from './config/environment.js';
 import { ReadinessService } from './health/readiness.service.js';
+import { McpProxy } from './mcp/proxy/mcp-proxy.js';
 import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
 
 /** Stops once, on SIGTERM or SIGINT: no new connections, running requests finish within the grace time, everything closes. */
@@ -42,6 +43,8 @@ async function finishRequests(app: NestExpressApplication, running: RunningAnswe
   app.get(ReadinessService).startDraining();
   const finished = new Promise<void>((done) => server.close(() => done()));
   running.endConnections();
+  // Streams have no end of their own; calls that run on them get the grace time.
+  void app.get(McpProxy).close(app.get(AppConfig).SHUTDOWN_GRACE_MS);
   const cut = setTimeout(() => server.closeAllConnections(), app.get(AppConfig).SHUTDOWN_GRACE_MS);
   await finished;
   clearTimeout(cut);

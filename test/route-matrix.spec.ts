@@ -10,7 +10,9 @@ import { addTenant, type Tenant } from './support/tenants.js';
 
 /** The pages of the documentation, which the framework registers by itself. */
 const DOCUMENTATION = /^\/docs(\/|$)/;
-const PUBLIC = ['GET /health/live', 'GET /health/ready', 'GET /metrics'];
+const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
+/** Scopes that no route declares: MCP servers take other callers than keys too, and ask for theirs themselves. */
+const ASKED_ELSEWHERE = ['mcp.invoke'];
 /** Areas whose objects are the provider's, ids included: see relay-routes.spec.ts. */
 const RELAYED = /^\/v1\/(?:batches|files|fine_tuning|threads)(?:\/|$)/;
 /** The gateway does not read what it passes on as it comes. */
@@ -36,27 +38,34 @@ beforeAll(async () => {
   routes = routesOf(gateway.app);
   guarded = routes.filter((route) => route.scope !== undefined);
   withReference = guarded.filter((route) => route.path.includes('/:') && !RELAYED.test(route.path));
-  const [workspace, virtualKey, secretReference, webhook, price, policy, { id: apiKey }] = await Promise.all([
-    other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
-    other.client.create('/v1/virtual-keys', { name: 'Foreign', slug: 'foreign-key', provider: 'local' }),
-    other.client.create('/v1/secret-references', {
-      name: 'Foreign',
-      slug: 'foreign-reference',
-      manager_type: 'vendorC_vault',
-      auth_config: { vendorC_auth_type: 'token', vendorC_addr: 'https://vault.example.com', vendorC_token: 'token' },
-      secret_path: 'secret/foreign',
-    }),
-    other.client.create('/v1/webhooks', { url: 'https://hooks.example.com', events: ['*'] }),
-    other.client.create('/v1/prices', { provider: 'cohere', model: '*', unit: 'request', price: '1' }),
-    other.client.create('/v1/policies/usage-limits', {
-      name: 'Foreign',
-      conditions: [{ key: 'model', value: '*' }],
-      group_by: [{ key: 'api_key' }],
-      type: 'cost',
-      credit_limit: 1,
-    }),
-    other.client.createKey({ scopes: ['api_keys.read'] }),
-  ]);
+  const [workspace, virtualKey, secretReference, webhook, price, policy, mcpServer, { id: apiKey }] = await Promise.all(
+    [
+      other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
+      other.client.create('/v1/virtual-keys', { name: 'Foreign', slug: 'foreign-key', provider: 'local' }),
+      other.client.create('/v1/secret-references', {
+        name: 'Foreign',
+        slug: 'foreign-reference',
+        manager_type: 'vendorC_vault',
+        auth_config: { vendorC_auth_type: 'token', vendorC_addr: 'https://vault.example.com', vendorC_token: 'token' },
+        secret_path: 'secret/foreign',
+      }),
+      other.client.create('/v1/webhooks', { url: 'https://hooks.example.com', events: ['*'] }),
+      other.client.create('/v1/prices', { provider: 'cohere', model: '*', unit: 'request', price: '1' }),
+      other.client.create('/v1/policies/usage-limits', {
+        name: 'Foreign',
+        conditions: [{ key: 'model', value: '*' }],
+        group_by: [{ key: 'api_key' }],
+        type: 'cost',
+        credit_limit: 1,
+      }),
+      other.client.create('/v1/mcp-servers', {
+        name: 'Foreign',
+        slug: 'foreign-server',
+        url: 'https://mcp.example.com',
+      }),
+      other.client.createKey({ scopes: ['api_keys.read'] }),
+    ],
+  );
   foreign = new Map([
     ['/v1/workspaces', [readString(workspace['id'], 'id'), 'foreign-workspace', other.workspaceId]],
     ['/v1/virtual-keys', [readString(virtualKey['id'], 'id'), 'foreign-key']],
@@ -64,6 +73,7 @@ beforeAll(async () => {
     ['/v1/webhooks', [readString(webhook['id'], 'id')]],
     ['/v1/prices', [readString(price['id'], 'id')]],
     ['/v1/policies/usage-limits', [readString(policy['id'], 'id')]],
+    ['/v1/mcp-servers', [readString(mcpServer['id'], 'id'), 'foreign-server']],
     ['/v1/api-keys', [apiKey]],
   ]);
   for (const scope of new Set(guarded.map((route) => route.scope ?? ''))) {
@@ -108,7 +118,7 @@ describe('the routes', () => {
   });
 
   it('need scopes that exist, and leave no scope unused', () => {
-    expect(new Set(guarded.map((route) => route.scope))).toEqual(new Set(SCOPES));
+    expect(new Set([...guarded.map((route) => route.scope), ...ASKED_ELSEWHERE])).toEqual(new Set(SCOPES));
   });
 });
 

@@ -12,8 +12,8 @@ export interface KeyUser {
 
 /** The authenticated caller of a request and the tenant that it acts for. */
 export interface Principal {
-  readonly kind: 'api_key' | 'admin_token';
-  /** Id of the API key, or subject of the token. */
+  readonly kind: 'api_key' | 'admin_token' | 'mcp_user';
+  /** Id of the API key, or subject of the token. `mcp_user`: a person who came to an MCP server with a token and no key. */
   readonly id: string;
   readonly organisationId: string;
   /** null: the whole organisation. */

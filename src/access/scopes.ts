@@ -15,6 +15,8 @@ export const SCOPES = [
   // Providers keep their jobs for ever.
   ...verbs('fine_tuning', ['create', 'read', 'update', 'list']),
   ...verbs('threads', MANAGED),
+  ...verbs('mcp_servers', MANAGED),
+  'mcp.invoke',
   'usage.read',
   'audit_logs.list',
 ] as const;

@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
 import { PUBLIC_ROUTE } from '../access/public.decorator.js';
 import { REQUIRED_SCOPE } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
@@ -27,6 +28,7 @@ export class AuthenticationGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const targets = [context.getHandler(), context.getClass()];
     if (this.reflector.getAllAndOverride<string | undefined>(PUBLIC_ROUTE, targets) !== undefined) return true;
+    if (this.reflector.get<string | undefined>(OWN_AUTHENTICATION, context.getHandler()) !== undefined) return true;
     const scope = this.reflector.get<Scope | undefined>(REQUIRED_SCOPE, context.getHandler());
     if (scope === undefined) throw new Error('a route without a scope was started');
     const request = context.switchToHttp().getRequest<Request>();

@@ -1,3 +1,5 @@
+import { McpServer } from '../mcp/servers/mcp-server.entity.js';
+import { placeOf as placeOfMcpServer } from '../mcp/servers/mcp-server.vault.js';
 import { type SealedColumn, sealedColumn } from '../sealing/sealed-column.js';
 import { ServerSecret } from '../sealing/server-secret.entity.js';
 import { placeOf as placeOfServerSecret } from '../sealing/server-secrets.js';
@@ -16,4 +18,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn(VirtualKey, 'sealedOptions', (row) => placeOfVirtualKey(row, 'sealed_options')),
   sealedColumn(WebhookEndpoint, 'sealedSecret', (row) => placeOfWebhookEndpoint(row, 'sealed_secret')),
   sealedColumn(WebhookEndpoint, 'sealedPreviousSecret', (row) => placeOfWebhookEndpoint(row, 'sealed_previous_secret')),
+  sealedColumn(McpServer, 'sealedSecrets', placeOfMcpServer),
 ];

@@ -1,41 +1,15 @@
-import { plainToInstance, Transform, type TransformFnParams } from 'class-transformer';
-import {
-  IsIn,
-  IsInt,
-  IsString,
-  IsUrl,
-  Matches,
-  Max,
-  Min,
-  ValidateIf,
-  validateSync,
-  type ValidationOptions,
-} from 'class-validator';
+import { plainToInstance } from 'class-transformer';
+import { IsIn, IsInt, IsString, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
+import { IdentitySettings, OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
+import { OptionalSetting, ToList, ToNumber } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** 32 bytes, as 64 hexadecimal digits or as base64 (standard or URL-safe). */
 const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
 
-function present(_object: object, value: unknown): boolean {
-  return value !== undefined;
-}
-
-const OptionalSetting = (options?: ValidationOptions): PropertyDecorator => ValidateIf(present, options);
-const ToNumber = (): PropertyDecorator =>
-  Transform(({ value }: TransformFnParams): unknown => (typeof value === 'string' ? Number(value) : value));
-const ToList = (): PropertyDecorator =>
-  Transform(({ value }: TransformFnParams): unknown =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== '')
-      : value,
-  );
-
 /** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
-export class AppConfig {
+export class AppConfig extends IdentitySettings {
   @IsIn(['development', 'test', 'production'])
   readonly NODE_ENV: 'development' | 'test' | 'production' = 'development';
 
@@ -113,6 +87,13 @@ export class AppConfig {
   @Min(1)
   @Max(4096)
   readonly PROVIDER_CONNECTIONS_PER_ORIGIN: number = 128;
+
+  /** Streams that one caller may hold open at one MCP server, in each gateway process. */
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  readonly MCP_STREAMS_PER_CALLER: number = 16;
 
   @ToNumber()
   @IsInt()
@@ -265,6 +246,7 @@ const OPTIONAL_NAMES = [
   'AWS_SESSION_TOKEN',
   'AWS_ENDPOINT_URL_SECRETS_MANAGER',
   'AWS_ENDPOINT_URL_STS',
+  ...OPTIONAL_IDENTITY_SETTINGS,
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ] as const;
 
@@ -280,5 +262,5 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   if (oidc.some((value) => value !== undefined) && oidc.includes(undefined)) {
     problems.push('ADMIN_OIDC_ISSUER, ADMIN_OIDC_AUDIENCE and ADMIN_OIDC_JWKS_URI go together: set all three or none');
   }
-  return problems;
+  return [...problems, ...oauthProblems(config)];
 }

@@ -120,6 +120,31 @@ export class Metrics {
     labelNames: ['manager'],
     registers: [this.registry],
   });
+  readonly mcpRequests = new Counter({
+    name: 'gateway_mcp_requests_total',
+    help: 'Requests to MCP servers by JSON-RPC method (GET and DELETE have none) and status code',
+    labelNames: ['method', 'status'],
+    registers: [this.registry],
+  });
+  readonly mcpFirstByteSeconds = new Histogram({
+    name: 'gateway_mcp_first_byte_seconds',
+    help: 'Time from a request to an MCP server to the head of its answer',
+    labelNames: ['method'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly mcpSeconds = new Histogram({
+    name: 'gateway_mcp_request_duration_seconds',
+    help: 'Time from a request to an MCP server to the end of its answer; streams are left out',
+    labelNames: ['method'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly mcpStreams = new Gauge({
+    name: 'gateway_mcp_open_streams',
+    help: 'Streams that clients have opened with GET',
+    registers: [this.registry],
+  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });

@@ -17,6 +17,8 @@ export class RequestFacts {
   cost_nano: number | undefined = undefined;
   /** What the usage limits said; undefined where none applies. */
   limit_decision: string | undefined = undefined;
+  mcp_server: string | undefined = undefined;
+  mcp_method: string | undefined = undefined;
   upstream_status: number | undefined = undefined;
   upstream_attempts: number | undefined = undefined;
   upstream_ms: number | undefined = undefined;

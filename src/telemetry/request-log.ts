@@ -50,6 +50,8 @@ export function recordAtEnd(
       total_tokens: facts.total_tokens,
       cost_nano: facts.cost_nano,
       limit_decision: facts.limit_decision,
+      mcp_server: facts.mcp_server,
+      mcp_method: facts.mcp_method,
       upstream_status: facts.upstream_status,
       upstream_attempts: facts.upstream_attempts,
       upstream_ms: facts.upstream_ms,

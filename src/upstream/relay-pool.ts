@@ -80,10 +80,11 @@ export function openRelayPool(
   return new Pool(origin, { connections, factory: (url) => new RelayClient(url, connect, options) });
 }
 
-class RelayClient extends Client {
+/** One connection that undici cannot crash on, for an exchange that has it to itself. */
+export class RelayClient extends Client {
   readonly #connection: RelayConnection;
 
-  constructor(origin: URL, connect: buildConnector.connector, options: Client.Options) {
+  constructor(origin: URL | string, connect: buildConnector.connector, options: Client.Options) {
     const connection = new RelayConnection();
     super(origin, {
       ...options,

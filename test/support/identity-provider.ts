@@ -8,12 +8,25 @@ import { jsonOf, send } from './send.js';
 export const AUDIENCE = 'urn:tollgate';
 /** Another API of the same provider. */
 export const OTHER_AUDIENCE = 'urn:something-else';
+/** Tokens for it are no JWTs: the provider has to be asked about them. */
+export const OPAQUE_AUDIENCE = 'urn:opaque';
 
 const CLIENT_SECRET = 'client-secret-0123456789';
+/** A client that may ask about tokens. */
+const INTROSPECTION_CLIENT = { client_id: 'terraform', client_secret: CLIENT_SECRET };
 
 export interface IdentityProvider {
   /** What makes a gateway trust this provider. */
   readonly settings: Readonly<Record<string, string>>;
+  readonly issuer: string;
+  readonly jwksUri: string;
+  readonly introspection: {
+    readonly endpoint: string;
+    readonly client_id: string;
+    readonly client_secret: string;
+  };
+  /** Requests that it got so far, by their paths. */
+  readonly requests: readonly string[];
   /** An access token as an administrator's tool gets it, for the named organisations. */
   tokenFor(grant: Grant): Promise<string>;
   close(): Promise<void>;
@@ -29,7 +42,11 @@ interface Grant {
 /** A real OpenID Connect provider on loopback that gives out JWT access tokens by client credentials. */
 export async function startIdentityProvider(): Promise<IdentityProvider> {
   let handle: RequestListener = () => undefined;
-  const server = createServer((request, response) => handle(request, response));
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    handle(request, response);
+  });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const issuer = `http://127.0.0.1:${Object(server.address()).port}`;
   /** The claim of the next token. */
@@ -37,6 +54,10 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   handle = await createHandler(issuer, () => organisationId);
   return {
     settings: { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_AUDIENCE: AUDIENCE, ADMIN_OIDC_JWKS_URI: `${issuer}/jwks` },
+    issuer,
+    jwksUri: `${issuer}/jwks`,
+    introspection: { endpoint: `${issuer}/token/introspection`, ...INTROSPECTION_CLIENT },
+    requests,
     tokenFor: async ({ clientId = 'terraform', scopes, audience = AUDIENCE, ...grant }) => {
       organisationId = grant.organisationId;
       const form = { grant_type: 'client_credentials', scope: scopes.join(' '), resource: audience };
@@ -77,12 +98,13 @@ async function createHandler(issuer: string, claim: () => unknown): Promise<Requ
       features: {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
+        introspection: { enabled: true, allowedPolicy: () => true },
         resourceIndicators: {
           enabled: true,
           getResourceServerInfo: (_context, audience) => ({
             audience,
             scope: SCOPES.join(' '),
-            accessTokenFormat: 'jwt',
+            accessTokenFormat: audience === OPAQUE_AUDIENCE ? 'opaque' : 'jwt',
             jwt: { sign: { alg: 'RS256' } },
           }),
         },

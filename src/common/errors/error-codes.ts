@@ -53,7 +53,7 @@ export const ERROR_CODES = {
     type: 'authentication_error',
     source: 'gateway',
     message: 'The bearer token is not valid.',
-    when: "An administrator's token fails verification: signature, issuer, audience, or expiry.",
+    when: 'The token of an administrator or of an MCP user fails verification: signature, issuer, audience, expiry, or a claim that it needs.',
   },
   permission_denied: {
     status: 403,
@@ -186,7 +186,14 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'The identity provider could not be reached.',
-    when: "The keys that verify an administrator's token could not be fetched.",
+    when: 'The keys that verify a token could not be fetched, or the provider could not be asked about it.',
+  },
+  identity_forwarding_failed: {
+    status: 502,
+    type: 'api_error',
+    source: 'gateway',
+    message: 'The identity of the user could not be told to the MCP server.',
+    when: 'The MCP server has `user_identity_forwarding`, and it cannot be done: no signing key, signing fails, or the claims are larger than 8 KiB. The server is not called.',
   },
   store_unavailable: {
     status: 503,

@@ -1,6 +1,13 @@
 import type { ExhaustedLimit } from './exhausted-limit.js';
 import type { ErrorDetail, GatewayError } from './gateway.error.js';
 
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Set by routes whose protocol has a form of its own for errors. */
+    errorForm?: (error: GatewayError) => object;
+  }
+}
+
 /** The body of every error answer on a JSON route. */
 export interface ErrorEnvelope {
   readonly error: {

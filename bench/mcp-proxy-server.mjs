@@ -1,0 +1,39 @@
+// The MCP proxy of the built gateway on a bare server: the edge, the builder of headers with an identity, but no
+// router, guards or store.  node bench/mcp-proxy-server.mjs <url of the MCP server>
+import { createServer } from 'node:http';
+import { passEdge } from '../dist/src/mcp/edge/mcp-edge.js';
+import { outboundHeaders } from '../dist/src/identity/headers/outbound-headers.js';
+import { toRawHeaders } from '../dist/src/identity/headers/raw-headers.js';
+import { publicHosts } from '../dist/src/mcp/edge/public-hosts.js';
+import { McpProxy } from '../dist/src/mcp/proxy/mcp-proxy.js';
+import { EgressPolicy } from '../dist/src/upstream/egress/egress-policy.js';
+import { announce } from './child.mjs';
+
+const target = {
+  url: new URL(process.argv[2]),
+  transport: 'streamable_http',
+  timeouts: { firstByteMs: 120_000 },
+  maxBodyBytes: 4 * 1024 * 1024,
+};
+const proxy = new McpProxy(new EgressPolicy(['127.0.0.1']), { streamsPerCaller: 100_000 });
+const edge = { publicHosts: publicHosts([], 0), allowedOrigins: [] };
+const IDENTITY = { 'x-user-jwt': 'x'.repeat(700) };
+const hooks = { wrapSessionId: (id) => id };
+
+const server = createServer((request, response) => {
+  if (!passEdge(request, response, edge)) return;
+  const built = outboundHeaders({
+    client: toRawHeaders(request.rawHeaders),
+    sessionId: request.headers['mcp-session-id'],
+    identityHeaderName: 'x-user-jwt',
+    identityHeaders: IDENTITY,
+  });
+  const headers = Object.entries(built).flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
+  void proxy.forward({ request, response, target, headers, streamKey: 'caller', hooks });
+});
+server.keepAliveTimeout = 120_000;
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address();
+  edge.publicHosts = publicHosts([], port);
+  announce(port);
+});

@@ -1,0 +1,10 @@
+import { isNativeError } from 'node:util/types';
+
+const MAX_FRAMES = 12;
+
+/** For the log: name and stack, not the message, which may quote what a caller sent. */
+export function describeDefect(cause: unknown): object {
+  if (!isNativeError(cause)) return { name: typeof cause };
+  const frames = cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
+  return { name: cause.name, stack: frames.slice(0, MAX_FRAMES) };
+}

@@ -1,0 +1,110 @@
+import { ArrayMaxSize, IsString, IsUrl, Matches } from 'class-validator';
+import { readRsaPrivateKey, readRsaPublicKeys } from '../common/crypto/rsa-pem.js';
+import { ReadableBy } from '../common/validation/readable-by.decorator.js';
+import { OptionalSetting, ToList } from './setting.decorators.js';
+
+const WEB_ADDRESS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
+
+/** Settings of the MCP gateway: who its users are, and how servers are told. */
+export class IdentitySettings {
+  /** Signs the identity of MCP users (`jwt_header`): an RSA private key in PEM, line breaks also as `\\n`, or base64 of it. */
+  @OptionalSetting()
+  @ReadableBy(readRsaPrivateKey)
+  readonly JWT_PRIVATE_KEY?: string;
+
+  /** Public keys in PEM that signed before; they stay in the key set until their last tokens have expired. */
+  @OptionalSetting()
+  @ReadableBy(readRsaPublicKeys)
+  readonly JWT_PUBLIC_KEYS_PREVIOUS?: string;
+
+  /** Public keys in PEM that will sign soon: published ahead, so that servers know them when they do. */
+  @OptionalSetting()
+  @ReadableBy(readRsaPublicKeys)
+  readonly JWT_PUBLIC_KEYS_NEXT?: string;
+
+  /** Origin at which MCP clients reach the gateway. Absent: http://localhost and the port. */
+  @OptionalSetting()
+  @IsUrl(WEB_ADDRESS)
+  @Matches(/^https?:\/\/[^/?#@]+\/?$/i, { message: '$property must be an origin, without path, query or user' })
+  readonly MCP_PUBLIC_URL?: string;
+
+  /** Bind MCP sessions to their users; the first one binds, the others still open. Absent: one is made for the database. */
+  @ToList()
+  @ArrayMaxSize(16)
+  @Matches(/^[\x21-\x7e]{32,}$/, { each: true, message: '$property must list secrets of at least 32 characters' })
+  readonly MCP_SESSION_SECRETS: readonly string[] = [];
+
+  /** Authorization server whose tokens open MCP servers; they have to be issued for the address of the server (RFC 8707). */
+  @OptionalSetting()
+  @IsUrl(WEB_ADDRESS)
+  readonly MCP_OAUTH_ISSUER?: string;
+
+  @OptionalSetting()
+  @IsUrl(WEB_ADDRESS)
+  readonly MCP_OAUTH_JWKS_URI?: string;
+
+  /** For tokens that are no JWTs (RFC 7662). */
+  @OptionalSetting()
+  @IsUrl(WEB_ADDRESS)
+  readonly MCP_OAUTH_INTROSPECTION_ENDPOINT?: string;
+
+  @OptionalSetting()
+  @IsString()
+  readonly MCP_OAUTH_INTROSPECTION_CLIENT_ID?: string;
+
+  @OptionalSetting()
+  @IsString()
+  readonly MCP_OAUTH_INTROSPECTION_CLIENT_SECRET?: string;
+
+  /** Where clients are sent to log in. Empty: the issuer. */
+  @ToList()
+  @IsUrl(WEB_ADDRESS, { each: true })
+  readonly MCP_OAUTH_AUTHORIZATION_SERVERS: readonly string[] = [];
+
+  /** Scopes that a token needs, all of them. */
+  @ToList()
+  @Matches(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { each: true, message: '$property must list OAuth scopes' })
+  readonly MCP_OAUTH_SCOPES: readonly string[] = [];
+
+  /** Claim that names the organisations (ids) that the user may act for: a string or an array. */
+  @IsString()
+  readonly MCP_OAUTH_ORGANISATION_CLAIM: string = 'organisation_id';
+
+  /** Claim that names the workspaces (ids). A token without it acts for the whole organisation. */
+  @IsString()
+  readonly MCP_OAUTH_WORKSPACE_CLAIM: string = 'workspace_id';
+}
+
+/** Settings without a default. */
+export const OPTIONAL_IDENTITY_SETTINGS = [
+  'JWT_PRIVATE_KEY',
+  'JWT_PUBLIC_KEYS_PREVIOUS',
+  'JWT_PUBLIC_KEYS_NEXT',
+  'MCP_PUBLIC_URL',
+  'MCP_OAUTH_ISSUER',
+  'MCP_OAUTH_JWKS_URI',
+  'MCP_OAUTH_INTROSPECTION_ENDPOINT',
+  'MCP_OAUTH_INTROSPECTION_CLIENT_ID',
+  'MCP_OAUTH_INTROSPECTION_CLIENT_SECRET',
+] as const;
+
+export function oauthProblems(settings: IdentitySettings): readonly string[] {
+  const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_JWKS_URI: jwks } = settings;
+  const introspection = [
+    settings.MCP_OAUTH_INTROSPECTION_ENDPOINT,
+    settings.MCP_OAUTH_INTROSPECTION_CLIENT_ID,
+    settings.MCP_OAUTH_INTROSPECTION_CLIENT_SECRET,
+  ];
+  const problems: string[] = [];
+  const hasIntrospection = introspection.some((value) => value !== undefined);
+  if (hasIntrospection && introspection.includes(undefined)) {
+    problems.push('MCP_OAUTH_INTROSPECTION_ENDPOINT, _CLIENT_ID and _CLIENT_SECRET go together: set all three or none');
+  }
+  if ((issuer === undefined) !== (jwks === undefined && !hasIntrospection)) {
+    problems.push('MCP_OAUTH_ISSUER needs MCP_OAUTH_JWKS_URI or MCP_OAUTH_INTROSPECTION_ENDPOINT, and they need it');
+  }
+  if (issuer !== undefined && settings.MCP_PUBLIC_URL === undefined) {
+    problems.push('MCP_PUBLIC_URL is required with MCP_OAUTH_ISSUER: tokens are issued for addresses under it');
+  }
+  return problems;
+}

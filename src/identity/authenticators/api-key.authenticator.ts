@@ -1,0 +1,32 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/principal.js';
+import { Authenticator } from '../../api-keys/authenticator.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { McpServerIdentity } from '../config/identity-config.js';
+import type { RawHeader } from '../headers/raw-headers.js';
+import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
+import { keyIn } from './mcp-credentials.js';
+
+const SCOPE = 'mcp.invoke';
+
+/** A gateway key with the scope mcp.invoke. */
+@Injectable()
+export class ApiKeyAuthenticator implements McpAuthenticator {
+  constructor(@Inject(Authenticator) private readonly authenticator: Pick<Authenticator, 'ownerOf'>) {}
+
+  async authenticate(request: McpRequest, _server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
+    const keyOwner = request.keyOwner ?? (await this.keyOwnerOf(request.headers, now));
+    return keyOwner && { kind: 'api_key', keyOwner };
+  }
+
+  /** @throws GatewayError `api_key_invalid`, `permission_denied`, `rate_limited` */
+  async keyOwnerOf(headers: readonly RawHeader[], now: Date): Promise<Principal | undefined> {
+    const key = keyIn(headers);
+    if (key === undefined) return undefined;
+    const owner = await this.authenticator.ownerOf(key, now);
+    if (!owner.scopes.has(SCOPE)) {
+      throw new GatewayError('permission_denied', { message: `The caller lacks the scope ${SCOPE}.` });
+    }
+    return owner;
+  }
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from '../../common/json/read.js';
+import type { JwtValidation } from '../config/identity-config.js';
+import { TokenRefusedError } from './token-refused.error.js';
+
+/**
+ * The rules of a server about the claims of a verified token.
+ * @throws TokenRefusedError
+ */
+export function assertClaims(claims: JsonObject, rules: Pick<JwtValidation, 'requiredClaims' | 'claimValues'>): void {
+  for (const name of rules.requiredClaims) if (!isPresent(claims, name)) throw new TokenRefusedError('missing_claim');
+  for (const [name, wanted] of Object.entries(rules.claimValues)) {
+    const held = isPresent(claims, name) ? valuesOf(name, claims[name]) : [];
+    if (!wanted.some((value) => held.includes(value))) throw new TokenRefusedError('claim_value');
+  }
+}
+
+/** There, and neither null nor empty: a provider that does not know a claim may send it all the same. */
+function isPresent(claims: JsonObject, name: string): boolean {
+  if (!Object.hasOwn(claims, name)) return false;
+  const value = claims[name];
+  return value !== undefined && value !== null && value !== '';
+}
+
+function valuesOf(name: string, value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.filter((item) => typeof item === 'string');
+  if (typeof value === 'string') return name === 'scope' || name === 'scp' ? value.split(' ') : [value];
+  return typeof value === 'boolean' || typeof value === 'number' ? [String(value)] : [];
+}
+
+/** A claim that lists words: an array of strings, or one string with spaces between them. */
+export function wordsOf(claim: unknown): readonly string[] {
+  if (typeof claim === 'string') return claim.split(' ').filter((word) => word !== '');
+  return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Clock } from '../../common/time/clock.js';
+import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
+import { JwksClient } from './jwks-client.js';
+
+const TIMEOUT_MS = 5_000;
+const MAX_RESPONSE_BYTES = 256 * 1024;
+const MAX_KEY_SETS = 1_000;
+
+/** What identity providers are asked over the network. Servers with the same key set share one client. */
+@Injectable()
+export class IdentityProviderClient {
+  private readonly keySets = new LRUCache<string, JwksClient>({ max: MAX_KEY_SETS });
+  private readonly fetch: typeof fetch;
+
+  constructor(
+    egress: EgressPolicy,
+    private readonly clock: Clock,
+  ) {
+    this.fetch = guardedFetch(egress, { timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES });
+  }
+
+  keySetAt(url: string): JwksClient {
+    const known = this.keySets.get(url);
+    if (known !== undefined) return known;
+    const client = new JwksClient(
+      () => this.json(url, { headers: { accept: 'application/json, application/jwk-set+json' } }),
+      () => this.clock.now().getTime(),
+    );
+    this.keySets.set(url, client);
+    return client;
+  }
+
+  /** Sends a form (RFC 6749, appendix B). Rejects when no JSON comes with status 200. */
+  async postForm(url: string, form: URLSearchParams, authorization: string): Promise<unknown> {
+    return this.json(url, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        authorization,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: form.toString(),
+    });
+  }
+
+  private async json(url: string, init: RequestInit): Promise<unknown> {
+    const response = await this.fetch(url, init);
+    if (response.status !== 200) throw new Error(`expected status 200, not ${response.status}`);
+    return response.json();
+  }
+}

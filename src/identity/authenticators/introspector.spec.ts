@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { JwtValidation } from '../config/identity-config.js';
+import { toJwtValidation } from '../config/to-jwt-validation.js';
+import { Introspector } from './introspector.js';
+import { TokenRefusedError } from './token-refused.error.js';
+
+const START = Date.parse('2026-11-21T10:00:00Z');
+const SECONDS = START / 1000;
+const FROM = {
+  endpoint: 'https://login.example.com/introspect',
+  clientId: 'gate:way',
+  clientSecret: 'a b',
+  cacheSeconds: 30,
+};
+const RULES = toJwtValidation({});
+
+let asked: { readonly url: string; readonly form: string; readonly authorization: string }[];
+let answer: () => unknown;
+let introspector: Introspector;
+
+beforeEach(() => {
+  asked = [];
+  answer = () => ({ active: true, sub: 'u-1', exp: SECONDS + 300 });
+  introspector = new Introspector({
+    postForm: async (url, form, authorization) => {
+      asked.push({ url, form: form.toString(), authorization });
+      return answer();
+    },
+  });
+});
+
+/** `ok`, or why not. */
+async function verdict(
+  rules: Partial<JwtValidation> = {},
+  seconds = 0,
+  from = FROM,
+  token = 'opaque',
+): Promise<string> {
+  const now = new Date(START + seconds * 1000);
+  try {
+    await introspector.introspect(token, from, { ...RULES, ...rules }, now);
+    return 'ok';
+  } catch (error) {
+    if (error instanceof TokenRefusedError) return error.reason;
+    if (error instanceof GatewayError) return error.code;
+    throw error;
+  }
+}
+
+describe('introspection', () => {
+  it('asks as RFC 7662 and RFC 6749 say', async () => {
+    const claims = await introspector.introspect('opa+que', FROM, RULES, new Date(START));
+    expect(claims).toMatchObject({ sub: 'u-1' });
+    expect(asked).toEqual([
+      {
+        url: FROM.endpoint,
+        form: 'token=opa%2Bque&token_type_hint=access_token',
+        authorization: `Basic ${Buffer.from('gate%3Away:a+b').toString('base64')}`,
+      },
+    ]);
+  });
+
+  it('asks once for all who wait, and believes the answer for a while', async () => {
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => verdict())))).toEqual(new Set(['ok']));
+    expect(await verdict({}, 29.999)).toBe('ok');
+    expect(asked).toHaveLength(1);
+    expect(await verdict({}, 30)).toBe('ok');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('does not believe an answer for longer than the token lives', async () => {
+    answer = () => ({ active: true, sub: 'u-1', exp: SECONDS + 10 });
+    await verdict();
+    answer = () => ({ active: false });
+    expect(await verdict({}, 9)).toBe('ok');
+    expect(await verdict({}, 10)).toBe('inactive');
+  });
+
+  it('asks each time when it shall', async () => {
+    await verdict({}, 0, { ...FROM, cacheSeconds: 0 });
+    await verdict({}, 0, { ...FROM, cacheSeconds: 0 });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('keeps answers apart by token, endpoint and client', async () => {
+    await verdict();
+    await verdict({}, 0, FROM, 'another');
+    await verdict({}, 0, { ...FROM, clientId: 'another' });
+    await verdict({}, 0, { ...FROM, endpoint: 'https://other.example.com/introspect' });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('refuses an inactive token, and does not ask again at once', async () => {
+    answer = () => ({ active: false, sub: 'u-1' });
+    expect(await verdict()).toBe('inactive');
+    expect(await verdict({}, 4.999)).toBe('inactive');
+    expect(asked).toHaveLength(1);
+    answer = () => ({ active: true, sub: 'u-1' });
+    expect(await verdict({}, 5)).toBe('ok');
+  });
+
+  it.each<readonly [string, object, Partial<JwtValidation>]>([
+    ['expired', { exp: SECONDS - 5 }, {}],
+    ['expired', { exp: 'tomorrow' }, {}],
+    ['not_yet_valid', { nbf: SECONDS + 6 }, {}],
+    ['issuer', { iss: 'https://evil.example' }, { issuer: 'https://login.example.com' }],
+    ['audience', { aud: 'other' }, { audience: ['api'] }],
+    ['audience', {}, { audience: ['api'] }],
+    ['ok', { exp: SECONDS - 4, nbf: SECONDS + 5 }, {}],
+    ['ok', { aud: ['other', 'api'] }, { audience: ['api'] }],
+    ['ok', {}, { issuer: 'https://login.example.com' }],
+  ])('says %s of %j under %j', async (wanted, claims, rules) => {
+    answer = () => ({ active: true, sub: 'u-1', ...claims });
+    expect(await verdict(rules)).toBe(wanted);
+  });
+
+  it.each<readonly [string, () => unknown]>([
+    [
+      'does not answer',
+      () => {
+        throw new Error('connection refused');
+      },
+    ],
+    ['answers with a page', () => '<html>'],
+    ['does not say whether the token is active', () => ({ sub: 'u-1' })],
+    ['says it in words', () => ({ active: 'true' })],
+  ])('lets nobody in when the endpoint %s', async (_what, failure) => {
+    answer = failure;
+    expect(await verdict()).toBe('identity_provider_unavailable');
+    answer = () => ({ active: true, sub: 'u-1' });
+    expect(await verdict()).toBe('ok');
+  });
+});

@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { isObject, type JsonObject } from '../../common/json/read.js';
+import type { Introspection, JwtValidation } from '../config/identity-config.js';
+import type { IdentityProviderClient } from './identity-provider-client.js';
+import { unavailable } from './jwks-client.js';
+import { TokenRefusedError } from './token-refused.error.js';
+
+const MAX_ANSWERS = 10_000;
+/** A refused token is not asked about again at once. */
+const NEGATIVE_CACHE_MS = 5_000;
+
+interface Answer {
+  /** Undefined: the token is not active. */
+  readonly claims: JsonObject | undefined;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+/** Asks the provider about a token (RFC 7662). One question serves all who wait for the same answer. */
+export class Introspector {
+  private readonly answers = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
+  private readonly pending = new Map<string, Promise<Answer>>();
+
+  constructor(private readonly provider: Pick<IdentityProviderClient, 'postForm'>) {}
+
+  /**
+   * The claims of an active token whose times, issuer and audience are right.
+   * @throws TokenRefusedError
+   * @throws GatewayError `identity_provider_unavailable`
+   */
+  async introspect(token: string, from: Introspection, rules: JwtValidation, now: Date): Promise<JsonObject> {
+    const { claims } = await this.answerTo(token, from, now);
+    if (claims === undefined) throw new TokenRefusedError('inactive');
+    assertTimes(claims, rules.clockToleranceSeconds, now);
+    // The endpoint is the issuer's own; it may leave the claim out.
+    if (rules.issuer !== undefined && claims['iss'] !== undefined && claims['iss'] !== rules.issuer) {
+      throw new TokenRefusedError('issuer');
+    }
+    if (rules.audience !== undefined && !isFor(claims['aud'], rules.audience)) throw new TokenRefusedError('audience');
+    return claims;
+  }
+
+  private async answerTo(token: string, from: Introspection, now: Date): Promise<Answer> {
+    // With the credentials in it: an answer belongs to those who may ask.
+    const key = hash('sha256', JSON.stringify([from, token]), 'base64');
+    const cached = this.answers.get(key);
+    if (cached !== undefined && now.getTime() < cached.until) return cached;
+    const running = this.pending.get(key);
+    if (running !== undefined) return running;
+    const answer = this.ask(token, from, now)
+      .then((given) => {
+        this.answers.set(key, given);
+        return given;
+      })
+      .finally(() => this.pending.delete(key));
+    this.pending.set(key, answer);
+    return answer;
+  }
+
+  private async ask(token: string, from: Introspection, now: Date): Promise<Answer> {
+    const body = await this.provider
+      .postForm(from.endpoint, new URLSearchParams({ token, token_type_hint: 'access_token' }), basic(from))
+      .catch((cause: unknown) => {
+        throw unavailable('the introspection endpoint does not answer', cause);
+      });
+    if (!isObject(body) || typeof body['active'] !== 'boolean')
+      throw unavailable('the introspection answer has no active');
+    if (!body['active']) return { claims: undefined, until: now.getTime() + NEGATIVE_CACHE_MS };
+    const { exp } = body;
+    const expiresAt = typeof exp === 'number' ? exp * 1000 : Infinity;
+    return { claims: body, until: Math.min(now.getTime() + from.cacheSeconds * 1000, expiresAt) };
+  }
+}
+
+/** RFC 6749, section 2.3.1: both parts are form-encoded first. */
+function basic({ clientId, clientSecret }: Introspection): string {
+  const encoded = [clientId, clientSecret].map((part) => encodeURIComponent(part).replaceAll('%20', '+'));
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
+}
+
+function assertTimes({ exp, nbf }: JsonObject, toleranceSeconds: number, now: Date): void {
+  const seconds = now.getTime() / 1000;
+  if (exp !== undefined && !(typeof exp === 'number' && exp > seconds - toleranceSeconds)) {
+    throw new TokenRefusedError('expired');
+  }
+  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= seconds + toleranceSeconds)) {
+    throw new TokenRefusedError('not_yet_valid');
+  }
+}
+
+function isFor(audience: unknown, wanted: readonly string[]): boolean {
+  const held: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
+  return wanted.some((value) => held.includes(value));
+}

@@ -1,0 +1,138 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { errors, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { JwksClient } from './jwks-client.js';
+
+const MINUTE = 60_000;
+let jwks: readonly [JWK, JWK];
+let now: number;
+let fetches: number;
+let answer: () => unknown;
+let client: JwksClient;
+
+beforeAll(async () => {
+  const make = async (kid: string): Promise<JWK> => ({
+    ...(await exportJWK((await generateKeyPair('ES256')).publicKey)),
+    kid,
+  });
+  jwks = [await make('one'), await make('two')];
+});
+
+beforeEach(() => {
+  now = 1_000_000;
+  fetches = 0;
+  answer = () => ({ keys: [jwks[0]] });
+  client = new JwksClient(
+    async () => {
+      fetches += 1;
+      return answer();
+    },
+    () => now,
+  );
+});
+
+function down(): never {
+  throw new Error('connection refused');
+}
+
+/** `found`, or why not. */
+async function lookUp(kid: string): Promise<string> {
+  try {
+    await client.keyFor({ alg: 'ES256', kid }, { payload: '', signature: '' });
+    return 'found';
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return 'unknown';
+    if (error instanceof GatewayError) return error.code;
+    throw error;
+  }
+}
+
+describe('the key set', () => {
+  it('is fetched when it is needed, and once for all who wait', async () => {
+    expect(fetches).toBe(0);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => lookUp('one')));
+    expect(new Set(outcomes)).toEqual(new Set(['found']));
+    expect(fetches).toBe(1);
+  });
+
+  it('is believed for ten minutes', async () => {
+    await lookUp('one');
+    now += 10 * MINUTE - 1;
+    await lookUp('one');
+    expect(fetches).toBe(1);
+    now += 1;
+    await lookUp('one');
+    expect(fetches).toBe(2);
+  });
+
+  it('is fetched at most once for 500 invented key ids, before and after the cool-down', async () => {
+    const storm = async (): Promise<ReadonlySet<string>> =>
+      new Set(await Promise.all(Array.from({ length: 500 }, (_, each) => lookUp(`invented-${each}`))));
+    expect(await storm()).toEqual(new Set(['unknown']));
+    expect(fetches).toBe(1);
+    for (let each = 0; each < 100; each += 1) await lookUp(`later-${each}`);
+    expect(fetches).toBe(1);
+    now += 30_000;
+    expect(await storm()).toEqual(new Set(['unknown']));
+    expect(fetches).toBe(2);
+  });
+
+  it('has a new key half a minute later at most', async () => {
+    await lookUp('one');
+    answer = () => ({ keys: jwks });
+    expect(await lookUp('two')).toBe('unknown');
+    now += 30_000;
+    expect(await lookUp('two')).toBe('found');
+    expect(fetches).toBe(2);
+  });
+
+  it('loses a withdrawn key when it is fetched again', async () => {
+    await lookUp('one');
+    answer = () => ({ keys: [jwks[1]] });
+    now += 10 * MINUTE;
+    expect(await lookUp('one')).toBe('unknown');
+  });
+});
+
+describe('a provider that is down', () => {
+  it('is said to be, and asked again a second later', async () => {
+    answer = down;
+    expect(await lookUp('one')).toBe('identity_provider_unavailable');
+    expect(await lookUp('one')).toBe('identity_provider_unavailable');
+    expect(fetches).toBe(1);
+    answer = () => ({ keys: jwks });
+    now += 1_000;
+    expect(await lookUp('one')).toBe('found');
+  });
+
+  it('locks nobody out for an hour whose key is known, and is not asked all the time', async () => {
+    await lookUp('one');
+    answer = down;
+    now += 10 * MINUTE;
+    for (let each = 0; each < 10; each += 1) expect(await lookUp('one')).toBe('found');
+    expect(fetches).toBe(2);
+    now += 49 * MINUTE;
+    expect(await lookUp('one')).toBe('found');
+    now += MINUTE;
+    expect(await lookUp('one')).toBe('identity_provider_unavailable');
+  });
+
+  it('is to blame when a key is unknown, not the token', async () => {
+    await lookUp('one');
+    answer = down;
+    now += 30_000;
+    expect(await lookUp('two')).toBe('identity_provider_unavailable');
+    expect(await lookUp('one')).toBe('found');
+  });
+
+  it.each<readonly [string, unknown]>([
+    ['nothing', undefined],
+    ['a page', '<html>'],
+    ['other JSON', { jwks_uri: 'elsewhere' }],
+    ['keys that are none', { keys: [1] }],
+    ['more keys than anybody has', { keys: Array.from({ length: 101 }, () => ({})) }],
+  ])('is one that answers with %s', async (_what, value) => {
+    answer = () => value;
+    expect(await lookUp('one')).toBe('identity_provider_unavailable');
+  });
+});

@@ -1,0 +1,113 @@
+import {
+  createLocalJWKSet,
+  type CryptoKey,
+  errors,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+} from 'jose';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+
+const MAX_AGE_MS = 10 * 60_000;
+/** An identity provider that is down for a while must not lock everybody out. */
+const MAX_STALE_AGE_MS = 60 * 60_000;
+/** Between two fetches: tokens with invented key ids must not make the gateway a load generator. */
+const COOL_DOWN_MS = 30_000;
+/** Without any keys every token fails, so the next try comes sooner. */
+const COOL_DOWN_WITHOUT_KEYS_MS = 1_000;
+const RETRY_AFTER_SECONDS = 5;
+const MAX_KEYS = 100;
+
+type ResolveKey = ReturnType<typeof createLocalJWKSet>;
+
+/** The key set at one address: fetched when it is needed, at most every 30 s, by one fetch for all who wait. */
+export class JwksClient {
+  private keys: { readonly resolve: ResolveKey; readonly fetchedAt: number } | undefined;
+  private lastAttemptAt = -Infinity;
+  private pending: Promise<ResolveKey> | undefined;
+
+  constructor(
+    private readonly fetchKeySet: () => Promise<unknown>,
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * In jose's form of a key function.
+   * @throws errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys
+   * @throws GatewayError `identity_provider_unavailable`
+   */
+  readonly keyFor = async (header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> => {
+    const resolve = await this.usableKeys();
+    try {
+      return await resolve(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // The provider may have a new key since.
+      if (this.pending === undefined && this.isCoolingDown(COOL_DOWN_MS)) throw error;
+      const renewed = await this.refresh();
+      return renewed(header, token);
+    }
+  };
+
+  private async usableKeys(): Promise<ResolveKey> {
+    const { keys } = this;
+    const age = keys === undefined ? Infinity : this.now() - keys.fetchedAt;
+    if (keys !== undefined && age < MAX_AGE_MS) return keys.resolve;
+    const stale = keys !== undefined && age < MAX_STALE_AGE_MS ? keys.resolve : undefined;
+    const coolDown = stale === undefined ? COOL_DOWN_WITHOUT_KEYS_MS : COOL_DOWN_MS;
+    if (this.pending === undefined && this.isCoolingDown(coolDown)) {
+      if (stale === undefined) throw unavailable('the last fetch has just failed');
+      return stale;
+    }
+    try {
+      return await this.refresh();
+    } catch (error) {
+      if (stale === undefined) throw error;
+      return stale;
+    }
+  }
+
+  private refresh(): Promise<ResolveKey> {
+    this.pending ??= this.fetch().finally(() => {
+      this.pending = undefined;
+    });
+    return this.pending;
+  }
+
+  private async fetch(): Promise<ResolveKey> {
+    this.lastAttemptAt = this.now();
+    try {
+      const keySet = await this.fetchKeySet();
+      if (!isKeySet(keySet)) throw new errors.JWKSInvalid(`not a key set of at most ${MAX_KEYS} keys`);
+      const resolve = createLocalJWKSet(keySet);
+      this.keys = { resolve, fetchedAt: this.now() };
+      return resolve;
+    } catch (cause) {
+      throw unavailable('the key set cannot be fetched', cause);
+    }
+  }
+
+  private isCoolingDown(periodMs: number): boolean {
+    return this.now() - this.lastAttemptAt < periodMs;
+  }
+}
+
+/** jose checks the keys themselves. */
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'keys' in value &&
+    Array.isArray(value.keys) &&
+    value.keys.length <= MAX_KEYS
+  );
+}
+
+export function unavailable(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('identity_provider_unavailable', {
+    reason,
+    cause,
+    // Not 401: that would send clients off to log in anew.
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });
+}

@@ -1,0 +1,351 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Principal } from '../../access/principal.js';
+import { generateApiKey } from '../../api-keys/api-key-format.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { JsonObject } from '../../common/json/read.js';
+import { loadConfig } from '../../config/environment.js';
+import type { McpCaller } from '../claims/mcp-caller.js';
+import type { JwtValidation, JwtValidationFields, McpServerIdentity } from '../config/identity-config.js';
+import { toJwtValidation } from '../config/to-jwt-validation.js';
+import { toRawHeaders } from '../headers/raw-headers.js';
+import { ApiKeyAuthenticator } from './api-key.authenticator.js';
+import { ExternalTokenAuthenticator } from './external-token.authenticator.js';
+import { McpAuthentication } from './mcp-authentication.js';
+import { OAuthTokenAuthenticator } from './oauth-token.authenticator.js';
+import { TokenRefusedError } from './token-refused.error.js';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const KEY = generateApiKey();
+const USER_KEY = generateApiKey();
+const WEAK_KEY = generateApiKey();
+const FOREIGN_KEY = generateApiKey();
+const ISSUER = 'https://login.example.com';
+const OAUTH_ISSUER = 'https://auth.example.com';
+const RESOURCE = 'https://mcp.example.com/search/mcp';
+const METADATA = 'https://mcp.example.com/.well-known/oauth-protected-resource/search/mcp';
+const PRINCIPAL: Principal = {
+  kind: 'api_key',
+  id: 'key-1',
+  organisationId: 'org-1',
+  workspaceId: 'ws-1',
+  scopes: new Set(['mcp.invoke']),
+  user: null,
+  enforcedMetadata: {},
+  defaultMetadata: {},
+  rateLimits: [],
+};
+const OWNERS: Readonly<Record<string, Principal>> = {
+  [KEY]: PRINCIPAL,
+  [USER_KEY]: { ...PRINCIPAL, id: 'key-2', user: { user_id: 'u-42', email: 'ann@example.com', sub: 'ann' } },
+  [WEAK_KEY]: { ...PRINCIPAL, scopes: new Set(['completions.write']) },
+  [FOREIGN_KEY]: { ...PRINCIPAL, organisationId: 'org-2' },
+};
+const SERVER: McpServerIdentity = { id: 'server-1', organisationId: 'org-1', workspaceId: 'ws-1', resource: RESOURCE };
+const OAUTH = {
+  MCP_PUBLIC_URL: 'https://mcp.example.com',
+  MCP_OAUTH_ISSUER: OAUTH_ISSUER,
+  MCP_OAUTH_JWKS_URI: `${OAUTH_ISSUER}/keys`,
+  MCP_OAUTH_SCOPES: 'mcp:use,mcp:read',
+};
+
+let lookedUp: string[];
+let judged: { readonly token: string; readonly rules: JwtValidation }[];
+let tokens: Readonly<Record<string, JsonObject>>;
+
+/** A JWT as far as the choice of its judge goes; the judge here is a table. */
+function tokenOf(claims: JsonObject): string {
+  const [header, payload] = [{ alg: 'RS256' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  return `${header}.${payload}.c2ln`;
+}
+
+const EXTERNAL = { iss: ISSUER, sub: 'ann', email: 'ann@login.example.com', organisation_id: 'evil' };
+const OAUTH_CLAIMS = {
+  iss: OAUTH_ISSUER,
+  sub: 'bob',
+  organisation_id: 'org-1',
+  scope: 'mcp:use mcp:read x',
+  client_id: 'cli',
+};
+
+beforeEach(() => {
+  lookedUp = [];
+  judged = [];
+  tokens = {};
+});
+
+function authenticationWith(settings: Readonly<Record<string, string>>): McpAuthentication {
+  const config = loadConfig(settings);
+  const validator = {
+    validate: async (token: string, rules: JwtValidation): Promise<JsonObject> => {
+      judged.push({ token, rules });
+      const claims = tokens[token];
+      if (claims === undefined) throw new TokenRefusedError('signature');
+      return claims;
+    },
+  };
+  const keys = new ApiKeyAuthenticator({
+    ownerOf: async (key) => {
+      lookedUp.push(key);
+      const owner = OWNERS[key];
+      if (owner === undefined) throw new GatewayError('api_key_invalid');
+      return owner;
+    },
+  });
+  const list = [
+    keys,
+    new ExternalTokenAuthenticator(config, validator),
+    new OAuthTokenAuthenticator(config, validator),
+  ];
+  return new McpAuthentication(list, keys, config);
+}
+
+function serverWith(fields: JwtValidationFields): McpServerIdentity {
+  return { ...SERVER, jwtValidation: toJwtValidation({ jwksUri: `${ISSUER}/keys`, ...fields }) };
+}
+
+/** A token that its judge finds good. */
+function good(claims: JsonObject): string {
+  const token = tokenOf(claims);
+  tokens = { ...tokens, [token]: claims };
+  return token;
+}
+
+type Headers = readonly (readonly [string, string])[];
+
+function callerOf(
+  headers: Headers,
+  server = SERVER,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<McpCaller> {
+  return authenticationWith(settings).callerOf({ headers: toRawHeaders(headers.flat()) }, server, NOW);
+}
+
+async function refusalOf(
+  headers: Headers,
+  server = SERVER,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<GatewayError> {
+  const outcome: unknown = await callerOf(headers, server, settings).catch((error: unknown) => error);
+  if (outcome instanceof GatewayError) return outcome;
+  throw new Error('expected a refusal', { cause: outcome });
+}
+
+const bearer = (token: string): readonly [string, string] => ['Authorization', `Bearer ${token}`];
+
+describe('a gateway key', () => {
+  it.each<readonly [string, Headers]>([
+    ['x-gateway-api-key', [['X-Gateway-Api-Key', KEY]]],
+    ['x-portkey-api-key', [['x-portkey-api-key', KEY]]],
+    ['Authorization', [bearer(KEY)]],
+  ])('opens the servers of its tenant: %s', async (_header, headers) => {
+    expect(await callerOf(headers)).toEqual({
+      kind: 'api_key',
+      principal: PRINCIPAL,
+      claims: { sub: 'api_key:key-1', organisation_id: 'org-1', workspace_id: 'ws-1' },
+      sessionUser: '["key","org-1","key-1"]',
+      externalToken: undefined,
+    });
+  });
+
+  it('needs the scope mcp.invoke', async () => {
+    const refusal = await refusalOf([bearer(WEAK_KEY)]);
+    expect(refusal).toMatchObject({ status: 403, code: 'permission_denied' });
+    expect(refusal.message).toContain('mcp.invoke');
+  });
+
+  it('does not know the servers of others', async () => {
+    expect(await refusalOf([bearer(FOREIGN_KEY)])).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await refusalOf([bearer(KEY)], { ...SERVER, workspaceId: 'ws-2' })).toMatchObject({ code: 'not_found' });
+    expect((await callerOf([bearer(KEY)], { ...SERVER, workspaceId: null })).kind).toBe('api_key');
+  });
+
+  it('that is bad is not made up for by a good token', async () => {
+    const token = good(EXTERNAL);
+    expect(await refusalOf([['x-gateway-api-key', 'junk'], bearer(token)], serverWith({}))).toMatchObject({
+      code: 'api_key_invalid',
+    });
+  });
+
+  it('counts once when its owner was looked up before', async () => {
+    const authentication = authenticationWith({});
+    const headers = toRawHeaders(['x-gateway-api-key', KEY]);
+    const keyOwner = await authentication.keyOwnerOf(headers, NOW);
+    expect((await authentication.callerOf({ headers, keyOwner }, SERVER, NOW)).principal).toBe(PRINCIPAL);
+    expect(lookedUp).toEqual([KEY]);
+    expect(await authentication.keyOwnerOf(toRawHeaders(['authorization', 'Bearer e30.e30.x']), NOW)).toBeUndefined();
+  });
+
+  it('is never taken for the token of a user', async () => {
+    for (const server of [serverWith({}), serverWith({ header_key: 'X-Id-Token' })]) {
+      const caller = await callerOf([['x-gateway-api-key', KEY], bearer(USER_KEY), ['X-Id-Token', USER_KEY]], server);
+      expect(caller).toMatchObject({ kind: 'api_key', externalToken: undefined });
+    }
+    expect(judged).toEqual([]);
+  });
+});
+
+describe("a token of the company's provider", () => {
+  it('is enough where the server trusts the provider', async () => {
+    const token = good(EXTERNAL);
+    expect(await callerOf([bearer(token)], serverWith({}))).toEqual({
+      kind: 'external',
+      principal: { ...PRINCIPAL, kind: 'mcp_user', id: 'ann' },
+      claims: { ...EXTERNAL, organisation_id: 'org-1', workspace_id: 'ws-1' },
+      sessionUser: `["token","org-1","${ISSUER}","ann"]`,
+      externalToken: token,
+    });
+  });
+
+  it('may come in a header of its own, with or without the word Bearer', async () => {
+    const token = good(EXTERNAL);
+    for (const value of [token, `Bearer ${token}`]) {
+      const caller = await callerOf([bearer(KEY), ['x-id-token', value]], serverWith({ header_key: 'X-Id-Token' }));
+      expect(caller).toMatchObject({ kind: 'external', externalToken: token, principal: { id: 'key-1' } });
+    }
+  });
+
+  it('names the user, and the key beside it the tenant', async () => {
+    const token = good(EXTERNAL);
+    const caller = await callerOf([['x-gateway-api-key', USER_KEY], bearer(token)], serverWith({}));
+    expect(caller).toMatchObject({
+      kind: 'external',
+      principal: { kind: 'api_key', id: 'key-2' },
+      claims: { email: 'ann@login.example.com', user_id: 'u-42', organisation_id: 'org-1' },
+      sessionUser: `["token","org-1","${ISSUER}","ann"]`,
+    });
+  });
+
+  it('that is bad is not made up for by a good key', async () => {
+    const headers: Headers = [['x-gateway-api-key', KEY], bearer(tokenOf(EXTERNAL))];
+    expect(await refusalOf(headers, serverWith({}))).toMatchObject({
+      status: 401,
+      code: 'token_invalid',
+      reason: 'signature',
+    });
+  });
+
+  it('is nothing to a server that trusts no provider', async () => {
+    expect(await refusalOf([bearer(good(EXTERNAL))])).toMatchObject({ status: 401, code: 'token_invalid' });
+    const caller = await callerOf([['x-gateway-api-key', KEY], bearer(good(EXTERNAL))]);
+    expect(caller).toMatchObject({ kind: 'api_key', externalToken: undefined });
+    expect(judged).toEqual([]);
+  });
+
+  it('has to speak of somebody', async () => {
+    expect(await refusalOf([bearer(good({ iss: ISSUER, sub: '' }))], serverWith({}))).toMatchObject({
+      reason: 'no_subject',
+    });
+    for (const sub of ['x'.repeat(256), 'nul\0', 'line\nbreak']) {
+      expect(await refusalOf([bearer(good({ iss: ISSUER, sub }))], serverWith({}))).toMatchObject({ status: 401 });
+    }
+    expect((await callerOf([bearer(good({ client_id: 'job' }))], serverWith({}))).sessionUser).toBe(
+      `["token","org-1","${ISSUER}/keys","job"]`,
+    );
+  });
+});
+
+describe('a token of the authorization server', () => {
+  it('has to be issued for the address of the server', async () => {
+    const token = good(OAUTH_CLAIMS);
+    const caller = await callerOf([bearer(token)], SERVER, OAUTH);
+    expect(judged[0]?.rules).toMatchObject({ issuer: OAUTH_ISSUER, audience: [RESOURCE] });
+    expect(caller).toMatchObject({
+      kind: 'oauth',
+      claims: {
+        sub: 'bob',
+        scope: 'mcp:use mcp:read x',
+        client_id: 'cli',
+        organisation_id: 'org-1',
+        workspace_id: 'ws-1',
+      },
+    });
+    expect(caller.externalToken).toBeUndefined();
+  });
+
+  it('needs every scope, and the challenge names all of them', async () => {
+    const refusal = await refusalOf([bearer(good({ ...OAUTH_CLAIMS, scope: 'mcp:read' }))], SERVER, OAUTH);
+    expect(refusal).toMatchObject({ status: 403, code: 'permission_denied' });
+    expect(refusal.headers['www-authenticate']).toBe(
+      `Bearer resource_metadata="${METADATA}", error="insufficient_scope", scope="mcp:use mcp:read"`,
+    );
+  });
+
+  it.each<readonly [string, JsonObject]>([
+    ['another organisation', { organisation_id: 'org-2' }],
+    ['no organisation', { organisation_id: undefined }],
+    ['an organisation that only begins the same', { organisation_id: 'org-10' }],
+    ['another workspace', { workspace_id: ['ws-2', 'ws-3'] }],
+    ['no workspace of all', { workspace_id: [] }],
+  ])('does not know the server when it grants %s', async (_what, claims) => {
+    expect(await refusalOf([bearer(good({ ...OAUTH_CLAIMS, ...claims }))], SERVER, OAUTH)).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('may grant several, in claims of other names', async () => {
+    const settings = { ...OAUTH, MCP_OAUTH_ORGANISATION_CLAIM: 'orgs', MCP_OAUTH_WORKSPACE_CLAIM: 'spaces' };
+    const token = good({ ...OAUTH_CLAIMS, organisation_id: undefined, orgs: ['org-0', 'org-1'], spaces: 'ws-0 ws-1' });
+    expect((await callerOf([bearer(token)], SERVER, settings)).kind).toBe('oauth');
+  });
+
+  it('leaves the tenant to a key beside it', async () => {
+    const token = good({ ...OAUTH_CLAIMS, organisation_id: 'org-2' });
+    const caller = await callerOf([['x-gateway-api-key', KEY], bearer(token)], SERVER, OAUTH);
+    expect(caller).toMatchObject({
+      kind: 'oauth',
+      principal: { id: 'key-1' },
+      claims: { sub: 'bob', organisation_id: 'org-1' },
+    });
+  });
+
+  it.each<readonly [string, JwtValidationFields, JsonObject, string]>([
+    ['its issuer', {}, OAUTH_CLAIMS, 'oauth'],
+    ['the issuer of the company', {}, { ...EXTERNAL }, 'external'],
+    ['an issuer that the server names itself', { issuer: OAUTH_ISSUER }, OAUTH_CLAIMS, 'external'],
+  ])('is told from others by %s', async (_what, fields, claims, kind) => {
+    expect((await callerOf([bearer(good(claims))], serverWith(fields), OAUTH)).kind).toBe(kind);
+  });
+});
+
+describe('without credentials', () => {
+  it('a client learns where to log in, if there is somewhere', async () => {
+    const refusal = await refusalOf([], SERVER, OAUTH);
+    expect(refusal).toMatchObject({ status: 401, code: 'api_key_invalid' });
+    expect(refusal.headers['www-authenticate']).toBe(
+      `Bearer resource_metadata="${METADATA}", scope="mcp:use mcp:read"`,
+    );
+    const keysOnly = await refusalOf([]);
+    expect(keysOnly.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
+    const company = await refusalOf([], serverWith({ issuer: ISSUER }));
+    expect(company.headers['www-authenticate']).toBe(`Bearer resource_metadata="${METADATA}"`);
+  });
+
+  it.each(['Basic dXNlcjpwdw==', 'Bearer', 'Bearer ', 'junk'])('%j counts as none', async (authorization) => {
+    expect(await refusalOf([['authorization', authorization]], serverWith({}))).toMatchObject({ reason: 'missing' });
+  });
+
+  it('a bad token is told apart from none, and no more is told', async () => {
+    const refusal = await refusalOf([bearer(tokenOf(OAUTH_CLAIMS))], SERVER, OAUTH);
+    expect(refusal).toMatchObject({ status: 401, code: 'token_invalid', reason: 'signature' });
+    expect(refusal.headers['www-authenticate']).toBe(
+      `Bearer resource_metadata="${METADATA}", error="invalid_token", ` +
+        'error_description="The access token is not valid for this server", scope="mcp:use mcp:read"',
+    );
+  });
+});
+
+describe('two credentials of one kind', () => {
+  it.each<readonly [string, JwtValidationFields]>([
+    ['authorization', {}],
+    ['x-gateway-api-key', {}],
+    ['x-portkey-api-key', {}],
+    ['x-id-token', { header_key: 'X-Id-Token' }],
+    ['mcp-session-id', {}],
+  ])('are refused: %s', async (name, fields) => {
+    const headers: Headers = [bearer(KEY), [name.toUpperCase(), 'a'], [name, 'b']];
+    expect(await refusalOf(headers, serverWith(fields))).toMatchObject({ status: 400, param: name });
+    expect(lookedUp).toEqual([]);
+  });
+});

@@ -1,0 +1,170 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/principal.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { AppConfig } from '../../config/environment.js';
+import { claimsOfCaller } from '../claims/caller-claims.js';
+import type { McpCaller } from '../claims/mcp-caller.js';
+import type { McpServerIdentity } from '../config/identity-config.js';
+import { assertSingleHeaders, type RawHeader } from '../headers/raw-headers.js';
+import { ApiKeyAuthenticator } from './api-key.authenticator.js';
+import { bearerChallenge } from './bearer-challenge.js';
+import { InsufficientScopeError } from './insufficient-scope.error.js';
+import type { McpAuthenticator, McpEvidence, McpRequest, McpUser } from './mcp-authenticator.js';
+import { KEY_HEADERS, tokenIn } from './mcp-credentials.js';
+import { protectedResourceMetadata, resourceMetadataUrl } from './protected-resource.js';
+import { TokenRefusedError } from './token-refused.error.js';
+
+/** The list of strategies, in their order. */
+export const MCP_AUTHENTICATORS = Symbol('MCP_AUTHENTICATORS');
+
+/**
+ * Finds out who calls an MCP server. With a key and a token, the key decides the tenant and the token the user. Whatever is presented
+ * has to be good: a bad token is not made up for by a good key.
+ */
+@Injectable()
+export class McpAuthentication {
+  constructor(
+    @Inject(MCP_AUTHENTICATORS) private readonly authenticators: readonly McpAuthenticator[],
+    private readonly keys: ApiKeyAuthenticator,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * The owner of the request's gateway key, before the server is known: addresses without a workspace are looked up in its
+   * tenant. Hand the result on to `callerOf`, so that the call counts once. Undefined without a key.
+   * @throws GatewayError `validation_failed`, `api_key_invalid`, `permission_denied`, `rate_limited`
+   */
+  async keyOwnerOf(headers: readonly RawHeader[], now: Date): Promise<Principal | undefined> {
+    assertSingleHeaders(headers, KEY_HEADERS);
+    return this.keys.keyOwnerOf(headers, now);
+  }
+
+  /**
+   * @throws GatewayError `api_key_invalid` and `token_invalid` with a challenge that says where to log in, `permission_denied`,
+   * `not_found` for a server of another tenant, `identity_provider_unavailable`, `rate_limited`, `validation_failed`
+   */
+  async callerOf(request: McpRequest, server: McpServerIdentity, now: Date): Promise<McpCaller> {
+    assertSingleHeaders(request.headers, [...KEY_HEADERS, server.jwtValidation?.headerKey ?? 'authorization']);
+    try {
+      const { keyOwner, found } = await this.collect(request, server, now);
+      if (keyOwner !== undefined) {
+        assertSameTenant(keyOwner, server);
+        return toCaller(keyOwner, found, server, keyOwner);
+      }
+      if (found?.user === undefined) throw this.missing(request, server);
+      found.user.assertMayEnter();
+      return toCaller(userPrincipal(found.user, server), found, server, undefined);
+    } catch (error) {
+      throw this.withChallenge(error, server);
+    }
+  }
+
+  /** Value of `WWW-Authenticate` for a caller without credentials. */
+  challengeFor(server: McpServerIdentity): string {
+    return bearerChallenge({ resourceMetadata: this.metadataUrl(server), scopes: this.config.MCP_OAUTH_SCOPES });
+  }
+
+  private async collect(
+    request: McpRequest,
+    server: McpServerIdentity,
+    now: Date,
+  ): Promise<{ readonly keyOwner: Principal | undefined; readonly found: McpEvidence | undefined }> {
+    let keyOwner: Principal | undefined;
+    let found: McpEvidence | undefined;
+    for (const authenticator of this.authenticators) {
+      // One user is enough; a second token is neither believed nor passed on.
+      if (found?.user !== undefined) break;
+      const evidence = await authenticator.authenticate(request, server, now);
+      if (evidence === undefined) continue;
+      keyOwner ??= evidence.keyOwner;
+      found = evidence;
+    }
+    return { keyOwner, found };
+  }
+
+  private missing(request: McpRequest, server: McpServerIdentity): unknown {
+    const header = server.jwtValidation?.headerKey ?? 'authorization';
+    if (tokenIn(request.headers, header) !== undefined) return new TokenRefusedError('malformed');
+    return new GatewayError('api_key_invalid', {
+      reason: 'missing',
+      headers: { 'www-authenticate': this.challengeFor(server) },
+    });
+  }
+
+  /** RFC 6750, section 3, and RFC 9728, section 5.1. */
+  private withChallenge(error: unknown, server: McpServerIdentity): unknown {
+    const resourceMetadata = this.metadataUrl(server);
+    const scopes = this.config.MCP_OAUTH_SCOPES;
+    if (error instanceof TokenRefusedError) {
+      const { description: errorDescription } = error;
+      const challenge = bearerChallenge({ resourceMetadata, error: 'invalid_token', errorDescription, scopes });
+      return new GatewayError('token_invalid', {
+        reason: error.reason,
+        cause: error,
+        headers: { 'www-authenticate': challenge },
+      });
+    }
+    if (error instanceof InsufficientScopeError) {
+      const challenge = bearerChallenge({ resourceMetadata, error: 'insufficient_scope', scopes });
+      return new GatewayError('permission_denied', { cause: error, headers: { 'www-authenticate': challenge } });
+    }
+    return error;
+  }
+
+  private metadataUrl(server: McpServerIdentity): string | undefined {
+    if (protectedResourceMetadata(server, this.config) === undefined) return undefined;
+    return resourceMetadataUrl(server.resource);
+  }
+}
+
+/** Also checked where the server is looked up. Here it keeps a mistake there from becoming a way into another tenant. */
+function assertSameTenant(keyOwner: Principal, server: McpServerIdentity): void {
+  const isSameOrganisation = keyOwner.organisationId === server.organisationId;
+  const isSameWorkspace =
+    keyOwner.workspaceId === null || server.workspaceId === null || keyOwner.workspaceId === server.workspaceId;
+  if (!isSameOrganisation || !isSameWorkspace) throw new GatewayError('not_found');
+}
+
+function userPrincipal(user: McpUser, server: McpServerIdentity): Principal {
+  return {
+    kind: 'mcp_user',
+    id: user.subject,
+    organisationId: server.organisationId,
+    workspaceId: server.workspaceId,
+    scopes: new Set(['mcp.invoke']),
+    user: null,
+    enforcedMetadata: {},
+    defaultMetadata: {},
+    rateLimits: [],
+  };
+}
+
+function toCaller(
+  principal: Principal,
+  found: McpEvidence | undefined,
+  server: McpServerIdentity,
+  key: Principal | undefined,
+): McpCaller {
+  const user = found?.user;
+  return {
+    kind: user === undefined || found === undefined ? 'api_key' : found.kind,
+    principal,
+    claims: claimsOfCaller({
+      organisationId: principal.organisationId,
+      // A key of the whole organisation acts in the server's workspace.
+      workspaceId: principal.workspaceId ?? server.workspaceId,
+      key,
+      token: user?.claims,
+    }),
+    sessionUser: sessionUser(principal, user),
+    externalToken: found?.kind === 'external' ? user?.forwardableToken : undefined,
+  };
+}
+
+/** In JSON, where no two lists of names are spelled alike. */
+function sessionUser(principal: Principal, user: McpUser | undefined): string {
+  const { organisationId } = principal;
+  if (user !== undefined) return JSON.stringify(['token', organisationId, user.issuer, user.subject]);
+  if (principal.user !== null) return JSON.stringify(['user', organisationId, principal.user.user_id]);
+  return JSON.stringify(['key', organisationId, principal.id]);
+}

@@ -1,0 +1,33 @@
+import { type Credentials, readCredentials } from '../../api-keys/credentials.js';
+import { looksLikeApiKey } from '../../api-keys/api-key-format.js';
+import { headerValue, type RawHeader } from '../headers/raw-headers.js';
+
+/** Headers in which the gateway's own keys come. */
+export const KEY_HEADERS = ['x-gateway-api-key', 'x-portkey-api-key'] as const;
+
+/** The gateway key of a request: in its own header, or as a bearer token in the form of a key. */
+export function keyIn(headers: readonly RawHeader[]): string | undefined {
+  const credentials = credentialsIn(headers);
+  return credentials.kind === 'api_key' ? credentials.key : undefined;
+}
+
+/**
+ * A user's token in the named header; in others than `Authorization` the word `Bearer` may be left out. Never a gateway key:
+ * what is not taken for a token here is not passed on as one.
+ */
+export function tokenIn(headers: readonly RawHeader[], headerName: string): string | undefined {
+  const value = headerValue(headers, headerName)?.trim();
+  if (value === undefined || value === '') return undefined;
+  const bearer = /^Bearer +(\S+)$/i.exec(value)?.[1];
+  const token = bearer ?? (headerName === 'authorization' ? undefined : value);
+  return token === undefined || looksLikeApiKey(token) ? undefined : token;
+}
+
+function credentialsIn(headers: readonly RawHeader[]): Credentials {
+  const [own, other] = KEY_HEADERS;
+  return readCredentials({
+    [own]: headerValue(headers, own),
+    [other]: headerValue(headers, other),
+    authorization: headerValue(headers, 'authorization'),
+  });
+}

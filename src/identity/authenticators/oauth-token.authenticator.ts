@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { JsonObject } from '../../common/json/read.js';
+import { AppConfig } from '../../config/environment.js';
+import { type JwtValidation, type McpServerIdentity, SIGNATURE_ALGORITHMS } from '../config/identity-config.js';
+import { wordsOf } from './claim-rules.js';
+import { InsufficientScopeError } from './insufficient-scope.error.js';
+import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
+import { tokenIn } from './mcp-credentials.js';
+import { subjectOf } from './token-subject.js';
+import { TokenValidator } from './token-validator.js';
+
+const CLOCK_TOLERANCE_SECONDS = 5;
+const INTROSPECTION_CACHE_SECONDS = 30;
+
+/** A token that the configured authorization server issued for this very server: the gateway is its protected resource. */
+@Injectable()
+export class OAuthTokenAuthenticator implements McpAuthenticator {
+  constructor(
+    private readonly config: AppConfig,
+    @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
+  ) {}
+
+  async authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
+    const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_SCOPES: needed } = this.config;
+    if (issuer === undefined) return undefined;
+    const token = tokenIn(request.headers, 'authorization');
+    if (token === undefined) return undefined;
+    const claims = await this.tokens.validate(token, this.rulesFor(issuer, server), now);
+    const held = new Set(wordsOf(claims['scope'] ?? claims['scp']));
+    if (needed.some((scope) => !held.has(scope))) throw new InsufficientScopeError();
+    return {
+      kind: 'oauth',
+      user: { claims, ...subjectOf(claims, issuer), assertMayEnter: () => this.assertTenant(claims, server) },
+    };
+  }
+
+  /** RFC 8707, section 2: a token for another server, or for the gateway as a whole, is none for this one. */
+  private rulesFor(issuer: string, server: McpServerIdentity): JwtValidation {
+    const {
+      MCP_OAUTH_INTROSPECTION_ENDPOINT: endpoint,
+      MCP_OAUTH_INTROSPECTION_CLIENT_ID: clientId,
+      MCP_OAUTH_INTROSPECTION_CLIENT_SECRET: clientSecret,
+    } = this.config;
+    return {
+      jwksUri: this.config.MCP_OAUTH_JWKS_URI,
+      introspection:
+        endpoint === undefined || clientId === undefined || clientSecret === undefined
+          ? undefined
+          : { endpoint, clientId, clientSecret, cacheSeconds: INTROSPECTION_CACHE_SECONDS },
+      requiredClaims: [],
+      claimValues: {},
+      issuer,
+      audience: [server.resource],
+      algorithms: SIGNATURE_ALGORITHMS,
+      clockToleranceSeconds: CLOCK_TOLERANCE_SECONDS,
+      headerKey: 'authorization',
+    };
+  }
+
+  /** Deny by default: a token that names no organisation grants none. A foreign server does not exist for the caller. */
+  private assertTenant(claims: JsonObject, server: McpServerIdentity): void {
+    const { MCP_OAUTH_ORGANISATION_CLAIM: organisationClaim, MCP_OAUTH_WORKSPACE_CLAIM: workspaceClaim } = this.config;
+    if (!wordsOf(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');
+    const workspaces = claims[workspaceClaim];
+    if (workspaces === undefined || workspaces === null || server.workspaceId === null) return;
+    if (!wordsOf(workspaces).includes(server.workspaceId)) throw new GatewayError('not_found');
+  }
+}

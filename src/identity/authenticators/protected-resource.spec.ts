@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from '../../config/environment.js';
+import { toJwtValidation } from '../config/to-jwt-validation.js';
+import { bearerChallenge } from './bearer-challenge.js';
+import { protectedResourceMetadata, resourceAt, resourceMetadataUrl } from './protected-resource.js';
+
+const OAUTH = {
+  MCP_PUBLIC_URL: 'https://mcp.example.com/',
+  MCP_OAUTH_ISSUER: 'https://auth.example.com',
+  MCP_OAUTH_JWKS_URI: 'https://auth.example.com/keys',
+};
+const SERVER = { resource: 'https://mcp.example.com/team/search/mcp' };
+const COMPANY = toJwtValidation({ jwksUri: 'https://login.example.com/keys', issuer: 'https://login.example.com' });
+
+describe('the address of a server', () => {
+  it('is built from the setting', () => {
+    expect(resourceAt('/team/search/mcp', loadConfig(OAUTH))).toBe(SERVER.resource);
+    expect(resourceAt('/search/mcp', loadConfig({ PORT: '9000' }))).toBe('http://localhost:9000/search/mcp');
+  });
+
+  it('has its metadata where RFC 9728 says', () => {
+    expect(resourceMetadataUrl(SERVER.resource)).toBe(
+      'https://mcp.example.com/.well-known/oauth-protected-resource/team/search/mcp',
+    );
+  });
+});
+
+describe('the metadata of a server', () => {
+  it('is that of RFC 9728', () => {
+    expect(protectedResourceMetadata(SERVER, loadConfig({ ...OAUTH, MCP_OAUTH_SCOPES: 'a,b' }))).toEqual({
+      resource: SERVER.resource,
+      authorization_servers: ['https://auth.example.com'],
+      bearer_methods_supported: ['header'],
+      scopes_supported: ['a', 'b'],
+    });
+  });
+
+  it('names the listed authorization servers, and the provider of the server first', () => {
+    const listed = loadConfig({ ...OAUTH, MCP_OAUTH_AUTHORIZATION_SERVERS: 'https://a.example,https://b.example' });
+    expect(protectedResourceMetadata({ ...SERVER, jwtValidation: COMPANY }, listed)?.authorization_servers).toEqual([
+      'https://login.example.com',
+      'https://a.example',
+      'https://b.example',
+    ]);
+  });
+
+  it('is not there where nobody can log in', () => {
+    const none = loadConfig({});
+    expect(protectedResourceMetadata(SERVER, none)).toBeUndefined();
+    const elsewhere = { ...COMPANY, headerKey: 'x-id-token' };
+    expect(protectedResourceMetadata({ ...SERVER, jwtValidation: elsewhere }, none)).toBeUndefined();
+    const nameless = { ...COMPANY, issuer: 'company' };
+    expect(protectedResourceMetadata({ ...SERVER, jwtValidation: nameless }, none)).toBeUndefined();
+  });
+});
+
+describe('a challenge', () => {
+  it('has its parameters quoted', () => {
+    expect(bearerChallenge({ error: 'invalid_token', errorDescription: 'a "b" \\ é\n' })).toBe(
+      'Bearer error="invalid_token", error_description="a \\"b\\" \\\\ ??"',
+    );
+  });
+
+  it('is never without a parameter', () => {
+    expect(bearerChallenge({})).toBe('Bearer realm="tollgate"');
+    expect(bearerChallenge({ scopes: [] })).toBe('Bearer realm="tollgate"');
+  });
+});

@@ -1,0 +1,59 @@
+import type { AppConfig } from '../../config/environment.js';
+import type { McpServerIdentity } from '../config/identity-config.js';
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+
+/** RFC 9728, section 2. */
+export interface ProtectedResourceMetadata {
+  readonly resource: string;
+  readonly authorization_servers: readonly string[];
+  readonly bearer_methods_supported: readonly ['header'];
+  readonly scopes_supported?: readonly string[];
+}
+
+type PublicAddress = Pick<AppConfig, 'MCP_PUBLIC_URL' | 'PORT'>;
+type OAuthSettings = Pick<AppConfig, 'MCP_OAUTH_ISSUER' | 'MCP_OAUTH_AUTHORIZATION_SERVERS' | 'MCP_OAUTH_SCOPES'>;
+
+/**
+ * The address of a server at the gateway, as clients type it. From the setting, never from `Host` or `X-Forwarded-*`: clients compare
+ * it with what they typed, and it is the audience of their tokens.
+ * @param path with its leading slash
+ */
+export function resourceAt(path: string, { MCP_PUBLIC_URL: origin, PORT: port }: PublicAddress): string {
+  return new URL(origin ?? `http://localhost:${port}`).origin + path;
+}
+
+/** RFC 9728, section 3: the well-known part stands between the origin and the path of the resource. */
+export function resourceMetadataUrl(resource: string): string {
+  const { origin, pathname } = new URL(resource);
+  return origin + WELL_KNOWN + pathname;
+}
+
+/** Undefined when there is nowhere to log in: the server takes keys only. */
+export function protectedResourceMetadata(
+  server: Pick<McpServerIdentity, 'resource' | 'jwtValidation'>,
+  settings: OAuthSettings,
+): ProtectedResourceMetadata | undefined {
+  const servers = authorizationServers(server, settings);
+  if (servers.length === 0) return undefined;
+  const scopes = settings.MCP_OAUTH_SCOPES;
+  return {
+    resource: server.resource,
+    authorization_servers: servers,
+    bearer_methods_supported: ['header'],
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+  };
+}
+
+/** The company's identity provider first, where the server trusts one by its name. */
+function authorizationServers(
+  { jwtValidation }: Pick<McpServerIdentity, 'jwtValidation'>,
+  settings: OAuthSettings,
+): readonly string[] {
+  const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_AUTHORIZATION_SERVERS: listed } = settings;
+  const own = listed.length > 0 || issuer === undefined ? listed : [issuer];
+  // In another header, a client that follows the MCP specification would not send it.
+  const isUsual = jwtValidation?.headerKey === 'authorization';
+  const external = isUsual && jwtValidation.issuer !== undefined && URL.canParse(jwtValidation.issuer);
+  return [...new Set([...(external && jwtValidation.issuer !== undefined ? [jwtValidation.issuer] : []), ...own])];
+}

@@ -1,0 +1,35 @@
+/** Why a user's token is refused. */
+export type TokenRefusal =
+  | 'malformed'
+  | 'too_long'
+  | 'wrong_type'
+  | 'algorithm'
+  | 'unknown_key'
+  | 'signature'
+  | 'no_expiry'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'issuer'
+  | 'audience'
+  | 'no_subject'
+  | 'missing_claim'
+  | 'claim_value'
+  | 'inactive';
+
+/** The token is at fault, not the provider. The reason is for the log; callers are told no more than `description`. */
+export class TokenRefusedError extends Error {
+  constructor(
+    readonly reason: TokenRefusal,
+    options?: { cause?: unknown },
+  ) {
+    super(`token refused: ${reason}`, options);
+    this.name = 'TokenRefusedError';
+  }
+
+  /** For `error_description` (RFC 6750, section 3): what tells an honest client to renew its token, and nothing that helps others. */
+  get description(): string {
+    return this.reason === 'expired' || this.reason === 'inactive'
+      ? 'The access token has expired or was revoked'
+      : 'The access token is not valid for this server';
+  }
+}

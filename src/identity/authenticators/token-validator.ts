@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { JsonObject } from '../../common/json/read.js';
+import type { JwtValidation } from '../config/identity-config.js';
+import { assertClaims } from './claim-rules.js';
+import { IdentityProviderClient } from './identity-provider-client.js';
+import { Introspector } from './introspector.js';
+import { verifyJwt } from './jwt-verifier.js';
+import { assertTokenSize, isTokenText, looksLikeJwt } from './token-form.js';
+import { TokenRefusedError } from './token-refused.error.js';
+
+/** A key that the provider withdraws is believed for at most this long more. */
+const CACHE_MS = 60_000;
+const MAX_TOKENS = 10_000;
+
+interface VerifiedToken {
+  readonly claims: JsonObject;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+/** Judges users' tokens by the rules of a server. */
+@Injectable()
+export class TokenValidator {
+  private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS });
+  private readonly introspector: Introspector;
+
+  constructor(private readonly provider: IdentityProviderClient) {
+    this.introspector = new Introspector(provider);
+  }
+
+  /**
+   * The claims of a good token.
+   * @throws TokenRefusedError
+   * @throws GatewayError `identity_provider_unavailable`
+   */
+  async validate(token: string, rules: JwtValidation, now: Date): Promise<JsonObject> {
+    assertTokenSize(token);
+    if (!isTokenText(token)) throw new TokenRefusedError('malformed');
+    const { jwksUri, introspection } = rules;
+    if (jwksUri !== undefined && (introspection === undefined || looksLikeJwt(token))) {
+      return this.claimsOfJwt(token, jwksUri, rules, now);
+    }
+    if (introspection === undefined) throw new TokenRefusedError('malformed');
+    const claims = await this.introspector.introspect(token, introspection, rules, now);
+    assertClaims(claims, rules);
+    return claims;
+  }
+
+  private async claimsOfJwt(token: string, jwksUri: string, rules: JwtValidation, now: Date): Promise<JsonObject> {
+    // With the rules in the key: what one server accepts says nothing about another.
+    const key = hash('sha256', JSON.stringify([rules, token]), 'base64');
+    const cached = this.verified.get(key);
+    if (cached !== undefined && now.getTime() < cached.until) return cached.claims;
+    const claims = await verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now);
+    assertClaims(claims, rules);
+    this.verified.set(key, { claims, until: Math.min(now.getTime() + CACHE_MS, expiryOf(claims)) });
+    return claims;
+  }
+}
+
+/** Unix milliseconds; verified tokens have one. */
+function expiryOf({ exp }: JsonObject): number {
+  return typeof exp === 'number' ? exp * 1000 : 0;
+}

@@ -1,0 +1,74 @@
+import type { KeyUser, Principal } from '../../access/principal.js';
+import type { JsonObject } from '../../common/json/read.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+
+/**
+ * Where the claims of each kind of caller come from. "token" is the verified token of the company's identity provider or of
+ * the authorization server; what is not in the table comes from the source named last.
+ *
+ * | claim           | user key                | service key    | token (external, OAuth)           | key + token          |
+ * | --------------- | ----------------------- | -------------- | --------------------------------- | -------------------- |
+ * | sub             | user.sub, else user_id  | api_key:<id>   | sub                               | token                |
+ * | email           | user.email              | absent         | email                             | token                |
+ * | username        | user.username           | absent         | username, else preferred_username | token                |
+ * | user_id         | user.user_id            | absent         | absent: no gateway user is known  | the key's, if same sub |
+ * | workspace_id    | gateway                 | gateway        | gateway                           | gateway              |
+ * | organisation_id | gateway                 | gateway        | gateway                           | gateway              |
+ * | scope           | user.claims             | absent         | scope, else scp                   | token                |
+ * | client_id       | user.claims             | absent         | client_id, else azp               | token                |
+ * | any other       | user.claims             | absent         | the token's claim of that name    | token                |
+ */
+export interface ClaimSources {
+  /** The gateway's own words: a token can never set them. */
+  readonly organisationId: string;
+  readonly workspaceId: string | null;
+  /** The gateway key that the request brought. */
+  readonly key?: Pick<Principal, 'id' | 'user'> | undefined;
+  /** The verified claims of the user's token. They go before the key's user. */
+  readonly token?: JsonObject | undefined;
+}
+
+/** All claims about a caller; what is not known is not there. */
+export function claimsOfCaller({ organisationId, workspaceId, key, token }: ClaimSources): JsonObject {
+  const user = key?.user ?? undefined;
+  const personal = token === undefined ? claimsOfKey(key) : claimsOfToken(token);
+  return known({
+    ...personal,
+    user_id: gatewayUserId(user, token),
+    workspace_id: workspaceId,
+    organisation_id: organisationId,
+  });
+}
+
+function claimsOfKey(key: ClaimSources['key']): JsonObject {
+  if (key === undefined) return {};
+  const { user } = key;
+  // Marked, so that a server can tell a machine from a person.
+  if (user === null) return { sub: `api_key:${key.id}` };
+  const { email, username } = user;
+  return { ...user.claims, ...withoutUndefined({ email, username }), sub: user.sub ?? user.user_id };
+}
+
+function claimsOfToken(token: JsonObject): JsonObject {
+  return {
+    ...token,
+    username: token['username'] ?? token['preferred_username'],
+    scope: token['scope'] ?? spaced(token['scp']),
+    client_id: token['client_id'] ?? token['azp'],
+  };
+}
+
+/** A key and a token of two people would make a third one: the key's user is told only if the token speaks of the same. */
+function gatewayUserId(user: KeyUser | undefined, token: JsonObject | undefined): string | undefined {
+  if (token === undefined) return user?.user_id;
+  return user?.sub !== undefined && user.sub === token['sub'] ? user.user_id : undefined;
+}
+
+/** Some providers list scopes in an array `scp`; RFC 9068, section 2.2.3, has one string. */
+function spaced(scopes: unknown): unknown {
+  return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string').join(' ') : scopes;
+}
+
+function known(claims: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined && value !== null));
+}

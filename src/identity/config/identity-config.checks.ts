@@ -1,0 +1,141 @@
+import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { describeEgressRefusal, EgressRefusedError } from '../../upstream/egress/egress-refused.error.js';
+import { foldName, IDENTITY_HEADERS, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
+import {
+  type ForwardHeaders,
+  type IdentityFields,
+  identityHeaderName,
+  type JwtValidationFields,
+  type UserIdentityForwarding,
+} from './identity-config.js';
+
+/** What decides beside the fields themselves. */
+export interface CheckContext {
+  readonly egress: EgressPolicy;
+  /** Whether there is a JWT_PRIVATE_KEY. */
+  readonly canSign: boolean;
+  /** Names of the headers that the server gets from its configuration. */
+  readonly staticHeaders?: readonly string[];
+}
+
+/**
+ * Checks the rules between the identity fields of an MCP server; those of single fields are on the DTOs.
+ * @throws GatewayError `validation_failed` that names every broken field
+ */
+export function assertIdentityFields(fields: IdentityFields, context: CheckContext): void {
+  const details = [
+    ...forwardingProblems(fields, context),
+    ...validationProblems(fields.jwt_validation ?? undefined, context.egress),
+    ...forwardHeadersProblems(fields.forward_headers ?? undefined),
+    ...staticHeaderProblems(fields, context.staticHeaders ?? []),
+  ];
+  if (details.length === 0) return;
+  throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
+}
+
+function forwardingProblems(fields: IdentityFields, { canSign }: CheckContext): readonly ErrorDetail[] {
+  const forwarding = fields.user_identity_forwarding ?? undefined;
+  if (forwarding === undefined) return [];
+  const { method } = forwarding;
+  const problems: ErrorDetail[] = [];
+  const complain = (field: string, expected: string): void => {
+    problems.push(problem(`user_identity_forwarding.${field}`, expected));
+  };
+  const refusal = whyNotIdentityHeader(forwarding);
+  if (refusal !== undefined) complain('header_name', refusal);
+  if (method !== 'jwt_header') {
+    if (forwarding.jwt_expiry_seconds !== undefined) complain('jwt_expiry_seconds', 'is only for method jwt_header');
+    if (forwarding.audience !== undefined) complain('audience', 'is only for method jwt_header');
+  }
+  if (method === 'bearer') {
+    if (forwarding.include_claims !== undefined) complain('include_claims', 'is not for method bearer');
+    if (!fields.jwt_validation)
+      complain('method', 'bearer needs jwt_validation: only tokens that were validated are passed on');
+  }
+  if (method === 'jwt_header' && !canSign)
+    complain('method', 'jwt_header needs JWT_PRIVATE_KEY, which this gateway does not have');
+  return problems;
+}
+
+function whyNotIdentityHeader({ method, header_name: name }: UserIdentityForwarding): string | undefined {
+  if (name === undefined) return undefined;
+  const refusal = whyNotWritable(name);
+  if (refusal !== undefined) return refusal;
+  const folded = foldName(name);
+  if (folded === 'authorization') return method === 'bearer' ? undefined : 'may be Authorization only with bearer';
+  // A server that takes one for the other would take claims without a signature for a signed token.
+  const standard = foldName(identityHeaderName({ method }));
+  return IDENTITY_HEADERS.has(folded) && folded !== standard ? 'must not be the header of another method' : undefined;
+}
+
+function validationProblems(fields: JwtValidationFields | undefined, egress: EgressPolicy): readonly ErrorDetail[] {
+  if (fields === undefined) return [];
+  const problems: ErrorDetail[] = [];
+  for (const [one, other] of [
+    ['jwksUri', 'jwks_uri'],
+    ['requiredClaims', 'required_claims'],
+  ] as const) {
+    if (fields[one] !== undefined && fields[other] !== undefined) {
+      problems.push(problem(`jwt_validation.${other}`, `is the same as ${one}: send one of them`));
+    }
+  }
+  const jwksField = fields.jwks_uri === undefined ? 'jwksUri' : 'jwks_uri';
+  const jwksUri = fields[jwksField];
+  if (jwksUri === undefined && fields.introspection === undefined) {
+    problems.push(problem('jwt_validation.jwksUri', 'is required without introspection'));
+  }
+  const addresses = [
+    [`jwt_validation.${jwksField}`, jwksUri],
+    ['jwt_validation.introspection.endpoint', fields.introspection?.endpoint],
+  ] as const;
+  problems.push(...addresses.flatMap(([param, url]) => (url === undefined ? [] : egressProblems(param, url, egress))));
+  const headerProblem = fields.header_key === undefined ? undefined : whyNotTokenHeader(fields.header_key);
+  if (headerProblem !== undefined) problems.push(problem('jwt_validation.header_key', headerProblem));
+  return problems;
+}
+
+function whyNotTokenHeader(name: string): string | undefined {
+  if (foldName(name).startsWith('x-gateway-') || foldName(name).startsWith('x-portkey-')) {
+    return "must not be one of the gateway's own headers";
+  }
+  if (IDENTITY_HEADERS.has(foldName(name)))
+    return 'must not be an identity header: those are deleted when they come in';
+  return whyNotWritable(name);
+}
+
+function forwardHeadersProblems(fields: ForwardHeaders | undefined): readonly ErrorDetail[] {
+  return (fields?.headers ?? []).flatMap((name, index) => {
+    const param = `forward_headers.headers.${index}`;
+    if (!isHeaderName(name)) return [problem(param, 'must be a header name (RFC 9110, section 5.6.2)')];
+    // To name a protected header as an exception changes nothing and does no harm.
+    const refused = fields?.mode === 'allowlist' && isNeverForwarded(foldName(name));
+    return refused ? [problem(param, 'names a header that is never forwarded')] : [];
+  });
+}
+
+function staticHeaderProblems(fields: IdentityFields, names: readonly string[]): readonly ErrorDetail[] {
+  const forwarding = fields.user_identity_forwarding ?? undefined;
+  const own = forwarding === undefined ? undefined : foldName(identityHeaderName(forwarding));
+  return names.flatMap((name) => {
+    const folded = foldName(name);
+    const isIdentity = IDENTITY_HEADERS.has(folded) || folded === own;
+    const refusal = isIdentity ? 'is the name of an identity header' : whyNotWritable(name);
+    return refusal === undefined ? [] : [problem(`headers.${name}`, refusal)];
+  });
+}
+
+/** An address that the gateway may never call is refused now and not at the first request. */
+function egressProblems(param: string, url: string, egress: EgressPolicy): readonly ErrorDetail[] {
+  try {
+    egress.checkUrl(new URL(url));
+    return [];
+  } catch (error) {
+    if (!(error instanceof EgressRefusedError)) throw error;
+    return [problem(param, describeEgressRefusal(error))];
+  }
+}
+
+function problem(param: string, expected: string): ErrorDetail {
+  return { param, message: `${param} ${expected}` };
+}

@@ -1,0 +1,112 @@
+export const FORWARDING_METHODS = ['claims_header', 'bearer', 'jwt_header'] as const;
+export type ForwardingMethod = (typeof FORWARDING_METHODS)[number];
+
+export const FORWARD_MODES = ['all-except', 'allowlist'] as const;
+
+/** Asymmetric only (RFC 8725, section 3.1): with a shared secret, a public key could be used to sign. */
+export const SIGNATURE_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+] as const;
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
+
+/** How a server is told who the user is. */
+export interface UserIdentityForwarding {
+  readonly method: ForwardingMethod;
+  readonly include_claims?: readonly string[] | undefined;
+  readonly header_name?: string | undefined;
+  /** Only for `jwt_header`; default 300. */
+  readonly jwt_expiry_seconds?: number | undefined;
+  /** `aud` of the token: with it, a server cannot replay the token at another one. */
+  readonly audience?: string | undefined;
+}
+
+const DEFAULT_HEADER_NAMES: Readonly<Record<ForwardingMethod, string>> = {
+  claims_header: 'X-User-Claims',
+  bearer: 'Authorization',
+  jwt_header: 'X-User-JWT',
+};
+
+/** The name under which a forwarding writes the identity. */
+export function identityHeaderName(forwarding: Pick<UserIdentityForwarding, 'method' | 'header_name'>): string {
+  return forwarding.header_name ?? DEFAULT_HEADER_NAMES[forwarding.method];
+}
+
+/** Which of the client's other headers a server gets. */
+export interface ForwardHeaders {
+  readonly mode: (typeof FORWARD_MODES)[number];
+  readonly headers: readonly string[];
+}
+
+/** RFC 7662. */
+export interface Introspection {
+  readonly endpoint: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** How long an answer is believed. */
+  readonly cacheSeconds: number;
+}
+
+/** How tokens of an identity provider are judged; both spellings of the wire come to this. */
+export interface JwtValidation {
+  readonly jwksUri?: string | undefined;
+  readonly introspection?: Introspection | undefined;
+  readonly requiredClaims: readonly string[];
+  readonly claimValues: Readonly<Record<string, readonly string[]>>;
+  readonly issuer?: string | undefined;
+  readonly audience?: readonly string[] | undefined;
+  readonly algorithms: readonly SignatureAlgorithm[];
+  readonly clockToleranceSeconds: number;
+  /** Header of the user's token, in lower case. */
+  readonly headerKey: string;
+}
+
+/** `jwt_validation` as the wire spells it; `jwksUri` and `requiredClaims` have two spellings. */
+export interface JwtValidationFields {
+  readonly jwksUri?: string | undefined;
+  readonly jwks_uri?: string | undefined;
+  readonly requiredClaims?: readonly string[] | undefined;
+  readonly required_claims?: readonly string[] | undefined;
+  readonly issuer?: string | undefined;
+  readonly audience?: string | readonly string[] | undefined;
+  readonly algorithms?: readonly SignatureAlgorithm[] | undefined;
+  readonly clock_tolerance_seconds?: number | undefined;
+  readonly header_key?: string | undefined;
+  readonly claim_values?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  readonly introspection?: IntrospectionFields | undefined;
+}
+
+export interface IntrospectionFields {
+  readonly endpoint: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly cache_seconds?: number | undefined;
+}
+
+/** The identity fields of an MCP server as they come in. */
+export interface IdentityFields {
+  readonly user_identity_forwarding?: UserIdentityForwarding | null | undefined;
+  readonly jwt_validation?: JwtValidationFields | null | undefined;
+  readonly forward_headers?: ForwardHeaders | null | undefined;
+}
+
+/** What the identity room has to know of an MCP server. */
+export interface McpServerIdentity {
+  readonly id: string;
+  readonly organisationId: string;
+  /** null: a server of the whole organisation. */
+  readonly workspaceId: string | null;
+  /** Public address of the server at the gateway, as clients type it: the audience of their tokens (RFC 8707). */
+  readonly resource: string;
+  readonly userIdentityForwarding?: UserIdentityForwarding | undefined;
+  readonly jwtValidation?: JwtValidation | undefined;
+  readonly forwardHeaders?: ForwardHeaders | undefined;
+}

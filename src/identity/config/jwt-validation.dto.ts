@@ -1,0 +1,131 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsString,
+  IsUrl,
+  Length,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import {
+  type IntrospectionFields,
+  type JwtValidationFields,
+  SIGNATURE_ALGORITHMS,
+  type SignatureAlgorithm,
+} from './identity-config.js';
+import { IsClaimValues, IsTextOrTexts } from './text-or-texts.decorator.js';
+
+const WEB_ADDRESS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
+const MAX_CLAIMS = 64;
+
+/** Asks the provider about tokens that are no JWTs (RFC 7662). */
+export class IntrospectionDto implements IntrospectionFields {
+  @IsUrl(WEB_ADDRESS)
+  readonly endpoint: string;
+
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly client_id: string;
+
+  @IsString()
+  @Length(1, 1024)
+  @IsStorable()
+  readonly client_secret: string;
+
+  /** How long an answer is believed; default 30. */
+  @Optional()
+  @ApiProperty({ type: 'integer' })
+  @IsInt()
+  @Min(0)
+  @Max(300)
+  readonly cache_seconds?: number;
+}
+
+/**
+ * How tokens of the company's identity provider are judged. `jwksUri` and `requiredClaims` may be spelled `jwks_uri` and
+ * `required_claims`. Rules between the fields: identity-config.checks.ts.
+ */
+export class JwtValidationDto implements JwtValidationFields {
+  /** Where the provider publishes its keys. Required without `introspection`. */
+  @Optional()
+  @IsUrl(WEB_ADDRESS)
+  readonly jwksUri?: string;
+
+  @Optional()
+  @IsUrl(WEB_ADDRESS)
+  readonly jwks_uri?: string;
+
+  /** Claims that must be there, and be neither null nor empty. */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(MAX_CLAIMS)
+  @IsString({ each: true })
+  @Length(1, 255, { each: true })
+  @IsStorable()
+  readonly requiredClaims?: string[];
+
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(MAX_CLAIMS)
+  @IsString({ each: true })
+  @Length(1, 255, { each: true })
+  @IsStorable()
+  readonly required_claims?: string[];
+
+  /** Expected `iss`. Without it, every issuer that shares the keys is trusted. */
+  @Optional()
+  @IsString()
+  @Length(1, 2048)
+  @IsStorable()
+  readonly issuer?: string;
+
+  /** Expected `aud`, one of them. Without it, tokens for every application of the provider are taken. */
+  @Optional()
+  @ApiProperty({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })
+  @IsTextOrTexts()
+  readonly audience?: string | string[];
+
+  /** Default: RS256. */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @IsIn(SIGNATURE_ALGORITHMS, { each: true })
+  readonly algorithms?: SignatureAlgorithm[];
+
+  /** How far clocks may differ; default 5. */
+  @Optional()
+  @ApiProperty({ type: 'integer' })
+  @IsInt()
+  @Min(0)
+  @Max(60)
+  readonly clock_tolerance_seconds?: number;
+
+  /** Header of the user's token; default `Authorization`. */
+  @Optional()
+  @IsString()
+  @Length(1, 128)
+  readonly header_key?: string;
+
+  /**
+   * Claims that must have one of the named values; of a list (and of the words of `scope`) one must match.
+   * @example {"groups": ["mcp-users", "admins"]}
+   */
+  @Optional()
+  @ApiProperty({ type: 'object', additionalProperties: true })
+  @IsClaimValues()
+  readonly claim_values?: Record<string, string | string[]>;
+
+  @Optional()
+  @ValidateNested()
+  @Type(() => IntrospectionDto)
+  readonly introspection?: IntrospectionDto;
+}

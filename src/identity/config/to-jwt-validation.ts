@@ -1,0 +1,32 @@
+import type { JwtValidation, JwtValidationFields, SignatureAlgorithm } from './identity-config.js';
+
+const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['RS256'];
+const DEFAULT_CLOCK_TOLERANCE_SECONDS = 5;
+const DEFAULT_INTROSPECTION_CACHE_SECONDS = 30;
+
+/** The wire's spelling to the one that the code uses, defaults filled in. */
+export function toJwtValidation(fields: JwtValidationFields): JwtValidation {
+  const { introspection } = fields;
+  return {
+    jwksUri: fields.jwks_uri ?? fields.jwksUri,
+    introspection: introspection && {
+      endpoint: introspection.endpoint,
+      clientId: introspection.client_id,
+      clientSecret: introspection.client_secret,
+      cacheSeconds: introspection.cache_seconds ?? DEFAULT_INTROSPECTION_CACHE_SECONDS,
+    },
+    requiredClaims: fields.required_claims ?? fields.requiredClaims ?? [],
+    claimValues: Object.fromEntries(
+      Object.entries(fields.claim_values ?? {}).map(([claim, values]) => [claim, listOf(values)]),
+    ),
+    issuer: fields.issuer,
+    audience: fields.audience === undefined ? undefined : listOf(fields.audience),
+    algorithms: fields.algorithms ?? DEFAULT_ALGORITHMS,
+    clockToleranceSeconds: fields.clock_tolerance_seconds ?? DEFAULT_CLOCK_TOLERANCE_SECONDS,
+    headerKey: (fields.header_key ?? 'authorization').toLowerCase(),
+  };
+}
+
+function listOf(value: string | readonly string[]): readonly string[] {
+  return typeof value === 'string' ? [value] : value;
+}

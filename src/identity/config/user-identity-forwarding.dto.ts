@@ -1,0 +1,59 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsString,
+  Length,
+  Max,
+  Min,
+} from 'class-validator';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { FORWARDING_METHODS, type ForwardingMethod, type UserIdentityForwarding } from './identity-config.js';
+
+const MAX_CLAIMS = 64;
+
+/** How the MCP server is told who the user is. Rules between the fields: identity-config.checks.ts. */
+export class UserIdentityForwardingDto implements UserIdentityForwarding {
+  @IsIn(FORWARDING_METHODS)
+  readonly method: ForwardingMethod;
+
+  /**
+   * Claims to tell, in this order. Default: sub, email, username, user_id, workspace_id, organisation_id, scope, client_id.
+   * @example ["sub", "email"]
+   */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_CLAIMS)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @Length(1, 255, { each: true })
+  @IsStorable()
+  readonly include_claims?: string[];
+
+  /** Default: `X-User-Claims`, `Authorization` or `X-User-JWT`, by the method. */
+  @Optional()
+  @IsString()
+  @Length(1, 128)
+  readonly header_name?: string;
+
+  /** Only for `jwt_header`; default 300. */
+  @Optional()
+  @ApiProperty({ type: 'integer' })
+  @IsInt()
+  @Min(1)
+  @Max(86_400)
+  readonly jwt_expiry_seconds?: number;
+
+  /** Only for `jwt_header`: the `aud` of the token, so that no other server takes it. */
+  @Optional()
+  @IsString()
+  @Length(1, 2048)
+  @IsStorable()
+  readonly audience?: string;
+}

@@ -1,0 +1,14 @@
+import { toHeaderJson } from '../claims/header-json.js';
+import type { McpCaller } from '../claims/mcp-caller.js';
+import { selectClaims } from '../claims/select-claims.js';
+import type { UserIdentityForwarding } from '../config/identity-config.js';
+import type { IdentityForwarder } from './identity-forwarder.js';
+
+/** The claims as JSON, unsigned: for networks in which only the gateway reaches the server. */
+export class ClaimsHeaderForwarder implements IdentityForwarder {
+  readonly method = 'claims_header';
+
+  valueFor(caller: McpCaller, forwarding: UserIdentityForwarding): string {
+    return toHeaderJson(selectClaims(caller.claims, forwarding.include_claims));
+  }
+}

@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { McpCaller } from '../claims/mcp-caller.js';
+import { identityHeaderName, type UserIdentityForwarding } from '../config/identity-config.js';
+import type { IdentityForwarder } from './identity-forwarder.js';
+import { IdentityForwardingError } from './identity-forwarding.error.js';
+
+/** Node refuses headers of more than 16 KiB altogether; half of it leaves room for the others. */
+const MAX_VALUE_BYTES = 8 * 1024;
+const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
+
+/** The list of strategies, one a method. */
+export const IDENTITY_FORWARDERS = Symbol('IDENTITY_FORWARDERS');
+
+export interface IdentityHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Makes the header by which a server is told who the user is. */
+@Injectable()
+export class IdentityForwarding {
+  private readonly forwarders: ReadonlyMap<string, IdentityForwarder>;
+
+  constructor(@Inject(IDENTITY_FORWARDERS) forwarders: readonly IdentityForwarder[]) {
+    this.forwarders = new Map(forwarders.map((forwarder) => [forwarder.method, forwarder]));
+  }
+
+  /**
+   * Undefined when the server wants no identity, or when the caller has none of the kind that `bearer` passes on.
+   * @throws IdentityForwardingError when forwarding is configured and cannot be done
+   */
+  async headerFor(
+    caller: McpCaller,
+    forwarding: UserIdentityForwarding | undefined,
+    now: Date,
+  ): Promise<IdentityHeader | undefined> {
+    if (forwarding === undefined) return undefined;
+    const forwarder = this.forwarders.get(forwarding.method);
+    if (forwarder === undefined) throw new IdentityForwardingError('unknown_method');
+    const value = await forwarder.valueFor(caller, forwarding, now);
+    if (value === undefined) return undefined;
+    // Never cut: half of the claims is another identity.
+    if (value.length > MAX_VALUE_BYTES) throw new IdentityForwardingError('too_large');
+    if (!PRINTABLE_ASCII.test(value)) throw new IdentityForwardingError('not_sendable');
+    return { name: identityHeaderName(forwarding), value };
+  }
+}

@@ -1,0 +1,35 @@
+import type { McpCaller } from '../claims/mcp-caller.js';
+import { selectClaims } from '../claims/select-claims.js';
+import type { UserIdentityForwarding } from '../config/identity-config.js';
+import { IdentityTokenCache } from '../jwt/identity-token.cache.js';
+import type { SigningKeys } from '../jwt/signing-keys.js';
+import type { IdentityForwarder } from './identity-forwarder.js';
+import { IdentityForwardingError } from './identity-forwarding.error.js';
+
+const DEFAULT_EXPIRY_SECONDS = 300;
+
+/** The claims in a JWT that the gateway signs. */
+export class JwtHeaderForwarder implements IdentityForwarder {
+  readonly method = 'jwt_header';
+
+  constructor(
+    private readonly keys: SigningKeys,
+    private readonly tokens: IdentityTokenCache = new IdentityTokenCache(),
+  ) {}
+
+  async valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): Promise<string> {
+    const key = this.keys.current;
+    // Never the bare claims instead: the server would take them for signed.
+    if (key === undefined) throw new IdentityForwardingError('no_signing_key');
+    const request = {
+      claims: selectClaims(caller.claims, forwarding.include_claims),
+      expirySeconds: forwarding.jwt_expiry_seconds ?? DEFAULT_EXPIRY_SECONDS,
+      audience: forwarding.audience,
+    };
+    try {
+      return (await this.tokens.get(request, key, now)).text;
+    } catch (cause) {
+      throw new IdentityForwardingError('signing_failed', cause);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+export function isHeaderName(name: string): boolean {
+  return TOKEN.test(name);
+}
+
+/**
+ * Servers behind CGI or WSGI see one variable for `X-User`, `X_User` and `X.User`: names are compared with everything but
+ * letters and digits taken for a dash (CVE-2025-64484 is the lack of it).
+ */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
+}
+
+/** Identity headers by their default names: protected whatever a server's configuration says. */
+export const IDENTITY_HEADERS: ReadonlySet<string> = new Set(['x-user-claims', 'x-user-jwt']);
+
+/** Of one connection, not of the message (RFC 9110, section 7.6.1), and what frames or addresses it. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export function isHopByHop(folded: string): boolean {
+  return HOP_BY_HOP.has(folded);
+}
+
+/** Credentials for the gateway or for other sites, and what only the gateway can say about its caller. */
+const NEVER_FORWARDED: ReadonlySet<string> = new Set([
+  'api-key',
+  'apikey',
+  'authorization',
+  'cookie',
+  'cookie2',
+  'forwarded',
+  'host',
+  'origin',
+  'proxy-authorization',
+  'remote-user',
+  'set-cookie',
+  'x-access-token',
+  'x-api-key',
+  'x-apikey',
+  'x-auth-token',
+  'x-real-ip',
+  'x-remote-user',
+]);
+const NEVER_FORWARDED_PREFIXES = ['x-gateway-', 'x-portkey-', 'x-forwarded-'] as const;
+
+/** Whether a client's header stays at the gateway under every forwarding rule. */
+export function isNeverForwarded(folded: string): boolean {
+  return (
+    NEVER_FORWARDED.has(folded) ||
+    NEVER_FORWARDED_PREFIXES.some((prefix) => folded.startsWith(prefix)) ||
+    isHopByHop(folded) ||
+    IDENTITY_HEADERS.has(folded)
+  );
+}
+
+/** Always forwarded: without them the protocol breaks, or the body, which passes as it is, cannot be read. */
+const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+]);
+const PARAMETER_PREFIX = 'mcp-param-';
+
+/** @param name in lower case, not folded. Names of parameters are the server's own and may have any character of a token. */
+export function isProtocolHeader(name: string): boolean {
+  return PROTOCOL_HEADERS.has(name) || (name.startsWith(PARAMETER_PREFIX) && name.length > PARAMETER_PREFIX.length);
+}
+
+/** Of which a request has at most one. Node keeps the first of some and joins others: which one counts must not be a guess. */
+export const SINGLE_HEADERS: readonly string[] = [
+  'authorization',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'host',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'origin',
+];
+
+/** Why a server's configuration may not write a header of this name; reads on from the field's name. Undefined: it may. */
+export function whyNotWritable(name: string): string | undefined {
+  if (!isHeaderName(name)) return 'must be a header name (RFC 9110, section 5.6.2)';
+  const folded = foldName(name);
+  if (isHopByHop(folded) || folded === 'host' || folded === 'proxy-authorization')
+    return 'must not name a header of the connection';
+  if (folded.startsWith('content-') || folded === 'accept' || folded === 'last-event-id' || folded.startsWith('mcp-')) {
+    return 'must not name a header of the protocol';
+  }
+  if (['cookie', 'cookie2', 'set-cookie', 'origin'].includes(folded)) return 'must not name a cookie or the origin';
+  return undefined;
+}

@@ -1,0 +1,244 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { outboundHeaders, type OutboundHeadersInput } from './outbound-headers.js';
+import { toRawHeaders } from './raw-headers.js';
+
+const ALL = { mode: 'all-except', headers: [] } as const;
+const CLAIMS = '{"sub":"u-1"}';
+
+/** Of a request that a client sends with the named headers. */
+function built(
+  client: readonly (readonly [string, string])[],
+  input: Omit<OutboundHeadersInput, 'client'> = {},
+): Readonly<Record<string, string>> {
+  return outboundHeaders({ ...input, client: toRawHeaders(client.flat()) });
+}
+
+describe("the client's headers", () => {
+  const PROTOCOL = {
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'content-length': '42',
+    'mcp-protocol-version': '2025-06-18',
+    'last-event-id': '17',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'search',
+    'mcp-param-Tenant_Id': 'acme',
+  };
+
+  it.each([undefined, ALL, { mode: 'allowlist', headers: [] } as const])(
+    'of the protocol pass under every rule: %j',
+    (forwardHeaders) => {
+      const lowered = Object.fromEntries(Object.entries(PROTOCOL).map(([name, value]) => [name.toLowerCase(), value]));
+      expect(built(Object.entries(PROTOCOL), { forwardHeaders })).toEqual(lowered);
+    },
+  );
+
+  it('pass no further without a rule', () => {
+    expect(
+      built([
+        ['X-Tenant', 'acme'],
+        ['User-Agent', 'client'],
+        ['Accept-Encoding', 'gzip'],
+      ]),
+    ).toEqual({});
+  });
+
+  it('pass all but the named ones', () => {
+    const rule = { mode: 'all-except', headers: ['X-Secret', 'user_agent'] } as const;
+    const headers = built(
+      [
+        ['X-Tenant', 'acme'],
+        ['x-secret', 's'],
+        ['User-Agent', 'client'],
+      ],
+      { forwardHeaders: rule },
+    );
+    expect(headers).toEqual({ 'x-tenant': 'acme' });
+  });
+
+  it('pass when they are named', () => {
+    const rule = { mode: 'allowlist', headers: ['X-Tenant'] } as const;
+    expect(
+      built(
+        [
+          ['x-tenant', 'acme'],
+          ['x-other', 'o'],
+        ],
+        { forwardHeaders: rule },
+      ),
+    ).toEqual({ 'x-tenant': 'acme' });
+  });
+
+  it('are one list when they come several times', () => {
+    expect(
+      built(
+        [
+          ['X-A', '1'],
+          ['x-a', '2'],
+        ],
+        { forwardHeaders: ALL },
+      ),
+    ).toEqual({ 'x-a': '1, 2' });
+  });
+
+  it.each([
+    'Authorization',
+    'Cookie',
+    'Proxy-Authorization',
+    'X-Api-Key',
+    'Api-Key',
+    'X-Auth-Token',
+    'X-Access-Token',
+    'X-Gateway-Api-Key',
+    'X-Gateway-Virtual-Key',
+    'X-Portkey-Api-Key',
+    'X-Forwarded-User',
+    'X-Forwarded-For',
+    'Forwarded',
+    'Origin',
+    'Host',
+    'Connection',
+    'Keep-Alive',
+    'Proxy-Connection',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Expect',
+    'X-User-Claims',
+    'X-User-JWT',
+  ])('never pass when they are credentials, identity, or of the connection: %s', (name) => {
+    expect(built([[name, 'x']], { forwardHeaders: ALL })).toEqual({});
+    expect(built([[name, 'x']], { forwardHeaders: { mode: 'allowlist', headers: [name] } })).toEqual({});
+  });
+
+  it.each([
+    'X_User_Claims',
+    'X.User.Claims',
+    'x-user_jwt',
+    'X_Tenant',
+    'x.tenant',
+    'x~tenant',
+    'x!y',
+    'MCP_SESSION_ID',
+  ])('do not pass under names that some servers read as other names: %s', (name) =>
+    expect(built([[name, 'x']], { forwardHeaders: ALL })).toEqual({}),
+  );
+
+  it('do not pass when the client says that they are of its connection', () => {
+    const headers = built(
+      [
+        ['Connection', 'keep-alive, X-Once'],
+        ['connection', 'X-Twice'],
+        ['X-Once', '1'],
+        ['X-Twice', '2'],
+        ['X-Stays', '3'],
+      ],
+      { forwardHeaders: ALL },
+    );
+    expect(headers).toEqual({ 'x-stays': '3' });
+  });
+
+  it("do not pass in the header of the users' tokens", () => {
+    expect(built([['X-Id-Token', 'eyJ']], { forwardHeaders: ALL, tokenHeaderName: 'x-id-token' })).toEqual({});
+  });
+
+  it('never carry their session id, only that of the server', () => {
+    expect(built([['Mcp-Session-Id', 'bound']], { forwardHeaders: ALL })).toEqual({});
+    expect(built([['Mcp-Session-Id', 'bound']], { sessionId: 'own' })).toEqual({ 'mcp-session-id': 'own' });
+  });
+
+  it.each([
+    'Mcp-Session-Id',
+    'Authorization',
+    'Origin',
+    'Content-Type',
+    'Content-Length',
+    'Host',
+    'MCP-Protocol-Version',
+    'Last-Event-ID',
+    'Mcp-Method',
+    'Mcp-Name',
+  ])('are refused when there are two and can be one: %s', (name) => {
+    let refusal: unknown;
+    try {
+      built([
+        [name, 'a'],
+        [name.toUpperCase(), 'a'],
+      ]);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(GatewayError);
+    expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: name.toLowerCase() });
+  });
+});
+
+describe("the server's configured headers", () => {
+  it("go over the client's, whatever the spelling", () => {
+    const headers = built(
+      [
+        ['X-Tenant', 'evil'],
+        ['Accept', 'text/html'],
+      ],
+      {
+        forwardHeaders: ALL,
+        staticHeaders: { 'X-TENANT': 'acme', Authorization: 'Bearer server-key' },
+      },
+    );
+    expect(headers).toEqual({ accept: 'text/html', 'x-tenant': 'acme', authorization: 'Bearer server-key' });
+    expect(built([['x-tenant', 'evil']], { forwardHeaders: ALL, staticHeaders: { X_Tenant: 'acme' } })).toEqual({
+      x_tenant: 'acme',
+    });
+  });
+
+  it.each(['X-User-Claims', 'x_user_jwt', 'Connection', 'Host', 'Content-Length', 'Mcp-Session-Id', 'no name'])(
+    'do not count when the configuration should have refused them: %s',
+    (name) => expect(built([], { staticHeaders: { [name]: 'x' } })).toEqual({}),
+  );
+
+  it('are no stand-in for an identity that is missing', () => {
+    const headers = built([['Authorization', 'Bearer client']], {
+      identityHeaderName: 'Authorization',
+      staticHeaders: { authorization: 'Bearer server-key' },
+    });
+    expect(headers).toEqual({});
+  });
+});
+
+describe('the identity', () => {
+  it('goes over everything', () => {
+    const headers = built(
+      [
+        ['X-Who', 'evil'],
+        ['X_Who', 'evil'],
+      ],
+      {
+        forwardHeaders: ALL,
+        staticHeaders: { 'x-who': 'config' },
+        gatewayHeaders: { 'x-who': 'gateway', traceparent: '00-1' },
+        identityHeaderName: 'X-Who',
+        identityHeaders: { 'X-Who': CLAIMS },
+      },
+    );
+    expect(headers).toEqual({ traceparent: '00-1', 'x-who': CLAIMS });
+  });
+
+  it('cannot be deleted by naming it in Connection', () => {
+    const headers = built(
+      [
+        ['Connection', 'X-User-Claims, close'],
+        ['X-User-Claims', 'evil'],
+      ],
+      { identityHeaderName: 'X-User-Claims', identityHeaders: { 'X-User-Claims': CLAIMS } },
+    );
+    expect(headers).toEqual({ 'x-user-claims': CLAIMS });
+  });
+
+  it('cannot be invented under the own name of a server when there is none', () => {
+    for (const name of ['X-Who', 'x-who', 'X_WHO', 'x.who']) {
+      expect(built([[name, 'evil']], { forwardHeaders: ALL, identityHeaderName: 'X.Who' })).toEqual({});
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import type { ForwardHeaders } from '../config/identity-config.js';
+import {
+  foldName,
+  IDENTITY_HEADERS,
+  isHopByHop,
+  isNeverForwarded,
+  isProtocolHeader,
+  whyNotWritable,
+} from './header-names.js';
+import { assertSingleHeaders, connectionOptions, type RawHeader } from './raw-headers.js';
+
+export interface OutboundHeadersInput {
+  /** What the client sent. */
+  readonly client: readonly RawHeader[];
+  /** Absent: of the client's headers the server gets those of the protocol only. */
+  readonly forwardHeaders?: ForwardHeaders | undefined;
+  /** Name of this server's identity header. Protected also when no identity is sent. */
+  readonly identityHeaderName?: string | undefined;
+  /** Header in which this server's users bring their token (`header_key`). */
+  readonly tokenHeaderName?: string | undefined;
+  /** The server's own session id, taken out of the client's. The client's own header never passes. */
+  readonly sessionId?: string | undefined;
+  /** From the server's configuration. */
+  readonly staticHeaders?: Readonly<Record<string, string>> | undefined;
+  /** The gateway's own, such as the trace. */
+  readonly gatewayHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Who the user is. */
+  readonly identityHeaders?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The headers that an MCP server gets, by lower-case names; for every method and every transport. From the lowest to the highest:
+ * the client's, the server's configured ones, the gateway's, the identity. First everything is deleted that the client may
+ * not set, then the gateway writes: the other way round, a client could delete what the gateway wrote by naming it in
+ * `Connection`.
+ * @throws GatewayError `validation_failed` for two headers of which there may be one
+ */
+export function outboundHeaders(input: OutboundHeadersInput): Readonly<Record<string, string>> {
+  assertSingleHeaders(input.client);
+  const isProtected = protectionFor(input);
+  const headers = new Map<string, string>();
+  for (const { name, value } of forwardedHeaders(input, isProtected)) {
+    const earlier = headers.get(name);
+    // RFC 9110, section 5.3: several fields of one name are one list.
+    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  if (input.sessionId !== undefined) headers.set('mcp-session-id', input.sessionId);
+  for (const [name, value] of Object.entries(input.staticHeaders ?? {})) {
+    // The configuration refuses such names; a row that came in some other way must not get around that.
+    if (!isProtected.identity(foldName(name)) && whyNotWritable(name) === undefined) write(headers, name, value);
+  }
+  for (const [name, value] of Object.entries(input.gatewayHeaders ?? {})) write(headers, name, value);
+  for (const [name, value] of Object.entries(input.identityHeaders ?? {})) write(headers, name, value);
+  return Object.fromEntries(headers);
+}
+
+interface Protection {
+  /** Whether it could be read as an identity. */
+  identity(folded: string): boolean;
+  /** Whether it stays at the gateway when a client sends it. */
+  client(folded: string): boolean;
+}
+
+function protectionFor(input: OutboundHeadersInput): Protection {
+  const own = new Set(IDENTITY_HEADERS);
+  if (input.identityHeaderName !== undefined) own.add(foldName(input.identityHeaderName));
+  for (const name of Object.keys(input.identityHeaders ?? {})) own.add(foldName(name));
+  const token = input.tokenHeaderName === undefined ? undefined : foldName(input.tokenHeaderName);
+  return {
+    identity: (folded) => own.has(folded),
+    client: (folded) => own.has(folded) || folded === token || isNeverForwarded(folded),
+  };
+}
+
+function forwardedHeaders(input: OutboundHeadersInput, isProtected: Protection): readonly RawHeader[] {
+  const listed = connectionOptions(input.client);
+  const mayPass = ruleOf(input.forwardHeaders);
+  return input.client.filter(({ name }) => {
+    const folded = foldName(name);
+    if (listed.has(name) || isProtected.client(folded) || name === 'mcp-session-id') return false;
+    if (isProtocolHeader(name)) return true;
+    // With other characters than these, two names may be one to the server.
+    return name === folded && mayPass(name);
+  });
+}
+
+function ruleOf(rule: ForwardHeaders | undefined): (name: string) => boolean {
+  if (rule === undefined) return () => false;
+  const named = new Set(rule.headers.map(foldName));
+  switch (rule.mode) {
+    case 'allowlist':
+      return (name) => named.has(name);
+    case 'all-except':
+      return (name) => !named.has(name);
+    default:
+      // A mode of a later version forwards nothing here.
+      return () => false;
+  }
+}
+
+/** Replaces what a lower level has under a name that a server could take for the same. */
+function write(headers: Map<string, string>, name: string, value: string): void {
+  const folded = foldName(name);
+  for (const earlier of headers.keys()) if (foldName(earlier) === folded) headers.delete(earlier);
+  if (!isHopByHop(folded)) headers.set(name.toLowerCase(), value);
+}

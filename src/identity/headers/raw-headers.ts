@@ -1,0 +1,42 @@
+import { invalidField } from '../../common/errors/gateway.error.js';
+import { SINGLE_HEADERS } from './header-names.js';
+
+/** A header as it was sent. */
+export interface RawHeader {
+  /** In lower case. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Node's `rawHeaders`, name and value in turn: unlike `headers`, nothing in it is joined or dropped. */
+export function toRawHeaders(flat: readonly string[]): readonly RawHeader[] {
+  const headers: RawHeader[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    headers.push({ name: (flat[at] ?? '').toLowerCase(), value: flat[at + 1] ?? '' });
+  }
+  return headers;
+}
+
+/**
+ * Call it before anything is read from the request: two session ids or two credentials must not be a matter of who reads which.
+ * @throws GatewayError `validation_failed` that names the header
+ */
+export function assertSingleHeaders(headers: readonly RawHeader[], more: readonly string[] = []): void {
+  const seen = new Set<string>();
+  for (const { name } of headers) {
+    if (!SINGLE_HEADERS.includes(name) && !more.includes(name)) continue;
+    if (seen.has(name)) throw invalidField(name, 'must not be sent more than once');
+    seen.add(name);
+  }
+}
+
+/** Value of a header; the first one where there are several. */
+export function headerValue(headers: readonly RawHeader[], name: string): string | undefined {
+  return headers.find((header) => header.name === name)?.value;
+}
+
+/** Names that `Connection` lists: headers of this one connection (RFC 9110, section 7.6.1). In lower case. */
+export function connectionOptions(headers: readonly RawHeader[]): ReadonlySet<string> {
+  const values = headers.filter(({ name }) => name === 'connection').map(({ value }) => value);
+  return new Set(values.flatMap((value) => value.split(',').map((option) => option.trim().toLowerCase())));
+}

@@ -1,0 +1,57 @@
+import { Module } from '@nestjs/common';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { AppConfig } from '../config/environment.js';
+import { UpstreamModule } from '../upstream/upstream.module.js';
+import { ApiKeyAuthenticator } from './authenticators/api-key.authenticator.js';
+import { ExternalTokenAuthenticator } from './authenticators/external-token.authenticator.js';
+import { IdentityProviderClient } from './authenticators/identity-provider-client.js';
+import { MCP_AUTHENTICATORS, McpAuthentication } from './authenticators/mcp-authentication.js';
+import type { McpAuthenticator } from './authenticators/mcp-authenticator.js';
+import { OAuthTokenAuthenticator } from './authenticators/oauth-token.authenticator.js';
+import { TokenValidator } from './authenticators/token-validator.js';
+import { BearerForwarder } from './forwarding/bearer.forwarder.js';
+import { ClaimsHeaderForwarder } from './forwarding/claims-header.forwarder.js';
+import type { IdentityForwarder } from './forwarding/identity-forwarder.js';
+import { IDENTITY_FORWARDERS, IdentityForwarding } from './forwarding/identity-forwarding.js';
+import { JwtHeaderForwarder } from './forwarding/jwt-header.forwarder.js';
+import { JwksController } from './jwt/jwks.controller.js';
+import { SigningKeys } from './jwt/signing-keys.js';
+import { SessionBinding } from './sessions/session-binding.js';
+import { sessionBindingProvider } from './sessions/session-binding.provider.js';
+
+@Module({
+  imports: [UpstreamModule, ApiKeysModule],
+  controllers: [JwksController],
+  providers: [
+    {
+      provide: SigningKeys,
+      inject: [AppConfig],
+      useFactory: (config: AppConfig): SigningKeys => new SigningKeys(config),
+    },
+    {
+      provide: IDENTITY_FORWARDERS,
+      inject: [SigningKeys],
+      useFactory: (keys: SigningKeys): readonly IdentityForwarder[] => [
+        new ClaimsHeaderForwarder(),
+        new BearerForwarder(),
+        new JwtHeaderForwarder(keys),
+      ],
+    },
+    IdentityForwarding,
+    IdentityProviderClient,
+    TokenValidator,
+    ApiKeyAuthenticator,
+    ExternalTokenAuthenticator,
+    OAuthTokenAuthenticator,
+    {
+      provide: MCP_AUTHENTICATORS,
+      inject: [ApiKeyAuthenticator, ExternalTokenAuthenticator, OAuthTokenAuthenticator],
+      // In this order: a key before a token, and the server's own provider before the gateway's authorization server.
+      useFactory: (...authenticators: readonly McpAuthenticator[]): readonly McpAuthenticator[] => authenticators,
+    },
+    McpAuthentication,
+    sessionBindingProvider,
+  ],
+  exports: [IdentityForwarding, McpAuthentication, SessionBinding, SigningKeys],
+})
+export class IdentityModule {}

@@ -1,0 +1,20 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Public } from '../../access/public.decorator.js';
+import { JwksResponse } from './jwks.response.js';
+import { SigningKeys } from './signing-keys.js';
+
+@ApiTags('MCP')
+@Controller('.well-known')
+@Public('MCP servers fetch public keys without a key of their own')
+export class JwksController {
+  constructor(private readonly keys: SigningKeys) {}
+
+  /** The keys that sign user identities for MCP servers. Empty when the gateway has none. */
+  @Get('jwks.json')
+  @Header('cache-control', 'public, max-age=300')
+  @Header('access-control-allow-origin', '*')
+  jwks(): JwksResponse {
+    return { keys: this.keys.published };
+  }
+}

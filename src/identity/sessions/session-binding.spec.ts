@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SessionBinding } from './session-binding.js';
+
+const SECRET = Buffer.alloc(32, 1);
+const NEXT = Buffer.alloc(32, 2);
+const ALICE = { serverId: 'server-1', user: 'alice' };
+const binding = new SessionBinding([SECRET]);
+const UUID = '6b8f0c9e-2a63-4a31-9d5a-7d3e1b2c4f50';
+
+function bound(sessionId: string, owner = ALICE, by = binding): string {
+  const id = by.bind(sessionId, owner);
+  if (id === undefined) throw new Error('not bound');
+  return id;
+}
+
+describe('a bound session id', () => {
+  it('is the id of the server and 32 hexadecimal digits', () => {
+    expect(bound(UUID)).toMatch(new RegExp(`^${UUID}-[0-9a-f]{32}$`));
+    expect(bound(UUID)).toHaveLength(69);
+  });
+
+  it('is the same on every replica and after every restart', () => {
+    expect(bound(UUID, ALICE, new SessionBinding([Buffer.from(SECRET)]))).toBe(bound(UUID));
+  });
+
+  it('opens for its owner', () => expect(binding.unbind(bound(UUID), ALICE)).toBe(UUID));
+
+  it('opens for every id that the protocol allows', () => {
+    const visible = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(visible, fc.string(), (sessionId, user) => {
+        const owner = { serverId: 's', user };
+        expect(binding.unbind(bound(sessionId, owner), owner)).toBe(sessionId);
+      }),
+    );
+  });
+
+  it.each<readonly [string, string, Partial<typeof ALICE>]>([
+    ['another user', bound(UUID), { user: 'bob' }],
+    ['another server', bound(UUID), { serverId: 'server-2' }],
+    ['the id of the server as it is', UUID, {}],
+    ['a tag that was cut', bound(UUID).slice(0, -1), {}],
+    ['a tag that was cut by a byte', bound(UUID).slice(0, -2), {}],
+    ['a tag that was changed', bound(UUID).replace(/.$/, (digit) => (digit === '0' ? '1' : '0')), {}],
+    ['a tag in capitals', bound(UUID).toUpperCase(), {}],
+    ['the tag of another session', `${randomUUID()}${bound(UUID).slice(-33)}`, {}],
+    ['no id before the tag', bound(UUID).slice(-33), {}],
+    ['nothing', '', {}],
+    ['a line break after it', `${bound(UUID)}\n`, {}],
+    ['a line break in it', bound(UUID).replace('-', '\n'), {}],
+    ['two tags', `${bound(UUID)}${bound(UUID).slice(-33)}`, {}],
+  ])('does not open for %s', (_what, id, change) => {
+    expect(binding.unbind(id, { ...ALICE, ...change })).toBeUndefined();
+  });
+
+  it('does not confuse the parts of its owner', () => {
+    const one = { serverId: 'a', user: 'b\nc' };
+    const other = { serverId: 'a\nb', user: 'c' };
+    expect(binding.unbind(bound(UUID, one), other)).toBeUndefined();
+    expect(binding.unbind(bound('x","y', one), { serverId: 'a', user: 'b\nc","x' })).toBeUndefined();
+  });
+});
+
+describe('a session id of a server', () => {
+  it.each(['', ' ', 'a b', 'a\n', 'é', '\u007f', 'x'.repeat(1025)])('that is none is not bound: %j', (sessionId) => {
+    expect(binding.bind(sessionId, ALICE)).toBeUndefined();
+  });
+});
+
+describe('a new secret', () => {
+  const rotated = new SessionBinding([NEXT, SECRET]);
+
+  it('ends no session', () => expect(rotated.unbind(bound(UUID), ALICE)).toBe(UUID));
+
+  it('binds from now on', () => {
+    expect(bound(UUID, ALICE, rotated)).toBe(bound(UUID, ALICE, new SessionBinding([NEXT])));
+    expect(binding.unbind(bound(UUID, ALICE, rotated), ALICE)).toBeUndefined();
+  });
+
+  it('ends sessions only when the old one is gone', () => {
+    expect(new SessionBinding([NEXT]).unbind(bound(UUID), ALICE)).toBeUndefined();
+  });
+});

@@ -1,0 +1,55 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Bytes of the HMAC that are kept: 128 bits cannot be guessed online (RFC 2104, section 5). */
+const TAG_BYTES = 16;
+const TAG = /^(.+)-([0-9a-f]{32})$/;
+/** MCP 2025-03-26, "Session Management": visible ASCII. */
+const SESSION_ID = /^[\x21-\x7e]+$/;
+const MAX_SESSION_ID_CHARACTERS = 1024;
+
+/** Whose session it is. */
+export interface SessionOwner {
+  readonly serverId: string;
+  /** `sessionUser` of the caller. */
+  readonly user: string;
+}
+
+/**
+ * Binds the session ids of MCP servers to the server and the user that they were given to: `<id>-<32 hex>`, the latter an HMAC.
+ * Nothing is stored, every replica knows it, and a stolen id is of no use to another user.
+ */
+export class SessionBinding {
+  /** @param secrets the first one binds, the others still open: a changed secret must not end sessions */
+  constructor(private readonly secrets: readonly [Buffer, ...Buffer[]]) {}
+
+  /** The id for the client. Undefined when the server's is none. */
+  bind(sessionId: string, owner: SessionOwner): string | undefined {
+    if (!isSessionId(sessionId)) return undefined;
+    return `${sessionId}-${tagOf(this.secrets[0], sessionId, owner).toString('hex')}`;
+  }
+
+  /** The server's id. Undefined for ids of others, of other servers and of nobody alike: all of them answer 404. */
+  unbind(boundId: string, owner: SessionOwner): string | undefined {
+    const [, sessionId, tag] = TAG.exec(boundId) ?? [];
+    if (sessionId === undefined || tag === undefined || !isSessionId(sessionId)) return undefined;
+    const given = Buffer.from(tag, 'hex');
+    let matches = false;
+    // All of them, whichever fits: how long it takes tells nothing.
+    for (const secret of this.secrets) {
+      if (timingSafeEqual(tagOf(secret, sessionId, owner), given)) matches = true;
+    }
+    return matches ? sessionId : undefined;
+  }
+}
+
+function isSessionId(text: string): boolean {
+  return text.length <= MAX_SESSION_ID_CHARACTERS && SESSION_ID.test(text);
+}
+
+/** Over JSON, where no two lists of parts are spelled alike. */
+function tagOf(secret: Buffer, sessionId: string, { serverId, user }: SessionOwner): Buffer {
+  return createHmac('sha256', secret)
+    .update(JSON.stringify([serverId, user, sessionId]))
+    .digest()
+    .subarray(0, TAG_BYTES);
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { stringOrUndefined } from '../../common/json/read.js';
+import { Metrics } from '../../telemetry/metrics.js';
+import { contextOf } from '../../telemetry/request-context.js';
+import { type McpMessage, rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
+import type { Passage, PassageOutcome } from '../endpoints/mcp-passage.js';
+import { McpCallRecorder } from './mcp-call.recorder.js';
+import { methodLabel } from './rpc-method-label.js';
+
+/** How a request ended; what never reached its server has only a status and an error. */
+type Ending = Pick<PassageOutcome, 'status' | 'error'> & Partial<PassageOutcome>;
+
+/** The row and the metrics of every request that got as far as a server. */
+@Injectable()
+export class McpCallLog {
+  constructor(
+    private readonly recorder: McpCallRecorder,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Call the result once, when the answer has ended. */
+  begin(passage: Passage): (ending: Ending) => void {
+    const startedAt = performance.now();
+    const isStream = passage.request.method === 'GET';
+    if (isStream) this.metrics.mcpStreams.inc();
+    return (ending) => {
+      if (isStream) this.metrics.mcpStreams.dec();
+      this.count(passage, ending, performance.now() - startedAt);
+      this.recorder.record({ ...whoAndWhat(passage), ...howItEnded(passage, ending, performance.now() - startedAt) });
+    };
+  }
+
+  private count({ request, message }: Passage, { status, firstByteMs }: Ending, totalMs: number): void {
+    const method = methodLabel(request.method, rpcMethodOf(message));
+    contextOf(request).facts.mcp_method = method;
+    this.metrics.mcpRequests.inc({ method, status });
+    if (firstByteMs !== undefined) this.metrics.mcpFirstByteSeconds.observe({ method }, firstByteMs / 1_000);
+    if (request.method !== 'GET') this.metrics.mcpSeconds.observe({ method }, totalMs / 1_000);
+  }
+}
+
+function whoAndWhat({ request, server, caller, message }: Passage) {
+  const { principal, claims, kind } = caller;
+  return {
+    organisationId: principal.organisationId,
+    workspaceId: principal.workspaceId ?? server.workspaceId,
+    serverId: server.id,
+    serverSlug: server.slug,
+    callerType: kind,
+    callerId: principal.id,
+    userId: stringOrUndefined(claims['sub']) ?? null,
+    httpMethod: request.method,
+    rpcMethod: rpcMethodOf(message) ?? null,
+    tool: toolOf(message) ?? null,
+    traceId: contextOf(request).trace.traceId,
+  };
+}
+
+function howItEnded({ message }: { readonly message?: McpMessage }, ending: Ending, totalMs: number) {
+  return {
+    status: ending.status,
+    errorCode: ending.error?.code ?? null,
+    firstByteMs: ending.firstByteMs === undefined ? null : Math.round(ending.firstByteMs),
+    totalMs: Math.round(totalMs),
+    bytesIn: String(ending.requestBytes ?? message?.body.length ?? 0),
+    bytesOut: String(ending.responseBytes ?? 0),
+  };
+}

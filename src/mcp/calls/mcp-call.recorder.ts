@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, type Repository } from 'typeorm';
+import { Clock } from '../../common/time/clock.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
+import { McpCall } from './mcp-call.entity.js';
+
+const FLUSH_MS = 500;
+const BATCH_ROWS = 200;
+/** With the database away, the oldest rows are given up for the newest: calls must not wait for their bookkeeping. */
+const MAX_WAITING = 10_000;
+const KEPT_MS = 90 * 24 * 3_600_000;
+const PRUNE_EVERY_MS = 3_600_000;
+
+export type McpCallRecord = Omit<McpCall, 'id' | 'createdAt'>;
+
+/** Writes down calls of MCP servers, some at a time and behind the callers' backs. Rows are kept for 90 days. */
+@Injectable()
+export class McpCallRecorder implements BeforeApplicationShutdown {
+  private waiting: McpCall[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private writing = Promise.resolve();
+  private prunedAt = 0;
+
+  constructor(
+    @InjectRepository(McpCall) private readonly calls: Repository<McpCall>,
+    private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  record(call: McpCallRecord): void {
+    this.waiting.push({ ...call, ...storableTexts(call), id: randomUUID(), createdAt: this.clock.now() });
+    if (this.waiting.length > MAX_WAITING) this.giveUp(this.waiting.length - MAX_WAITING);
+    this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+  }
+
+  /** Writes what is waiting. Never fails: what cannot be written is tried again later. */
+  async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.writing = this.writing.then(() => this.write());
+    return this.writing;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.flush();
+    clearTimeout(this.timer);
+  }
+
+  private async write(): Promise<void> {
+    try {
+      while (this.waiting.length > 0) {
+        const batch = this.waiting.slice(0, BATCH_ROWS);
+        await this.calls.insert(batch);
+        const written = new Set(batch);
+        this.waiting = this.waiting.filter((call) => !written.has(call));
+      }
+      await this.prune();
+    } catch (error) {
+      this.logger.warn({ event: 'mcp_calls_not_written', calls: this.waiting.length, error: nameOf(error) });
+      this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS * 10).unref();
+    }
+  }
+
+  private async prune(): Promise<void> {
+    const now = this.clock.now().getTime();
+    if (now - this.prunedAt < PRUNE_EVERY_MS) return;
+    this.prunedAt = now;
+    await this.calls.delete({ createdAt: LessThan(new Date(now - KEPT_MS)) });
+  }
+
+  private giveUp(count: number): void {
+    this.waiting.splice(0, count);
+    this.logger.error({ event: 'mcp_calls_lost', calls: count });
+  }
+}
+
+/** Of what clients send, only what the columns can hold: one bad row would keep the others out. */
+function storableTexts(call: McpCallRecord): Partial<McpCallRecord> {
+  return {
+    callerId: storable(call.callerId, 255) ?? '',
+    userId: storable(call.userId, 255),
+    rpcMethod: storable(call.rpcMethod, 128),
+    tool: storable(call.tool, 255),
+    traceId: storable(call.traceId, 128),
+  };
+}
+
+function storable(text: string | null, maxCharacters: number): string | null {
+  return text === null ? null : text.slice(0, maxCharacters).replaceAll(/[\0\p{Cs}]/gu, '\uFFFD');
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const ALLOWED_METHODS = 'GET, POST, DELETE';
+/** Written out: a literal `*` does not cover `Authorization`. */
+const ALLOWED_HEADERS = [
+  'content-type',
+  'accept',
+  'authorization',
+  'x-gateway-api-key',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+] as const;
+const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, x-gateway-trace-id';
+const MAX_AGE_SECONDS = '600';
+/** RFC 9110 token, so that nothing of a client's header gets into ours but names. */
+const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const MAX_PARAM_HEADERS = 32;
+
+/** Lets a page of an allowed origin read the answer, errors included. Without credentials mode: there are no cookies. */
+export function setCorsHeaders(response: ServerResponse, origin: string | undefined): void {
+  response.appendHeader('vary', 'Origin');
+  if (origin === undefined) return;
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', EXPOSED_HEADERS);
+}
+
+/** The answer to OPTIONS, which comes before authentication: browsers send no credentials on a preflight. */
+export function answerOptions(request: IncomingMessage, response: ServerResponse, origin: string | undefined): void {
+  if (origin !== undefined) {
+    const requested = request.headers['access-control-request-headers'];
+    response.setHeader('access-control-allow-methods', ALLOWED_METHODS);
+    response.setHeader('access-control-allow-headers', [...ALLOWED_HEADERS, ...paramHeaders(requested)].join(', '));
+    response.setHeader('access-control-max-age', MAX_AGE_SECONDS);
+    response.appendHeader('vary', 'Access-Control-Request-Headers');
+  }
+  response.setHeader('allow', `${ALLOWED_METHODS}, OPTIONS`);
+  response.statusCode = 204;
+  response.end();
+}
+
+/** `Mcp-Param-*` of revision 2026-07-28 are named by tools, so that those are allowed which are asked for. */
+function paramHeaders(requested: string | undefined): readonly string[] {
+  const names = (requested ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return names.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { sendRpcError } from '../mcp-error.js';
+import { answerOptions, setCorsHeaders } from './cors.js';
+import { checkHost, type PublicHosts } from './public-hosts.js';
+import { valuesOf } from './raw-headers.js';
+
+export interface McpEdge {
+  readonly publicHosts: PublicHosts;
+  /** Origins of pages that may use this server, besides the gateway's own: `https://app.example`. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/**
+ * First step of an MCP request, before authentication. Whether it may go on: else it has been answered, an OPTIONS or a
+ * refusal.
+ */
+export function passEdge(request: IncomingMessage, response: ServerResponse, edge: McpEdge): boolean {
+  try {
+    checkHost(request.rawHeaders, edge.publicHosts);
+    const origin = checkOrigin(request.rawHeaders, edge);
+    setCorsHeaders(response, origin);
+    if (request.method !== 'OPTIONS') return true;
+    answerOptions(request, response, origin);
+    return false;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    sendRpcError(response, error);
+    return false;
+  }
+}
+
+/**
+ * The request's origin, undefined when it has none, as every client that is no browser.
+ * @throws GatewayError `permission_denied`: also for `null`, which any sandboxed page has, and for two of them
+ */
+function checkOrigin(rawHeaders: readonly string[], { publicHosts, allowedOrigins }: McpEdge): string | undefined {
+  const [sent, ...others] = valuesOf(rawHeaders, 'origin');
+  if (sent === undefined) return undefined;
+  const origin = sent.toLowerCase();
+  const isAllowed = origin !== 'null' && (publicHosts.origins.has(origin) || allowedOrigins.includes(origin));
+  if (others.length === 0 && isAllowed) return sent;
+  throw new GatewayError('permission_denied', {
+    message: 'This origin may not use the MCP server.',
+    reason: 'origin',
+  });
+}

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Principal } from '../../access/principal.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { Clock } from '../../common/time/clock.js';
+import { AppConfig } from '../../config/environment.js';
+import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
+import { resourceAt } from '../../identity/authenticators/protected-resource.js';
+import type { McpCaller } from '../../identity/claims/mcp-caller.js';
+import type { McpServerIdentity } from '../../identity/config/identity-config.js';
+import { type RawHeader, toRawHeaders } from '../../identity/headers/raw-headers.js';
+import { passEdge } from '../edge/mcp-edge.js';
+import { type PublicHosts, publicHosts } from '../edge/public-hosts.js';
+import { McpServerDirectory, type ServerAddress } from '../servers/mcp-server.directory.js';
+import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import { type McpEndpoint, resourcePath } from './mcp-address.js';
+
+/** A request that has come in: whose, and to which server. */
+export interface Entered {
+  readonly server: UsableMcpServer;
+  readonly identity: McpServerIdentity;
+  readonly caller: McpCaller;
+  /** As the client sent them. */
+  readonly headers: readonly RawHeader[];
+}
+
+/** Lets requests in: the edge first, then who calls, then what may be called. */
+@Injectable()
+export class McpEntry {
+  private readonly hostsByPort = new Map<number, PublicHosts>();
+
+  constructor(
+    private readonly directory: McpServerDirectory,
+    private readonly authentication: McpAuthentication,
+    private readonly config: AppConfig,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether the request may go on; else it has been answered. Before the caller is known: browsers ask without credentials. */
+  async passEdge(request: Request, response: Response, address: ServerAddress): Promise<boolean> {
+    const server = request.headers.origin === undefined ? undefined : await this.directory.findUnambiguous(address);
+    return passEdge(request, response, {
+      publicHosts: this.publicHosts(portOf(request)),
+      allowedOrigins: server?.allowedOrigins ?? [],
+    });
+  }
+
+  /** @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory */
+  async enter(request: Request, address: ServerAddress, endpoint: McpEndpoint): Promise<Entered> {
+    const now = this.clock.now();
+    const headers = toRawHeaders(request.rawHeaders);
+    const place = { address, endpoint, port: portOf(request) };
+    const keyOwner = await this.keyOwnerOf(headers, place, now);
+    const server = keyOwner
+      ? await this.directory.find(address, keyOwner)
+      : await this.directory.findUnambiguous(address);
+    // Whoever brings no key learns nothing about which servers there are.
+    if (server === undefined) throw keyMissing();
+    const identity = this.identityOf(server, place);
+    const caller = await this.authentication.callerOf({ headers, keyOwner }, identity, now);
+    return { server, identity, caller, headers };
+  }
+
+  identityOf(server: UsableMcpServer, { address, endpoint, port }: Place): McpServerIdentity {
+    const { MCP_PUBLIC_URL } = this.config;
+    return {
+      ...server.identity,
+      resource: resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port }),
+    };
+  }
+
+  /** A key that is refused gets the server's challenge: with it, a client finds out where to log in instead. */
+  private async keyOwnerOf(headers: readonly RawHeader[], place: Place, now: Date): Promise<Principal | undefined> {
+    try {
+      return await this.authentication.keyOwnerOf(headers, now);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.status !== 401) throw error;
+      const server = await this.directory.findUnambiguous(place.address);
+      if (server === undefined) throw error;
+      const challenge = this.authentication.challengeFor(this.identityOf(server, place));
+      const { code, reason, cause } = error;
+      throw new GatewayError(code, { reason, cause, headers: { 'www-authenticate': challenge } });
+    }
+  }
+
+  private publicHosts(port: number): PublicHosts {
+    const known = this.hostsByPort.get(port);
+    if (known !== undefined) return known;
+    const { MCP_PUBLIC_URL } = this.config;
+    const hosts = publicHosts(MCP_PUBLIC_URL === undefined ? [] : [MCP_PUBLIC_URL], port);
+    this.hostsByPort.set(port, hosts);
+    return hosts;
+  }
+}
+
+export interface Place {
+  readonly address: ServerAddress;
+  readonly endpoint: McpEndpoint;
+  readonly port: number;
+}
+
+/** The port that the gateway listens on; with `PORT=0` only the connection knows it. */
+export function portOf(request: Request): number {
+  return request.socket.localPort ?? 0;
+}
+
+function keyMissing(): GatewayError {
+  return new GatewayError('api_key_invalid', {
+    reason: 'missing',
+    headers: { 'www-authenticate': 'Bearer realm="tollgate"' },
+  });
+}

@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { describeDefect } from '../../common/errors/describe-defect.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
+import { contextOf } from '../../telemetry/request-context.js';
+import { McpCallLog } from '../calls/mcp-call-log.js';
+import { rpcErrorBody } from '../mcp-error.js';
+import { addressOf, type McpEndpoint } from './mcp-address.js';
+import { type Entered, McpEntry } from './mcp-entry.js';
+import { McpPassage, type Passage, type PassageOutcome } from './mcp-passage.js';
+
+/** The way of an MCP request, from the edge to the row in the log of calls. */
+@Injectable()
+export class McpGateway {
+  constructor(
+    private readonly entry: McpEntry,
+    private readonly passage: McpPassage,
+    private readonly calls: McpCallLog,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws GatewayError for what is refused before the server is called; the error filter answers it as JSON-RPC */
+  async serve(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
+    request.errorForm = (error) => rpcErrorBody(error);
+    const address = addressOf(request);
+    if (!(await this.entry.passEdge(request, response, address))) return;
+    const entered = await this.entry.enter(request, address, endpoint);
+    note(request, entered);
+    const passage: Passage = { ...entered, request, response, endpoint };
+    await this.passThrough(passage);
+  }
+
+  private async passThrough(passage: Passage): Promise<void> {
+    const done = this.calls.begin(passage);
+    try {
+      const outcome = await this.passage.pass(passage);
+      this.noteOutcome(passage, outcome);
+      done(outcome);
+    } catch (error) {
+      const refusal = error instanceof GatewayError ? error : undefined;
+      done({ status: refusal?.status ?? 500, error: refusal ?? new GatewayError('internal_error') });
+      throw error;
+    }
+  }
+
+  private noteOutcome({ request }: Passage, { upstreamStatus, firstByteMs, error }: PassageOutcome): void {
+    const { facts, trace } = contextOf(request);
+    facts.upstream_status = upstreamStatus;
+    facts.upstream_ms = firstByteMs === undefined ? undefined : Math.round(firstByteMs);
+    facts.error_code = error?.code;
+    facts.error_reason = error?.reason;
+    if (error?.code !== 'internal_error') return;
+    this.logger.error({ event: 'defect', trace_id: trace.traceId, error: describeDefect(error.cause) });
+  }
+}
+
+/** Tells the log who called, and what. */
+function note(request: Request, { caller, server }: Entered): void {
+  const { facts } = contextOf(request);
+  const { principal } = caller;
+  facts.organisation_id = principal.organisationId;
+  facts.workspace_id = principal.workspaceId ?? server.workspaceId;
+  facts.actor_type = principal.kind;
+  facts.actor_id = principal.id;
+  facts.mcp_server = server.slug;
+}

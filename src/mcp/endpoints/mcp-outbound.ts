@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/time/clock.js';
+import type { McpCaller } from '../../identity/claims/mcp-caller.js';
+import { identityHeaderName } from '../../identity/config/identity-config.js';
+import { IdentityForwarding } from '../../identity/forwarding/identity-forwarding.js';
+import { outboundHeaders } from '../../identity/headers/outbound-headers.js';
+import type { RawHeader } from '../../identity/headers/raw-headers.js';
+import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+
+export interface OutboundRequest {
+  readonly server: UsableMcpServer;
+  readonly caller: McpCaller;
+  /** What the client sent. */
+  readonly client: readonly RawHeader[];
+  /** The server's own session id. */
+  readonly sessionId?: string | undefined;
+  readonly traceId?: string | undefined;
+}
+
+/** What a server gets to read about a request: one builder for clients' requests, tests and previews. */
+@Injectable()
+export class McpOutbound {
+  constructor(
+    private readonly forwarding: IdentityForwarding,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is not called without one by accident */
+  async headersFor(request: OutboundRequest): Promise<Readonly<Record<string, string>>> {
+    const { server, caller, client, sessionId, traceId } = request;
+    const { userIdentityForwarding, forwardHeaders, jwtValidation } = server.identity;
+    const identity = await this.forwarding.headerFor(caller, userIdentityForwarding, this.clock.now());
+    return outboundHeaders({
+      client,
+      forwardHeaders,
+      identityHeaderName: userIdentityForwarding && identityHeaderName(userIdentityForwarding),
+      tokenHeaderName: jwtValidation?.headerKey,
+      sessionId,
+      staticHeaders: server.headers,
+      gatewayHeaders: {
+        // Answers are passed on as they come; a compressed one could not be read where it has to be.
+        'accept-encoding': 'identity',
+        ...(traceId === undefined ? {} : { 'x-gateway-trace-id': traceId }),
+      },
+      identityHeaders: identity && { [identity.name]: identity.value },
+    });
+  }
+}

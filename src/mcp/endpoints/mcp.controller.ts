@@ -1,0 +1,62 @@
+import { Controller, Delete, Get, Options, Post, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { McpGateway } from './mcp-gateway.js';
+import { McpRoute } from './mcp-route.decorator.js';
+
+/** Where MCP clients connect. A workspace (slug or id) goes before the server where several have one of its name. */
+@ApiExcludeController()
+@Controller([':server', ':workspace/:server'])
+export class McpController {
+  constructor(private readonly gateway: McpGateway) {}
+
+  @Post('mcp')
+  @McpRoute()
+  async post(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'mcp');
+  }
+
+  @Get('mcp')
+  @McpRoute()
+  async stream(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'mcp');
+  }
+
+  @Delete('mcp')
+  @McpRoute()
+  async end(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'mcp');
+  }
+
+  @Options('mcp')
+  @McpRoute()
+  async preflight(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'mcp');
+  }
+
+  /** The older transport: a stream for what the server says … */
+  @Get('sse')
+  @McpRoute()
+  async legacyStream(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'sse');
+  }
+
+  @Options('sse')
+  @McpRoute()
+  async legacyStreamPreflight(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'sse');
+  }
+
+  /** … and an address for what the client says. */
+  @Post('messages')
+  @McpRoute()
+  async legacyMessage(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'messages');
+  }
+
+  @Options('messages')
+  @McpRoute()
+  async legacyMessagePreflight(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.gateway.serve(request, response, 'messages');
+  }
+}

@@ -1,0 +1,39 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { McpError, RPC_CODES } from '../mcp-error.js';
+import type { InspectedBody } from './inspect-body.js';
+
+/** The first revision whose requests name their method and subject in headers. */
+const FIRST_REVISION = '2026-07-28';
+/** How that revision writes a value that does not fit into a header. */
+const ENCODED_VALUE = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/i;
+
+/**
+ * Checks that `Mcp-Method` and `Mcp-Name` say what the body says: a server, or a balancer before it, may go by them alone.
+ * A header that is missing is the server's to refuse. Older revisions have no such headers, and servers ignore them.
+ * @throws McpError `validation_failed` with JSON-RPC code -32020
+ */
+export function checkMcpHeaders(headers: IncomingHttpHeaders, { isBatch, messages }: InspectedBody): void {
+  const revision = headers['mcp-protocol-version'];
+  // Revisions are dates, so that their text sorts as they do.
+  if (typeof revision !== 'string' || revision < FIRST_REVISION) return;
+  const [message] = messages;
+  if (isBatch || differs(headers['mcp-method'], message?.method) || differs(headers['mcp-name'], message?.subject)) {
+    throw new McpError('validation_failed', {
+      rpcCode: RPC_CODES.headerMismatch,
+      message: 'The headers Mcp-Method and Mcp-Name must match the body.',
+    });
+  }
+}
+
+function differs(header: string | readonly string[] | undefined, value: string | undefined): boolean {
+  return header !== undefined && (typeof header !== 'string' || decoded(header.trim()) !== value);
+}
+
+/** Undefined for what cannot be decoded, which then equals nothing. */
+function decoded(header: string): string | undefined {
+  const base64 = ENCODED_VALUE.exec(header)?.[1];
+  if (base64 === undefined) return header;
+  const bytes = Buffer.from(base64, 'base64');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from '@jest/globals';
+import { McpError } from '../mcp-error.js';
+import { checkMcpHeaders } from './header-match.js';
+import { inspectBody, type InspectedBody } from './inspect-body.js';
+import { denyToolCalls } from './tool-denial.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'safe', arguments: { name: 'x' } } };
+const LIST = { jsonrpc: '2.0', id: 'b', method: 'tools/list' };
+
+const read = (text: string): InspectedBody => inspectBody(Buffer.from(text), JSON_TYPE);
+const inspected = (value: unknown): InspectedBody => read(JSON.stringify(value));
+
+function rpcCodeOf(run: () => unknown): number | undefined {
+  try {
+    run();
+  } catch (error) {
+    return error instanceof McpError ? error.rpcCode : undefined;
+  }
+  return undefined;
+}
+
+describe('inspectBody', () => {
+  it('tells what a request is for', () => {
+    expect(inspected(CALL)).toEqual({
+      isBatch: false,
+      messages: [{ kind: 'request', method: 'tools/call', id: 1, subject: 'safe' }],
+    });
+  });
+
+  it('reads every message of a batch', () => {
+    const batch = [CALL, { method: 'notifications/x' }, { id: 2, result: {} }, { id: 3, error: {} }];
+    const { isBatch, messages } = inspected(batch);
+    expect(isBatch).toBe(true);
+    expect(messages.map(({ kind }) => kind)).toEqual(['request', 'notification', 'response', 'response']);
+  });
+
+  it.each([
+    ['resources/read', { uri: 'file:///a' }, 'file:///a'],
+    ['prompts/get', { name: 'p' }, 'p'],
+    ['ping', undefined, undefined],
+  ])('knows the subject of %s', (method, params, subject) => {
+    expect(inspected({ id: 1, method, params }).messages[0]?.subject).toBe(subject);
+  });
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=UTF-8',
+    'APPLICATION/json;charset="utf8"',
+  ])('reads %s', (type) => {
+    expect(inspectBody(Buffer.from('{"id":1,"method":"ping"}'), { 'content-type': type }).messages).toHaveLength(1);
+  });
+
+  it.each([
+    [{}],
+    [{ 'content-type': 'text/plain' }],
+    [{ 'content-type': 'application/json; charset=utf-16' }],
+    [{ ...JSON_TYPE, 'content-encoding': 'gzip' }],
+  ])('refuses %j', (headers) => {
+    expect(() => inspectBody(Buffer.from('{}'), headers)).toThrow(
+      expect.objectContaining({ code: 'unsupported_media_type' }),
+    );
+  });
+
+  it.each([
+    ['no JSON', '{"a":', -32700],
+    ['nothing', '', -32700],
+    ['a byte order mark', '\u{feff}{"id":1,"method":"ping"}', -32700],
+    ['a text', '"text"', -32600],
+    ['an empty batch', '[]', -32600],
+    ['too long a batch', JSON.stringify(Array(101).fill(LIST)), -32600],
+    ['a batch in a batch', '[[{"id":1,"method":"ping"}]]', -32600],
+    ['a method that is no string', '{"id":1,"method":["tools/call"]}', -32600],
+    ['an id that is none', '{"id":{},"method":"ping"}', -32600],
+    ['neither method nor result', '{"id":1}', -32600],
+    ['a tool call without a tool', '{"id":1,"method":"tools/call","params":{}}', -32600],
+    ['a tool call with a list of names', '{"id":1,"method":"tools/call","params":{"name":["a"]}}', -32600],
+  ])('refuses %s', (_what, text, code) => {
+    expect(rpcCodeOf(() => read(text))).toBe(code);
+  });
+
+  it('refuses what is not UTF-8', () => {
+    const body = Buffer.concat([Buffer.from('{"id":1,"method":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]);
+    expect(rpcCodeOf(() => inspectBody(body, JSON_TYPE))).toBe(-32700);
+  });
+});
+
+describe('inspectBody: keys that readers may understand differently', () => {
+  const wrapped = (inner: string): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${inner}}}`;
+
+  it.each([
+    ['a method twice', '{"id":1,"method":"tools/list","method":"tools/call","params":{"name":"a"}}'],
+    ['a method twice, once escaped', String.raw`{"id":1,"m\u0065thod":"tools/list","method":"ping"}`],
+    ['any key twice', '{"id":1,"method":"ping","x":1,"x":2}'],
+    ['Method', '{"id":1,"method":"tools/list","Method":"tools/call"}'],
+    ['paramſ', '{"id":1,"method":"tools/call","params":{"name":"a"},"param\u017f":{"name":"b"}}'],
+    ['paramſ, escaped', String.raw`{"id":1,"method":"ping","param\u017f":{}}`],
+    ['ｍethod in full width', '{"id":1,"method":"ping","\uff4dethod":"tools/call"}'],
+    ['ıd', '{"id":1,"method":"ping","\u0131d":2}'],
+    ['a zero-width joiner', '{"id":1,"method":"ping","met\u200dhod":"tools/call"}'],
+    ['a name twice', wrapped('"name":"a","name":"b"')],
+    ['Name', wrapped('"name":"a","Name":"b"')],
+    ['NAME alone', wrapped('"name":"a","NAME":"b"')],
+    ['a name twice around an inner object', wrapped('"name":"a","arguments":{"q":[{}]},"name":"b"')],
+    ['in the second of a batch', `[${wrapped('"name":"a"')},${wrapped('"name":"a","Name":"b"')}]`],
+  ])('refuses %s', (_what, text) => {
+    expect(rpcCodeOf(() => read(text))).toBe(-32600);
+  });
+
+  it.each([
+    ['in the arguments', wrapped('"name":"a","arguments":{"Name":1,"name":2,"Method":3}')],
+    ['in strings', wrapped(String.raw`"name":"a","arguments":{"x":"\"Name\":1,\"name\":"}`)],
+    ['the same in two messages', `[${wrapped('"name":"a"')},${wrapped('"name":"b"')}]`],
+    ['in a result, which is the client’s own', '{"id":1,"result":{"Name":1,"roots":[{"name":"a"},{"name":"b"}]}}'],
+    ['in other places', wrapped('"name":"a","_meta":{"Name":1},"x":{"name":1}')],
+    ['escaped backslashes', wrapped(String.raw`"name":"a\\","arguments":{"\\":"\\\""}`)],
+  ])('takes them %s', (_what, text) => {
+    expect(rpcCodeOf(() => read(text))).toBeUndefined();
+  });
+});
+
+describe('checkMcpHeaders', () => {
+  const NEW = { 'mcp-protocol-version': '2026-07-28' };
+  const code = (headers: Record<string, string>, value: unknown = CALL): number | undefined =>
+    rpcCodeOf(() => checkMcpHeaders(headers, inspected(value)));
+
+  it.each([
+    [{}],
+    [{ 'mcp-method': 'tools/call' }],
+    [{ 'mcp-method': 'tools/call', 'mcp-name': ' safe ' }],
+    [{ 'mcp-name': `=?base64?${Buffer.from('safe').toString('base64')}?=` }],
+  ])('takes %j', (headers) => {
+    expect(code({ ...NEW, ...headers })).toBeUndefined();
+  });
+
+  it.each([
+    [{ 'mcp-method': 'tools/list' }],
+    [{ 'mcp-name': 'other' }],
+    [{ 'mcp-name': 'Safe' }],
+    [{ 'mcp-name': `=?base64?${Buffer.from('other').toString('base64')}?=` }],
+    [{ 'mcp-name': '=?base64?/w==?=' }],
+    [{ 'mcp-name': 'safe, safe' }],
+  ])('refuses %j', (headers) => {
+    expect(code({ ...NEW, ...headers })).toBe(-32020);
+  });
+
+  it('refuses a batch, which this revision does not have', () => expect(code(NEW, [CALL])).toBe(-32020));
+
+  it('does not look at older revisions', () => {
+    expect(code({ 'mcp-protocol-version': '2025-11-25', 'mcp-name': 'other' })).toBeUndefined();
+    expect(code({ 'mcp-name': 'other' })).toBeUndefined();
+  });
+});
+
+describe('denyToolCalls', () => {
+  const mayUse = (name: string): boolean => name === 'safe';
+  const forbidden = { ...CALL, id: 2, params: { name: 'off' } };
+
+  it('lets everything else through', () => {
+    expect(denyToolCalls(inspected([CALL, LIST, { method: 'x' }, { id: 1, result: {} }]), mayUse)).toBeUndefined();
+  });
+
+  it('answers a call as if there were no such tool', () => {
+    const denial = denyToolCalls(inspected(forbidden), mayUse);
+    expect(denial).toMatchObject({ status: 200, tools: ['off'] });
+    expect(JSON.parse(denial?.text ?? '')).toMatchObject({
+      jsonrpc: '2.0',
+      id: 2,
+      error: { code: -32602, message: 'Unknown tool: off' },
+    });
+  });
+
+  it('lets no message of a batch through when one is denied', () => {
+    const denial = denyToolCalls(inspected([CALL, forbidden, { method: 'notifications/x' }]), mayUse);
+    expect(JSON.parse(denial?.text ?? '')).toMatchObject([
+      { id: 1, error: { code: -32600 } },
+      { id: 2, error: { code: -32602 } },
+    ]);
+  });
+
+  it('answers nothing to a call that asks for no answer', () => {
+    const { id: _id, ...silent } = forbidden;
+    expect(denyToolCalls(inspected(silent), mayUse)).toEqual({ status: 202, text: '', tools: ['off'] });
+  });
+});

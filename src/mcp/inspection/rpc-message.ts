@@ -1,0 +1,54 @@
+import { isObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
+import { McpError, RPC_CODES, type RpcId } from '../mcp-error.js';
+
+export type RpcMessageKind = 'request' | 'notification' | 'response';
+
+/** What the gateway wants to know of one message. */
+export interface RpcMessage {
+  readonly kind: RpcMessageKind;
+  /** Undefined for a response. */
+  readonly method: string | undefined;
+  /** Undefined for a notification. */
+  readonly id: RpcId | undefined;
+  /** What a request is for: the name of a tool or a prompt, the URI of a resource. */
+  readonly subject: string | undefined;
+}
+
+const SUBJECT_KEYS: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['resources/subscribe', 'uri'],
+  ['resources/unsubscribe', 'uri'],
+]);
+
+/** @throws McpError `validation_failed` for what is no JSON-RPC message, and for a tool call without a tool */
+export function readRpcMessage(value: unknown): RpcMessage {
+  if (!isObject(value)) throw invalid('A JSON-RPC message must be an object.');
+  const { method } = value;
+  if (method === undefined) {
+    if (!('result' in value) && !('error' in value)) throw invalid('A JSON-RPC message needs a method.', 'method');
+    return { kind: 'response', method: undefined, id: idOf(value), subject: undefined };
+  }
+  if (typeof method !== 'string') throw invalid('The method must be a string.', 'method');
+  const subject = subjectOf(method, value);
+  if (!('id' in value)) return { kind: 'notification', method, id: undefined, subject };
+  return { kind: 'request', method, id: idOf(value), subject };
+}
+
+function idOf({ id }: JsonObject): RpcId {
+  if (typeof id === 'string' || typeof id === 'number' || id === null) return id;
+  throw invalid('The id must be a string or a number.', 'id');
+}
+
+function subjectOf(method: string, { params }: JsonObject): string | undefined {
+  const key = SUBJECT_KEYS.get(method);
+  if (key === undefined) return undefined;
+  const subject = isObject(params) ? stringOrUndefined(params[key]) : undefined;
+  if (subject === undefined && method === 'tools/call') throw invalid('A tool call needs a name.', 'params.name');
+  return subject;
+}
+
+function invalid(message: string, param?: string): McpError {
+  return new McpError('validation_failed', { rpcCode: RPC_CODES.invalidRequest, message, param });
+}

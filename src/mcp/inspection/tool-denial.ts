@@ -1,0 +1,49 @@
+import { RPC_CODES, type RpcErrorBody, type RpcId } from '../mcp-error.js';
+import type { InspectedBody } from './inspect-body.js';
+import type { RpcMessage } from './rpc-message.js';
+
+/** Whether the caller may use a tool of the server. */
+export type ToolAccess = (name: string) => boolean;
+
+export interface ToolDenial {
+  /** The tools that were denied, for the audit row. */
+  readonly tools: readonly string[];
+  /**
+   * 200 with a JSON-RPC error: to the model a tool that is off is a tool that does not exist, in the words of the official
+   * SDK. 202 without a body where nothing asks for an answer.
+   */
+  readonly status: 200 | 202;
+  readonly text: string;
+}
+
+/**
+ * The answer to a body that calls a tool which the caller may not use; undefined when it calls none. A batch goes through
+ * whole or not at all.
+ */
+export function denyToolCalls({ isBatch, messages }: InspectedBody, mayUse: ToolAccess): ToolDenial | undefined {
+  const tools = messages.filter((message) => isDenied(message, mayUse)).map(({ subject = '' }) => subject);
+  if (tools.length === 0) return undefined;
+  const errors: RpcErrorBody[] = [];
+  for (const message of messages) {
+    if (message.kind !== 'request') continue;
+    errors.push(isDenied(message, mayUse) ? unknownTool(message) : notRun(message.id));
+  }
+  if (errors.length === 0) return { tools, status: 202, text: '' };
+  return { tools, status: 200, text: JSON.stringify(isBatch ? errors : errors[0]) };
+}
+
+function isDenied({ method, subject }: RpcMessage, mayUse: ToolAccess): boolean {
+  return method === 'tools/call' && (subject === undefined || !mayUse(subject));
+}
+
+function unknownTool({ id, subject }: RpcMessage): RpcErrorBody {
+  return rpcError(id, RPC_CODES.invalidParams, `Unknown tool: ${subject ?? ''}`);
+}
+
+function notRun(id: RpcId | undefined): RpcErrorBody {
+  return rpcError(id, RPC_CODES.invalidRequest, 'Not run: another message of the batch was refused.');
+}
+
+function rpcError(id: RpcId = null, code: number, message: string): RpcErrorBody {
+  return { jsonrpc: '2.0', id, error: { code, message, data: { code: 'permission_denied', source: 'gateway' } } };
+}

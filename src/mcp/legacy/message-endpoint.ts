@@ -1,0 +1,54 @@
+import { GatewayError } from '../../common/errors/gateway.error.js';
+
+const MAX_TOKEN_CHARACTERS = 4_096;
+export const SESSION_PARAM = 'sessionId';
+
+/** Binds a text to the caller and the server, and gets it back; `open` throws for what was not made by `seal` for them. */
+export interface SessionBinding {
+  seal(text: string): string;
+  open(sealed: string): string;
+}
+
+/**
+ * The address that the older HTTP+SSE transport gives a client for its messages, in our form. The server's own address
+ * travels in it, bound to the caller as a session id is: no replica has to remember it.
+ * @param endpoint as the server sent it, relative to `serverUrl` or not
+ * @param messagesPath where this gateway takes messages for the server
+ * @throws GatewayError `provider_invalid_response` unless it is at the server's own origin
+ */
+export function clientEndpoint(
+  endpoint: string,
+  serverUrl: URL,
+  messagesPath: string,
+  binding: Pick<SessionBinding, 'seal'>,
+): string {
+  const { pathname, search } = sameOrigin(endpoint, serverUrl);
+  const sealed = binding.seal(Buffer.from(pathname + search).toString('base64url'));
+  return `${messagesPath}?${SESSION_PARAM}=${encodeURIComponent(sealed)}`;
+}
+
+/**
+ * Where a message goes: the address inside of the `sessionId` of its query.
+ * @throws GatewayError `not_found`, one for all that is wrong, or what `open` throws
+ */
+export function messageTarget(query: URLSearchParams, serverUrl: URL, binding: Pick<SessionBinding, 'open'>): URL {
+  const [sealed, ...others] = query.getAll(SESSION_PARAM);
+  if (sealed === undefined || others.length > 0 || sealed.length > MAX_TOKEN_CHARACTERS) throw unknownSession();
+  const path = Buffer.from(binding.open(sealed), 'base64url').toString('utf8');
+  // Not `//host/…`, which would be another origin.
+  if (!/^\/(?!\/)/.test(path)) throw unknownSession();
+  return sameOrigin(path, serverUrl);
+}
+
+function sameOrigin(reference: string, serverUrl: URL): URL {
+  const url = URL.canParse(reference, serverUrl.href) ? new URL(reference, serverUrl) : undefined;
+  if (url && url.origin === serverUrl.origin && url.username === '' && url.password === '') return url;
+  throw new GatewayError('provider_invalid_response', {
+    message: 'The MCP server names an address for messages that is not its own.',
+    reason: 'legacy endpoint of another origin',
+  });
+}
+
+function unknownSession(): GatewayError {
+  return new GatewayError('not_found', { message: 'The session does not exist.' });
+}

@@ -1,0 +1,38 @@
+import { ServerResponse, IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { McpError, RPC_CODES, rpcErrorBody, sendRpcError } from './mcp-error.js';
+
+describe('rpcErrorBody', () => {
+  it.each([
+    ['a fault of the request', new GatewayError('permission_denied'), -32600, 'permission_denied', 'gateway'],
+    ['a fault of ours', new GatewayError('internal_error'), -32603, 'internal_error', 'gateway'],
+    ['a fault of the server', new GatewayError('provider_failed'), -32603, 'provider_failed', 'provider'],
+    [
+      'a code of its own',
+      new McpError('validation_failed', { rpcCode: RPC_CODES.headerMismatch }),
+      -32020,
+      'validation_failed',
+      'gateway',
+    ],
+  ])('tells %s', (_what, error, rpcCode, code, source) => {
+    expect(rpcErrorBody(error, 'x')).toEqual({
+      jsonrpc: '2.0',
+      id: 'x',
+      error: { code: rpcCode, message: error.message, data: { code, source } },
+    });
+  });
+
+  it('names the field, and has an id of null where none is known', () => {
+    const body = rpcErrorBody(invalidField('params.name', 'must be a string'));
+    expect(body).toMatchObject({ id: null, error: { data: { param: 'params.name', details: [{}] } } });
+  });
+});
+
+it('cuts an answer off that has begun', () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  response.flushHeaders();
+  sendRpcError(response, new GatewayError('internal_error'));
+  expect(response.destroyed).toBe(true);
+});

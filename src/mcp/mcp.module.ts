@@ -1,0 +1,70 @@
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/audit.module.js';
+import { AppConfig } from '../config/environment.js';
+import { IdentityModule } from '../identity/identity.module.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { UpstreamModule } from '../upstream/upstream.module.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { McpCallLog } from './calls/mcp-call-log.js';
+import { McpCall } from './calls/mcp-call.entity.js';
+import { McpCallRecorder } from './calls/mcp-call.recorder.js';
+import { McpEntry } from './endpoints/mcp-entry.js';
+import { McpGateway } from './endpoints/mcp-gateway.js';
+import { McpMetadata } from './endpoints/mcp-metadata.js';
+import { McpMetadataController } from './endpoints/mcp-metadata.controller.js';
+import { McpOutbound } from './endpoints/mcp-outbound.js';
+import { McpPassage } from './endpoints/mcp-passage.js';
+import { McpController } from './endpoints/mcp.controller.js';
+import { McpProxy } from './proxy/mcp-proxy.js';
+import { McpServerToolsController } from './servers/mcp-server-tools.controller.js';
+import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
+import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
+import { McpServerDirectory } from './servers/mcp-server.directory.js';
+import { McpServer } from './servers/mcp-server.entity.js';
+import { McpServerStore } from './servers/mcp-server.store.js';
+import { McpServerTool } from './servers/mcp-server-tool.entity.js';
+import { McpServerTools } from './servers/mcp-server.tools.js';
+import { McpServerVault } from './servers/mcp-server.vault.js';
+import { McpServersController } from './servers/mcp-servers.controller.js';
+import { McpServersService } from './servers/mcp-servers.service.js';
+
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([McpServer, McpServerTool, McpCall]),
+    AuditModule,
+    WorkspacesModule,
+    UpstreamModule,
+    IdentityModule,
+  ],
+  controllers: [McpServersController, McpServerToolsController, McpMetadataController, McpController],
+  providers: [
+    McpServerDefinitions,
+    McpServerDirectory,
+    McpServerStore,
+    McpServerTools,
+    McpServerToolsService,
+    McpServerVault,
+    McpServersService,
+    McpCallLog,
+    McpCallRecorder,
+    McpEntry,
+    McpGateway,
+    McpMetadata,
+    McpOutbound,
+    McpPassage,
+    {
+      provide: McpProxy,
+      inject: [EgressPolicy, AppConfig],
+      useFactory: (egress: EgressPolicy, config: AppConfig): McpProxy =>
+        new McpProxy(egress, { streamsPerCaller: config.MCP_STREAMS_PER_CALLER }),
+    },
+  ],
+})
+export class McpModule implements OnApplicationShutdown {
+  constructor(@Inject(McpProxy) private readonly proxy: McpProxy) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.proxy.close(0);
+  }
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../../../common/errors/gateway.error.js';
+import { EgressPolicy } from '../../../upstream/egress/egress-policy.js';
+import { startHttp, type Loopback } from '../../../upstream/__fixtures__/loopback.js';
+import { outboundHeaders, type OutboundHeadersInput } from '../../../identity/headers/outbound-headers.js';
+import { toRawHeaders } from '../../../identity/headers/raw-headers.js';
+import { sendRpcError } from '../../mcp-error.js';
+import { McpProxy, type McpProxyOptions } from '../mcp-proxy.js';
+import type { McpForward, McpOutcome, McpTarget } from '../mcp-proxy.types.js';
+
+/** A gateway in small: everything that comes goes to one target, with the MCP headers alone. */
+export interface ProxyingServer extends Loopback {
+  readonly endpoint: URL;
+  readonly proxy: McpProxy;
+  /** What became of the requests, in the order in which they ended. */
+  readonly outcomes: readonly McpOutcome[];
+}
+
+export type Changes = Partial<McpForward> & { readonly target?: McpTarget };
+
+export interface ProxyingOptions extends McpProxyOptions {
+  /** Laid over what every request is forwarded with. */
+  readonly change?: (request: IncomingMessage, response: ServerResponse) => Changes | Promise<Changes>;
+}
+
+export function targetAt(url: URL, changes: Partial<McpTarget> = {}): McpTarget {
+  return {
+    url,
+    transport: 'streamable_http',
+    timeouts: { firstByteMs: 120_000 },
+    maxBodyBytes: 4 * 1024 * 1024,
+    ...changes,
+  };
+}
+
+/** As the gateway builds them, in the form that the proxy takes. */
+export function headersFor(request: IncomingMessage, input: Partial<OutboundHeadersInput>): readonly string[] {
+  const headers = outboundHeaders({ client: toRawHeaders(request.rawHeaders), ...input });
+  return Object.entries(headers).flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
+}
+
+export async function startProxying(target: McpTarget, options: ProxyingOptions = {}): Promise<ProxyingServer> {
+  const proxy = new McpProxy(new EgressPolicy(['127.0.0.1/32', 'localhost']), options);
+  const outcomes: McpOutcome[] = [];
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const session = request.headers['mcp-session-id'];
+    const headers = headersFor(request, { sessionId: typeof session === 'string' ? session : undefined });
+    const changes = await options.change?.(request, response);
+    if (response.writableEnded) return;
+    const outcome = await proxy.forward({ request, response, target, headers, streamKey: 'caller', ...changes });
+    outcomes.push(outcome);
+  };
+  const server = await startHttp((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      if (error instanceof GatewayError) sendRpcError(response, error);
+      else response.destroy();
+    });
+  });
+  const close = async (): Promise<void> => {
+    await Promise.all([proxy.close(0), server.close()]);
+  };
+  return { ...server, endpoint: server.url('/mcp'), proxy, outcomes, close };
+}

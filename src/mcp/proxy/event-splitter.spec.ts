@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { EventSplitter, readEvent, withData } from './event-splitter.js';
+
+function split(...chunks: readonly string[]): readonly string[] {
+  const splitter = new EventSplitter(1_000);
+  return chunks.flatMap((chunk) => splitter.push(Buffer.from(chunk))).map(String);
+}
+
+describe('EventSplitter', () => {
+  it.each([
+    ['LF', 'data: 1\n\ndata: 2\n\n', ['data: 1\n\n', 'data: 2\n\n']],
+    ['CRLF', 'data: 1\r\n\r\ndata: 2\r\n\r\n', ['data: 1\r\n\r\n', 'data: 2\r\n\r\n']],
+    ['CR', 'data: 1\r\rdata: 2\r\r', ['data: 1\r\r', 'data: 2\r\r']],
+    ['both', 'data: 1\r\n\ndata: 2\n\r\n', ['data: 1\r\n\n', 'data: 2\n\r\n']],
+  ])('cuts at blank lines (%s)', (_ending, text, events) => {
+    expect(split(text)).toEqual(events);
+  });
+
+  it('keeps comments and events without data', () => {
+    expect(split(': hello\n\nid: 1\ndata:\n\n')).toEqual([': hello\n\n', 'id: 1\ndata:\n\n']);
+  });
+
+  it('waits for the end of an event', () => {
+    const splitter = new EventSplitter(100);
+    expect(splitter.push(Buffer.from('data: 1\n'))).toEqual([]);
+    expect(splitter.push(Buffer.from('\ndata')).map(String)).toEqual(['data: 1\n\n']);
+    expect(splitter.rest().toString()).toBe('data');
+  });
+
+  it('gives up on an event without end', () => {
+    expect(() => new EventSplitter(10).push(Buffer.alloc(11, 'x'))).toThrow('too long');
+  });
+
+  it('loses and changes nothing, however the bytes come', () => {
+    const text = fc.array(fc.constantFrom('a', ':', '\n', '\r', '\r\n', '\n\n', 'data: x'), { maxLength: 30 });
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(6), { minLength: 1 }), (parts, cuts) => {
+        const bytes = Buffer.from(parts.join(''));
+        const splitter = new EventSplitter(1_000);
+        const out: Buffer[] = [];
+        for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+          const length = (cuts[turn % cuts.length] ?? 0) + 1;
+          out.push(...splitter.push(bytes.subarray(at, at + length)));
+          at += length;
+        }
+        const rest = splitter.rest();
+        expect(Buffer.concat([...out, rest]).equals(bytes)).toBe(true);
+        // No event is left behind in the rest, and each piece holds one at most.
+        expect(rest.toString()).not.toMatch(/(\r\n|\r(?!\n)|\n)(\r|\n)/);
+      }),
+    );
+  });
+});
+
+describe('readEvent', () => {
+  it.each([
+    ['event: endpoint\ndata: /m\n\n', { type: 'endpoint', data: '/m' }],
+    ['\u{feff}event:endpoint\r\ndata:/m\r\n\r\n', { type: 'endpoint', data: '/m' }],
+    ['data: a\ndata:  b\n\n', { type: 'message', data: 'a\n b' }],
+    ['data\n\n', { type: 'message', data: '' }],
+    [': comment\nretry: 1\n\n', { type: 'message', data: undefined }],
+  ])('reads %j', (text, event) => {
+    expect(readEvent(Buffer.from(text))).toEqual(event);
+  });
+});
+
+it('withData keeps the other fields', () => {
+  const event = Buffer.from('id: 7\r\nevent: message\r\ndata: a\r\ndata: b\r\n\r\n');
+  expect(withData(event, 'c').toString()).toBe('id: 7\nevent: message\ndata: c\n\n');
+});

@@ -1,0 +1,24 @@
+import type { BodyFilter } from './mcp-proxy.types.js';
+
+/** One filter behind the other; undefined when there is none. */
+export function filterChain(...filters: readonly (BodyFilter | undefined)[]): BodyFilter | undefined {
+  return filters.reduce(
+    (before, after) => (before && after ? new TwoFilters(before, after) : (before ?? after)),
+    undefined,
+  );
+}
+
+class TwoFilters implements BodyFilter {
+  constructor(
+    private readonly first: BodyFilter,
+    private readonly second: BodyFilter,
+  ) {}
+
+  push(chunk: Buffer): Buffer {
+    return this.second.push(this.first.push(chunk));
+  }
+
+  end(): Buffer {
+    return Buffer.concat([this.second.push(this.first.end()), this.second.end()]);
+  }
+}

@@ -1,0 +1,79 @@
+import type { Client, Dispatcher } from 'undici';
+import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { guardedConnector, type GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
+import { toExchangeError } from '../../upstream/exchange-failure.js';
+import { OriginPools } from '../../upstream/origin-pools.js';
+import { openRelayPool, RelayClient } from '../../upstream/relay-pool.js';
+
+const MAX_ORIGINS = 128;
+/** A bound against accidents only: the answer to a POST may be a stream as well, and those must not use up the rest. */
+const CALLS_PER_ORIGIN = 4_096;
+
+const CONNECTION_OPTIONS = {
+  pipelining: 1,
+  // Below the 5 s after which Node and uvicorn close an idle connection: a POST that meets that moment cannot be repeated.
+  keepAliveTimeout: 4_000,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+} as const satisfies Client.Options;
+
+/** A dispatcher for one exchange, to be given back when it is over. */
+export interface Lease {
+  readonly dispatcher: Dispatcher;
+  release(): void;
+}
+
+/**
+ * Connections to MCP servers. Calls share a pool an origin; every GET has a connection to itself, so that however many
+ * of them lie idle, none stands in the way of a call.
+ */
+export class McpDispatchers {
+  readonly #connect: ReturnType<typeof guardedConnector>;
+  readonly #pools: OriginPools;
+  readonly #streams = new Set<RelayClient>();
+
+  constructor(
+    private readonly policy: EgressPolicy,
+    options: GuardedConnectorOptions,
+  ) {
+    const connect = guardedConnector(policy, options);
+    this.#connect = connect;
+    this.#pools = new OriginPools(MAX_ORIGINS, (origin) => {
+      return openRelayPool(origin, { ...CONNECTION_OPTIONS, connect, connections: CALLS_PER_ORIGIN });
+    });
+  }
+
+  /** @throws UpstreamFailure `refused_by_egress` */
+  forCall(url: URL): Lease {
+    this.#check(url);
+    const entry = this.#pools.acquire(url.origin);
+    return { dispatcher: entry.pool, release: () => this.#pools.release(entry) };
+  }
+
+  /** @throws UpstreamFailure `refused_by_egress` */
+  forStream(url: URL): Lease {
+    this.#check(url);
+    const dispatcher = new RelayClient(url.origin, this.#connect, CONNECTION_OPTIONS);
+    this.#streams.add(dispatcher);
+    const release = (): void => {
+      this.#streams.delete(dispatcher);
+      // Rejects only for a client that is destroyed already.
+      dispatcher.destroy().catch(() => undefined);
+    };
+    return { dispatcher, release };
+  }
+
+  async close(): Promise<void> {
+    const streams = [...this.#streams];
+    this.#streams.clear();
+    await Promise.all([this.#pools.close(), ...streams.map((stream) => stream.destroy().catch(() => undefined))]);
+  }
+
+  #check(url: URL): void {
+    try {
+      this.policy.checkUrl(url);
+    } catch (error) {
+      throw toExchangeError(error, 'unsent', url.host);
+    }
+  }
+}

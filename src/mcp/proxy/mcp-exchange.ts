@@ -1,0 +1,167 @@
+import type { ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { toExchangeError, type ExchangeStage } from '../../upstream/exchange-failure.js';
+import type { RelayOptions } from '../../upstream/relay-pool.js';
+import { firstHeader } from '../../upstream/upstream-headers.js';
+import { UploadBody } from '../../upstream/upload-body.js';
+import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
+import type { BodyFilter, McpForward, McpHooks } from './mcp-proxy.types.js';
+import { clientHead } from './response-head.js';
+
+const NO_HOOKS: McpHooks = {};
+
+/** What an exchange has seen of the upstream's answer. */
+export interface SeenAnswer {
+  status: number | undefined;
+  headAt: number | undefined;
+  bytes: number;
+}
+
+/**
+ * The handler that undici calls for one MCP request: the answer goes to the client byte by byte, at the client's pace.
+ * `done` is called once: without an error when the client has the whole answer.
+ */
+export class McpExchange implements Dispatcher.DispatchHandler {
+  readonly seen: SeenAnswer = { status: undefined, headAt: undefined, bytes: 0 };
+  #settled = false;
+  #stage: ExchangeStage = 'unsent';
+  #received = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  #filter: BodyFilter | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #response: ServerResponse;
+  readonly #hooks: McpHooks;
+
+  constructor(
+    private readonly call: McpForward,
+    private readonly options: RelayOptions,
+    private readonly done: (error?: unknown) => void,
+  ) {
+    this.#response = call.response;
+    this.#hooks = call.hooks ?? NO_HOOKS;
+  }
+
+  /** `firstByteMs` bounds the wait for the head. */
+  start(dispatcher: Dispatcher, firstByteMs: number | undefined): void {
+    this.#response.on('close', this.#onClose).on('drain', this.#onDrain).on('finish', this.#onFinish);
+    // The connection may fail later still, and nobody else may be listening.
+    this.#response.on('error', () => undefined);
+    if (firstByteMs !== undefined) {
+      const failure = (): UpstreamFailure => new UpstreamFailure('timeout', `no answer within ${firstByteMs} ms`);
+      this.#timer = setTimeout(() => this.abandon(failure()), firstByteMs);
+    }
+    const upload = this.#upload;
+    upload?.whenMoved(() => this.#restartTimer());
+    upload?.on('error', (error) => this.abandon(error));
+    if (upload?.errored) this.abandon(upload.errored);
+    if (this.#response.destroyed) this.#onClose();
+    if (!this.#settled) this.#guard(() => void dispatcher.dispatch(this.options, this));
+  }
+
+  /** Gives up: what is under way is cut off on both sides, what still waits for a connection will not be sent. */
+  abandon(failure: unknown): void {
+    if (this.#settled) return;
+    this.#fail(failure);
+    this.#controller?.abort(failure instanceof Error ? failure : new Error('the exchange was given up'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Throwing drops the request and keeps the connection for the next one; `controller.abort` would close it.
+    if (this.#settled) throw new Error('the exchange ended while it waited for a connection');
+    this.#controller = controller;
+    this.#stage = 'sent';
+    this.options.connection?.begin(controller);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
+    if (this.#settled || status < 200) return;
+    this.#stage = 'answering';
+    clearTimeout(this.#timer);
+    this.seen.status = status;
+    this.seen.headAt = performance.now();
+    // RFC 9112, section 9.5: who has refused the request wants no more of it.
+    if (status >= 400) this.#upload?.stop();
+    this.#guard(() => this.#begin({ status, headers }));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    this.seen.bytes += chunk.length;
+    if (!this.#filter) this.#write(chunk);
+    else this.#guard(() => this.#write(this.#filter?.push(chunk)));
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) return;
+    this.#received = true;
+    if (!this.#filter) this.#response.end();
+    else this.#guard(() => this.#response.end(this.#filter?.end()));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#settled) return;
+    const isOwn = error instanceof GatewayError;
+    this.#fail(isOwn ? error : toExchangeError(error, this.#stage, this.call.target.url.host));
+  }
+
+  get #upload(): UploadBody | undefined {
+    return this.options.body instanceof UploadBody ? this.options.body : undefined;
+  }
+
+  #begin(head: UpstreamHead): void {
+    this.#filter = this.#hooks.bodyFilter?.(head);
+    if (this.#filter && firstHeader(head.headers, 'content-encoding') !== undefined) {
+      throw new UpstreamFailure('incomplete', 'the MCP server compressed an answer that has to be read');
+    }
+    const { status, headers, flush } = clientHead(head, this.#hooks, this.#filter !== undefined);
+    const response = this.#response;
+    response.statusCode = status;
+    for (let at = 0; at + 1 < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
+    if (flush) response.flushHeaders();
+  }
+
+  #write(bytes: Buffer | undefined): void {
+    if (bytes && bytes.length > 0 && !this.#response.write(bytes)) this.options.connection?.pause();
+  }
+
+  /** What a hook throws ends the exchange; undici would take it for a fault of its own. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.abandon(error);
+    }
+  }
+
+  #restartTimer(): void {
+    if (!this.#settled && this.#stage !== 'answering') this.#timer?.refresh();
+  }
+
+  #fail(error: unknown): void {
+    const begun = this.#response.headersSent;
+    this.#settle(error);
+    // Never `end`: the client must be able to tell that this is not the whole answer.
+    if (begun) this.#response.destroy();
+  }
+
+  #settle(error?: unknown): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.options.connection?.end(this.#controller);
+    this.#response.off('close', this.#onClose).off('drain', this.#onDrain).off('finish', this.#onFinish);
+    this.done(error);
+  }
+
+  readonly #onClose = (): void => {
+    this.abandon(new UpstreamFailure('caller_gone', 'the client left before the whole answer'));
+  };
+
+  readonly #onDrain = (): void => {
+    this.#controller?.resume();
+  };
+
+  readonly #onFinish = (): void => {
+    if (this.#received && !this.#settled) this.#settle();
+  };
+}

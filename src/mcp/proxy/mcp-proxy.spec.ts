@@ -1,0 +1,420 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import {
+  brokenEvents,
+  events,
+  json,
+  large,
+  plain,
+  silentEvents,
+  startRawMcpServer,
+  type RawMcpServer,
+} from '../../../test/support/mcp-raw-server.js';
+import { jsonOf, send, type Answer, type Message } from '../../../test/support/send.js';
+import { closedPort, startTcp } from '../../upstream/__fixtures__/loopback.js';
+import { startProxying, targetAt, type ProxyingOptions, type ProxyingServer } from './__fixtures__/proxying.js';
+import type { McpTarget } from './mcp-proxy.types.js';
+
+const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}';
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+let server: RawMcpServer;
+const opened: { close(): Promise<void> }[] = [];
+
+async function start(changes: Partial<McpTarget> = {}, options: ProxyingOptions = {}): Promise<ProxyingServer> {
+  const gateway = await startProxying(targetAt(server.endpoint, changes), options);
+  opened.push(gateway);
+  return gateway;
+}
+
+function post(gateway: ProxyingServer, message: Message = {}): Promise<Answer> {
+  return send(gateway.endpoint.href, { headers: JSON_HEADERS, body: CALL, ...message });
+}
+
+/** An answer whose body is not read unless the test does. */
+function open(gateway: ProxyingServer, method = 'GET', body?: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = method === 'POST' ? JSON_HEADERS : { accept: 'text/event-stream' };
+    const asking = httpRequest(gateway.endpoint, { method, headers, agent: false });
+    asking.on('error', reject).on('response', (answer) => resolve(answer.on('error', () => undefined)));
+    asking.end(body);
+  });
+}
+
+beforeEach(async () => {
+  server = await startRawMcpServer();
+  opened.push(server);
+});
+
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+});
+
+describe('McpProxy: what is passed on', () => {
+  it.each(['POST', 'GET', 'DELETE'])('the method %s, once, and the status', async (method) => {
+    server.answerWith(plain(method === 'GET' ? 405 : 202, { allow: 'POST' }));
+    const gateway = await start();
+    const answer = await send(gateway.endpoint.href, method === 'POST' ? { body: CALL } : { method });
+    expect(answer.status).toBe(method === 'GET' ? 405 : 202);
+    expect(answer.headers.allow).toBe('POST');
+    expect(server.received).toMatchObject([{ method, path: '/mcp' }]);
+  });
+
+  it.each(['PUT', 'HEAD', 'PATCH'])('not the method %s', async (method) => {
+    const gateway = await start();
+    const answer = await send(gateway.endpoint.href, { method });
+    expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, POST, DELETE' } });
+    expect(server.received).toHaveLength(0);
+  });
+
+  it.each([
+    ['a batch', Buffer.from(`[${CALL},${CALL}]`)],
+    ['what is no JSON', Buffer.from([0, 255, 254, 13, 10, 13, 10])],
+    ['nothing', Buffer.alloc(0)],
+    ['a long body', Buffer.alloc(1_000_000, 'ü')],
+  ])('the bytes of %s', async (_what, body) => {
+    const gateway = await start();
+    expect((await post(gateway, { body })).status).toBe(200);
+    expect(server.received[0]?.body.equals(body)).toBe(true);
+    expect(gateway.outcomes).toMatchObject([{ status: 200, upstreamStatus: 200, requestBytes: body.length }]);
+  });
+
+  it('a body without an announced length', async () => {
+    const gateway = await start();
+    const body = [Buffer.from('{"a"'), Buffer.from(':1}')];
+    expect((await post(gateway, { body })).status).toBe(200);
+    expect(server.received[0]?.body.toString()).toBe('{"a":1}');
+  });
+
+  it('a body that was read already', async () => {
+    const gateway = await start(
+      {},
+      {
+        change: async (request) => {
+          const chunks: Buffer[] = [];
+          for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+          return { body: Buffer.concat(chunks), rpcId: 1 };
+        },
+      },
+    );
+    expect((await post(gateway)).status).toBe(200);
+    expect(server.received[0]?.body.toString()).toBe(CALL);
+  });
+
+  it('the headers that it was given, and none of the client', async () => {
+    const gateway = await start({}, { change: () => ({ headers: ['x-user-jwt', 'ours', 'Mcp-Session-Id', 'inner'] }) });
+    await post(gateway, {
+      headers: { ...JSON_HEADERS, cookie: 'a=b', authorization: 'Bearer secret', te: 'trailers' },
+    });
+    const names = server.received[0]?.rawHeaders.filter((_value, index) => index % 2 === 0);
+    expect(names?.map((name) => name.toLowerCase()).sort()).toEqual([
+      'connection',
+      'content-length',
+      'host',
+      'mcp-session-id',
+      'x-user-jwt',
+    ]);
+  });
+
+  it('of the answer, what belongs to the client', async () => {
+    const headers = { 'mcp-session-id': 'abc', 'retry-after': '3', 'set-cookie': 'a=b', 'x-internal': '1' };
+    server.answerWith(json({ ok: true }, 200, { ...headers, 'access-control-allow-origin': '*' }));
+    const gateway = await start({}, { change: () => ({ hooks: { wrapSessionId: (id) => `${id}-bound` } }) });
+    const answer = await post(gateway);
+    expect(answer).toMatchObject({
+      text: '{"ok":true}',
+      headers: { 'mcp-session-id': 'abc-bound', 'retry-after': '3' },
+    });
+    for (const name of ['set-cookie', 'x-internal', 'access-control-allow-origin']) {
+      expect(answer.headers).not.toHaveProperty(name);
+    }
+  });
+
+  it('through a filter, with a length of its own', async () => {
+    server.answerWith(json({ text: 'abc' }));
+    const bodyFilter = () => ({ push: (chunk: Buffer) => Buffer.concat([chunk, chunk]), end: () => Buffer.from('!') });
+    const gateway = await start({}, { change: () => ({ hooks: { bodyFilter } }) });
+    expect((await post(gateway)).text).toBe('{"text":"abc"}{"text":"abc"}!');
+  });
+});
+
+describe('McpProxy: streams', () => {
+  it('opens a GET at once although nothing comes on it', async () => {
+    server.answerWith(silentEvents);
+    const gateway = await start();
+    await open(gateway).then((answer) => answer.destroy());
+    const startedAt = performance.now();
+    const answer = await open(gateway);
+    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    answer.destroy();
+  });
+
+  it('passes every byte on as it comes', async () => {
+    const pieces = [': comment\n\n', 'id: 1\nretry: 5\ndata: \n\n', 'data: ü'.slice(0, 7), '\n\n'];
+    server.answerWith(events(pieces, 60));
+    const gateway = await start();
+    const answer = await open(gateway, 'POST', CALL);
+    const got: string[] = [];
+    for await (const chunk of answer) got.push(String(chunk));
+    expect(got).toEqual(pieces);
+  });
+
+  it('answers calls while many streams lie idle', async () => {
+    const gateway = await start({}, { change: (request) => ({ streamKey: String(request.socket.remotePort) }) });
+    server.answerWith((request, response) => {
+      if (request.method === 'GET') silentEvents(request, response);
+      else json({ ok: true })(request, response);
+    });
+    const streams = await Promise.all(Array.from({ length: 200 }, () => open(gateway)));
+    const startedAt = performance.now();
+    for (let index = 0; index < 20; index += 1) expect((await post(gateway)).status).toBe(200);
+    expect((performance.now() - startedAt) / 20).toBeLessThan(50);
+    for (const stream of streams) stream.destroy();
+    await eventually(() => gateway.outcomes.length === 220);
+  });
+
+  it('gives one caller so many and no more', async () => {
+    server.answerWith(silentEvents);
+    const gateway = await start({}, { streamsPerCaller: 2 });
+    const streams = [await open(gateway), await open(gateway)];
+    const refused = await send(gateway.endpoint.href, { method: 'GET' });
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
+    expect(jsonOf(refused)).toMatchObject({ jsonrpc: '2.0', id: null, error: { data: { code: 'rate_limited' } } });
+    streams[0]?.destroy();
+    await eventually(() => gateway.outcomes.length === 2);
+    const next = await open(gateway);
+    expect(next.statusCode).toBe(200);
+    for (const stream of [...streams, next]) stream.destroy();
+  });
+
+  it('stays at the pace of a slow reader', async () => {
+    let written = 0;
+    server.answerWith(large(200_000_000, (total) => (written = total)));
+    const gateway = await start();
+    const answer = await open(gateway, 'POST', CALL);
+    answer.pause();
+    await sleep(300);
+    const stalledAt = written;
+    await sleep(300);
+    expect(written).toBe(stalledAt);
+    // What fits into the buffers of two connections.
+    expect(written).toBeLessThan(30_000_000);
+    answer.destroy();
+    await eventually(() => gateway.outcomes[0]?.failure === 'caller_gone');
+  });
+});
+
+describe('McpProxy: the client leaves', () => {
+  it.each([
+    ['before the head', 'POST', () => undefined],
+    ['in a stream of a call', 'POST', silentEvents],
+    ['in a stream of its own', 'GET', silentEvents],
+  ])('%s', async (_when, method, listener) => {
+    server.answerWith(listener);
+    const gateway = await start();
+    const delays: number[] = [];
+    // The machine may be busy with other tests: the best of three is the proxy's own.
+    for (let turn = 1; turn <= 3; turn += 1) {
+      const asking = httpRequest(gateway.endpoint, { method, agent: false, headers: JSON_HEADERS });
+      asking.on('error', () => undefined).on('response', (answer) => answer.on('error', () => undefined).resume());
+      asking.end(method === 'POST' ? CALL : undefined);
+      await eventually(() => server.received.length === turn);
+      await sleep(50);
+      const leftAt = performance.now();
+      asking.destroy();
+      const noted = server.received[turn - 1];
+      await eventually(() => noted?.closedEarlyAt !== undefined);
+      delays.push((noted?.closedEarlyAt ?? 0) - leftAt);
+    }
+    expect(Math.min(...delays)).toBeLessThan(200);
+    await eventually(() => gateway.outcomes.length === 3);
+    expect(gateway.outcomes[0]).toMatchObject({ status: 499, failure: 'caller_gone' });
+  });
+
+  it('in the middle of its body', async () => {
+    const gateway = await start();
+    const asking = httpRequest(gateway.endpoint, {
+      method: 'POST',
+      agent: false,
+      headers: { 'content-length': 100_000 },
+    });
+    asking.on('error', () => undefined).write('x'.repeat(70_000));
+    await sleep(100);
+    asking.destroy();
+    await eventually(() => gateway.outcomes.length === 1);
+    expect(gateway.outcomes).toMatchObject([{ failure: 'caller_gone' }]);
+    // undici opens another connection after a cut, for which nobody waits.
+    await eventually(() => server.requests.every(({ socket }) => socket.destroyed));
+    expect(server.received).toHaveLength(0);
+  });
+});
+
+describe('McpProxy: the server fails', () => {
+  it('in the middle of a stream, which the client can tell', async () => {
+    server.answerWith(brokenEvents);
+    const gateway = await start();
+    await expect(post(gateway)).rejects.toThrow('aborted');
+    expect(gateway.outcomes).toMatchObject([{ failure: 'incomplete', status: 200 }]);
+  });
+
+  it.each([301, 302, 307, 308])('to answer: a redirect (%d) is neither followed nor passed on', async (status) => {
+    server.answerWith(plain(status, { location: 'http://127.0.0.1:1/elsewhere' }));
+    const answer = await post(await start());
+    expect(answer.status).toBe(502);
+    expect(answer.headers).not.toHaveProperty('location');
+    expect(jsonOf(answer)).toMatchObject({ error: { code: -32603, data: { code: 'provider_invalid_response' } } });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('to answer in time', async () => {
+    server.answerWith(() => undefined);
+    const gateway = await start({ timeouts: { firstByteMs: 80 } }, { change: () => ({ rpcId: 'seven' }) });
+    const answer = await post(gateway);
+    expect(answer.status).toBe(504);
+    expect(jsonOf(answer)).toMatchObject({ id: 'seven', error: { data: { code: 'provider_timeout' } } });
+    await eventually(() => server.received[0]?.closedEarlyAt !== undefined);
+  });
+
+  it('not when a stream is only silent', async () => {
+    server.answerWith(events(['data: 1\n\n', 'data: 2\n\n'], 300));
+    expect((await post(await start({ timeouts: { firstByteMs: 100 } }))).text).toBe('data: 1\n\ndata: 2\n\n');
+  });
+
+  it('to be there: tries a second time', async () => {
+    const port = await closedPort();
+    const gateway = await startProxying(targetAt(new URL(`http://127.0.0.1:${port}/mcp`)));
+    opened.push(gateway);
+    const startedAt = performance.now();
+    const answer = await post(gateway);
+    expect(performance.now() - startedAt).toBeGreaterThan(90);
+    expect(jsonOf(answer)).toMatchObject({ error: { data: { code: 'provider_failed' } } });
+    expect(answer.status).toBe(502);
+  });
+
+  it('after the call was sent: which is not sent again', async () => {
+    let calls = 0;
+    const crashing = await startTcp((socket) => {
+      calls += 1;
+      socket.destroy();
+    });
+    const gateway = await startProxying(targetAt(crashing.url('/mcp')));
+    opened.push(crashing, gateway);
+    expect((await post(gateway)).status).toBe(502);
+    await sleep(150);
+    expect(calls).toBe(1);
+    expect(gateway.outcomes).toMatchObject([{ failure: 'broken' }]);
+  });
+
+  it('to be allowed: an address that the egress rules refuse', async () => {
+    const gateway = await startProxying(targetAt(new URL('https://169.254.169.254/mcp')));
+    opened.push(gateway);
+    expect((await post(gateway)).status).toBe(502);
+    expect(gateway.outcomes).toMatchObject([{ failure: 'refused_by_egress' }]);
+  });
+
+  it.each([401, 403])('to take our credential (%d), which is not the client’s fault', async (status) => {
+    server.answerWith(plain(status, { 'www-authenticate': 'Bearer resource_metadata="https://inner/"' }));
+    const answer = await post(await start());
+    expect(answer.status).toBe(502);
+    expect(answer.headers).not.toHaveProperty('www-authenticate');
+    expect(jsonOf(answer)).toMatchObject({ error: { data: { code: 'provider_credential_rejected' } } });
+  });
+
+  it('to take the token of the user, which is told in our words', async () => {
+    server.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://inner/"' }, 'no'));
+    const answer = await post(await start({}, { change: () => ({ hooks: { challenge: 'Bearer error="x"' } }) }));
+    expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer error="x"' }, text: 'no' });
+  });
+});
+
+describe('McpProxy: the size of a body', () => {
+  const limit = { maxBodyBytes: 100_000 };
+
+  it.each([
+    ['announced', Buffer.alloc(100_001)],
+    ['not announced', [Buffer.alloc(60_000), Buffer.alloc(60_000)]],
+  ])('over the limit is refused when %s', async (_how, body) => {
+    const gateway = await start(limit);
+    const answer = await post(gateway, { body });
+    expect(answer.status).toBe(413);
+    expect(jsonOf(answer)).toMatchObject({ error: { code: -32600, data: { code: 'payload_too_large' } } });
+    expect(server.received).toHaveLength(0);
+  });
+
+  it('at the limit is not', async () => {
+    expect((await post(await start(limit), { body: Buffer.alloc(100_000) })).status).toBe(200);
+  });
+});
+
+describe('McpProxy: the end of the process', () => {
+  it('waits for calls, and ends streams behind them', async () => {
+    server.answerWith((request, response) => {
+      if (request.method === 'GET') silentEvents(request, response);
+      else setTimeout(() => json({ late: true })(request, response), 200);
+    });
+    const gateway = await start();
+    const stream = await open(gateway);
+    const cut = new Promise<number>((resolve) => stream.on('close', () => resolve(performance.now())).resume());
+    const answered = post(gateway).then((answer) => ({ answer, at: performance.now() }));
+    await eventually(() => server.received.length === 2);
+    await gateway.proxy.close(5_000);
+    const { answer, at } = await answered;
+    expect(answer.text).toBe('{"late":true}');
+    expect(await cut).toBeGreaterThan(at - 50);
+    expect((await send(gateway.endpoint.href, { method: 'GET' })).status).toBe(503);
+  });
+
+  it('waits no longer than it was told', async () => {
+    server.answerWith(() => undefined);
+    const gateway = await start();
+    const answered = post(gateway);
+    await eventually(() => server.received.length === 1);
+    await gateway.proxy.close(50);
+    expect((await answered).status).toBe(502);
+    expect((await post(gateway)).status).toBe(503);
+  });
+});
+
+// undici 7 ends the process in some of these.
+describe('McpProxy: the client reads slowly and the connection to the server', () => {
+  const BYTES = 2_000_000;
+
+  it.each([
+    ['ends', 'until it closes', '', 'end', undefined],
+    ['ends', 'with a content-length', `content-length: ${BYTES}\r\n`, 'end', undefined],
+    [
+      'ends too early',
+      'with connection: close',
+      `connection: close\r\ncontent-length: ${BYTES + 1}\r\n`,
+      'end',
+      'incomplete',
+    ],
+    ['is reset', 'until it closes', '', 'resetAndDestroy', 'incomplete'],
+    ['is reset', 'with a content-length', `content-length: ${BYTES + 1}\r\n`, 'resetAndDestroy', 'incomplete'],
+  ] as const)('%s (%s)', async (_what, _how, head, end, failure) => {
+    const upstream = await startTcp((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${'x'.repeat(BYTES)}`);
+    });
+    const gateway = await startProxying(targetAt(upstream.url('/mcp')));
+    opened.push(upstream, gateway);
+    for (const method of ['POST', 'GET']) {
+      const answer = await open(gateway, method, method === 'POST' ? CALL : undefined);
+      answer.pause();
+      await sleep(100);
+      for (const socket of upstream.open) socket[end]();
+      await sleep(50);
+      let size = 0;
+      const read = new Promise((resolve) => {
+        answer.on('data', (chunk: Buffer) => (size += chunk.length)).on('close', resolve);
+      });
+      answer.resume();
+      await read;
+      expect(answer.complete && size === BYTES).toBe(failure === undefined);
+    }
+    await eventually(() => gateway.outcomes.length === 2);
+    expect(gateway.outcomes.map((outcome) => outcome.failure)).toEqual([failure, failure]);
+  });
+});

@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { RequestAbortedError } from '../../common/http/read-body.js';
+import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import type { GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
+import { RelayOptions } from '../../upstream/relay-pool.js';
+import { RunningCalls } from '../../upstream/running-calls.js';
+import { UploadBody } from '../../upstream/upload-body.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
+import { sendRpcError } from '../mcp-error.js';
+import { McpDispatchers } from './mcp-dispatchers.js';
+import { McpExchange, type SeenAnswer } from './mcp-exchange.js';
+import { toMcpFailure } from './mcp-failure.js';
+import type { McpForward, McpOutcome, McpTarget } from './mcp-proxy.types.js';
+import { outgoingBody, wholeBody, type OutgoingBody } from './request-body.js';
+import { StreamLimiter } from './stream-limiter.js';
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
+const DEFAULT_STREAMS_PER_CALLER = 16;
+/** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream for ever. */
+const CLIENT_PROBE_MS = 30_000;
+/** Between a connection that did not come about and the second try. */
+const RETRY_PAUSE_MS = 100;
+const STREAM_RETRY_SECONDS = '10';
+/** nginx's code for "client closed request". */
+const CLIENT_CLOSED_REQUEST = 499;
+
+const METHODS: Readonly<Record<McpTarget['transport'], readonly string[]>> = {
+  streamable_http: ['GET', 'POST', 'DELETE'],
+  sse: ['GET', 'POST'],
+};
+
+export interface McpProxyOptions extends Partial<GuardedConnectorOptions> {
+  /** Open GET streams of one caller at one server, in this process; default 16. */
+  readonly streamsPerCaller?: number;
+}
+
+/** Passes MCP requests on to their servers and the answers back, as bytes: it knows nothing of the messages. */
+export class McpProxy {
+  readonly #dispatchers: McpDispatchers;
+  readonly #limiter: StreamLimiter;
+  readonly #calls = new RunningCalls();
+  readonly #streams = new Set<McpExchange>();
+  #closing: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(policy: EgressPolicy, options: McpProxyOptions = {}) {
+    const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
+    this.#dispatchers = new McpDispatchers(policy, { ...options, connectTimeoutMs });
+    this.#limiter = new StreamLimiter(options.streamsPerCaller ?? DEFAULT_STREAMS_PER_CALLER);
+  }
+
+  /** Answers the request, whatever happens, and tells how it went. Does not reject. */
+  async forward(call: McpForward): Promise<McpOutcome> {
+    const startedAt = performance.now();
+    const run = new Run();
+    try {
+      this.#checkMethod(call);
+      if (call.request.method === 'GET') await this.#forwardStream(call, run);
+      else await this.#forwardCall(call, run);
+      return run.outcome(call, startedAt);
+    } catch (thrown) {
+      return answerFailure(call, run, startedAt, thrown);
+    }
+  }
+
+  /**
+   * Lets the calls under way finish for at most `graceMs`, then cuts off what is still open. Streams stay till then: a
+   * call may need an answer that the client is asked for on a stream.
+   */
+  close(graceMs: number): Promise<void> {
+    this.#closing ??= this.#drain(graceMs);
+    return this.#closing;
+  }
+
+  #checkMethod({ request, target }: McpForward): void {
+    const allowed = METHODS[target.transport];
+    if (request.method !== undefined && allowed.includes(request.method)) return;
+    throw new GatewayError('method_not_allowed', { headers: { allow: allowed.join(', ') } });
+  }
+
+  async #forwardCall(call: McpForward, run: Run): Promise<void> {
+    if (this.#isClosed) throw shuttingDown();
+    this.#calls.begin();
+    const { request, target } = call;
+    try {
+      const body = call.body ? wholeBody(call.body) : await outgoingBody(request, target.maxBodyBytes);
+      run.body = body;
+      await this.#dispatch(call, body, run).catch(async (error: unknown) => {
+        if (!mayRepeat(error, body)) throw error;
+        await sleep(RETRY_PAUSE_MS);
+        await this.#dispatch(call, body, run);
+      });
+    } finally {
+      if (run.body?.content instanceof UploadBody) run.body.content.destroy();
+      this.#calls.end();
+    }
+  }
+
+  async #forwardStream(call: McpForward, run: Run): Promise<void> {
+    if (this.#closing) throw shuttingDown();
+    if (!this.#limiter.enter(call.streamKey)) throw tooManyStreams();
+    try {
+      call.request.socket.setKeepAlive(true, CLIENT_PROBE_MS);
+      call.request.resume();
+      await this.#dispatch(call, undefined, run);
+    } finally {
+      this.#limiter.leave(call.streamKey);
+    }
+  }
+
+  #dispatch(call: McpForward, body: OutgoingBody | undefined, run: Run): Promise<void> {
+    const { url, timeouts } = call.target;
+    const lease = body ? this.#dispatchers.forCall(url) : this.#dispatchers.forStream(url);
+    return new Promise((resolve, reject) => {
+      const options = wireOptions(call, body);
+      const exchange = new McpExchange(call, options, (error) => {
+        this.#streams.delete(exchange);
+        lease.release();
+        if (error === undefined) resolve();
+        else reject(error);
+      });
+      run.seen = exchange.seen;
+      if (!body) this.#streams.add(exchange);
+      exchange.start(lease.dispatcher, body && timeouts.firstByteMs);
+    });
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    await this.#calls.idle(graceMs);
+    this.#isClosed = true;
+    for (const stream of this.#streams) stream.abandon(new UpstreamFailure('broken', 'the gateway is shutting down'));
+    await this.#dispatchers.close();
+  }
+}
+
+/** What is gathered about one request on its way. */
+class Run {
+  body: OutgoingBody | undefined;
+  seen: SeenAnswer | undefined;
+
+  outcome({ response }: McpForward, startedAt: number, thrown?: unknown): McpOutcome {
+    const hasLeft = thrown !== undefined && isCallerGone(thrown);
+    const { seen } = this;
+    return {
+      status: hasLeft ? CLIENT_CLOSED_REQUEST : response.statusCode,
+      upstreamStatus: seen?.status,
+      failure: hasLeft ? 'caller_gone' : thrown instanceof UpstreamFailure ? thrown.kind : undefined,
+      error: hasLeft || thrown === undefined ? undefined : toMcpFailure(thrown),
+      requestBytes: this.body?.size() ?? 0,
+      responseBytes: seen?.bytes ?? 0,
+      firstByteMs: seen?.headAt === undefined ? undefined : seen.headAt - startedAt,
+      durationMs: performance.now() - startedAt,
+    };
+  }
+}
+
+function answerFailure(call: McpForward, run: Run, startedAt: number, thrown: unknown): McpOutcome {
+  const { response } = call;
+  if (isCallerGone(thrown)) response.destroy();
+  else if (!response.destroyed) sendRpcError(response, toMcpFailure(thrown), call.rpcId ?? null);
+  return run.outcome(call, startedAt, thrown);
+}
+
+function wireOptions({ request, target, headers }: McpForward, body: OutgoingBody | undefined): RelayOptions {
+  const length = body?.announcedBytes;
+  return new RelayOptions({
+    path: target.url.pathname + target.url.search,
+    method: request.method === 'POST' || request.method === 'DELETE' ? request.method : 'GET',
+    headers: length === undefined ? [...headers] : [...headers, 'content-length', length],
+    body: body?.content ?? null,
+  });
+}
+
+/** Nothing was sent, and what would be sent is still whole. */
+function mayRepeat(error: unknown, { content }: OutgoingBody): boolean {
+  return error instanceof UpstreamFailure && error.kind === 'connect' && !(content instanceof UploadBody);
+}
+
+function isCallerGone(thrown: unknown): boolean {
+  return thrown instanceof RequestAbortedError || (thrown instanceof UpstreamFailure && thrown.kind === 'caller_gone');
+}
+
+function tooManyStreams(): GatewayError {
+  const message = 'The caller has too many open streams at this MCP server.';
+  return new GatewayError('rate_limited', { message, headers: { 'retry-after': STREAM_RETRY_SECONDS } });
+}
+
+function shuttingDown(): GatewayError {
+  const message = 'The gateway is shutting down.';
+  return new GatewayError('store_unavailable', { message, headers: { 'retry-after': '1' } });
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayError } from '../../common/errors/gateway.error.js';
+import type { UpstreamFailureKind, UpstreamHead } from '../../upstream/upstream.types.js';
+import type { RpcId } from '../mcp-error.js';
+
+/** Where the requests of one MCP server go, as plain data. */
+export interface McpTarget {
+  readonly url: URL;
+  readonly transport: 'streamable_http' | 'sse';
+  readonly timeouts: {
+    /** Longest wait for the head of the answer to a POST or DELETE. A GET may stay silent for ever. */
+    readonly firstByteMs: number;
+  };
+  readonly maxBodyBytes: number;
+}
+
+/** One MCP request on its way to its server. */
+export interface McpForward {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: McpTarget;
+  /**
+   * Name, value, name, value …, complete: nothing of the client's own is added. Without `host`, `content-length` and
+   * what else belongs to a connection, which the proxy writes.
+   */
+  readonly headers: readonly string[];
+  /** Whose open GET streams are counted together: one caller at one server. */
+  readonly streamKey: string;
+  /** The body where it was read already (to be inspected). These bytes are sent. */
+  readonly body?: Buffer | undefined;
+  /** For the answers that the gateway gives itself; null where the body was not read. */
+  readonly rpcId?: RpcId;
+  readonly hooks?: McpHooks;
+}
+
+export interface McpHooks {
+  /** The upstream's session id in the form that the client gets it. */
+  readonly wrapSessionId?: (upstreamId: string) => string;
+  /** Names and values that reach the client. Default: `passedHeaders`. */
+  readonly responseHeaders?: (head: UpstreamHead) => readonly string[];
+  /** Our own `WWW-Authenticate` in place of the upstream's. Without one its 401 and 403 become 502: the caller's own credential was fine. */
+  readonly challenge?: string | undefined;
+  /** Asked once, with the head of the answer. Its bytes go through the filter, if there is one. */
+  readonly bodyFilter?: (head: UpstreamHead) => BodyFilter | undefined;
+}
+
+/** Changes a body on its way. What it throws cuts the answer off. */
+export interface BodyFilter {
+  /** What may go on of what has come so far; may be empty. */
+  push(chunk: Buffer): Buffer;
+  /** What is left at the end of the body. */
+  end(): Buffer;
+}
+
+/** What was seen of one request, for the audit row and the metrics. */
+export interface McpOutcome {
+  /** As answered to the client; 499 when it left before the whole answer. */
+  readonly status: number;
+  readonly upstreamStatus: number | undefined;
+  /** Undefined when the whole answer of the upstream went to the client. */
+  readonly failure: UpstreamFailureKind | undefined;
+  /** What the gateway answered with, or would have; `internal_error` is a defect, to be logged with its cause. */
+  readonly error: GatewayError | undefined;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  /** Milliseconds from the request to the head of the upstream's answer. */
+  readonly firstByteMs: number | undefined;
+  readonly durationMs: number;
+}

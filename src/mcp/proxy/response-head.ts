@@ -1,0 +1,83 @@
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { firstHeader } from '../../upstream/upstream-headers.js';
+import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
+import type { McpHooks } from './mcp-proxy.types.js';
+
+/**
+ * What an MCP server may tell a client. Not among them, on purpose: cookies, CORS headers (ours answer for the browser),
+ * `Location`, `WWW-Authenticate`, and everything that belongs to a connection.
+ */
+const PASSED_HEADERS = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-language',
+  'cache-control',
+  'retry-after',
+  'allow',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'x-accel-buffering',
+] as const;
+
+/** The head of the answer as the client gets it; `headers` is name, value, name, value …. */
+export interface ClientHead {
+  readonly status: number;
+  readonly headers: readonly string[];
+  /** Whether the head must not wait for the first byte of the body. */
+  readonly flush: boolean;
+}
+
+export function passedHeaders({ headers }: UpstreamHead): readonly string[] {
+  const passed: string[] = [];
+  for (const name of PASSED_HEADERS) {
+    const value = firstHeader(headers, name);
+    if (value !== undefined) passed.push(name, value);
+  }
+  return passed;
+}
+
+/**
+ * @throws UpstreamFailure `redirect`: a redirect is neither followed nor passed on, since it would take credentials elsewhere
+ * @throws GatewayError `provider_credential_rejected` for 401 and 403 when `hooks` have no challenge
+ */
+export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: boolean): ClientHead {
+  const { status } = head;
+  if (status >= 300 && status < 400) throw new UpstreamFailure('redirect', `the MCP server redirects (${status})`);
+  const isRejection = status === 401 || status === 403;
+  if (isRejection && hooks.challenge === undefined) {
+    throw new GatewayError('provider_credential_rejected', {
+      message: 'The MCP server rejected the credential that the gateway presented.',
+      reason: `upstream ${status}`,
+    });
+  }
+  const passed = hooks.responseHeaders ? hooks.responseHeaders(head) : passedHeaders(head);
+  const headers: string[] = [];
+  let hasLength = false;
+  let isUnbuffered = false;
+  for (let at = 0; at + 1 < passed.length; at += 2) {
+    const name = passed[at] ?? '';
+    const value = passed[at + 1] ?? '';
+    if (name === 'content-length') {
+      if (isFiltered) continue;
+      hasLength = true;
+    } else if (name === 'x-accel-buffering') {
+      isUnbuffered = true;
+    }
+    headers.push(name, name === 'mcp-session-id' && hooks.wrapSessionId ? hooks.wrapSessionId(value) : value);
+  }
+  const isStream = isEventStream(head);
+  // A proxy between the client and us would hold events back otherwise.
+  if (isStream && !isUnbuffered) headers.push('x-accel-buffering', 'no');
+  if (isRejection && hooks.challenge !== undefined) headers.push('www-authenticate', hooks.challenge);
+  return { status, headers, flush: isStream || !hasLength };
+}
+
+export function isEventStream({ headers }: UpstreamHead): boolean {
+  return mediaTypeOf(firstHeader(headers, 'content-type')) === 'text/event-stream';
+}
+
+/** In lower case and without parameters; empty when there is none. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? '').split(';', 1).join('').trim().toLowerCase();
+}

@@ -1,0 +1,99 @@
+import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import { assertIdentityFields } from '../../identity/config/identity-config.checks.js';
+import type { IdentityFields } from '../../identity/config/identity-config.js';
+import { foldName } from '../../identity/headers/header-names.js';
+import { describeEgressRefusal, EgressRefusedError } from '../../upstream/egress/egress-refused.error.js';
+import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import type { McpServer } from './mcp-server.entity.js';
+
+const MAX_HEADERS = 32;
+const MAX_HEADER_CHARACTERS = 8_192;
+/** Visible ASCII and inner spaces (RFC 9110, section 5.5): what every server reads alike. */
+const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Everything about a server that has rules of its own, secrets opened. */
+export interface McpServerSettings extends IdentityFields, Pick<McpServer, 'url' | 'authType' | 'allowedOrigins'> {
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+export interface McpServerRules {
+  readonly egress: EgressPolicy;
+  /** Whether the gateway has a key to sign identities with. */
+  readonly canSign: boolean;
+}
+
+/**
+ * The rules between the fields of a server, and those that a form cannot see.
+ * @throws GatewayError `validation_failed` that names every broken field, as `headers.X-Api-Key`
+ */
+export function checkMcpServer(settings: McpServerSettings, rules: McpServerRules): void {
+  const details = [
+    ...urlProblems(settings.url, rules.egress),
+    ...headerProblems(settings),
+    ...originProblems(settings.allowedOrigins),
+    ...identityProblems(settings, rules),
+  ];
+  if (details.length === 0) return;
+  throw new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+}
+
+/** The identity room's own rules, beside ours: a caller reads about all that is wrong at once. */
+function identityProblems(settings: McpServerSettings, rules: McpServerRules): readonly ErrorDetail[] {
+  try {
+    assertIdentityFields(settings, { ...rules, staticHeaders: Object.keys(settings.headers) });
+    return [];
+  } catch (error) {
+    if (error instanceof GatewayError && error.details !== undefined) return error.details;
+    throw error;
+  }
+}
+
+function urlProblems(text: string, egress: EgressPolicy): readonly ErrorDetail[] {
+  if (!/^https?:\/\//i.test(text) || /\s/.test(text) || !URL.canParse(text)) {
+    return [broken('url', 'must be an absolute https URL')];
+  }
+  if (text.includes('#')) return [broken('url', 'must not have a fragment')];
+  try {
+    egress.checkUrl(new URL(text));
+    return [];
+  } catch (error) {
+    if (!(error instanceof EgressRefusedError)) throw error;
+    return [broken('url', describeEgressRefusal(error))];
+  }
+}
+
+/** Which names are refused, the identity room says. */
+function headerProblems({ authType, headers }: McpServerSettings): readonly ErrorDetail[] {
+  const names = Object.keys(headers);
+  if (authType === 'none') {
+    return names.length === 0 ? [] : [broken('headers', 'are only used with auth_type headers')];
+  }
+  if (names.length === 0) return [broken('headers', 'must name at least one header for auth_type headers')];
+  if (names.length > MAX_HEADERS) return [broken('headers', `must not be more than ${MAX_HEADERS}`)];
+  return names.flatMap((name) => {
+    const isTwice = names.some((other) => other !== name && foldName(other) === foldName(name));
+    const problem = isTwice ? 'is named twice' : valueProblem(headers[name]);
+    return problem === undefined ? [] : [broken(`headers.${name}`, problem)];
+  });
+}
+
+function valueProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length > MAX_HEADER_CHARACTERS) return `must be at most ${MAX_HEADER_CHARACTERS} characters long`;
+  return HEADER_VALUE.test(value) ? undefined : 'must be printable ASCII without spaces around it';
+}
+
+function originProblems(origins: readonly string[]): readonly ErrorDetail[] {
+  return origins.flatMap((origin, index) =>
+    isOrigin(origin) ? [] : [broken(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
+  );
+}
+
+/** As a browser spells it: scheme, host, port, and nothing else. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+function broken(param: string, expected: string): ErrorDetail {
+  return { param, message: `${param} ${expected}` };
+}

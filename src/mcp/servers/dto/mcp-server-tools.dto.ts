@@ -1,0 +1,44 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsString,
+  IsUUID,
+  Length,
+  ValidateNested,
+} from 'class-validator';
+import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../../common/validation/optional.decorator.js';
+
+export class ToolChoiceDto {
+  /** @example "create_issue" */
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly name: string;
+
+  /** A disabled tool is left out of lists, and its calls are refused. */
+  @IsBoolean()
+  readonly enabled: boolean;
+}
+
+export class UpdateMcpServerToolsDto {
+  /** Tools that are not named stay as they are. A tool can be named before the server was ever asked for its tools. */
+  @ApiProperty({ type: [ToolChoiceDto], example: [{ name: 'create_issue', enabled: false }] })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(1000)
+  @ArrayUnique((choice: unknown): unknown => Object(choice).name)
+  @ValidateNested({ each: true })
+  @Type(() => ToolChoiceDto)
+  readonly tools: ToolChoiceDto[];
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}

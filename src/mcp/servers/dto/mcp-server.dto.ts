@@ -1,0 +1,139 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsObject,
+  IsString,
+  IsUUID,
+  Length,
+  MaxLength,
+  ValidateNested,
+} from 'class-validator';
+import { IsSlug } from '../../../common/validation/is-slug.decorator.js';
+import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
+import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
+import { ForwardHeadersDto } from '../../../identity/config/forward-headers.dto.js';
+import { JwtValidationDto } from '../../../identity/config/jwt-validation.dto.js';
+import { UserIdentityForwardingDto } from '../../../identity/config/user-identity-forwarding.dto.js';
+import { MCP_AUTH_TYPES, MCP_TRANSPORTS, type McpAuthType, type McpTransport } from '../mcp-server.types.js';
+import { McpTimeoutsDto } from './mcp-timeouts.dto.js';
+
+/** The fields that have the same rules in a create and in an update; see VirtualKeyFieldsDto. */
+class McpServerFieldsDto {
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  @IsStorable()
+  readonly description?: string | null;
+
+  /** Default `streamable_http`; `sse` is the older transport with two addresses. */
+  @Optional()
+  @IsIn(MCP_TRANSPORTS)
+  readonly transport?: McpTransport;
+
+  /** What the gateway itself presents to the server: nothing (default), or `headers`. */
+  @Optional()
+  @IsIn(MCP_AUTH_TYPES)
+  readonly auth_type?: McpAuthType;
+
+  /** Fixed headers, for `auth_type` `headers`. Sealed, and only ever shown masked. An update is merged; `null` takes one out. */
+  @Optional()
+  @IsObject()
+  @IsStorable()
+  readonly headers?: Record<string, unknown>;
+
+  /** null: the server only sees the gateway. */
+  @OptionalOrNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => UserIdentityForwardingDto)
+  readonly user_identity_forwarding?: UserIdentityForwardingDto | null;
+
+  /** How tokens of the company's identity provider are judged; null: there is none. */
+  @OptionalOrNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => JwtValidationDto)
+  readonly jwt_validation?: JwtValidationDto | null;
+
+  /** Which of the client's headers go on beside those of the protocol; null: none. */
+  @OptionalOrNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ForwardHeadersDto)
+  readonly forward_headers?: ForwardHeadersDto | null;
+
+  /** Origins of pages whose scripts may use the server: `https://app.example.com`. Others are refused. */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(64)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @MaxLength(255, { each: true })
+  @IsStorable()
+  readonly allowed_origins?: string[];
+
+  @Optional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => McpTimeoutsDto)
+  readonly timeouts?: McpTimeoutsDto;
+
+  /** A server that is not enabled is not there for callers. */
+  @Optional()
+  @IsBoolean()
+  readonly enabled?: boolean;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+export class UpdateMcpServerDto extends McpServerFieldsDto {
+  /** @example "Issue tracker" */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly name?: string;
+
+  /** Sealed headers have to be sent again when it changes to another host. */
+  @Optional()
+  @IsString()
+  @Length(1, 2048)
+  @IsStorable()
+  readonly url?: string;
+}
+
+export class CreateMcpServerDto extends McpServerFieldsDto {
+  /** @example "Issue tracker" */
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly name: string;
+
+  /**
+   * The server's own address, https.
+   * @example "https://mcp.example.com/mcp"
+   */
+  @IsString()
+  @Length(1, 2048)
+  @IsStorable()
+  readonly url: string;
+
+  /** Made from the name when omitted. Clients connect to `{mcp_url}/{slug}/mcp`. */
+  @Optional()
+  @IsSlug()
+  readonly slug?: string;
+
+  /** Id or slug. Without it, a caller of the whole organisation makes a server that all its workspaces can use. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly workspace_id?: string;
+}

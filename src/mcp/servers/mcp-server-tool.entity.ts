@@ -1,0 +1,26 @@
+import { Column, CreateDateColumn, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+
+/** A tool of a server as it was last seen, or as it was named before it was ever seen. */
+@Entity('mcp_server_tools')
+export class McpServerTool {
+  @ForeignKey('McpServer', { name: 'fk_mcp_server_tools_server', onDelete: 'CASCADE' })
+  @PrimaryColumn({ name: 'server_id', type: 'uuid', primaryKeyConstraintName: 'pk_mcp_server_tools' })
+  readonly serverId!: string;
+
+  @PrimaryColumn({ type: 'varchar', length: 255, primaryKeyConstraintName: 'pk_mcp_server_tools' })
+  readonly name!: string;
+
+  /** A disabled tool is left out of lists and its calls are refused. */
+  @Column({ type: 'boolean', default: true })
+  enabled!: boolean;
+
+  @Column({ type: 'text', nullable: true })
+  description!: string | null;
+
+  /** null: never. */
+  @Column({ name: 'seen_at', type: 'timestamptz', nullable: true })
+  seenAt!: Date | null;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  readonly createdAt!: Date;
+}

@@ -1,0 +1,24 @@
+import { toUnixSeconds } from '../../common/time/unix-time.js';
+import type { McpServerTool } from './mcp-server-tool.entity.js';
+
+export class McpServerToolResponse {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly description: string | null;
+  /** When the server last listed it, in Unix seconds; null: never. */
+  readonly seen_at: number | null;
+}
+
+export class McpServerToolListResponse {
+  readonly object: 'list';
+  readonly data: McpServerToolResponse[];
+  readonly total: number;
+}
+
+export function toToolListResponse(tools: readonly McpServerTool[]): McpServerToolListResponse {
+  return { object: 'list', data: tools.map(toToolResponse), total: tools.length };
+}
+
+function toToolResponse({ name, enabled, description, seenAt }: McpServerTool): McpServerToolResponse {
+  return { name, enabled, description, seen_at: toUnixSeconds(seenAt) };
+}

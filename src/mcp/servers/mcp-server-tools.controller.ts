@@ -1,0 +1,32 @@
+import { Body, Controller, Get, Param, Put } from '@nestjs/common';
+import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
+import type { Principal } from '../../access/principal.js';
+import { RequireScope } from '../../access/require-scope.decorator.js';
+import { ManagementApi } from '../../common/http/api-docs.decorators.js';
+import { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
+import { McpServerToolListResponse, toToolListResponse } from './mcp-server-tool.response.js';
+import { McpServerToolsService } from './mcp-server-tools.service.js';
+
+@ManagementApi('MCP servers')
+@Controller('v1/mcp-servers/:ref/tools')
+export class McpServerToolsController {
+  constructor(private readonly tools: McpServerToolsService) {}
+
+  /** Lists the tools that the server had when it was last tested, and those that are disabled. */
+  @Get()
+  @RequireScope('mcp_servers.read')
+  async list(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<McpServerToolListResponse> {
+    return toToolListResponse(await this.tools.list(principal, ref));
+  }
+
+  /** Enables and disables tools by name; those that are not named stay as they are. */
+  @Put()
+  @RequireScope('mcp_servers.update')
+  async update(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateMcpServerToolsDto,
+  ): Promise<McpServerToolListResponse> {
+    return toToolListResponse(await this.tools.update(principal, ref, dto));
+  }
+}

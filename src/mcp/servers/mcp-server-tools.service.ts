@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/principal.js';
+import { AuditService } from '../../audit/audit.service.js';
+import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
+import { McpServerDirectory } from './mcp-server.directory.js';
+import { McpServerStore } from './mcp-server.store.js';
+import { McpServerTools } from './mcp-server.tools.js';
+import type { McpServerTool } from './mcp-server-tool.entity.js';
+import { entryOf } from './mcp-servers.service.js';
+
+/** What administrators see of a server's tools, and which of them they let through. */
+@Injectable()
+export class McpServerToolsService {
+  constructor(
+    private readonly store: McpServerStore,
+    private readonly tools: McpServerTools,
+    private readonly audit: AuditService,
+    private readonly directory: McpServerDirectory,
+  ) {}
+
+  async list(principal: Principal, ref: string): Promise<readonly McpServerTool[]> {
+    return this.tools.list((await this.store.get(principal, ref)).id);
+  }
+
+  async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<readonly McpServerTool[]> {
+    const id = await this.store.rows.manager.transaction(async (manager) => {
+      const row = await this.store.getForChange(manager, principal, ref);
+      await this.tools.setEnabled(manager, row.id, dto.tools);
+      await this.audit.record(manager, principal, entryOf('update', row, ['tools']));
+      return row.id;
+    });
+    this.directory.clear();
+    return this.tools.list(id);
+  }
+}

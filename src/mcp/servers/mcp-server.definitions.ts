@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { mask } from '../../common/mask.js';
+import { AppConfig } from '../../config/environment.js';
+import { SigningKeys } from '../../identity/jwt/signing-keys.js';
+import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { checkMcpServer } from './check-mcp-server.js';
+import { withMaskedSecret, withoutSecret } from './jwt-validation.secret.js';
+import type { McpServer } from './mcp-server.entity.js';
+import { type McpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
+import { type OpenSettings, openSettings } from './mcp-server.settings.js';
+import { type McpServerSecrets, McpServerVault } from './mcp-server.vault.js';
+
+/** The columns that hold a server's settings. */
+export type SettingsColumns = Pick<
+  McpServer,
+  | 'url'
+  | 'transport'
+  | 'authType'
+  | 'sealedSecrets'
+  | 'userIdentityForwarding'
+  | 'jwtValidation'
+  | 'forwardHeaders'
+  | 'allowedOrigins'
+  | 'timeouts'
+  | 'enabled'
+>;
+
+/** Shown in place of a secret that does not open. */
+const UNREADABLE: McpServerSecrets = { headers: {}, introspectionClientSecret: '' };
+
+/** What is configured for a server: checked on the way in, sealed at rest, masked on the way out. */
+@Injectable()
+export class McpServerDefinitions {
+  constructor(
+    private readonly vault: McpServerVault,
+    private readonly egress: EgressPolicy,
+    private readonly keys: SigningKeys,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** @throws GatewayError `validation_failed` */
+  toColumns(row: Pick<McpServer, 'id' | 'organisationId'>, settings: OpenSettings): SettingsColumns {
+    checkMcpServer(settings, { egress: this.egress, canSign: this.keys.current !== undefined });
+    const { jwt_validation: validation, headers, ...others } = settings;
+    const secrets = {
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      introspectionClientSecret: validation?.introspection?.client_secret,
+    };
+    return {
+      url: others.url,
+      transport: others.transport,
+      authType: others.authType,
+      sealedSecrets: this.vault.seal(row, secrets),
+      userIdentityForwarding: others.user_identity_forwarding ?? null,
+      jwtValidation: validation ? withoutSecret(validation) : null,
+      forwardHeaders: others.forward_headers ?? null,
+      allowedOrigins: [...others.allowedOrigins],
+      timeouts: others.timeouts,
+      enabled: others.enabled,
+    };
+  }
+
+  /** @throws GatewayError `secret_unavailable` */
+  open(row: McpServer): OpenSettings {
+    return openSettings(row, this.vault.open(row));
+  }
+
+  toResponse(row: McpServer): McpServerResponse {
+    const secrets = this.readable(row);
+    const { jwtValidation } = row;
+    return toMcpServerResponse(row, {
+      mcpUrl: `${this.publicUrl()}/${row.slug}/mcp`,
+      headers: Object.fromEntries(Object.entries(secrets.headers).map(([name, value]) => [name, mask(value)])),
+      jwtValidation: jwtValidation && withMaskedSecret(jwtValidation, secrets.introspectionClientSecret),
+    });
+  }
+
+  /** Origin at which clients reach the MCP servers. */
+  publicUrl(): string {
+    return (this.config.MCP_PUBLIC_URL ?? `http://localhost:${this.config.PORT}`).replace(/\/$/, '');
+  }
+
+  /** Secrets that do not open must not hide the server that has them, nor the whole list. */
+  private readable(row: McpServer): McpServerSecrets {
+    try {
+      return this.vault.open(row);
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'secret_unavailable') return UNREADABLE;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
+import type { ForwardHeaders, UserIdentityForwarding } from '../../identity/config/identity-config.js';
+import type { StoredJwtValidation } from './jwt-validation.secret.js';
+import type { McpAuthType, McpTimeouts, McpTransport } from './mcp-server.types.js';
+
+/** An MCP server behind the gateway, under a slug that is the first part of its address here. */
+@Entity('mcp_servers')
+@Index('uq_mcp_servers_workspace_slug', ['organisationId', 'workspaceId', 'slug'], {
+  unique: true,
+  where: '"workspace_id" IS NOT NULL',
+})
+@Index('uq_mcp_servers_organisation_slug', ['organisationId', 'slug'], {
+  unique: true,
+  where: '"workspace_id" IS NULL',
+})
+@Index('ix_mcp_servers_slug', ['slug'])
+export class McpServer {
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_mcp_servers' })
+  readonly id!: string;
+
+  @ForeignKey('Organisation', { name: 'fk_mcp_servers_organisation' })
+  @Column({ name: 'organisation_id', type: 'uuid' })
+  readonly organisationId!: string;
+
+  /** null: for every workspace of the organisation. */
+  @ForeignKey('Workspace', { name: 'fk_mcp_servers_workspace' })
+  @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
+  readonly workspaceId!: string | null;
+
+  @Column({ type: 'varchar', length: 255 })
+  readonly slug!: string;
+
+  @Column({ type: 'varchar', length: 255 })
+  name!: string;
+
+  @Column({ type: 'varchar', length: 1024, nullable: true })
+  description!: string | null;
+
+  @Column({ type: 'varchar', length: 2048 })
+  url!: string;
+
+  @Column({ type: 'varchar', length: 32 })
+  transport!: McpTransport;
+
+  @Column({ name: 'auth_type', type: 'varchar', length: 32 })
+  authType!: McpAuthType;
+
+  /** What the gateway itself presents to the server and to its identity provider, as JSON, sealed. */
+  @Column({ name: 'sealed_secrets', type: 'text', nullable: true, select: false })
+  sealedSecrets!: string | null;
+
+  @Column({ name: 'user_identity_forwarding', type: 'jsonb', nullable: true })
+  userIdentityForwarding!: UserIdentityForwarding | null;
+
+  /** Without its secret, which is among the sealed. */
+  @Column({ name: 'jwt_validation', type: 'jsonb', nullable: true })
+  jwtValidation!: StoredJwtValidation | null;
+
+  @Column({ name: 'forward_headers', type: 'jsonb', nullable: true })
+  forwardHeaders!: ForwardHeaders | null;
+
+  /** Origins of browser clients. */
+  @Column({ name: 'allowed_origins', type: 'text', array: true, default: [] })
+  allowedOrigins!: string[];
+
+  @Column({ type: 'jsonb', default: {} })
+  timeouts!: McpTimeouts;
+
+  @Column({ type: 'boolean', default: true })
+  enabled!: boolean;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  readonly createdAt!: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
+  readonly updatedAt!: Date;
+}

@@ -1,0 +1,84 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { toUnixSeconds } from '../../common/time/unix-time.js';
+import { ForwardHeadersDto } from '../../identity/config/forward-headers.dto.js';
+import type {
+  ForwardHeaders,
+  JwtValidationFields,
+  UserIdentityForwarding,
+} from '../../identity/config/identity-config.js';
+import { JwtValidationDto } from '../../identity/config/jwt-validation.dto.js';
+import { UserIdentityForwardingDto } from '../../identity/config/user-identity-forwarding.dto.js';
+import { McpTimeoutsDto } from './dto/mcp-timeouts.dto.js';
+import type { McpServer } from './mcp-server.entity.js';
+import type { McpAuthType, McpTransport } from './mcp-server.types.js';
+
+export class McpServerResponse {
+  readonly id: string;
+  readonly slug: string;
+  readonly object: 'mcp-server';
+  readonly organisation_id: string;
+  /** null: usable in every workspace of the organisation. */
+  readonly workspace_id: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  /** The server's own address. */
+  readonly url: string;
+  /** Where clients connect. */
+  readonly mcp_url: string;
+  readonly transport: McpTransport;
+  readonly auth_type: McpAuthType;
+  /** Values masked. */
+  readonly headers: Record<string, string>;
+  @ApiProperty({ type: UserIdentityForwardingDto, nullable: true })
+  readonly user_identity_forwarding: UserIdentityForwarding | null;
+  /** Secrets masked. */
+  @ApiProperty({ type: JwtValidationDto, nullable: true })
+  readonly jwt_validation: JwtValidationFields | null;
+  @ApiProperty({ type: ForwardHeadersDto, nullable: true })
+  readonly forward_headers: ForwardHeaders | null;
+  readonly allowed_origins: string[];
+  readonly timeouts: McpTimeoutsDto;
+  readonly enabled: boolean;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly updated_at: number;
+}
+
+export class McpServerListResponse {
+  readonly object: 'list';
+  readonly data: McpServerResponse[];
+  readonly total: number;
+}
+
+/** What a response shows of the things that are not in the row as they are. */
+export interface ShownParts {
+  readonly mcpUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly jwtValidation: JwtValidationFields | null;
+}
+
+export function toMcpServerResponse(row: McpServer, shown: ShownParts): McpServerResponse {
+  return {
+    id: row.id,
+    slug: row.slug,
+    object: 'mcp-server',
+    organisation_id: row.organisationId,
+    workspace_id: row.workspaceId,
+    name: row.name,
+    description: row.description,
+    url: row.url,
+    mcp_url: shown.mcpUrl,
+    transport: row.transport,
+    auth_type: row.authType,
+    headers: shown.headers,
+    user_identity_forwarding: row.userIdentityForwarding,
+    jwt_validation: shown.jwtValidation,
+    forward_headers: row.forwardHeaders,
+    allowed_origins: row.allowedOrigins,
+    timeouts: row.timeouts,
+    enabled: row.enabled,
+    created_at: toUnixSeconds(row.createdAt),
+    updated_at: toUnixSeconds(row.updatedAt),
+  };
+}

@@ -1,0 +1,113 @@
+import { invalidField } from '../../common/errors/gateway.error.js';
+import { isMaskOf } from '../../common/mask.js';
+import type { JwtValidationFields } from '../../identity/config/identity-config.js';
+import type { McpServerSettings } from './check-mcp-server.js';
+import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
+import { withSecret } from './jwt-validation.secret.js';
+import type { McpServer } from './mcp-server.entity.js';
+import type { McpServerSecrets } from './mcp-server.vault.js';
+
+/** How a server is reached and who may be told what: all that is not its name. Secrets are open in here. */
+export interface OpenSettings extends McpServerSettings, Pick<McpServer, 'transport' | 'timeouts' | 'enabled'> {}
+
+type Changes = Omit<UpdateMcpServerDto, 'name' | 'description' | 'organisation_id'>;
+
+const DEFAULTS: OpenSettings = {
+  url: '',
+  transport: 'streamable_http',
+  authType: 'none',
+  headers: {},
+  user_identity_forwarding: null,
+  jwt_validation: null,
+  forward_headers: null,
+  allowedOrigins: [],
+  timeouts: {},
+  enabled: true,
+};
+
+export function newSettings(dto: Changes): OpenSettings {
+  return changedSettings(DEFAULTS, dto);
+}
+
+export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSettings {
+  return {
+    url: row.url,
+    transport: row.transport,
+    authType: row.authType,
+    headers: secrets.headers,
+    user_identity_forwarding: row.userIdentityForwarding,
+    jwt_validation: row.jwtValidation && withSecret(row.jwtValidation, secrets.introspectionClientSecret),
+    forward_headers: row.forwardHeaders,
+    allowedOrigins: row.allowedOrigins,
+    timeouts: row.timeouts,
+    enabled: row.enabled,
+  };
+}
+
+/**
+ * Lays an update over what is stored. `headers` are merged, everything else is replaced. Masked secrets that come back
+ * count as unchanged.
+ * @throws GatewayError `validation_failed` when stored secrets would go to another host than they were stored for
+ */
+export function changedSettings(stored: OpenSettings, dto: Changes): OpenSettings {
+  const url = dto.url ?? stored.url;
+  const headers = changedHeaders(stored, dto, originOf(url) !== originOf(stored.url));
+  return {
+    url,
+    transport: dto.transport ?? stored.transport,
+    authType: dto.auth_type ?? (Object.keys(headers).length > 0 ? 'headers' : 'none'),
+    headers,
+    user_identity_forwarding: changed(stored.user_identity_forwarding, dto.user_identity_forwarding),
+    jwt_validation: changedValidation(stored.jwt_validation, dto.jwt_validation),
+    forward_headers: changed(stored.forward_headers, dto.forward_headers),
+    allowedOrigins: dto.allowed_origins ?? stored.allowedOrigins,
+    timeouts: dto.timeouts ?? stored.timeouts,
+    enabled: dto.enabled ?? stored.enabled,
+  };
+}
+
+function changed<Value>(stored: Value, update: Value | undefined): Value {
+  return update === undefined ? stored : update;
+}
+
+function changedHeaders(
+  { headers: stored }: OpenSettings,
+  dto: Changes,
+  isElsewhere: boolean,
+): OpenSettings['headers'] {
+  if (dto.auth_type === 'none' && dto.headers === undefined) return {};
+  const update = Object.entries(dto.headers ?? {}).filter(([name, value]) => !isMaskOf(value, secretOf(stored, name)));
+  const replaced = new Set(update.map(([name]) => name.toLowerCase()));
+  const kept = Object.entries(stored).filter(([name]) => !replaced.has(name.toLowerCase()));
+  const [first] = kept;
+  if (isElsewhere && first !== undefined) throw mustComeAgain(`headers.${first[0]}`, 'url');
+  return Object.fromEntries([...kept, ...update.filter(([, value]) => value !== null)]);
+}
+
+function secretOf(headers: OpenSettings['headers'], name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function changedValidation(
+  stored: JwtValidationFields | null | undefined,
+  update: JwtValidationFields | null | undefined,
+): JwtValidationFields | null {
+  if (update === undefined) return stored ?? null;
+  const old = stored?.introspection;
+  if (update?.introspection === undefined || old === undefined) return update;
+  if (!isMaskOf(update.introspection.client_secret, old.client_secret)) return update;
+  if (originOf(update.introspection.endpoint) !== originOf(old.endpoint)) {
+    throw mustComeAgain('jwt_validation.introspection.client_secret', 'jwt_validation.introspection.endpoint');
+  }
+  return { ...update, introspection: { ...update.introspection, client_secret: old.client_secret } };
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
+/** Otherwise whoever may change a server could have its secrets sent to a host of his own. */
+function mustComeAgain(param: string, address: string): Error {
+  return invalidField(param, `must be sent again when ${address} changes to another host`);
+}

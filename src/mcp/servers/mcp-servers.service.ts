@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/principal.js';
+import { type AuditRecord, AuditService } from '../../audit/audit.service.js';
+import { invalidField } from '../../common/errors/gateway.error.js';
+import { type ListOf, toList } from '../../common/pagination/list.js';
+import type { PageQuery } from '../../common/pagination/page.query.js';
+import { slugFromName } from '../../common/slug.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+import { withFreeSlug } from '../../database/with-free-slug.js';
+import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import type { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
+import { McpServerDefinitions } from './mcp-server.definitions.js';
+import { McpServerDirectory } from './mcp-server.directory.js';
+import { McpServer } from './mcp-server.entity.js';
+import type { McpServerResponse } from './mcp-server.response.js';
+import { changedSettings, newSettings } from './mcp-server.settings.js';
+import { McpServerStore } from './mcp-server.store.js';
+import { isReservedSegment } from './reserved-segments.js';
+
+@Injectable()
+export class McpServersService {
+  constructor(
+    private readonly store: McpServerStore,
+    private readonly definitions: McpServerDefinitions,
+    private readonly workspaces: WorkspacesService,
+    private readonly audit: AuditService,
+    private readonly directory: McpServerDirectory,
+  ) {}
+
+  async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
+    if (dto.slug !== undefined && isReservedSegment(dto.slug)) throw invalidField('slug', 'is reserved');
+    // A caller of the whole organisation that names no workspace makes a server for all of them.
+    const isShared = principal.workspaceId === null && dto.workspace_id === undefined;
+    const workspaceId = isShared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
+    const { organisationId } = principal;
+    const { name, description = null } = dto;
+    const id = randomUUID();
+    const columns = this.definitions.toColumns({ id, organisationId }, newSettings(dto));
+    const saved = await withFreeSlug(dto.slug, slugSource(name), (slug) =>
+      this.store.rows.manager.transaction(async (manager) => {
+        const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
+        const row = await manager.save(manager.create(McpServer, fields));
+        await this.audit.record(manager, principal, entryOf('create', row, Object.keys(withoutUndefined(dto))));
+        return row;
+      }),
+    );
+    this.directory.clear();
+    return saved;
+  }
+
+  async list(principal: Principal, page: PageQuery): Promise<ListOf<McpServerResponse>> {
+    return toList(await this.store.list(principal, page), (row) => this.definitions.toResponse(row));
+  }
+
+  async get(principal: Principal, ref: string): Promise<McpServerResponse> {
+    return this.definitions.toResponse(await this.store.get(principal, ref));
+  }
+
+  async update(principal: Principal, ref: string, dto: UpdateMcpServerDto): Promise<McpServerResponse> {
+    const { name, description } = dto;
+    const saved = await this.store.rows.manager.transaction(async (manager) => {
+      const row = await this.store.getForChange(manager, principal, ref);
+      const columns = this.definitions.toColumns(row, changedSettings(this.definitions.open(row), dto));
+      const changed = await manager.save(Object.assign(row, withoutUndefined({ name, description }), columns));
+      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
+      return changed;
+    });
+    this.directory.clear();
+    return this.definitions.toResponse(saved);
+  }
+
+  async delete(principal: Principal, ref: string): Promise<void> {
+    await this.store.rows.manager.transaction(async (manager) => {
+      const row = await this.store.getForChange(manager, principal, ref);
+      await manager.delete(McpServer, { id: row.id, organisationId: row.organisationId });
+      await this.audit.record(manager, principal, entryOf('delete', row, []));
+    });
+    this.directory.clear();
+  }
+}
+
+/** A server named "Docs" cannot have the slug `docs`. */
+function slugSource(name: string): string {
+  return isReservedSegment(slugFromName(name)) ? `${name} mcp` : name;
+}
+
+export function entryOf(
+  verb: 'create' | 'update' | 'delete',
+  row: McpServer,
+  changedFields: readonly string[],
+): AuditRecord {
+  return {
+    action: `mcp_servers.${verb}`,
+    resourceType: 'mcp-server',
+    resourceId: row.id,
+    workspaceId: row.workspaceId,
+    changedFields,
+  };
+}

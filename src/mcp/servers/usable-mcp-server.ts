@@ -1,0 +1,51 @@
+import type { McpServerIdentity } from '../../identity/config/identity-config.js';
+import { toJwtValidation } from '../../identity/config/to-jwt-validation.js';
+import type { McpServer } from './mcp-server.entity.js';
+import type { OpenSettings } from './mcp-server.settings.js';
+import type { McpTimeouts, McpTransport } from './mcp-server.types.js';
+
+/** A server opened for use: in memory only, and for a few seconds. */
+export interface UsableMcpServer {
+  readonly id: string;
+  readonly organisationId: string;
+  /** null: of the whole organisation. */
+  readonly workspaceId: string | null;
+  readonly slug: string;
+  readonly url: URL;
+  readonly transport: McpTransport;
+  /** What the gateway itself presents to the server. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly allowedOrigins: readonly string[];
+  readonly timeouts: McpTimeouts;
+  readonly disabledTools: ReadonlySet<string>;
+  /** For the identity room; the address comes with each request. */
+  readonly identity: Omit<McpServerIdentity, 'resource'>;
+}
+
+export function toUsableMcpServer(
+  row: McpServer,
+  settings: OpenSettings,
+  disabledTools: ReadonlySet<string>,
+): UsableMcpServer {
+  const { id, organisationId, workspaceId, slug } = row;
+  return {
+    id,
+    organisationId,
+    workspaceId,
+    slug,
+    url: new URL(settings.url),
+    transport: settings.transport,
+    headers: Object.fromEntries(Object.entries(settings.headers).map(([name, value]) => [name, String(value)])),
+    allowedOrigins: settings.allowedOrigins,
+    timeouts: settings.timeouts,
+    disabledTools,
+    identity: {
+      id,
+      organisationId,
+      workspaceId,
+      userIdentityForwarding: settings.user_identity_forwarding ?? undefined,
+      jwtValidation: settings.jwt_validation ? toJwtValidation(settings.jwt_validation) : undefined,
+      forwardHeaders: settings.forward_headers ?? undefined,
+    },
+  };
+}

@@ -1,0 +1,423 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
+import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { callTool, connectClient, connectLegacyClient } from './support/mcp-client.js';
+import { type LegacyMcpServer, startLegacyMcpServer } from './support/mcp-legacy-server.js';
+import { events, json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { type McpSdkServer, startMcpServer } from './support/mcp-servers.js';
+import { type Answer, jsonOf, send } from './support/send.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const KEY = { 'x-gateway-api-key': ADMIN_KEY };
+const ACCEPT = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+const JWT = { user_identity_forwarding: { method: 'jwt_header' } };
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } };
+const ALICE = { user_id: 'alice', email: 'alice@example.com', username: 'Alice' };
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let raw: RawMcpServer;
+let sdk: McpSdkServer;
+let legacy: LegacyMcpServer;
+let alice: Readonly<Record<string, string>>;
+let bob: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  [gateway, raw, sdk, legacy] = await Promise.all([
+    startTestApp({ JWT_PRIVATE_KEY: PEM }),
+    startRawMcpServer(),
+    startMcpServer(),
+    startLegacyMcpServer(),
+  ]);
+  admin = new GatewayClient(gateway.url);
+  [alice, bob] = await Promise.all([credentialsOf(ALICE), credentialsOf({ user_id: 'bob' })]);
+});
+
+afterEach(() => {
+  raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
+  raw.forget();
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await Promise.all([raw.close(), sdk.close(), legacy.close()]);
+});
+
+async function credentialsOf(user: object): Promise<Readonly<Record<string, string>>> {
+  const { key } = await admin.createKey({ scopes: ['mcp.invoke'], type: 'user', user });
+  return { 'x-gateway-api-key': key };
+}
+
+/** A registered server, and its address at the gateway. */
+async function register(
+  url: URL,
+  fields: object = {},
+): Promise<{ readonly url: string; readonly path: string; readonly slug: string }> {
+  const slug = `s-${randomUUID()}`;
+  const { id } = await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: url.href, ...fields });
+  return { url: `${gateway.url}/${slug}/mcp`, path: `/v1/mcp-servers/${String(id)}`, slug };
+}
+
+function post(url: string, headers: Readonly<Record<string, string>>, body: unknown = CALL): Promise<Answer> {
+  return send(url, { headers: { ...ACCEPT, ...headers }, body: JSON.stringify(body) });
+}
+
+/** The code of the gateway's own error. */
+function codeOf(answer: Answer): unknown {
+  const { error } = jsonOf(answer);
+  return Object(Object(error).data).code;
+}
+
+/** Values of a header that reached the server, in every spelling that some server takes for the same. */
+function received(name: string): readonly string[] {
+  const folded = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
+  return raw.received.flatMap(({ rawHeaders }) =>
+    rawHeaders.filter((_value, at) => at % 2 === 1 && folded(rawHeaders[at - 1] ?? '') === folded(name)),
+  );
+}
+
+async function rowsOf(slug: string): Promise<readonly McpCall[]> {
+  await gateway.app.get(McpCallRecorder, { strict: false }).flush();
+  return gateway.dataSource.getRepository(McpCall).find({ where: { serverSlug: slug }, order: { createdAt: 'ASC' } });
+}
+
+describe('the official client behind the gateway', () => {
+  it('lists and calls tools with a gateway key, in either header', async () => {
+    const { url } = await register(sdk.endpoint);
+    for (const headers of [KEY, { authorization: `Bearer ${ADMIN_KEY}` }]) {
+      const { client, close } = await connectClient(url, headers);
+      expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
+      expect(await callTool(client, 'echo', { text: 'hello' })).toBe('hello');
+      await close();
+    }
+  });
+
+  it('ends its session', async () => {
+    const { url } = await register(sdk.endpoint);
+    const before = sdk.sessions.size;
+    const { transport, close } = await connectClient(url, KEY);
+    expect(sdk.sessions.size).toBe(before + 1);
+    await transport.terminateSession();
+    expect(sdk.sessions.size).toBe(before);
+    await close();
+  });
+
+  it('speaks the older transport too', async () => {
+    const { slug } = await register(legacy.endpoint, { transport: 'sse' });
+    const client = await connectLegacyClient(`${gateway.url}/${slug}/sse`, KEY);
+    expect(await callTool(client, 'echo', { text: 'from long ago' })).toBe('from long ago');
+    await client.close();
+  });
+
+  it('names the workspace where it has to, by slug or id', async () => {
+    const workspace_id = await admin.createWorkspace(`W ${randomUUID()}`);
+    const { slug: workspace } = await admin.read(`/v1/workspaces/${workspace_id}`);
+    const other = await admin.createWorkspace(`V ${randomUUID()}`);
+    const slug = `twin-${randomUUID()}`;
+    for (const id of [workspace_id, other]) {
+      await admin.create('/v1/mcp-servers', { name: 'Twin', slug, url: raw.endpoint.href, workspace_id: id });
+    }
+    expect((await post(`${gateway.url}/${String(workspace)}/${slug}/mcp`, KEY)).status).toBe(200);
+    expect((await post(`${gateway.url}/${workspace_id}/${slug}/mcp`, KEY)).status).toBe(200);
+    const ambiguous = await post(`${gateway.url}/${slug}/mcp`, KEY);
+    expect([ambiguous.status, codeOf(ambiguous)]).toEqual([409, 'conflict']);
+    const { key } = await admin.createKey({ scopes: ['mcp.invoke'], level: 'workspace', workspace_id });
+    expect((await post(`${gateway.url}/${slug}/mcp`, { 'x-gateway-api-key': key })).status).toBe(200);
+    expect((await post(`${gateway.url}/${other}/${slug}/mcp`, { 'x-gateway-api-key': key })).status).toBe(404);
+  });
+});
+
+describe('the identity of the user', () => {
+  it('arrives as a token that verifies with the published keys', async () => {
+    const { url } = await register(raw.endpoint, JWT);
+    expect((await post(url, alice)).status).toBe(200);
+    const [token = ''] = received('x-user-jwt');
+    const keys = createRemoteJWKSet(new URL(`${gateway.url}/.well-known/jwks.json`));
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer: 'service-mcp-gateway',
+      currentDate: gateway.clock.now(),
+    });
+    expect(protectedHeader).toMatchObject({ alg: 'RS256', typ: 'JWT', kid: expect.any(String) });
+    expect(payload).toMatchObject({ ...ALICE, sub: 'alice' });
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(300);
+  });
+
+  it('arrives as plain claims, or as nothing where nothing is configured', async () => {
+    const claims = await register(raw.endpoint, {
+      user_identity_forwarding: { method: 'claims_header', include_claims: ['email', 'sub'], header_name: 'X-Who' },
+    });
+    const none = await register(raw.endpoint);
+    await post(claims.url, alice);
+    expect(received('x-who')).toEqual(['{"email":"alice@example.com","sub":"alice"}']);
+    raw.forget();
+    await post(none.url, alice);
+    for (const name of ['x-who', 'x-user-claims', 'x-user-jwt', 'authorization', 'x-gateway-api-key']) {
+      expect(received(name)).toEqual([]);
+    }
+  });
+
+  const SPOOFS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ['plain', { 'X-User-JWT': 'forged', 'X-User-Claims': '{"sub":"forged"}' }],
+    ['underscores', { X_User_JWT: 'forged', X_USER_CLAIMS: 'forged' }],
+    ['dots', { 'X.User.JWT': 'forged', 'x.user.claims': 'forged' }],
+    ['connection', { Connection: 'X-User-JWT, X-User-Claims, X-Who', 'X-User-JWT': 'forged' }],
+    ['custom', { 'X-Who': 'forged', X_Who: 'forged' }],
+  ];
+  const FORWARDINGS: readonly (readonly [string, object, string])[] = [
+    ['jwt_header', { method: 'jwt_header' }, 'x-user-jwt'],
+    ['claims_header', { method: 'claims_header' }, 'x-user-claims'],
+    ['a header of its own', { method: 'claims_header', header_name: 'X-Who' }, 'x-who'],
+  ];
+  const RULES = [null, { mode: 'all-except', headers: [] }] as const;
+  const METHODS = ['POST', 'GET', 'DELETE'] as const;
+  const matrix = SPOOFS.flatMap(([kind, sent]) =>
+    FORWARDINGS.flatMap(([name, forwarding, header]) =>
+      RULES.map((rule) => ({ kind, sent, name, forwarding, header, rule })),
+    ),
+  );
+
+  it.each(matrix)('cannot be set by a client: $kind, $name, $rule', async ({ sent, forwarding, header, rule }) => {
+    const { url } = await register(raw.endpoint, { user_identity_forwarding: forwarding, forward_headers: rule });
+    for (const method of METHODS) {
+      const body = method === 'POST' ? JSON.stringify(CALL) : '';
+      await send(url, { method, headers: { ...ACCEPT, ...alice, ...sent }, body });
+    }
+    expect(raw.received.map(({ method }) => method)).toEqual(METHODS);
+    expect(received(header)).toHaveLength(METHODS.length);
+    // Another server's header is one like any other to this one.
+    const own = header === 'x-who' ? ['x-who'] : [];
+    for (const name of ['x-user-jwt', 'x-user-claims', ...own]) {
+      const values = received(name);
+      expect(values.filter((value) => value.includes('forged'))).toEqual([]);
+      if (name !== header) expect(values).toEqual([]);
+    }
+  });
+
+  it('cannot be set on the older transport either', async () => {
+    const { slug } = await register(raw.endpoint, { ...JWT, transport: 'sse', forward_headers: RULES[1] });
+    raw.answerWith(events(['event: endpoint\ndata: /messages?sessionId=1\n\n']));
+    const sent = { ...alice, 'X-User-JWT': 'forged', X_User_JWT: 'forged' };
+    const stream = await send(`${gateway.url}/${slug}/sse`, { method: 'GET', headers: sent });
+    const endpoint = /data: (\S+)/.exec(stream.text)?.[1] ?? '';
+    expect(endpoint).toMatch(new RegExp(`^/${slug}/messages\\?sessionId=`));
+    raw.answerWith(plain(202));
+    expect((await post(gateway.url + endpoint, sent)).status).toBe(202);
+    expect(received('x-user-jwt')).toHaveLength(2);
+    expect(received('x-user-jwt').join()).not.toContain('forged');
+    expect(raw.received.map(({ path }) => path)).toEqual(['/mcp', '/messages?sessionId=1']);
+    expect((await post(gateway.url + endpoint, bob)).status).toBe(404);
+  });
+});
+
+describe('a session', () => {
+  it('opens to its own user at its own server only', async () => {
+    const { url } = await register(sdk.endpoint);
+    const elsewhere = await register(raw.endpoint);
+    const { sessionId, close } = await connectClient(url, alice);
+    const id = sessionId();
+    expect(id).toMatch(/^[0-9a-f-]{36}-[0-9a-f]{32}$/);
+    const version = { 'mcp-protocol-version': '2025-06-18' };
+    const attempts: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+      [url, { ...bob, 'mcp-session-id': id }],
+      [url, { ...KEY, 'mcp-session-id': id }],
+      [url, { ...alice, 'mcp-session-id': id.slice(0, 36) }],
+      [url, { ...alice, 'mcp-session-id': id.slice(0, -1) }],
+      [elsewhere.url, { ...alice, 'mcp-session-id': id }],
+    ];
+    for (const [target, headers] of attempts) {
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        const body = method === 'POST' ? JSON.stringify(CALL) : '';
+        const answer = await send(target, { method, headers: { ...ACCEPT, ...version, ...headers }, body });
+        expect([method, answer.status, codeOf(answer)]).toEqual([method, 404, 'not_found']);
+      }
+    }
+    expect(raw.received).toEqual([]);
+    expect((await post(url, { ...alice, ...version, 'mcp-session-id': id })).status).toBe(200);
+    await close();
+  });
+});
+
+describe('a disabled tool', () => {
+  it('is left out of lists and refused when it is called, in whatever spelling', async () => {
+    const { url, path, slug } = await register(sdk.endpoint);
+    await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
+    const { client, sessionId, close } = await connectClient(url, KEY);
+    const names = (await client.listTools()).tools.map((tool) => tool.name);
+    expect(names).toContain('progress');
+    expect(names).not.toContain('echo');
+    await expect(callTool(client, 'echo', { text: 'x' })).rejects.toThrow('Unknown tool: echo');
+    expect(await callTool(client, 'progress')).toBe('done');
+    const headers = { ...ACCEPT, ...KEY, 'mcp-session-id': sessionId(), 'mcp-protocol-version': '2025-06-18' };
+    const sneaky = [
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"progress","name":"echo"}}',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"Name":"echo","name":"progress"}}',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":{"name":"echo"}}',
+      '[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}]',
+      '{"jsonrpc":"2.0","id":1,"m\\u0065thod":"tools/call","params":{"name":"echo"}}',
+    ];
+    for (const body of sneaky) {
+      const answer = await send(url, { headers, body });
+      expect(answer.text).toMatch(/"code":"(?:permission_denied|validation_failed)"/);
+    }
+    expect(
+      (await send(url, { headers: { ...headers, 'content-type': 'text/plain' }, body: JSON.stringify(CALL) })).status,
+    ).toBe(415);
+    await close();
+    const rows = (await rowsOf(slug)).filter(({ tool }) => tool === 'echo');
+    expect(rows.map(({ errorCode }) => errorCode)).toContain('permission_denied');
+  });
+});
+
+describe('a caller', () => {
+  it('without credentials is told how to bring some, whether there is a server or not', async () => {
+    const { url } = await register(raw.endpoint);
+    const answers = [await post(url, {}), await post(`${gateway.url}/no-such-server/mcp`, {})];
+    for (const answer of answers) {
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'api_key_invalid']);
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
+    }
+    expect(answers[0]?.text).toBe(answers[1]?.text);
+    expect(raw.received).toEqual([]);
+  });
+
+  it('is sent to the identity provider of the server, with a bad key as well as without one', async () => {
+    const issuer = 'https://idp.example.com/';
+    const { url, slug } = await register(raw.endpoint, {
+      jwt_validation: { jwksUri: 'https://idp.example.com/jwks', issuer },
+    });
+    const origin = gateway.url.replace('127.0.0.1', 'localhost');
+    const metadata = `${origin}/.well-known/oauth-protected-resource/${slug}/mcp`;
+    const presented: readonly Readonly<Record<string, string>>[] = [
+      {},
+      { 'x-gateway-api-key': 'tg_wrong' },
+      { 'x-forwarded-host': 'evil.example.com' },
+    ];
+    for (const headers of presented) {
+      const answer = await post(url, headers);
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toContain(`resource_metadata="${metadata}"`);
+    }
+    const page = await send(metadata.replace('localhost', '127.0.0.1'), { method: 'GET' });
+    expect(jsonOf(page)).toEqual({
+      resource: `${origin}/${slug}/mcp`,
+      authorization_servers: [issuer],
+      bearer_methods_supported: ['header'],
+    });
+    expect(page.headers['access-control-allow-origin']).toBe('*');
+  });
+
+  it('needs the scope mcp.invoke, and a server of its own tenant', async () => {
+    const { url } = await register(raw.endpoint);
+    const { key } = await admin.createKey({ scopes: ['mcp_servers.read'] });
+    const answer = await post(url, { 'x-gateway-api-key': key });
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'permission_denied']);
+    const missing = await post(`${gateway.url}/no-such-server/mcp`, KEY);
+    expect([missing.status, codeOf(missing)]).toEqual([404, 'not_found']);
+    expect(jsonOf(missing)).toMatchObject({ jsonrpc: '2.0', id: null });
+    expect(raw.received).toEqual([]);
+  });
+
+  it('does not find a server that is not enabled', async () => {
+    const { url, path } = await register(raw.endpoint);
+    expect((await post(url, KEY)).status).toBe(200);
+    await admin.patch(path, { enabled: false });
+    expect((await post(url, KEY)).status).toBe(404);
+  });
+
+  it('is asked to come as a page of an allowed origin, if it is a page', async () => {
+    const origin = 'https://app.example.com';
+    const { url } = await register(raw.endpoint, { allowed_origins: [origin] });
+    const preflight = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'mcp-param-x, authorization',
+    };
+    const allowed = await send(url, { method: 'OPTIONS', headers: { origin, ...preflight } });
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers['access-control-allow-origin']).toBe(origin);
+    expect(allowed.headers['access-control-allow-headers']).toContain('mcp-param-x');
+    expect(allowed.headers['access-control-allow-headers']).toContain('mcp-protocol-version');
+    const unauthorised = await post(url, { origin });
+    expect([unauthorised.status, unauthorised.headers['access-control-allow-origin']]).toEqual([401, origin]);
+    for (const bad of ['https://evil.example.com', 'null']) {
+      expect((await send(url, { method: 'OPTIONS', headers: { origin: bad, ...preflight } })).status).toBe(403);
+      expect((await post(url, { ...KEY, origin: bad })).status).toBe(403);
+    }
+    expect((await post(url, { ...KEY, host: 'evil.example.com' })).status).toBe(403);
+    expect(raw.received).toEqual([]);
+    expect((await post(url, { ...KEY, origin })).status).toBe(200);
+    expect(received('origin')).toEqual([]);
+  });
+});
+
+describe('the addresses of the gateway itself', () => {
+  it('are not taken by servers', async () => {
+    for (const path of ['/v1/mcp', '/docs/mcp', '/v1/anything/mcp', '/V1/x/sse', '/.well-known/x/mcp']) {
+      const answer = await send(gateway.url + path, { method: 'GET', headers: KEY });
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+    const workspace = await admin.create('/v1/workspaces', { name: 'mcp', slug: 'mcp' });
+    expect(await admin.read('/v1/workspaces/mcp')).toMatchObject({ id: workspace['id'] });
+  });
+
+  it('say which methods a server takes', async () => {
+    const { url } = await register(raw.endpoint);
+    const answer = await send(url, { method: 'PUT', headers: KEY });
+    expect(answer.status).toBe(405);
+    expect((await send(url, { method: 'HEAD', headers: KEY })).status).toBe(405);
+    expect(raw.received).toEqual([]);
+  });
+});
+
+describe('a call', () => {
+  it('leaves a row: who, what and how long, and no arguments', async () => {
+    const { url, slug } = await register(raw.endpoint);
+    const trace = `trace-${randomUUID()}`;
+    await post(url, { ...alice, 'x-gateway-trace-id': trace });
+    const [row, ...others] = await rowsOf(slug);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({
+      serverSlug: slug,
+      callerType: 'api_key',
+      userId: 'alice',
+      httpMethod: 'POST',
+      rpcMethod: 'tools/call',
+      tool: 'echo',
+      status: 200,
+      errorCode: null,
+      traceId: trace,
+      bytesIn: String(JSON.stringify(CALL).length),
+    });
+    expect(JSON.stringify(row)).not.toContain('hello');
+    expect(received('x-gateway-trace-id')).toEqual([trace]);
+    const { text } = await send(`${gateway.url}/metrics`, { method: 'GET' });
+    expect(text).toContain('gateway_mcp_requests_total{method="tools/call",status="200"}');
+  });
+
+  it('leaves a row that can be stored whatever the client sends', async () => {
+    const { url, slug } = await register(raw.endpoint);
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: `\u0000${'x'.repeat(300)}\ud800` } };
+    await post(url, KEY, body);
+    const [row] = await rowsOf(slug);
+    expect(row?.tool).toHaveLength(255);
+  });
+
+  it('fails with the reason when the server refuses the gateway, redirects or is not there', async () => {
+    const { url } = await register(raw.endpoint, { headers: { authorization: 'Bearer upstream-secret-0123' } });
+    raw.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://elsewhere.example.com"' }));
+    const rejected = await post(url, KEY);
+    expect([rejected.status, codeOf(rejected)]).toEqual([502, 'provider_credential_rejected']);
+    expect(rejected.headers['www-authenticate']).toBeUndefined();
+    expect(received('authorization')).toEqual(['Bearer upstream-secret-0123']);
+    raw.answerWith(plain(302, { location: 'https://elsewhere.example.com' }));
+    expect((await post(url, KEY)).status).toBe(502);
+    const { url: nowhere } = await register(new URL('http://127.0.0.1:1/mcp'));
+    const answer = await post(nowhere, KEY);
+    expect([answer.status, codeOf(answer)]).toEqual([502, 'provider_failed']);
+    expect(answer.text).not.toContain('upstream-secret');
+  });
+});

@@ -1,0 +1,362 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readObject, readString } from '../src/common/json/read.js';
+import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { addTenant } from './support/tenants.js';
+
+const SECRET = 'static-secret-0123456789abcdef';
+const CLIENT_SECRET = 'introspection-secret-0123456789';
+const URL_HERE = 'https://mcp.example.com/mcp';
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const VALIDATION = { jwksUri: 'https://idp.example.com/jwks', requiredClaims: ['sub', 'email'] };
+const VALID = { name: 'Issue tracker', url: URL_HERE };
+
+let gateway: TestApp;
+let admin: GatewayClient;
+
+beforeAll(async () => {
+  gateway = await startTestApp({ JWT_PRIVATE_KEY: PEM });
+  admin = new GatewayClient(gateway.url);
+});
+
+afterAll(() => gateway.close());
+
+async function make(fields: object = {}, client = admin): Promise<{ readonly id: string; readonly path: string }> {
+  const created = await client.create('/v1/mcp-servers', { ...VALID, ...fields });
+  const id = readString(created['id'], 'id');
+  return { id, path: `/v1/mcp-servers/${id}` };
+}
+
+describe('an MCP server', () => {
+  it('is made, read, listed, changed and deleted', async () => {
+    const fields = {
+      description: 'tickets',
+      auth_type: 'headers',
+      headers: { 'X-Api-Key': SECRET },
+      user_identity_forwarding: { method: 'jwt_header', include_claims: ['sub', 'email'], jwt_expiry_seconds: 60 },
+      jwt_validation: VALIDATION,
+      forward_headers: { mode: 'all-except', headers: [] },
+      allowed_origins: ['https://app.example.com'],
+      timeouts: { first_byte_ms: 5_000 },
+    };
+    const created = await admin.create('/v1/mcp-servers', { ...VALID, ...fields });
+    expect(created).toEqual({ id: expect.any(String), slug: 'issue-tracker', object: 'mcp-server' });
+    const path = `/v1/mcp-servers/${String(created['id'])}`;
+    const whole = { ...created, ...VALID, ...fields, transport: 'streamable_http', enabled: true, workspace_id: null };
+    const shown = { ...whole, headers: { 'X-Api-Key': '****cdef' } };
+    expect(await admin.read(path)).toMatchObject(shown);
+    expect(await admin.read('/v1/mcp-servers/issue-tracker')).toMatchObject(shown);
+    expect(await admin.list('/v1/mcp-servers')).toContainEqual(await admin.read(path));
+    const changed = await admin.patch(path, { name: 'Renamed', user_identity_forwarding: null, enabled: false });
+    expect(jsonOf(changed)).toMatchObject({
+      ...shown,
+      name: 'Renamed',
+      user_identity_forwarding: null,
+      enabled: false,
+    });
+    expect(jsonOf(await admin.put(path, { description: null }))).toMatchObject({ description: null, name: 'Renamed' });
+    expect((await admin.delete(path)).status).toBe(204);
+    expect(refusalOf(await admin.get(path))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('can be sent back as it was read', async () => {
+    const introspection = {
+      endpoint: 'https://idp.example.com/introspect',
+      client_id: 'gateway',
+      client_secret: CLIENT_SECRET,
+    };
+    const { id, path } = await make({
+      headers: { 'X-Api-Key': SECRET },
+      jwt_validation: { ...VALIDATION, introspection },
+    });
+    const read = await admin.read(path);
+    expect(read).toMatchObject({ auth_type: 'headers' });
+    const { name, url, headers, auth_type, jwt_validation, forward_headers, timeouts, allowed_origins } = read;
+    const same = { name, url, headers, auth_type, jwt_validation, forward_headers, timeouts, allowed_origins };
+    const answer = await admin.put(path, same);
+    expect({ ...jsonOf(answer), updated_at: 0 }).toEqual({ ...read, updated_at: 0 });
+    const row = await gateway.dataSource.getRepository(McpServer).findOneByOrFail({ id });
+    expect(JSON.stringify(row)).not.toContain(CLIENT_SECRET);
+  });
+
+  it('takes the snake_case spellings of jwt_validation as well', async () => {
+    const { path } = await make({
+      jwt_validation: { jwks_uri: 'https://idp.example.com/jwks', required_claims: ['sub'] },
+      user_identity_forwarding: { method: 'bearer' },
+    });
+    expect(await admin.read(path)).toMatchObject({ user_identity_forwarding: { method: 'bearer' } });
+  });
+
+  it('gets a slug that can be reached when its name is one of the gateway', async () => {
+    const { path } = await make({ name: 'Docs' });
+    expect(await admin.read(path)).toMatchObject({ slug: 'docs-mcp' });
+  });
+
+  it('leaves an entry in the audit log for every change, without values', async () => {
+    const { id, path } = await make({ headers: { 'X-Api-Key': SECRET } });
+    await admin.patch(path, { description: 'changed' });
+    await admin.put(`${path}/tools`, { tools: [{ name: 'search', enabled: false }] });
+    await admin.delete(path);
+    const entries = await admin.list(`/v1/audit-logs?resource=${id}`);
+    expect(entries.map(({ action }) => action)).toEqual([
+      'mcp_servers.delete',
+      'mcp_servers.update',
+      'mcp_servers.update',
+      'mcp_servers.create',
+    ]);
+    expect(entries[1]).toMatchObject({ changed_fields: ['tools'] });
+    expect(JSON.stringify(entries)).not.toContain(SECRET);
+  });
+});
+
+describe('the rules of an MCP server', () => {
+  const forwarding = (fields: object): object => ({
+    user_identity_forwarding: { method: 'jwt_header', ...fields },
+  });
+  const headers = (name: string, value: unknown = 'x'): object => ({ headers: { [name]: value } });
+
+  it.each<[string, object]>([
+    ['name', { name: '' }],
+    ['url', { url: 'http://mcp.example.com/mcp' }],
+    ['url', { url: 'https://user:secret@mcp.example.com' }],
+    ['url', { url: 'https://mcp.example.com/mcp#part' }],
+    ['url', { url: 'https://10.0.0.1/mcp' }],
+    ['url', { url: 'https://metadata.internal/mcp' }],
+    ['url', { url: 'mcp.example.com' }],
+    ['url', { url: 'file:///etc/passwd' }],
+    ['slug', { slug: 'v1' }],
+    ['slug', { slug: 'Docs' }],
+    ['slug', { slug: '.well-known' }],
+    ['slug', { slug: 'with space' }],
+    ['transport', { transport: 'stdio' }],
+    ['auth_type', { auth_type: 'oauth' }],
+    ['headers', { auth_type: 'headers' }],
+    ['headers', { auth_type: 'none', ...headers('X-A') }],
+    ['headers.bad name', headers('bad name')],
+    ['headers.Host', headers('Host')],
+    ['headers.Connection', headers('Connection')],
+    ['headers.Transfer-Encoding', headers('Transfer-Encoding')],
+    ['headers.Content-Length', headers('Content-Length')],
+    ['headers.Mcp-Session-Id', headers('Mcp-Session-Id')],
+    ['headers.x-user-claims', headers('x-user-claims')],
+    ['headers.X_User_JWT', headers('X_User_JWT')],
+    ['headers.X-A', headers('X-A', 'two\r\nlines')],
+    ['headers.X-A', headers('X-A', 7)],
+    ['headers.X-A', headers('X-A', 'José')],
+    ['user_identity_forwarding.method', { user_identity_forwarding: { method: 'cookie' } }],
+    ['user_identity_forwarding.method', { user_identity_forwarding: { method: 'bearer' } }],
+    ['user_identity_forwarding.include_claims', forwarding({ include_claims: [] })],
+    ['user_identity_forwarding.include_claims', forwarding({ include_claims: ['sub', 'sub'] })],
+    ['user_identity_forwarding.include_claims', forwarding({ include_claims: [''] })],
+    ['user_identity_forwarding.include_claims', forwarding({ include_claims: [1] })],
+    ['user_identity_forwarding.jwt_expiry_seconds', forwarding({ jwt_expiry_seconds: 0 })],
+    ['user_identity_forwarding.jwt_expiry_seconds', forwarding({ jwt_expiry_seconds: 86_401 })],
+    ['user_identity_forwarding.jwt_expiry_seconds', forwarding({ method: 'claims_header', jwt_expiry_seconds: 60 })],
+    ['user_identity_forwarding.header_name', forwarding({ header_name: 'not a token' })],
+    ['user_identity_forwarding.header_name', forwarding({ header_name: 'Host' })],
+    ['user_identity_forwarding.header_name', forwarding({ header_name: 'Mcp-Session-Id' })],
+    ['user_identity_forwarding.header_name', forwarding({ header_name: 'Cookie' })],
+    ['user_identity_forwarding.header_name', forwarding({ header_name: 'Authorization' })],
+    ['user_identity_forwarding.unknown', forwarding({ unknown: 1 })],
+    ['jwt_validation.jwksUri', { jwt_validation: {} }],
+    ['jwt_validation.jwksUri', { jwt_validation: { ...VALIDATION, jwksUri: 'http://idp.example.com/jwks' } }],
+    ['jwt_validation.jwksUri', { jwt_validation: { ...VALIDATION, jwksUri: 'https://127.0.0.2/jwks' } }],
+    ['jwt_validation.requiredClaims', { jwt_validation: { ...VALIDATION, requiredClaims: 'sub' } }],
+    ['jwt_validation.algorithms', { jwt_validation: { ...VALIDATION, algorithms: ['HS256'] } }],
+    ['forward_headers.mode', { forward_headers: { mode: 'everything', headers: [] } }],
+    ['forward_headers.headers.0', { forward_headers: { mode: 'all-except', headers: ['not a token'] } }],
+    ['forward_headers.headers.0', { forward_headers: { mode: 'allowlist', headers: ['X-User-JWT'] } }],
+    ['forward_headers.headers.0', { forward_headers: { mode: 'allowlist', headers: ['authorization'] } }],
+    ['allowed_origins.0', { allowed_origins: ['*'] }],
+    ['allowed_origins.0', { allowed_origins: ['https://app.example.com/'] }],
+    ['allowed_origins.0', { allowed_origins: ['null'] }],
+    ['timeouts.first_byte_ms', { timeouts: { first_byte_ms: 1 } }],
+    ['enabled', { enabled: 'yes' }],
+  ])('names %s in the 400 that %j gets', async (param, fields) => {
+    const answer = await admin.post('/v1/mcp-servers', { ...VALID, ...fields });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
+    expect(brokenRulesOf(answer)).toContain(param);
+    expect(answer.text).not.toContain('secret@');
+  });
+
+  it('are all named at once, and hold for updates too', async () => {
+    const { path } = await make();
+    const answer = await admin.patch(path, {
+      url: 'http://mcp.example.com',
+      allowed_origins: ['*'],
+      user_identity_forwarding: { method: 'bearer' },
+    });
+    expect([...brokenRulesOf(answer)]).toEqual(['url', 'allowed_origins.0', 'user_identity_forwarding.method']);
+    expect(await admin.read(path)).toMatchObject({ ...VALID, allowed_origins: [] });
+  });
+
+  it('refuse to take jwt_validation away from bearer', async () => {
+    const { path } = await make({ jwt_validation: VALIDATION, user_identity_forwarding: { method: 'bearer' } });
+    const answer = await admin.patch(path, { jwt_validation: null });
+    expect([...brokenRulesOf(answer)]).toEqual(['user_identity_forwarding.method']);
+  });
+
+  it('refuse a slug that is taken in the same workspace, and no other', async () => {
+    const slug = `taken-${randomUUID()}`;
+    const workspace_id = await admin.createWorkspace(`Slugs ${randomUUID()}`);
+    await make({ slug });
+    await make({ slug, workspace_id });
+    const answer = await admin.post('/v1/mcp-servers', { ...VALID, slug });
+    expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict', param: 'slug' });
+  });
+});
+
+describe('the secrets of an MCP server', () => {
+  it('are sealed at rest, masked in answers, and in no log', async () => {
+    const { id, path } = await make({ headers: { Authorization: `Bearer ${SECRET}` } });
+    const answers = await Promise.all([
+      admin.get(path),
+      admin.get('/v1/mcp-servers'),
+      admin.patch(path, { name: 'x' }),
+      admin.post(`${path}/preview-headers`),
+    ]);
+    const rows: unknown = await gateway.dataSource.query('SELECT * FROM mcp_servers WHERE id = $1', [id]);
+    for (const text of [...answers.map((answer) => answer.text), JSON.stringify(rows), gateway.log()]) {
+      expect(text).not.toContain(SECRET);
+    }
+    expect(readObject(jsonOf(answers[0])['headers'], 'headers')).toEqual({ Authorization: '****cdef' });
+  });
+
+  it('go to the host that they were stored for, and to another one only when they are sent again', async () => {
+    const { path } = await make({ headers: { 'X-Api-Key': SECRET } });
+    const elsewhere = { url: 'https://other.example.com/mcp' };
+    const masked = { headers: { 'X-Api-Key': '****cdef' } };
+    for (const body of [elsewhere, { ...elsewhere, ...masked }]) {
+      expect(refusalOf(await admin.patch(path, body))).toMatchObject({ status: 400, param: 'headers.X-Api-Key' });
+    }
+    expect((await admin.patch(path, { url: `${URL_HERE}/v2` })).status).toBe(200);
+    expect((await admin.patch(path, { ...elsewhere, headers: { 'X-Api-Key': SECRET } })).status).toBe(200);
+    expect((await admin.patch(path, { url: URL_HERE, auth_type: 'none' })).status).toBe(200);
+    expect(await admin.read(path)).toMatchObject({ headers: {}, auth_type: 'none' });
+  });
+
+  it('are merged on an update, whatever the case of their names, and taken out with null', async () => {
+    const { path } = await make({ headers: { 'X-One': SECRET, 'X-Two': SECRET } });
+    await admin.patch(path, { headers: { 'x-one': 'another-secret-0123' } });
+    expect(await admin.read(path)).toMatchObject({ headers: { 'x-one': '****0123', 'X-Two': '****cdef' } });
+    await admin.patch(path, { headers: { 'x-one': null } });
+    expect(await admin.read(path)).toMatchObject({ headers: { 'X-Two': '****cdef' }, auth_type: 'headers' });
+  });
+
+  it('of the identity provider stay with it as well', async () => {
+    const introspection = {
+      endpoint: 'https://idp.example.com/introspect',
+      client_id: 'gateway',
+      client_secret: CLIENT_SECRET,
+    };
+    const { path } = await make({ jwt_validation: { introspection } });
+    const moved = { ...introspection, endpoint: 'https://evil.example.com/introspect', client_secret: '****6789' };
+    expect(refusalOf(await admin.patch(path, { jwt_validation: { introspection: moved } }))).toMatchObject({
+      status: 400,
+      param: 'jwt_validation.introspection.client_secret',
+    });
+  });
+});
+
+describe('the tools of an MCP server', () => {
+  it('can be disabled before they were ever seen, one by one', async () => {
+    const { path } = await make();
+    expect(await admin.list(`${path}/tools`)).toEqual([]);
+    const answer = await admin.put(`${path}/tools`, {
+      tools: [
+        { name: 'search', enabled: false },
+        { name: 'create', enabled: true },
+      ],
+    });
+    expect(jsonOf(answer)).toMatchObject({
+      object: 'list',
+      total: 2,
+      data: [
+        { name: 'create', enabled: true, seen_at: null },
+        { name: 'search', enabled: false, description: null },
+      ],
+    });
+    await admin.put(`${path}/tools`, { tools: [{ name: 'search', enabled: true }] });
+    expect((await admin.list(`${path}/tools`)).map(({ enabled }) => enabled)).toEqual([true, true]);
+  });
+
+  it.each([
+    ['tools', {}],
+    ['tools', { tools: [] }],
+    ['tools.0.name', { tools: [{ name: '', enabled: true }] }],
+    ['tools.0.enabled', { tools: [{ name: 'x', enabled: 'no' }] }],
+    [
+      'tools',
+      {
+        tools: [
+          { name: 'x', enabled: true },
+          { name: 'x', enabled: false },
+        ],
+      },
+    ],
+  ])('names %s in the 400 that %j gets', async (param, body) => {
+    const { path } = await make();
+    expect(brokenRulesOf(await admin.put(`${path}/tools`, body))).toContain(param);
+  });
+});
+
+describe('tenancy', () => {
+  it('hides servers of other tenants and other workspaces', async () => {
+    const [one, two] = [
+      await admin.createWorkspace(`One ${randomUUID()}`),
+      await admin.createWorkspace(`Two ${randomUUID()}`),
+    ];
+    const { path } = await make({ workspace_id: one });
+    const scopes = [
+      'mcp_servers.read',
+      'mcp_servers.update',
+      'mcp_servers.delete',
+      'mcp_servers.list',
+      'mcp_servers.create',
+    ];
+    const { client: inOne } = await admin.createKey({ scopes, level: 'workspace', workspace_id: one });
+    const { client: inTwo } = await admin.createKey({ scopes, level: 'workspace', workspace_id: two });
+    const { client: foreign } = await addTenant(gateway, `mcp-${randomUUID()}`);
+    expect(await inOne.read(path)).toMatchObject({ workspace_id: one });
+    for (const client of [inTwo, foreign]) {
+      for (const answer of [
+        await client.get(path),
+        await client.patch(path, { name: 'mine' }),
+        await client.delete(path),
+        await client.get(`${path}/tools`),
+        await client.put(`${path}/tools`, { tools: [{ name: 'x', enabled: false }] }),
+        await client.post(`${path}/test`),
+        await client.post(`${path}/preview-headers`),
+      ]) {
+        expect(answer.status).toBeGreaterThanOrEqual(403);
+        expect(answer.status).toBeLessThanOrEqual(404);
+      }
+      expect(await client.list('/v1/mcp-servers')).toEqual([]);
+    }
+    expect(refusalOf(await inTwo.post('/v1/mcp-servers', { ...VALID, workspace_id: one }))).toMatchObject({
+      status: 403,
+      code: 'tenant_mismatch',
+    });
+  });
+});
+
+describe('a gateway without JWT_PRIVATE_KEY', () => {
+  it('refuses jwt_header, and says which setting is missing', async () => {
+    const keyless = await startTestApp({}, true);
+    try {
+      const answer = await new GatewayClient(keyless.url).post('/v1/mcp-servers', {
+        ...VALID,
+        user_identity_forwarding: { method: 'jwt_header' },
+      });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'user_identity_forwarding.method' });
+      expect(answer.text).toContain('JWT_PRIVATE_KEY');
+    } finally {
+      await keyless.close();
+    }
+  });
+});
