@@ -83,6 +83,20 @@ describe('a virtual key whose key is a secret of a manager', () => {
     expect(gateway.readsOf('aws')).toBe(1);
   });
 
+  it('shows none of its options when the provider repeats them, also one that is no secret elsewhere', async () => {
+    gateway.kv.put('account', { api_key: VALUE, organization: 'org-marker-0123456789' });
+    const account = await gateway.reference('account', { secret_key: 'api_key' });
+    const organization = { target_field: 'config.organization', secret_reference_id: account };
+    const slug = await gateway.virtualKey(account, {
+      provider: 'openai',
+      secret_mappings: [toKey(account), { ...organization, secret_key: 'organization' }],
+    });
+    gateway.provider.replyWith(json({ error: { message: 'no such organization: org-marker-0123456789' } }, 400));
+    const answer = await gateway.admin.get('/v1/batches', { 'x-gateway-virtual-key': slug });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('no such organization: ****');
+  });
+
   it('may read options that are no text as JSON', async () => {
     gateway.kv.put('options', { api_key: VALUE, timeout: 30_000, address: gateway.provider.url });
     const options = await gateway.reference('options', { secret_key: 'api_key' });

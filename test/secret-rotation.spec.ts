@@ -198,6 +198,15 @@ describe('while the manager is down', () => {
     await eventually(async () => (await gateway.rerank(fresh)).status === 200);
   });
 
+  it('a new description of the reference does not take away what is cached', async () => {
+    gateway.vault.fail('broken');
+    for (const changes of [{}, { name: 'renamed', description: 'new', tags: { a: 1 } }]) {
+      expect((await gateway.admin.patch(`/v1/secret-references/${reference}`, changes)).status).toBe(200);
+      reopen();
+      expect((await gateway.rerank(slug)).status).toBe(200);
+    }
+  });
+
   it('a refused key is not told to be another fault', async () => {
     gateway.vault.fail('broken');
     gateway.accept([]);

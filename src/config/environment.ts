@@ -161,7 +161,7 @@ export class AppConfig extends IdentitySettings {
 
   /**
    * Secrets that an organisation may read with the gateway's own identity, as `<organisation> <manager_type> <pattern>`,
-   * separated by commas; `*` in the pattern stands for any characters.
+   * separated by commas; `*` in the pattern stands for any characters, in a host for any but `/` and `#`.
    */
   @ToList()
   @Matches(/^\S+ (?:cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault) \S+$/, {

@@ -13,6 +13,7 @@ import {
   UpstreamFailure,
 } from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
+import { mappedOptions } from '../virtual-keys/mapped-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { BillableUse } from './billable-use.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -195,8 +196,9 @@ function withHeaders(request: VendorRequest, more: Readonly<Record<string, strin
 /** The answer when it is 2xx; every other is thrown. */
 function successful<Answer extends RelayedAnswer>(answer: Answer, { virtualKey }: ProviderContext): Answer {
   if (answer.status >= 200 && answer.status <= 299) return answer;
-  const { vendor, credential } = virtualKey;
-  throw answerToError({ ...answer, body: withoutSecrets(answer.body ?? NO_BODY, vendor, credential) }, vendor);
+  const { vendor, credential, source } = virtualKey;
+  const body = withoutSecrets(answer.body ?? NO_BODY, vendor, credential, mappedOptions(source?.mappings ?? []));
+  throw answerToError({ ...answer, body }, vendor);
 }
 
 /** By the provider, or by who gives credentials for it (for Bedrock: AWS STS). */

@@ -38,6 +38,14 @@ describe('withoutSecrets', () => {
     });
   });
 
+  it('takes out options that come from secret references, whatever they are', () => {
+    const options: BedrockOptions = { aws_access_key_id: 'AKIDEXAMPLE123456789', timeout_ms: 12_345_678 };
+    const body = Buffer.from('"AKIDEXAMPLE123456789 12345678"');
+    const mapped = ['aws_access_key_id', 'timeout_ms'];
+    const used = { ...credential, options };
+    expect(withoutSecrets(body, { optionsClass: BedrockOptions }, used, mapped).toString()).toBe('"**** 12345678"');
+  });
+
   it('takes the longer secret first when one holds the other', () => {
     const options: BedrockOptions = { aws_secret_access_key: 'abcdefgh', aws_session_token: 'abcdefgh-and-more' };
     expect(clean('abcdefgh-and-more abcdefgh', { optionsClass: BedrockOptions }, { ...credential, options })).toBe(

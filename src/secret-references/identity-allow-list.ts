@@ -4,6 +4,8 @@ import { readManagerName } from './auth-config/spelling.js';
 import type { ManagerType } from './managers/secret-manager.types.js';
 
 const ANYONE = '*';
+/** What stands before a `*` that is part of a host. */
+const BEGINNING_OF_HOST = /^[a-z]+:\/\/[^/#]*$/i;
 
 interface Entry {
   readonly organisationId: string;
@@ -39,7 +41,11 @@ function toEntry(text: string): Entry {
   return { organisationId, manager: readManagerName(manager)?.type, pattern: toPattern(pattern) };
 }
 
+/** `*` stands for any characters; inside of a host for those of a host only, or a path on another host could spell it. */
 function toPattern(text: string): RegExp {
-  const parts = text.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
+  const source = text.replace(/[\\^$.+?()[\]{}|*]/g, (character, at: number) => {
+    if (character !== '*') return `\\${character}`;
+    return BEGINNING_OF_HOST.test(text.slice(0, at)) ? '[^/#]*' : '.*';
+  });
+  return new RegExp(`^${source}$`, 's');
 }

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import { readSecretValue } from './read-secret-value.js';
 
+const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
+
 const text = (value: string): SecretDocument => ({ kind: 'text', text: value });
 const fields = (value: Readonly<Record<string, unknown>>): SecretDocument => ({ kind: 'fields', fields: value });
 
@@ -61,6 +63,7 @@ describe('a value as text', () => {
     ['a key of a JSON string', text('"sk-secret"'), 'length', 'not_json'],
     ['a key of null', text('null'), 'a', 'not_json'],
     ['a key of an empty text', text(''), 'a', 'not_json'],
+    ['a key of what is nested too deeply', text(`{"a":${DEEP}}`), 'a', 'not_json'],
     ['a number that JSON cannot hold', text('{"a":12345678901234567890}'), 'a', 'not_text'],
   ])('is refused for %s', (_what, document, key, code) => expect(errorOf(() => read(document, key)).code).toBe(code));
 });
@@ -79,6 +82,7 @@ describe('a value as JSON', () => {
     ['a text that is none', text('sk-secret'), null],
     ['a field that is none', fields({ a: 'sk-secret' }), 'a'],
     ['half of it', text('{"a":'), null],
+    ['what is nested too deeply', text(DEEP), null],
   ])('is refused for %s', (_what, document, key) =>
     expect(errorOf(() => read(document, key, 'json')).code).toBe('not_json'),
   );

@@ -1,6 +1,10 @@
+import { isDeeperThan } from '../common/json/json-depth.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import type { ValueFormat } from './secret-mapping.entity.js';
+
+/** As deep as request bodies may be. What handles JSON calls itself for each level, and the stack is bounded. */
+const MAX_JSON_DEPTH = 64;
 
 /** Which part of a secret is meant, and in which form. */
 export interface ValueSelector {
@@ -55,6 +59,8 @@ function toJson(value: unknown): unknown {
 
 /** The parser's own error is dropped: its message quotes the text. */
 function parse(text: string): unknown {
+  if (isDeeperThan(Buffer.from(text), MAX_JSON_DEPTH))
+    throw new SecretError('not_json', 'the value is nested too deeply');
   try {
     return JSON.parse(text);
   } catch {

@@ -71,15 +71,16 @@ export class SecretReferencesService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateSecretReferenceDto): Promise<SecretReferenceResponse> {
-    const id = await this.store.rows.manager.transaction(async (manager) => {
+    const { id, isFetchedAnew } = await this.store.rows.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       assertMayChange(principal, row);
       const access = await readAccess(manager, principal, dto, accessOf(row));
       const changes = changesOf(row, dto, this.resealed(row, dto), access);
       if (changes.fields.length > 0) await this.write(manager, principal, row, changes);
-      return row.id;
+      return { id: row.id, isFetchedAnew: changes.columns.revision !== row.revision };
     });
-    this.resolver.forget(id);
+    // Not after every change: while the manager is down, a new description would take the last value away.
+    if (isFetchedAnew) this.resolver.forget(id);
     return this.get(principal, id);
   }
 

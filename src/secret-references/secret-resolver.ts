@@ -31,7 +31,7 @@ export interface SecretResolverServices {
 export class SecretResolver {
   readonly #cached: LRUCache<string, CachedSecret>;
   readonly #running = new Map<string, Promise<SecretDocument>>();
-  readonly #refreshed = new LRUCache<string, { readonly at: number; readonly done: Promise<unknown> }>({
+  readonly #refreshed = new LRUCache<string, { readonly at: number; readonly done: Promise<void> }>({
     max: MAX_ENTRIES,
   });
   /** Number of the last fetch that began before a reference was forgotten: what it brings is not kept. */
@@ -74,7 +74,7 @@ export class SecretResolver {
     const isFailing = entry?.failure !== undefined && now < entry.retryAt;
     let last = this.#refreshed.get(id);
     if (!isFailing && (last === undefined || now - last.at >= REFRESH_EVERY_MS)) {
-      last = { at: now, done: this.#fetch(reference).catch(() => undefined) };
+      last = { at: now, done: this.#fetch(reference).then(nothing, nothing) };
       this.#refreshed.set(id, last);
     }
     await last?.done;
@@ -157,6 +157,9 @@ export class SecretResolver {
     return this.services.clock.now().getTime();
   }
 }
+
+/** What a promise brought lives as long as the promise: of a secret, nothing is to be kept by it. */
+function nothing(): void {}
 
 function nameOf({ id, revision }: SecretReference): string {
   return `${id}/${revision}`;

@@ -55,6 +55,11 @@ export function keepTargets(mappings: readonly MappedField[], given: InlineField
   return new Set(fields);
 }
 
+/** Names of the options among the mapped fields. */
+export function mappedOptions(mappings: readonly Pick<MappedField, 'targetField'>[]): readonly string[] {
+  return mappings.flatMap(({ targetField: field }) => (field === KEY ? [] : [field.slice(CONFIG.length)]));
+}
+
 export function withoutMapped(options: JsonObject, mapped: MappedFields): JsonObject {
   return mapped.size === 0
     ? options

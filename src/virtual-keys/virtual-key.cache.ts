@@ -11,6 +11,8 @@ import { VirtualKeyStore } from './virtual-key.store.js';
 /** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
 const CACHE_MS = 5_000;
 const UNKNOWN_CACHE_MS = 1_000;
+/** A look-up that takes long, since a manager is slow, is not given up: without a time it is not purged. */
+const WHILE_LOOKED_UP = 0;
 const MAX_ENTRIES = 10_000;
 
 /** A virtual key opened for use: in memory only, and for a few seconds. */
@@ -50,7 +52,8 @@ export class VirtualKeyCache {
    */
   async find(principal: Principal, slug: string, now: number): Promise<UsableVirtualKey | undefined> {
     const name = `${principal.organisationId}/${principal.workspaceId ?? '*'}/${slug}`;
-    const entry = this.keys.get(name) ?? (await this.keys.fetch(name, { context: { principal, slug } }));
+    const entry =
+      this.keys.get(name) ?? (await this.keys.fetch(name, { ttl: WHILE_LOOKED_UP, context: { principal, slug } }));
     if (entry === undefined) return undefined;
     if ('failure' in entry) throw entry.failure;
     return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
@@ -93,9 +96,11 @@ export class VirtualKeyCache {
     return new LRUCache<string, Entry, Lookup>({
       max: MAX_ENTRIES,
       ttl: CACHE_MS,
+      // Credentials that nobody uses any more leave the memory too.
+      ttlAutopurge: true,
       fetchMethod: async (_name, _stale, { context, options }) => {
         const entry = await this.lookUp(context);
-        if ('failure' in entry || entry.found === undefined) options.ttl = UNKNOWN_CACHE_MS;
+        options.ttl = 'failure' in entry || entry.found === undefined ? UNKNOWN_CACHE_MS : CACHE_MS;
         return entry;
       },
     });

@@ -74,6 +74,15 @@ describe('mergeAuthConfig', () => {
     expect(refusedFields(STORED, { masked_vault_token: '****ters', vault_token: 'new' })).toEqual([]);
   });
 
+  it.each(['constructor', 'toString', '__proto__'])(
+    'knows no %s, which every object has: no mask is one of it',
+    (name) => {
+      const own = { [name]: '****' };
+      expect(Object.hasOwn(merge(STORED, { ...STORED, ...own }), name)).toBe(true);
+      expect(refusedFields(STORED, { [`masked_${name}`]: '****' })).toEqual([`auth_config.masked_${name}`]);
+    },
+  );
+
   it('drops the fields that a newly chosen variant lacks, and only then', () => {
     expect(merge(STORED, { vault_auth_type: 'role', vault_role: 'r' })).toEqual({
       vendorC_auth_type: 'role',

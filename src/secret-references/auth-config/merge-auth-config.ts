@@ -25,7 +25,7 @@ export function mergeAuthConfig(
   generate: () => string,
 ): JsonObject {
   refuse([...staleMasks(stored, given), ...unknownRemovals(scheme, given)]);
-  const update = new Map([...given.fields].filter(([field, value]) => !isMaskOf(value, stored[field])));
+  const update = new Map([...given.fields].filter(([field, value]) => !isMaskOf(value, ownText(stored, field))));
   const kept = keptFields(scheme, stored, update);
   refuse([...choicesOfTheGateway(scheme, kept, update, given), ...secretsForAnotherHost(scheme, kept, update, given)]);
 
@@ -47,11 +47,11 @@ function keptFields(scheme: AuthScheme, stored: AuthConfig, update: ReadonlyMap<
 /** A mask tells which secret the caller saw. When that is no longer the stored one, the caller should know. */
 function staleMasks(stored: AuthConfig, { masks, nameOf }: GivenAuthConfig): readonly ErrorDetail[] {
   return [...masks]
-    .filter(([field, { value }]) => !isMaskOf(value, stored[field]))
+    .filter(([field, { value }]) => !isMaskOf(value, ownText(stored, field)))
     .map(([field, { name }]) =>
       problem(
         name,
-        stored[field] === undefined
+        ownText(stored, field) === undefined
           ? 'is not a known field'
           : `is not what is stored; send ${nameOf(field)} to set another value`,
       ),
@@ -89,6 +89,11 @@ function secretsForAnotherHost(
   return [...scheme.sensitive]
     .filter((secret) => kept[secret] !== undefined && !update.has(secret))
     .map((secret) => problem(nameOf(secret), `must be sent again when ${nameOf(field)} changes to another host`));
+}
+
+/** The names of fields come from callers, and `constructor` is a field of every object. */
+function ownText(config: AuthConfig, field: string): string | undefined {
+  return Object.hasOwn(config, field) ? config[field] : undefined;
 }
 
 function originOf(url: unknown): unknown {

@@ -35,6 +35,8 @@ export class AwsClients {
     max: MAX_CLIENTS,
     ttl: MAX_IDLE_MS,
     updateAgeOnGet: true,
+    // Otherwise what is too old would leave the memory when somebody asks for it, which nobody does.
+    ttlAutopurge: true,
   });
 
   constructor(

@@ -45,7 +45,11 @@ interface Target extends AzureSecretName {
 
 export class AzureKeyVault implements SecretManager {
   readonly type = 'cloudB_kv';
-  readonly #sessions = new LRUCache<string, Promise<Session>>({ max: MAX_SESSIONS, ttl: SESSION_MS });
+  readonly #sessions = new LRUCache<string, Promise<Session>>({
+    max: MAX_SESSIONS,
+    ttl: SESSION_MS,
+    ttlAutopurge: true,
+  });
   readonly #fingerprintKey = randomBytes(32);
 
   constructor(

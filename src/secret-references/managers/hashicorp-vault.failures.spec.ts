@@ -106,6 +106,7 @@ describe('answers', () => {
     ['probe', 200, '{"data":{"path":"other/","type":"kv"}}', 'invalid_response'],
     ['probe', 200, '{"data":{"path":"secret/","type":"transit"}}', 'invalid_request'],
     ['read', 200, '{"data":null}', 'invalid_response'],
+    ['read', 200, SECRET.replace('"b"', '['.repeat(100) + ']'.repeat(100)), 'invalid_response'],
     ['read', 200, '{"data":{"data":"text","metadata":{"version":1}}}', 'invalid_response'],
     ['read', 200, '{"data":{"data":null,"metadata":{"version":1}}}', 'deleted'],
     ['read', 404, '{"errors":[]}', 'not_found'],

@@ -36,6 +36,7 @@ export class HashicorpVault implements SecretManager {
       max: MAX_SESSIONS,
       ttl: SESSION_IDLE_MS,
       updateAgeOnGet: true,
+      ttlAutopurge: true,
       ttlResolution: 0,
       perf: { now: () => clock.now().getTime() },
     });
@@ -67,7 +68,6 @@ export class HashicorpVault implements SecretManager {
     const key = fingerprint(request);
     const known = this.connections.get(key);
     if (known !== undefined) return known;
-    this.connections.purgeStale();
     const connection = this.connect(request);
     this.connections.set(key, connection);
     return connection;

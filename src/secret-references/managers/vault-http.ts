@@ -1,5 +1,6 @@
 // The HTTP API of Vault and OpenBao. Source: https://developer.hashicorp.com/vault/api-docs and
 // https://openbao.org/api-docs, read 2026-11-21.
+import { isDeeperThan } from '../../common/json/json-depth.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { scrub } from './scrub.js';
@@ -7,6 +8,9 @@ import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
 
 /** Pauses in milliseconds before a node that lags behind (412) is asked again. */
 const LAG_PAUSES_MS = [100, 200] as const;
+
+/** As deep as request bodies may be: no secret is nested deeper. */
+const MAX_JSON_DEPTH = 64;
 
 export interface VaultRequest {
   readonly method: 'GET' | 'POST';
@@ -111,7 +115,9 @@ function readAnswer({ status, text }: RawAnswer, say: (text: string) => string):
   throw new SecretError('manager_failed', detail);
 }
 
+/** undefined also for what is nested so deeply that nothing else could handle it. */
 function parseObject(text: string): JsonObject | undefined {
+  if (isDeeperThan(Buffer.from(text), MAX_JSON_DEPTH)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from '../config/environment.js';
+import { IdentityAllowList } from './identity-allow-list.js';
+
+const MINE = '3f0c2a52-7a8e-4f57-9a3e-0d7a9f1b2c3d';
+const THEIRS = '9b2d7c11-3e1f-4a53-8c0e-6f4f0a2b1d5e';
+
+function allowing(entry: string): IdentityAllowList {
+  return new IdentityAllowList(loadConfig({ SECRET_IDENTITY_ALLOW: entry }));
+}
+
+describe('the allow-list of the gateway’s own identity', () => {
+  it('allows nothing by default', () => {
+    expect(new IdentityAllowList(loadConfig({})).allows(MINE, 'cloudA_sm', 'prod/x')).toBe(false);
+  });
+
+  it('allows by organisation, manager and target, each of them', () => {
+    const list = allowing(`${MINE} aws_sm prod/*`);
+    expect(list.allows(MINE, 'cloudA_sm', 'prod/a/b')).toBe(true);
+    expect(list.allows(THEIRS, 'cloudA_sm', 'prod/a')).toBe(false);
+    expect(list.allows(MINE, 'cloudB_kv', 'prod/a')).toBe(false);
+    expect(list.allows(MINE, 'cloudA_sm', 'not/prod/a')).toBe(false);
+    expect(list.allows(MINE, 'cloudA_sm', 'prodXa')).toBe(false);
+  });
+
+  it.each([
+    ['* hashicorp_vault https://*.corp.example#app', 'https://vault.corp.example#app', true],
+    ['* hashicorp_vault https://*.corp.example#app', 'https://evil.example/.corp.example#app', false],
+    ['* hashicorp_vault https://vault-*:8200#app', 'https://vault-a.evil.example/x:8200#app', false],
+    ['* hashicorp_vault https://vault.example#app-*', 'https://vault.example#app-a', true],
+    ['* hashicorp_vault https://vault.example/*#app', 'https://vault.example/a/b#app', true],
+    ['* hashicorp_vault *', 'https://any.example/x#app', true],
+  ])('keeps a star inside of a host there: %s, %s', (entry, target, expected) => {
+    expect(allowing(entry).allows(MINE, 'vendorC_vault', target)).toBe(expected);
+  });
+
+  it.each([
+    ['* azure_kv https://acme-*.vault.azure.net/secrets/*', 'https://acme-a.vault.azure.net/secrets/x', true],
+    ['* azure_kv https://acme.vault.azure.net/secrets/prod-*', 'https://acme.vault.azure.net/secrets/prod-x', true],
+    ['* azure_kv https://acme.vault.azure.net/secrets/prod-*', 'https://acme-vault.azure.net/secrets/prod-x', false],
+  ])('reads the rest of an address as it is: %s, %s', (entry, target, expected) => {
+    expect(allowing(entry).allows(MINE, 'cloudB_kv', target)).toBe(expected);
+  });
+});

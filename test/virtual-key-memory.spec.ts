@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Credential } from '../src/upstream/vendors/vendor.types.js';
+import { VirtualKeyOpener } from '../src/virtual-keys/virtual-key.opener.js';
+import { eventually } from './support/eventually.js';
+import { SecretGateway } from './support/secret-gateway.js';
+import { Watched } from './support/watched.js';
+
+const VALUE = 'sk-from-the-vault-0123456789';
+/** A virtual key stays opened for this long. */
+const CACHE_MS = 5_000;
+
+let gateway: SecretGateway;
+
+beforeAll(async () => {
+  gateway = await SecretGateway.start();
+  gateway.kv.put('cohere', { api_key: VALUE });
+  gateway.accept([VALUE]);
+});
+
+afterAll(() => gateway.close());
+
+it('an opened virtual key that nobody uses any more leaves the memory, and one that takes long to open does not', async () => {
+  const opener = gateway.app.app.get(VirtualKeyOpener, { strict: false });
+  const open = opener.open.bind(opener);
+  const credentials = new Watched<Credential>();
+  let delayMs = 0;
+  opener.open = async (source) => {
+    await sleep(delayMs);
+    return credentials.hand(await open(source));
+  };
+  const reference = await gateway.reference('cohere');
+  const [quick, slow] = [await gateway.virtualKey(reference), await gateway.virtualKey(reference)];
+  expect((await gateway.rerank(quick)).status).toBe(200);
+  expect(await credentials.left()).toBe(1);
+  delayMs = CACHE_MS + 1_000;
+  const waiting = gateway.rerank(slow);
+  await sleep(CACHE_MS);
+  await eventually(async () => (await credentials.left()) === 0);
+  expect((await waiting).status).toBe(200);
+});
