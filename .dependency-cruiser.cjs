@@ -13,8 +13,8 @@ const ROOMS = {
   mcp: 'identity secret-references policies usage api-keys workspaces upstream sealing telemetry access database config',
   health: 'usage redis telemetry access database config',
   'first-start': 'virtual-keys api-keys workspaces sealing telemetry access database config',
-  // 5: one provider call, from reservation to settlement
-  gateway: 'virtual-keys policies usage api-keys upstream telemetry access',
+  // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
+  gateway: 'virtual-keys policies usage api-keys upstream telemetry access config',
   // 4: what a call needs
   'virtual-keys': 'secret-references api-keys workspaces audit upstream sealing telemetry access database config',
   policies: 'usage api-keys workspaces audit telemetry access database',
@@ -23,11 +23,12 @@ const ROOMS = {
   'secret-references': 'api-keys workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much
   'api-keys': 'workspaces audit upstream sealing redis telemetry access database config',
-  usage: 'workspaces webhooks redis telemetry access database config',
+  webhooks: 'workspaces audit upstream sealing telemetry access database config',
+  // audit and upstream for prices: an administrator sets them, and names a provider
+  usage: 'workspaces webhooks audit upstream redis telemetry access database config',
   // 1
   workspaces: 'audit upstream telemetry access database config',
   audit: 'upstream telemetry access database config',
-  webhooks: 'upstream telemetry access database config',
   sealing: 'database config',
   redis: 'telemetry config',
   // 0

@@ -1,10 +1,10 @@
-// The built gateway as a process of its own: a fresh embedded database, and a workspace key and a virtual key made
-// through its API, as an operator would make them.
+// The built gateway as a process of its own: a fresh database, and a workspace key and a virtual key made through its API,
+// as an operator would make them.
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { start, temporaryFolder } from './processes.mjs';
+import { start } from './processes.mjs';
 
 const MAIN = new URL('../dist/src/main.js', import.meta.url).pathname;
 const START_MS = 30_000;
@@ -12,8 +12,12 @@ const START_MS = 30_000;
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const START_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
-/** Starts a gateway; returns its process, its address, and the headers of a caller that may use `providerUrl`. */
-export async function startGateway(providerUrl, nodeOptions = []) {
+/**
+ * Starts a gateway; returns its process, its address, and the headers of a caller that may use `providerUrl`.
+ * @param settings of its database
+ * @param policy a usage limit that the caller falls under
+ */
+export async function startGateway(providerUrl, { settings, policy, nodeOptions = [] }) {
   const { generateApiKey } = await import('../dist/src/api-keys/api-key-format.js');
   const adminKey = generateApiKey();
   const port = await freePort();
@@ -22,9 +26,10 @@ export async function startGateway(providerUrl, nodeOptions = []) {
     env: {
       HOST: '127.0.0.1',
       PORT: String(port),
-      DATA_DIR: join(temporaryFolder(), 'data'),
       EGRESS_ALLOW: 'localhost',
       TOLLGATE_ADMIN_KEY: adminKey,
+      TOLLGATE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      ...settings,
     },
   });
   const url = `http://127.0.0.1:${port}`;
@@ -46,6 +51,7 @@ export async function startGateway(providerUrl, nodeOptions = []) {
     // By name, as providers have one.
     config: { base_url: providerUrl.replace('127.0.0.1', 'localhost') },
   });
+  if (policy !== undefined) await admin('/v1/policies/usage-limits', policy);
   return { child, url, headers: { 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug } };
 }
 

@@ -47,6 +47,11 @@ export function ratioOf(slices, base) {
   return median(slices.map((one, index) => one.microseconds / base[index].microseconds));
 }
 
+/** The median of the differences of neighbouring slices, in microseconds. */
+export function differenceOf(slices, base) {
+  return median(slices.map((one, index) => one.microseconds - base[index].microseconds));
+}
+
 function median(values) {
   return percentile(values.toSorted(ascending), 0.5);
 }

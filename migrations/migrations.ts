@@ -5,6 +5,10 @@ import { CreateVirtualKeys1795219200003 } from './1795219200003-create-virtual-k
 import { CreateAuditLogEntries1795219200004 } from './1795219200004-create-audit-log-entries.js';
 import { CreateProviderObjects1795219200005 } from './1795219200005-create-provider-objects.js';
 import { CreateSecretReferences1795219200006 } from './1795219200006-create-secret-references.js';
+import { CreateWebhooks1795219200007 } from './1795219200007-create-webhooks.js';
+import { CreateUsage1795219200008 } from './1795219200008-create-usage.js';
+import { CreateUsagePolicies1795219200009 } from './1795219200009-create-usage-policies.js';
+import { CreatePrices1795219200010 } from './1795219200010-create-prices.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -15,4 +19,8 @@ export const MIGRATIONS = [
   CreateAuditLogEntries1795219200004,
   CreateProviderObjects1795219200005,
   CreateSecretReferences1795219200006,
+  CreateWebhooks1795219200007,
+  CreateUsage1795219200008,
+  CreateUsagePolicies1795219200009,
+  CreatePrices1795219200010,
 ] as const;

@@ -16,12 +16,16 @@ import { ENTITIES } from './entities.js';
 import { FineTuningModule } from './fine-tuning/fine-tuning.module.js';
 import { FirstStartModule } from './first-start/first-start.module.js';
 import { HealthModule } from './health/health.module.js';
+import { PoliciesModule } from './policies/policies.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
 import { SecretReferencesModule } from './secret-references/secret-references.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { PricesModule } from './usage/prices/prices.module.js';
+import { UsageModule } from './usage/usage.module.js';
 import { VirtualKeysModule } from './virtual-keys/virtual-keys.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
 @Module({
@@ -37,9 +41,13 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     SealingModule,
     AuditModule,
     WorkspacesModule,
+    WebhooksModule,
+    PricesModule,
+    UsageModule,
     ApiKeysModule,
     SecretReferencesModule,
     VirtualKeysModule,
+    PoliciesModule,
     BatchesModule,
     FineTuningModule,
     AssistantsModule,

@@ -3,10 +3,19 @@ import { ApiKey } from './api-keys/api-key.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { ServerSecret } from './sealing/server-secret.entity.js';
+import { UsagePolicy } from './policies/usage-policy.entity.js';
 import { SecretMapping } from './secret-references/secret-mapping.entity.js';
 import { SecretReferenceWorkspace } from './secret-references/secret-reference-workspace.entity.js';
 import { SecretReference } from './secret-references/secret-reference.entity.js';
+import { PriceRow } from './usage/prices/price.entity.js';
+import { UsageAdjustment } from './usage/usage-adjustment.entity.js';
+import { UsageBucket } from './usage/usage-bucket.entity.js';
+import { UsageEvent } from './usage/usage-event.entity.js';
+import { UsageReservation } from './usage/usage-reservation.entity.js';
 import { VirtualKey } from './virtual-keys/virtual-key.entity.js';
+import { WebhookDelivery } from './webhooks/webhook-delivery.entity.js';
+import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.js';
+import { WebhookOutboxEvent } from './webhooks/webhook-outbox-event.entity.js';
 import { Organisation } from './workspaces/organisation.entity.js';
 import { Workspace } from './workspaces/workspace.entity.js';
 
@@ -21,6 +30,15 @@ export const ENTITIES = [
   SecretReferenceWorkspace,
   SecretMapping,
   VirtualKey,
+  UsagePolicy,
+  UsageBucket,
+  UsageReservation,
+  UsageEvent,
+  UsageAdjustment,
+  PriceRow,
   ProviderObject,
+  WebhookEndpoint,
+  WebhookOutboxEvent,
+  WebhookDelivery,
   AuditLogEntry,
 ] as const;

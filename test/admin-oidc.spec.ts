@@ -63,6 +63,22 @@ describe("an administrator's token", () => {
     }
   });
 
+  it('names the workspace of a policy as well', async () => {
+    const path = '/v1/policies/usage-limits';
+    const policy = {
+      organisation_id: organisationId,
+      conditions: [{ key: 'model', value: '*' }],
+      group_by: [{ key: 'api_key' }],
+      type: 'cost',
+      credit_limit: 1,
+    };
+    expect(refusalOf(await admin.post(path, policy))).toMatchObject({ status: 400, param: 'workspace_id' });
+    const { id } = await admin.create(path, { ...policy, workspace_id: 'default' });
+    expect(await owner.read(`${path}/${String(id)}`)).toMatchObject({ workspace_id: expect.any(String) });
+    expect((await admin.delete(`${path}/${String(id)}`)).status).toBe(204);
+    expect(await admin.read(`${path}/${String(id)}`)).toMatchObject({ status: 'archived' });
+  });
+
   it('acts under its subject in the audit log', async () => {
     const fields = { name: 'Audited', organisation_id: organisationId };
     const { id } = await admin.create('/v1/workspaces', fields);

@@ -1,55 +1,7 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
-
-/** A wire between gateway and database that a test can cut, and mend again. */
-class Wire {
-  private readonly sockets = new Set<Socket>();
-  private readonly server: Server;
-  private mode: 'open' | 'silent' = 'open';
-
-  constructor(private readonly open: () => Socket) {
-    this.server = createServer((near) => {
-      const far = this.open();
-      for (const [from, to] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.sockets.add(from);
-        from.on('data', (chunk) => this.mode === 'open' && to.write(chunk));
-        from.on('error', () => to.destroy());
-        from.on('close', () => to.destroy());
-      }
-    });
-  }
-
-  async listen(port = 0): Promise<number> {
-    await new Promise<void>((ready) => this.server.listen(port, '127.0.0.1', ready));
-    const address = this.server.address();
-    if (typeof address !== 'object' || address === null) throw new Error('no port');
-    return address.port;
-  }
-
-  async cut(): Promise<void> {
-    const closed = new Promise((done) => this.server.close(done));
-    for (const socket of this.sockets) socket.destroy();
-    this.sockets.clear();
-    await closed;
-  }
-
-  silence(mode: 'open' | 'silent'): void {
-    this.mode = mode;
-  }
-}
-
-/** How the wire reaches this worker's database, embedded (Unix socket) or on a server. */
-function dial(url: string): () => Socket {
-  const parsed = new URL(url);
-  const socketDir = parsed.searchParams.get('host');
-  if (socketDir !== null) return () => connect(`${socketDir}/.s.PGSQL.5432`);
-  return () => connect(Number(parsed.port || 5432), parsed.hostname);
-}
+import { dial, Wire } from './support/wire.js';
 
 describe('when the database cannot be reached', () => {
   let app: TestApp;

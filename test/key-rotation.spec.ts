@@ -48,13 +48,17 @@ async function stop(): Promise<void> {
   gateway = undefined;
 }
 
-/** A database from before the rotation: a virtual key whose key is sealed, one whose options are, a secret reference. */
+/** A database from before the rotation: virtual keys with a sealed key and sealed options, a webhook, a secret reference. */
 async function fillUnderOldKey(): Promise<void> {
   const { url } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
   await addVirtualKey(url, 'old');
   const options = { aws_region: 'us-east-1', aws_access_key_id: AWS_ACCESS_KEY_ID, aws_secret_access_key: AWS_SECRET };
   const config = { base_url: provider.url, ...options };
   await new GatewayClient(url).create('/v1/virtual-keys', { name: 'old-aws', provider: 'bedrock', config });
+  const endpoint = { url: 'https://hooks.example.com', events: ['*'] };
+  const { id } = await new GatewayClient(url).create('/v1/webhooks', endpoint);
+  // So that it has a previous secret as well.
+  await new GatewayClient(url).post(`/v1/webhooks/${String(id)}/rotate-secret`, {});
   await new GatewayClient(url).create('/v1/secret-references', {
     name: 'old',
     manager_type: 'hashicorp_vault',
@@ -161,6 +165,8 @@ describe('keys:rewrap', () => {
       'secret_references.sealed_auth_config: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_key: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_options: 1 re-wrapped, 0 under the current key before',
+      'webhook_endpoints.sealed_secret: 1 re-wrapped, 0 under the current key before',
+      'webhook_endpoints.sealed_previous_secret: 1 re-wrapped, 0 under the current key before',
       '',
     ]);
     expect(await credentialOf(rotating, 'old')).toBe('Bearer key-of-old');

@@ -122,7 +122,7 @@ describe('the gateway, used as the document says', () => {
       const schema = document.bodyOf(operation);
       const body = schema === undefined ? undefined : (document.exampleOf(schema) ?? {});
       const collection = path.replace(/\/\{.*$/, '');
-      const answer = await call(operation, fillIn(path, refs.get(collection)), body);
+      const answer = await call(operation, fillIn(path, ...(await refsFor(path, refs.get(collection)))), body);
       expect(`${nameOf(operation)} answers ${answer.status}`).toBe(
         `${nameOf(operation)} answers ${statusOf(operation)}`,
       );
@@ -156,6 +156,22 @@ describe('the gateway, used as the document says', () => {
     }
   });
 });
+
+/** Values for the parameters of a path: what was made in its collection, and the first thing that belongs to that. */
+async function refsFor(path: string, made: unknown): Promise<readonly unknown[]> {
+  const nested = /^[^{]*\{\w+\}\/[^{]*(?=\/\{)/.exec(path)?.[0];
+  if (nested === undefined) return [made];
+  // Usage has entities once there is usage.
+  if (nested.endsWith('/entities')) await rerankLocally();
+  const [first] = await client.list(fillIn(nested, made));
+  return [made, first?.['id']];
+}
+
+async function rerankLocally(): Promise<void> {
+  const headers = { 'x-gateway-virtual-key': 'local' };
+  const { status } = await client.post('/v1/rerank', { model: 'bm25', query: 'a', documents: ['a'] }, headers);
+  expect(status).toBe(200);
+}
 
 /** The status of a success: the only one that the document has. */
 function statusOf({ details }: Operation): string {

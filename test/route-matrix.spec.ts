@@ -36,7 +36,7 @@ beforeAll(async () => {
   routes = routesOf(gateway.app);
   guarded = routes.filter((route) => route.scope !== undefined);
   withReference = guarded.filter((route) => route.path.includes('/:') && !RELAYED.test(route.path));
-  const [workspace, virtualKey, secretReference, { id: apiKey }] = await Promise.all([
+  const [workspace, virtualKey, secretReference, webhook, price, policy, { id: apiKey }] = await Promise.all([
     other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
     other.client.create('/v1/virtual-keys', { name: 'Foreign', slug: 'foreign-key', provider: 'local' }),
     other.client.create('/v1/secret-references', {
@@ -46,12 +46,24 @@ beforeAll(async () => {
       auth_config: { vendorC_auth_type: 'token', vendorC_addr: 'https://vault.example.com', vendorC_token: 'token' },
       secret_path: 'secret/foreign',
     }),
+    other.client.create('/v1/webhooks', { url: 'https://hooks.example.com', events: ['*'] }),
+    other.client.create('/v1/prices', { provider: 'cohere', model: '*', unit: 'request', price: '1' }),
+    other.client.create('/v1/policies/usage-limits', {
+      name: 'Foreign',
+      conditions: [{ key: 'model', value: '*' }],
+      group_by: [{ key: 'api_key' }],
+      type: 'cost',
+      credit_limit: 1,
+    }),
     other.client.createKey({ scopes: ['api_keys.read'] }),
   ]);
   foreign = new Map([
     ['/v1/workspaces', [readString(workspace['id'], 'id'), 'foreign-workspace', other.workspaceId]],
     ['/v1/virtual-keys', [readString(virtualKey['id'], 'id'), 'foreign-key']],
     ['/v1/secret-references', [readString(secretReference['id'], 'id'), 'foreign-reference']],
+    ['/v1/webhooks', [readString(webhook['id'], 'id')]],
+    ['/v1/prices', [readString(price['id'], 'id')]],
+    ['/v1/policies/usage-limits', [readString(policy['id'], 'id')]],
     ['/v1/api-keys', [apiKey]],
   ]);
   for (const scope of new Set(guarded.map((route) => route.scope ?? ''))) {
@@ -166,7 +178,12 @@ describe('every route that names a resource', () => {
     }));
 
   it('leaves them as they were', async () => {
-    for (const collection of ['/v1/workspaces', '/v1/virtual-keys', '/v1/secret-references']) {
+    for (const collection of [
+      '/v1/workspaces',
+      '/v1/virtual-keys',
+      '/v1/secret-references',
+      '/v1/policies/usage-limits',
+    ]) {
       const resource = await other.client.read(`${collection}/${foreign.get(collection)?.[0]}`);
       expect(resource).toMatchObject({ name: 'Foreign' });
     }

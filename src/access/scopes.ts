@@ -6,11 +6,16 @@ export const SCOPES = [
   ...verbs('api_keys', MANAGED),
   ...verbs('virtual_keys', MANAGED),
   ...verbs('secret_references', MANAGED),
+  ...verbs('webhooks', MANAGED),
+  ...verbs('policies', MANAGED),
+  // A price is never changed: a newer one takes its place.
+  ...verbs('prices', ['create', 'read', 'list']),
   'completions.write',
   ...verbs('batches', MANAGED),
   // Providers keep their jobs for ever.
   ...verbs('fine_tuning', ['create', 'read', 'update', 'list']),
   ...verbs('threads', MANAGED),
+  'usage.read',
   'audit_logs.list',
 ] as const;
 

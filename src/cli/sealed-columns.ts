@@ -5,6 +5,8 @@ import { SecretReference } from '../secret-references/secret-reference.entity.js
 import { placeOf as placeOfSecretReference } from '../secret-references/secret-reference.vault.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { placeOf as placeOfVirtualKey } from '../virtual-keys/virtual-key.vault.js';
+import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.js';
+import { placeOf as placeOfWebhookEndpoint } from '../webhooks/webhook.vault.js';
 
 /** Every column that holds sealed values, and how the room that owns it says where a value lives. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
@@ -12,4 +14,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn(SecretReference, 'sealedAuthConfig', placeOfSecretReference),
   sealedColumn(VirtualKey, 'sealedKey', (row) => placeOfVirtualKey(row, 'sealed_key')),
   sealedColumn(VirtualKey, 'sealedOptions', (row) => placeOfVirtualKey(row, 'sealed_options')),
+  sealedColumn(WebhookEndpoint, 'sealedSecret', (row) => placeOfWebhookEndpoint(row, 'sealed_secret')),
+  sealedColumn(WebhookEndpoint, 'sealedPreviousSecret', (row) => placeOfWebhookEndpoint(row, 'sealed_previous_secret')),
 ];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from '@jest/globals';
-import { isUuid } from './uuid.js';
+import { describe, expect, it } from '@jest/globals';
+import { isUuid, uuidv7 } from './uuid.js';
 
 it('knows UUIDs in small and capital letters', () => {
   const id = randomUUID();
@@ -17,3 +17,19 @@ it.each([
   randomUUID().replaceAll('-', ''),
   `{${randomUUID()}}`,
 ])('takes other references for slugs', (text) => expect(isUuid(text)).toBe(false));
+
+describe('uuidv7', () => {
+  it('begins with its time, then version 7 and the variant', () => {
+    expect(uuidv7(new Date('2022-02-22T19:22:22Z'))).toMatch(
+      /^017f22e2-79b0-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    expect(isUuid(uuidv7(new Date()))).toBe(true);
+  });
+
+  it('sorts by time and never comes twice', () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => uuidv7(new Date(1_800_000_000_000 + index)));
+    expect(ids.toSorted()).toEqual(ids);
+    const at = new Date();
+    expect(new Set(Array.from({ length: 1_000 }, () => uuidv7(at))).size).toBe(1_000);
+  });
+});

@@ -210,6 +210,17 @@ export class AppConfig {
   @Max(86_400_000)
   readonly SECRET_STALE_MS: number = 900_000;
 
+  /** How long a call may be under way before it is presumed spent, because its gateway seems to have died. */
+  @ToNumber()
+  @IsInt()
+  @Min(1_000)
+  @Max(86_400_000)
+  readonly USAGE_LEASE_MS: number = 600_000;
+
+  /** What happens to a call whose model has no price where a limit on costs applies. */
+  @IsIn(['refuse', 'allow'])
+  readonly USAGE_UNPRICED: 'refuse' | 'allow' = 'refuse';
+
   @OptionalSetting()
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;

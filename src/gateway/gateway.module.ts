@@ -1,15 +1,19 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
+import { UsageModule } from '../usage/usage.module.js';
 import { VirtualKeysModule } from '../virtual-keys/virtual-keys.module.js';
 import { Isolation } from './relay/isolation.js';
 import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
+import { CallPrices } from './call-prices.js';
 import { ProviderCallService } from './provider-call.service.js';
+import { UsageMeter } from './usage-meter.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ProviderObject]), UpstreamModule, VirtualKeysModule],
-  providers: [Isolation, ProviderCallService, RelayService],
+  imports: [TypeOrmModule.forFeature([ProviderObject]), PoliciesModule, UpstreamModule, UsageModule, VirtualKeysModule],
+  providers: [CallPrices, Isolation, ProviderCallService, RelayService, UsageMeter],
   exports: [ProviderCallService, RelayService, VirtualKeysModule],
 })
 export class GatewayModule {}

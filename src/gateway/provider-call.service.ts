@@ -8,12 +8,16 @@ import {
   type RelayedAnswer,
   type RetryMode,
   type UpstreamAnswer,
+  type UpstreamAttempt,
+  type UpstreamCall,
   UpstreamFailure,
 } from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import { mappedOptions } from '../virtual-keys/mapped-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
+import type { BillableUse } from './billable-use.js';
 import type { ProviderContext } from './provider-context.decorator.js';
+import { UsageMeter } from './usage-meter.js';
 import { withoutSecrets } from './without-secrets.js';
 
 const NO_BODY = Buffer.alloc(0);
@@ -27,14 +31,53 @@ export interface ProviderOperation {
   readonly retry: RetryMode;
 }
 
-/** One call to the provider of a virtual key, with everything that goes around it: trace, metrics, documented errors. */
+/** What watches over the attempts of a call. */
+type AttemptHooks = Pick<UpstreamCall, 'beforeAttempt'> & { afterAttempt(attempt: UpstreamAttempt): void };
+
+/** One call to the provider of a virtual key, with everything that goes around it: usage, trace, metrics, documented errors. */
 @Injectable()
 export class ProviderCallService {
   constructor(
     private readonly sender: ProviderSender,
+    private readonly meter: UsageMeter,
     private readonly metrics: Metrics,
     private readonly virtualKeys: VirtualKeyCache,
   ) {}
+
+  /**
+   * A call that costs: reserve, send, read, settle. Every attempt is reserved and settled by itself; one whose answer
+   * cannot be read is presumed to cost what was expected.
+   * @param read from the parsed JSON body of a 2xx answer
+   * @throws GatewayError for every other outcome, `usage_limit_exceeded`, `usage_limit_contended`, `price_unknown`
+   */
+  runBillable<Result>(
+    context: ProviderContext,
+    operation: ProviderOperation,
+    use: BillableUse<Result>,
+    read: (answer: unknown) => Result,
+  ): Promise<Result> {
+    return this.meter.during(context, use, async (call) => {
+      const result = read(parseProviderJson(await this.run(context, operation, call)));
+      call.succeed(use.usageOf(result));
+      return result;
+    });
+  }
+
+  /** The same for a model inside the gateway. */
+  runInProcess<Result>(
+    context: ProviderContext,
+    use: BillableUse<Result>,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    return this.meter.during(context, use, async (call) => {
+      await call.beforeAttempt?.();
+      const startedAt = performance.now();
+      const result = await work();
+      call.afterAttempt({ number: 1, durationMs: performance.now() - startedAt, wasSent: true, status: 200 });
+      call.succeed(use.usageOf(result));
+      return result;
+    });
+  }
 
   /**
    * The parsed JSON body of a 2xx answer.
@@ -48,11 +91,15 @@ export class ProviderCallService {
    * A whole 2xx answer.
    * @throws GatewayError for every other outcome
    */
-  run(context: ProviderContext, operation: ProviderOperation): Promise<UpstreamAnswer> {
-    return this.renewing(context, true, (current) => this.runOnce(current, operation));
+  run(context: ProviderContext, operation: ProviderOperation, hooks?: AttemptHooks): Promise<UpstreamAnswer> {
+    return this.renewing(context, true, (current) => this.runOnce(current, operation, hooks));
   }
 
-  private runOnce(context: ProviderContext, operation: ProviderOperation): Promise<UpstreamAnswer> {
+  private runOnce(
+    context: ProviderContext,
+    operation: ProviderOperation,
+    hooks: AttemptHooks | undefined,
+  ): Promise<UpstreamAnswer> {
     const { virtualKey, request } = context;
     return this.observed(context, operation, (sent) =>
       this.sender.send({
@@ -61,8 +108,10 @@ export class ProviderCallService {
         request: sent,
         caller: request.caller,
         retry: operation.retry,
+        beforeAttempt: hooks?.beforeAttempt,
         onAttempt: (attempt) => {
           request.facts.upstream_attempts = attempt.number;
+          hooks?.afterAttempt(attempt);
         },
       }),
     );

@@ -1,11 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
+import type { Principal } from '../access/principal.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 
 /** What a provider-style operation knows of its request besides the body. */
 export interface ProviderContext {
+  readonly principal: Principal;
   readonly virtualKey: UsableVirtualKey;
   /** `x-gateway-strict: true`: options that the provider lacks are refused instead of left out. */
   readonly strict: boolean;
@@ -13,16 +15,20 @@ export interface ProviderContext {
   readonly bytes: Buffer | undefined;
   /** Who waits for the answer, its trace, and the facts for its log line. */
   readonly request: RequestContext;
+  /** For headers that a step on the way adds to the answer. */
+  readonly answer: Pick<Response, 'setHeader'>;
 }
 
 export const CurrentProvider = createParamDecorator((_data: unknown, context: ExecutionContext): ProviderContext => {
   const request = context.switchToHttp().getRequest<Request>();
-  const { virtualKey, headers } = request;
-  if (virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');
+  const { principal, virtualKey, headers } = request;
+  if (principal === undefined || virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');
   return {
+    principal,
     virtualKey,
     strict: gatewayHeader(headers, 'strict') === 'true',
     bytes: request.rawBody,
     request: contextOf(request),
+    answer: context.switchToHttp().getResponse<Response>(),
   };
 });

@@ -10,6 +10,10 @@ import { RerankService } from './rerank.service.js';
 
 const ANSWER_HEADERS = {
   'x-gateway-trace-id': { description: 'The id of the request, or the one made for it.', schema: { type: 'string' } },
+  'x-gateway-limit-remaining': {
+    description: 'Where usage limits apply: what is left of the one that is closest to its end, in its own unit.',
+    schema: { type: 'string', example: '7.998' },
+  },
   'x-gateway-warnings': {
     description: 'Options that the provider lacks and that were left out, separated by commas.',
     schema: { type: 'string', example: 'unsupported_parameter; param=rank_fields; provider=cohere' },

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { UnexpectedShapeError } from '../common/json/read.js';
+import type { BillableUse, ReportedUsage } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
-import { ProviderCallService } from '../gateway/provider-call.service.js';
+import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { RequestFacts } from '../telemetry/request-facts.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
@@ -22,6 +23,14 @@ import { refuseOptions, toWarning, unsupportedOptions, withoutOptions } from './
 const MAX_PARTS = 100;
 /** Longer than any model's name and ARN. The local provider takes every name, and a log line must not grow with it. */
 const MAX_LOGGED_MODEL_LENGTH = 512;
+
+const OPERATION = 'rerank';
+
+/** One part of an answer, as it came and as it was read. */
+interface RerankPart {
+  readonly answer: unknown;
+  readonly outcome: RerankOutcome;
+}
 
 export interface RerankAnswer {
   readonly ranked: RankedRerank;
@@ -62,7 +71,9 @@ export class RerankService {
     provider: RerankProvider,
     request: RerankRequest,
   ): Promise<RerankOutcome> {
-    if (provider.kind === 'in_process') return provider.rerank(request);
+    if (provider.kind === 'in_process') {
+      return this.calls.runInProcess(context, useOf(provider, request, reported), () => provider.rerank(request));
+    }
     try {
       return await this.callProvider(context, provider, request);
     } catch (error) {
@@ -71,23 +82,24 @@ export class RerankService {
     }
   }
 
-  /** Asks the provider, and goes on asking while it says that there is more. */
+  /** Asks the provider, and goes on asking while it says that there is more: the parts are of one call, billed once. */
   private async callProvider(
     context: ProviderContext,
     provider: RemoteRerankProvider,
     request: RerankRequest,
   ): Promise<RerankOutcome> {
     const { credential } = context.virtualKey;
-    const parts: RerankOutcome[] = [];
-    let next: VendorRequest | undefined = provider.toUpstream(request, credential);
+    const first = await this.calls.runBillable(
+      context,
+      operationOf(request, provider.toUpstream(request, credential)),
+      useOf(provider, request, (part: RerankPart) => reported(part.outcome)),
+      (answer): RerankPart => ({ answer, outcome: provider.fromUpstream(answer, request) }),
+    );
+    const parts = [first.outcome];
+    let next = provider.nextPage?.(first.answer, request, credential);
     while (next !== undefined) {
       if (parts.length === MAX_PARTS) throw new UnexpectedShapeError(`at most ${MAX_PARTS} parts`, 'the answer');
-      const answer = await this.calls.runJson(context, {
-        operation: 'rerank',
-        model: request.model,
-        request: next,
-        retry: 'idempotent',
-      });
+      const answer = await this.calls.runJson(context, operationOf(request, next));
       parts.push(provider.fromUpstream(answer, request));
       next = provider.nextPage?.(answer, request, credential);
     }
@@ -100,8 +112,25 @@ export class RerankService {
     facts.documents = request.documents.length;
     facts.search_units = outcome.searchUnits;
     facts.total_tokens = outcome.totalTokens;
-    if (outcome.searchUnits !== undefined)
-      this.metrics.searchUnits.inc({ provider: provider.slug }, outcome.searchUnits);
-    if (outcome.totalTokens !== undefined) this.metrics.tokens.inc({ provider: provider.slug }, outcome.totalTokens);
+    // A provider may claim anything; a counter takes no negative number.
+    const { searchUnits = 0, totalTokens = 0 } = outcome;
+    if (searchUnits > 0) this.metrics.searchUnits.inc({ provider: provider.slug }, searchUnits);
+    if (totalTokens > 0) this.metrics.tokens.inc({ provider: provider.slug }, totalTokens);
   }
+}
+
+function operationOf({ model }: RerankRequest, request: VendorRequest): ProviderOperation {
+  return { operation: OPERATION, model, request, retry: 'idempotent' };
+}
+
+function useOf<Result>(
+  provider: RerankProvider,
+  request: RerankRequest,
+  usageOf: (result: Result) => ReportedUsage,
+): BillableUse<Result> {
+  return { endpoint: OPERATION, model: request.model, estimate: () => provider.estimate(request), usageOf };
+}
+
+function reported({ searchUnits, totalTokens, isUsageComputed }: RerankOutcome): ReportedUsage {
+  return { searchUnits, tokens: totalTokens, isComputed: isUsageComputed };
 }

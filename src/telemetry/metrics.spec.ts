@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from './metrics.js';
 
-const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome'];
+const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome', 'result'];
 
 describe('Metrics', () => {
   it('has only labels of bounded sets, on every metric of our own', async () => {
@@ -11,6 +11,13 @@ describe('Metrics', () => {
       'gateway_http_request_duration_seconds',
       'gateway_http_requests_total',
       'gateway_in_flight_requests',
+      'gateway_limit_batch_failures_total',
+      'gateway_limit_batch_seconds',
+      'gateway_limit_batch_size',
+      'gateway_limit_decisions_total',
+      'gateway_price_missing_total',
+      'gateway_reservations_open',
+      'gateway_reservations_reaped_total',
       'gateway_search_units_total',
       'gateway_secret_fetch_duration_seconds',
       'gateway_secret_fetches_total',
@@ -18,6 +25,8 @@ describe('Metrics', () => {
       'gateway_tokens_total',
       'gateway_upstream_duration_seconds',
       'gateway_upstream_requests_total',
+      'gateway_usage_drift_nano',
+      'gateway_usage_dropped_total',
     ]);
     for (const metric of ours) {
       const labels: unknown = 'labelNames' in metric ? metric.labelNames : undefined;

@@ -52,6 +52,55 @@ export class Metrics {
     labelNames: ['provider'],
     registers: [this.registry],
   });
+  readonly limitDecisions = new Counter({
+    name: 'gateway_limit_decisions_total',
+    help: 'Calls that usage limits apply to, by what was decided: admit, exceeded, contended, crowded, store_down',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
+  readonly limitBatchSize = new Histogram({
+    name: 'gateway_limit_batch_size',
+    help: 'Reservations and settlements that shared one statement',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers: [this.registry],
+  });
+  readonly limitBatchSeconds = new Histogram({
+    name: 'gateway_limit_batch_seconds',
+    help: 'Time of one statement of reservations and settlements',
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly limitBatchFailures = new Counter({
+    name: 'gateway_limit_batch_failures_total',
+    help: 'Statements of reservations and settlements that the database did not take',
+    registers: [this.registry],
+  });
+  readonly reservationsOpen = new Gauge({
+    name: 'gateway_reservations_open',
+    help: 'Reservations of all gateways that are not settled yet',
+    registers: [this.registry],
+  });
+  readonly reservationsReaped = new Counter({
+    name: 'gateway_reservations_reaped_total',
+    help: 'Reservations whose gateway died: their estimate was charged',
+    registers: [this.registry],
+  });
+  readonly usageDrift = new Gauge({
+    name: 'gateway_usage_drift_nano',
+    help: 'Counters less ledger, added up without their signs: anything but 0 is a defect',
+    registers: [this.registry],
+  });
+  readonly usageDropped = new Counter({
+    name: 'gateway_usage_dropped_total',
+    help: 'Settlements that could not be kept until the database takes them; they are presumed spent later',
+    registers: [this.registry],
+  });
+  readonly priceMissing = new Counter({
+    name: 'gateway_price_missing_total',
+    help: 'Calls of models without a price',
+    labelNames: ['provider'],
+    registers: [this.registry],
+  });
   readonly secretFetches = new Counter({
     name: 'gateway_secret_fetches_total',
     help: 'Secrets asked of secret managers, by manager and outcome: ok, or the code of the error',

@@ -13,6 +13,10 @@ export class RequestFacts {
   documents: number | undefined = undefined;
   search_units: number | undefined = undefined;
   total_tokens: number | undefined = undefined;
+  /** Billionths of a US dollar, of all attempts together. */
+  cost_nano: number | undefined = undefined;
+  /** What the usage limits said; undefined where none applies. */
+  limit_decision: string | undefined = undefined;
   upstream_status: number | undefined = undefined;
   upstream_attempts: number | undefined = undefined;
   upstream_ms: number | undefined = undefined;

@@ -48,6 +48,8 @@ export function recordAtEnd(
       documents: facts.documents,
       search_units: facts.search_units,
       total_tokens: facts.total_tokens,
+      cost_nano: facts.cost_nano,
+      limit_decision: facts.limit_decision,
       upstream_status: facts.upstream_status,
       upstream_attempts: facts.upstream_attempts,
       upstream_ms: facts.upstream_ms,

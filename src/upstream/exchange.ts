@@ -21,7 +21,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   /** Gives up: what is under way is cut off, what still waits for a connection will not be sent. */
   abandon(failure: Error): void {
     if (this.settled) return;
-    this.fail(failure);
+    this.fail(this.#stage === 'unsent' && failure instanceof UpstreamFailure ? failure.unsent() : failure);
     this.#controller?.abort(failure);
   }
 

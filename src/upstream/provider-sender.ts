@@ -10,6 +10,7 @@ import {
   type RetryMode,
   type UpstreamAnswer,
   type UpstreamAttempt,
+  type UpstreamCall,
   UpstreamFailure,
   type RelayedAnswer,
   type UpstreamRelayCall,
@@ -24,6 +25,7 @@ export interface ProviderRequest {
   readonly request: VendorRequest;
   readonly retry: RetryMode;
   readonly caller: CallerPresence;
+  readonly beforeAttempt?: UpstreamCall['beforeAttempt'];
   readonly onAttempt?: (attempt: UpstreamAttempt) => void;
 }
 
@@ -39,7 +41,7 @@ export interface ProviderStreams {
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
 }
 
-export type ProviderRelay = Omit<ProviderRequest, 'retry' | 'onAttempt'> & ProviderStreams;
+export type ProviderRelay = Omit<ProviderRequest, 'retry' | 'beforeAttempt' | 'onAttempt'> & ProviderStreams;
 
 /** Sends a request to a provider: the vendor adds address and credential, the client does the rest. */
 @Injectable()
@@ -54,7 +56,15 @@ export class ProviderSender {
    * @throws GatewayError `provider_failed`, `provider_timeout`, `provider_invalid_response`, `secret_unavailable`
    * @throws UpstreamFailure `caller_gone`: nobody is left to answer
    */
-  async send({ vendor, credential, request, retry, caller, onAttempt }: ProviderRequest): Promise<UpstreamAnswer> {
+  async send({
+    vendor,
+    credential,
+    request,
+    retry,
+    caller,
+    beforeAttempt,
+    onAttempt,
+  }: ProviderRequest): Promise<UpstreamAnswer> {
     try {
       return await this.client.send({
         request: vendor.address(request, credential),
@@ -63,6 +73,7 @@ export class ProviderSender {
         retry,
         caller,
         sign: vendor.signer?.(credential),
+        beforeAttempt,
         onAttempt,
       });
     } catch (error) {

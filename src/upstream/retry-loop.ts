@@ -14,6 +14,8 @@ export interface RetryClock {
   readonly random: () => number;
 }
 
+type Outcome = UpstreamAnswer | UpstreamFailure;
+
 /** Attempts until one answers for good, or until another attempt makes no sense; the last answer or failure is the result. */
 export async function sendWithRetries(
   call: UpstreamCall,
@@ -21,8 +23,15 @@ export async function sendWithRetries(
   clock: RetryClock,
   attempt: (request: UpstreamRequest) => Promise<UpstreamAnswer>,
 ): Promise<UpstreamAnswer> {
+  let last: Outcome | undefined;
   for (let number = 1; ; number += 1) {
     const request = call.sign ? await limits.during(call.sign(call.request, new Date(clock.now()))) : call.request;
+    try {
+      if (call.beforeAttempt !== undefined) await call.beforeAttempt(number);
+    } catch (refusal) {
+      if (last === undefined) throw refusal;
+      return resultOf(last);
+    }
 
     const startedMs = clock.now();
     const outcome = await attempt(request).catch(failureOnly);
@@ -37,12 +46,15 @@ export async function sendWithRetries(
       nowMs,
       random: clock.random(),
     });
-    if (delayMs === undefined) {
-      if (outcome instanceof UpstreamFailure) throw outcome;
-      return outcome;
-    }
+    if (delayMs === undefined) return resultOf(outcome);
+    last = outcome;
     await limits.sleep(delayMs);
   }
+}
+
+function resultOf(outcome: Outcome): UpstreamAnswer {
+  if (outcome instanceof UpstreamFailure) throw outcome;
+  return outcome;
 }
 
 /** A failure is an outcome to decide on; any other error is a defect and goes up at once. */
@@ -51,8 +63,8 @@ function failureOnly(error: unknown): UpstreamFailure {
   throw error;
 }
 
-function toAttempt(number: number, durationMs: number, outcome: UpstreamAnswer | UpstreamFailure): UpstreamAttempt {
+function toAttempt(number: number, durationMs: number, outcome: Outcome): UpstreamAttempt {
   return outcome instanceof UpstreamFailure
-    ? { number, durationMs, failure: outcome.kind }
-    : { number, durationMs, status: outcome.status };
+    ? { number, durationMs, wasSent: outcome.wasSent, failure: outcome.kind }
+    : { number, durationMs, wasSent: true, status: outcome.status };
 }

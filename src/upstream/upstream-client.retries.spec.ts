@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callTo, FakeCaller, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { closedPort, startHttp, type Loopback } from './__fixtures__/loopback.js';
 import { UpstreamClient } from './upstream-client.js';
-import type { UpstreamAttempt, UpstreamRequest } from './upstream.types.js';
+import { type UpstreamAttempt, UpstreamFailure, type UpstreamRequest } from './upstream.types.js';
 
 let client: UpstreamClient;
 const servers: Loopback[] = [];
@@ -96,10 +96,60 @@ describe('UpstreamClient: retries', () => {
     const attempts: UpstreamAttempt[] = [];
     await client.send(callTo(server.url('/'), { retry: 'idempotent', onAttempt: (attempt) => attempts.push(attempt) }));
     expect(attempts).toEqual([
-      { number: 1, durationMs: expect.any(Number), status: 503 },
-      { number: 2, durationMs: expect.any(Number), failure: 'broken' },
-      { number: 3, durationMs: expect.any(Number), status: 200 },
+      { number: 1, durationMs: expect.any(Number), wasSent: true, status: 503 },
+      { number: 2, durationMs: expect.any(Number), wasSent: true, failure: 'broken' },
+      { number: 3, durationMs: expect.any(Number), wasSent: true, status: 200 },
     ]);
+  });
+});
+
+describe('UpstreamClient: permission for attempts', () => {
+  const refuse = (): never => {
+    throw new Error('no more');
+  };
+
+  it('is asked for before each attempt', async () => {
+    const server = await script(answer(503), ok);
+    const asked: string[] = [];
+    const beforeAttempt = async (number: number): Promise<void> => {
+      asked.push(`${number} after ${server.requests.length}`);
+    };
+    await client.send(callTo(server.url('/'), { retry: 'idempotent', beforeAttempt }));
+    expect(asked).toEqual(['1 after 0', '2 after 1']);
+  });
+
+  it('refuses the call when it refuses the first attempt', async () => {
+    const server = await script(ok);
+    const call = callTo(server.url('/'), { retry: 'idempotent', beforeAttempt: async () => refuse() });
+    await expect(client.send(call)).rejects.toThrow('no more');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['answer', answer(503), 503],
+    ['failure', hangUp, 'broken'],
+  ] as const)('ends the retries with the last %s when it refuses a later attempt', async (_what, step, expected) => {
+    const server = await script(step, ok);
+    const beforeAttempt = async (number: number): Promise<void> => (number === 1 ? undefined : refuse());
+    const sent = client.send(callTo(server.url('/'), { retry: 'idempotent', beforeAttempt }));
+    const outcome = await sent.then(
+      ({ status }) => status,
+      (failure: unknown) => (failure instanceof UpstreamFailure ? failure.kind : failure),
+    );
+    expect(outcome).toBe(expected);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('tells that nothing was sent where a call ends before it has a connection', async () => {
+    const server = await script(answer(200));
+    const caller = new FakeCaller();
+    const attempts: UpstreamAttempt[] = [];
+    const beforeAttempt = async (): Promise<void> => caller.leave();
+    const onAttempt = (attempt: UpstreamAttempt): number => attempts.push(attempt);
+    const failure = await failureOf(client.send(callTo(server.url('/'), { caller, beforeAttempt, onAttempt })));
+    expect(failure).toMatchObject({ kind: 'caller_gone', wasSent: false });
+    expect(attempts).toEqual([{ number: 1, durationMs: expect.any(Number), wasSent: false, failure: 'caller_gone' }]);
+    expect(server.requests).toHaveLength(0);
   });
 });
 

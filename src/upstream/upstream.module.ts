@@ -39,7 +39,7 @@ const STS_MAX_BYTES = 64 * 1024;
     VendorRegistry,
     ProviderSender,
   ],
-  exports: [EgressPolicy, ProviderSender, VendorRegistry],
+  exports: [EgressPolicy, ProviderSender, UpstreamClient, VendorRegistry],
 })
 export class UpstreamModule implements OnApplicationShutdown {
   constructor(@Inject(UpstreamClient) private readonly client: UpstreamClient) {}

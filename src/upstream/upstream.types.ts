@@ -44,6 +44,8 @@ export interface UpstreamCall {
   readonly caller: CallerPresence;
   /** Called before each attempt; signatures that cover the time are made here. */
   readonly sign?: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+  /** Asked before each attempt is sent. What the first one throws is what the call rejects with; later ones end the retries. */
+  readonly beforeAttempt?: ((number: number) => Promise<void>) | undefined;
   /** Told of each attempt when it is over, for metrics and traces. Must not throw. */
   readonly onAttempt?: (attempt: UpstreamAttempt) => void;
 }
@@ -72,6 +74,8 @@ export interface UpstreamAttempt {
   /** 1 for the first. */
   readonly number: number;
   readonly durationMs: number;
+  /** false: the other side has not seen any of it. */
+  readonly wasSent: boolean;
   readonly status?: number;
   readonly failure?: UpstreamFailureKind;
 }
@@ -99,12 +103,21 @@ export type UpstreamFailureKind =
 
 /** No usable HTTP answer came. The kind decides which documented error the caller sees. */
 export class UpstreamFailure extends Error {
+  /** Whether the other side may have seen any of the request. */
+  readonly wasSent: boolean;
+
   constructor(
     readonly kind: UpstreamFailureKind,
     message: string,
-    options?: { cause?: unknown },
+    options: { cause?: unknown; wasSent?: boolean } = {},
   ) {
     super(message, options);
     this.name = 'UpstreamFailure';
+    this.wasSent = options.wasSent ?? (kind !== 'connect' && kind !== 'refused_by_egress');
+  }
+
+  /** The same before anything was sent. */
+  unsent(): UpstreamFailure {
+    return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: false });
   }
 }

@@ -17,9 +17,9 @@ export class BuiltProgram {
   private readonly child: ChildProcess;
   private readonly closed: Promise<unknown>;
 
-  constructor(file: string, environment: Environment, folder: string) {
+  constructor(file: string, environment: Environment, folder: string, words: readonly string[] = []) {
     const { PATH = '' } = process.env;
-    this.child = spawn(process.execPath, [file], {
+    this.child = spawn(process.execPath, [file, ...words], {
       cwd: folder,
       env: { PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

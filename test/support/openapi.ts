@@ -62,7 +62,13 @@ export class ApiDocument {
 
   /** Where a value does not have the fields that its schema names: unknown ones, and required ones that are missing. */
   differences(schema: SchemaOrRef, value: unknown, at = 'body'): readonly string[] {
-    const { properties = {}, required = [], items, additionalProperties, allOf = [] } = this.resolve(schema);
+    const { properties = {}, required = [], items, additionalProperties, allOf = [], oneOf } = this.resolve(schema);
+    if (oneOf !== undefined) {
+      const [closest = []] = oneOf
+        .map((one) => this.differences(one, value, at))
+        .toSorted((a, b) => a.length - b.length);
+      return closest;
+    }
     if (Array.isArray(value)) {
       return items === undefined ? [] : value.flatMap((item, index) => this.differences(items, item, `${at}.${index}`));
     }
@@ -81,9 +87,14 @@ export class ApiDocument {
   }
 }
 
-/** The path with its only parameter filled in. */
-export function fillIn(path: string, ref: unknown): string {
-  return path.replace(/\{\w+\}/, encodeURIComponent(String(ref)));
+/** The path with its parameters filled in, in their order; the last value also stands for those that follow. */
+export function fillIn(path: string, ...refs: readonly unknown[]): string {
+  let index = 0;
+  return path.replaceAll(/\{\w+\}/g, () => {
+    const ref = refs[Math.min(index, refs.length - 1)];
+    index += 1;
+    return encodeURIComponent(String(ref));
+  });
 }
 
 export function withoutField(body: JsonObject, field: string): JsonObject {

@@ -97,6 +97,20 @@ export const ERROR_CODES = {
     message: 'The request conflicts with an existing resource.',
     when: 'A slug is already taken, or a resource that is still in use would be deleted.',
   },
+  usage_limit_exceeded: {
+    status: 412,
+    type: 'usage_limit_error',
+    source: 'gateway',
+    message: 'A usage limit is used up.',
+    when: 'The call does not fit into what a usage-limit policy leaves, or the policy has as many groups as it may have. `details` lists every limit in the way, with its usage and `next_reset_at`. Nothing was sent; the headers `x-gateway-limit-*` tell the first limit, and `x-should-retry: false` keeps SDKs from trying again.',
+  },
+  price_unknown: {
+    status: 412,
+    type: 'usage_limit_error',
+    source: 'gateway',
+    message: 'The model has no price, so a limit on costs cannot be kept.',
+    when: 'A cost policy applies to the call, and no price of the model is known. `USAGE_UNPRICED=allow` lets such calls pass, at no cost.',
+  },
   payload_too_large: {
     status: 413,
     type: 'invalid_request_error',
@@ -117,6 +131,13 @@ export const ERROR_CODES = {
     source: 'gateway',
     message: 'The API key has reached its request rate limit.',
     when: 'A rate limit of the API key is used up. `Retry-After` tells when it opens again.',
+  },
+  usage_limit_contended: {
+    status: 429,
+    type: 'usage_limit_error',
+    source: 'gateway',
+    message: 'Calls under way hold the rest of a usage limit.',
+    when: 'The call would fit into its usage limits if other calls were not under way. `Retry-After` tells when to try again; `details` as for `usage_limit_exceeded`.',
   },
   provider_rejected: {
     status: 400,
@@ -172,7 +193,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'A store that the gateway depends on is not available.',
-    when: 'The database, or the counters of a rate limit, cannot be reached.',
+    when: 'The database, or the counters of a rate limit, cannot be reached. Calls that a usage-limit policy applies to are refused then, others pass.',
   },
   provider_timeout: {
     status: 504,

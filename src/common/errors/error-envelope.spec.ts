@@ -26,6 +26,21 @@ describe('toErrorEnvelope', () => {
     });
   });
 
+  it('lists the limits that a call does not fit into', () => {
+    const limit = {
+      policy_id: 'p-1',
+      name: 'Search',
+      type: 'cost' as const,
+      value_key: 'api_key:k-1',
+      credit_limit: 10,
+      current_usage: 9.5,
+      reserved: 0.5,
+      next_reset_at: null,
+    };
+    const { error } = toErrorEnvelope(new GatewayError('usage_limit_exceeded', { limits: [limit] }));
+    expect(error).toMatchObject({ code: 'usage_limit_exceeded', param: null, details: [limit] });
+  });
+
   it('shows neither the reason, nor the cause, nor the stack', () => {
     const cause = new Error('hunter2');
     const error = new GatewayError('secret_unavailable', { reason: 'hunter2', cause });

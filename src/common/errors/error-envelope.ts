@@ -1,3 +1,4 @@
+import type { ExhaustedLimit } from './exhausted-limit.js';
 import type { ErrorDetail, GatewayError } from './gateway.error.js';
 
 /** The body of every error answer on a JSON route. */
@@ -8,11 +9,12 @@ export interface ErrorEnvelope {
     readonly code: string;
     readonly param: string | null;
     readonly source: string;
-    readonly details?: readonly ErrorDetail[];
+    readonly details?: readonly ErrorDetail[] | readonly ExhaustedLimit[];
   };
 }
 
 export function toErrorEnvelope(error: GatewayError): ErrorEnvelope {
+  const details = error.details ?? error.limits;
   return {
     error: {
       message: error.message,
@@ -20,7 +22,7 @@ export function toErrorEnvelope(error: GatewayError): ErrorEnvelope {
       code: error.code,
       param: error.param,
       source: error.source,
-      ...(error.details ? { details: error.details } : {}),
+      ...(details ? { details } : {}),
     },
   };
 }

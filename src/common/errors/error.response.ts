@@ -1,3 +1,6 @@
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import type { ExhaustedLimit } from './exhausted-limit.js';
+
 /** One broken rule of a request. */
 export class ErrorDetailResponse {
   /** Path of the field as it was sent, e.g. `documents.3.text`. */
@@ -5,6 +8,25 @@ export class ErrorDetailResponse {
   readonly message: string;
 }
 
+/** A usage limit that the call does not fit into. Amounts are in the policy's unit: US dollars or tokens. */
+export class ExhaustedLimitResponse implements ExhaustedLimit {
+  readonly policy_id: string;
+  @ApiProperty({ type: 'string', nullable: true })
+  readonly name: string | null;
+  @ApiProperty({ enum: ['cost', 'tokens'] })
+  readonly type: 'cost' | 'tokens';
+  /** The group that the call counts in. */
+  readonly value_key: string;
+  readonly credit_limit: number;
+  readonly current_usage: number;
+  /** Expected of calls under way. */
+  readonly reserved: number;
+  /** Unix seconds; null: never. */
+  @ApiProperty({ type: 'integer', nullable: true })
+  readonly next_reset_at: number | null;
+}
+
+@ApiExtraModels(ErrorDetailResponse, ExhaustedLimitResponse)
 export class ErrorBodyResponse {
   readonly message: string;
   /** Family of the error, e.g. `invalid_request_error`. */
@@ -15,8 +37,12 @@ export class ErrorBodyResponse {
   readonly param: string | null;
   /** `gateway` or `provider`. */
   readonly source: string;
-  /** All broken rules, for `validation_failed`. */
-  readonly details?: ErrorDetailResponse[];
+  /** All broken rules, for `validation_failed`; all limits in the way, for `usage_limit_exceeded` and `usage_limit_contended`. */
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { oneOf: [{ $ref: getSchemaPath(ErrorDetailResponse) }, { $ref: getSchemaPath(ExhaustedLimitResponse) }] },
+  })
+  readonly details?: (ErrorDetailResponse | ExhaustedLimitResponse)[];
 }
 
 /** The body of every error answer. */

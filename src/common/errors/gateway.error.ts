@@ -1,3 +1,4 @@
+import type { ExhaustedLimit } from './exhausted-limit.js';
 import { ERROR_CODES, type ErrorCode, type ErrorSource } from './error-codes.js';
 
 /** One broken rule: the path of the field as it was sent, and what was expected there. */
@@ -11,6 +12,8 @@ export interface GatewayErrorOptions {
   readonly message?: string;
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
+  /** Shown in the place of details: all that a call does not fit into. */
+  readonly limits?: readonly ExhaustedLimit[];
   /** Only for `provider_rejected`, which keeps the provider's own status. */
   readonly status?: number;
   /** Response headers that belong to the error: `Retry-After`, `Allow`, `WWW-Authenticate`. */
@@ -28,6 +31,7 @@ export class GatewayError extends Error {
   readonly source: ErrorSource;
   readonly param: string | null;
   readonly details: readonly ErrorDetail[] | undefined;
+  readonly limits: readonly ExhaustedLimit[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly reason: string | undefined;
 
@@ -41,6 +45,7 @@ export class GatewayError extends Error {
     this.source = entry.source;
     this.param = options.param ?? options.details?.[0]?.param ?? null;
     this.details = options.details;
+    this.limits = options.limits;
     this.headers = options.headers ?? {};
     this.reason = options.reason;
   }

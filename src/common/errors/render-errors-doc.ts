@@ -21,7 +21,7 @@ Every error has this body, whether the gateway or a provider is the reason:
 - \`type\` is the family of the error, as SDKs know it.
 - \`param\` is the path of the field that is wrong (\`documents.3.text\`), the name of a header, or \`null\`.
 - \`source\` tells where the reason lies: \`gateway\` (the gateway, or the request), or \`provider\` (the provider behind it).
-- \`details\` lists every broken rule, where there may be several.
+- \`details\` lists every broken rule, where there may be several, or every usage limit that is in the way.
 
 Every answer has the header \`x-gateway-trace-id\`. The log line of the request has the same id and the reason that the body leaves out.
 `;

@@ -1,5 +1,6 @@
 // Vendor P6, rerank: Cohere's v2 contract on Azure. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank, read 2026-11-21.
 import { AZURE_RERANK_PATH } from '../../upstream/vendors/azure-ai.vendor.js';
+import { estimateCohere } from '../billing/cohere-estimate.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
 import { fromCohereAnswer, toCohereBody } from './cohere-v2.js';
 
@@ -12,6 +13,8 @@ export const azureAiRerank: RemoteRerankProvider = {
   options: new Set(),
   // Azure states none of its own; the models are Cohere's.
   maxDocuments: 10_000,
+  // Deployments have free names, so which generation of models one has is not known: the rule of most of them.
+  estimate: (request) => estimateCohere(request),
   toUpstream: (request) => ({
     method: 'POST',
     path: AZURE_RERANK_PATH,

@@ -2,12 +2,17 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import type { VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import { estimateByChunks } from '../billing/estimates.js';
 import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
 
 const MAX_CHARACTERS = 32_000;
-const DOCUMENTS_PER_SEARCH_UNIT = 100;
+/**
+ * AWS bills a unit for each 100 chunks of at most so many tokens, the query included, and reports none.
+ * Source: https://aws.amazon.com/bedrock/pricing/, and https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-pricing.html
+ */
+const CHUNK_TOKENS = 512;
 const MODEL_ARN = /^arn:aws(?:-[a-z]+)*:bedrock:(?<region>[a-z0-9-]{1,20}):(?:\d{12})?:[a-z-]+\/[\w.:/-]{1,256}$/;
 
 export const bedrockRerank: RemoteRerankProvider = {
@@ -15,6 +20,7 @@ export const bedrockRerank: RemoteRerankProvider = {
   slug: 'bedrock',
   options: new Set(),
   maxDocuments: 1_000,
+  estimate: (request) => estimateByChunks(request, CHUNK_TOKENS),
   toUpstream: (request) => toRerank(request),
   fromUpstream(answer, request) {
     const body = readObject(answer, 'body');
@@ -26,8 +32,9 @@ export const bedrockRerank: RemoteRerankProvider = {
       }),
       model: undefined,
       id: undefined,
-      searchUnits: searchUnits(request.documents.length),
+      searchUnits: estimateByChunks(request, CHUNK_TOKENS).searchUnits,
       totalTokens: undefined,
+      isUsageComputed: true,
     };
   },
   nextPage(answer, request) {
@@ -84,13 +91,4 @@ function regionOf(model: string): string {
     throw invalidField('model', `must be the ARN of a reranking model, for example ${example}`);
   }
   return region;
-}
-
-/**
- * AWS bills one unit for each 100 document chunks and does not report them. A document counts as one chunk here, so this
- * is exact for documents that are not split (up to about 500 tokens) and a lower bound for longer ones.
- * Source: https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-pricing.html
- */
-function searchUnits(documentCount: number): number {
-  return Math.ceil(documentCount / DOCUMENTS_PER_SEARCH_UNIT);
 }

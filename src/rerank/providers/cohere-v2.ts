@@ -18,6 +18,7 @@ export function toCohereBody(request: RerankRequest, model: string) {
 
 export function fromCohereAnswer(answer: unknown, request: RerankRequest): RerankOutcome {
   const body = readObject(answer, 'body');
+  const searchUnits = numberOrUndefined(nestedValue(body, 'meta', 'billed_units', 'search_units'));
   return {
     scores: readScores(body['results'], {
       path: 'body.results',
@@ -27,7 +28,11 @@ export function fromCohereAnswer(answer: unknown, request: RerankRequest): Reran
     // Not in the answer.
     model: undefined,
     id: stringOrUndefined(body['id']),
-    searchUnits: numberOrUndefined(nestedValue(body, 'meta', 'billed_units', 'search_units')),
-    totalTokens: undefined,
+    searchUnits,
+    // The models of generation 5 are billed by token.
+    totalTokens:
+      searchUnits === undefined
+        ? numberOrUndefined(nestedValue(body, 'meta', 'billed_units', 'input_tokens'))
+        : undefined,
   };
 }

@@ -1,10 +1,14 @@
 // Vendor P1, rerank: POST /v2/rerank. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
 import { withoutUndefined } from '../../common/without-undefined.js';
+import { estimateCohere } from '../billing/cohere-estimate.js';
 import type { RemoteRerankProvider, RerankRequest } from '../rerank.types.js';
 import { fromCohereAnswer, toCohereBody } from './cohere-v2.js';
 import { originalJson } from './original-json.js';
 
 const FIELDS = new Set(['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc', 'priority']);
+
+/** What is longer of a document is cut. */
+const DEFAULT_MAX_TOKENS_PER_DOC = 4_096;
 
 export const cohereRerank: RemoteRerankProvider = {
   kind: 'remote',
@@ -12,6 +16,7 @@ export const cohereRerank: RemoteRerankProvider = {
   options: new Set(['max_tokens_per_doc', 'priority']),
   // Cohere advises 1,000 for speed. Source: https://docs.cohere.com/docs/reranking-best-practices
   maxDocuments: 10_000,
+  estimate: (request) => estimateCohere(request, { document: request.maxTokensPerDoc ?? DEFAULT_MAX_TOKENS_PER_DOC }),
   toUpstream(request) {
     const bytes = originalJson(request, FIELDS);
     return { method: 'POST', path: '/v2/rerank', bytes, body: bytes === undefined ? toBody(request) : undefined };

@@ -1,6 +1,7 @@
 // Vendor P3, rerank: POST /v1/rerank. Source: https://api.jina.ai/redoc#tag/rerank, read 2026-11-21.
 import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
+import { estimateByTokens } from '../billing/estimates.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
 import { nestedValue } from './nested-value.js';
 import { documentTexts } from './document-text.js';
@@ -12,6 +13,7 @@ export const jinaRerank: RemoteRerankProvider = {
   options: new Set(),
   // Jina documents no maximum. The largest of any provider, so that Jina itself is the first to refuse.
   maxDocuments: 10_000,
+  estimate: (request) => estimateByTokens(request),
   toUpstream: (request) => ({
     method: 'POST',
     path: '/v1/rerank',

@@ -1,5 +1,6 @@
 // Built in, rerank: BM25 over the request's own documents. Source: https://lucaong.github.io/minisearch/, read 2026-11-21.
 import MiniSearch from 'minisearch';
+import { tokenCounts, totalTokens } from '../billing/tokens.js';
 import type { InProcessRerankProvider, RerankRequest } from '../rerank.types.js';
 import { documentTexts } from './document-text.js';
 import { TurnQueue, Turns } from './turns.js';
@@ -26,6 +27,12 @@ export const localRerank: InProcessRerankProvider = {
   slug: 'local',
   options: new Set(),
   maxDocuments: 10_000,
+  estimate: (request) => ({
+    unit: 'request',
+    searchUnits: 0,
+    tokens: totalTokens(tokenCounts(request)),
+    exact: true,
+  }),
   async rerank(request) {
     const scores = await bm25(request);
     return {

@@ -2,7 +2,8 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { numberOrUndefined, readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
-import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
+import { estimateByChunks } from '../billing/estimates.js';
+import type { RemoteRerankProvider, RerankDocument, RerankEstimate, RerankRequest } from '../rerank.types.js';
 import { nestedValue } from './nested-value.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
@@ -14,11 +15,20 @@ const MAX_DOCUMENTS_BY_MODEL: ReadonlyMap<string, number> = new Map([
   ['cohere-rerank-3.5', 200],
 ]);
 
+/** One unit a request, whatever is in it. Source: https://docs.pinecone.io/guides/manage-cost/understanding-cost#rerank */
+const BILLED_BY_REQUEST: ReadonlySet<string> = new Set(['bge-reranker-v2-m3', 'pinecone-rerank-v0']);
+/**
+ * Cohere's models: longer documents are several of the 100 of a unit. `cohere-rerank-3.5` was billed by the request, and is
+ * served by `cohere-rerank-4-fast` since 2026-08-01. Source: https://docs.pinecone.io/models/cohere-rerank-4-fast
+ */
+const CHUNK_TOKENS = 500;
+
 export const pineconeRerank: RemoteRerankProvider = {
   kind: 'remote',
   slug: 'pinecone',
   options: new Set(['rank_fields', 'parameters']),
   maxDocuments: Math.max(...MAX_DOCUMENTS_BY_MODEL.values()),
+  estimate,
   toUpstream(request) {
     checkDocumentCount(request);
     return {
@@ -50,6 +60,12 @@ export const pineconeRerank: RemoteRerankProvider = {
     };
   },
 };
+
+/** Models that are not known may be of either kind. */
+function estimate(request: RerankRequest): RerankEstimate {
+  const byChunks = estimateByChunks(request, CHUNK_TOKENS);
+  return BILLED_BY_REQUEST.has(request.model) ? { ...byChunks, searchUnits: 1, exact: true } : byChunks;
+}
 
 /** Strings are wrapped; objects go whole, since any field may be ranked, and need a `text` only where no others are named. */
 function toPineconeDocument(

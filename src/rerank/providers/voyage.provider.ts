@@ -1,16 +1,27 @@
 // Vendor P2, rerank: POST /v1/rerank. Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11-21.
 import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
+import { estimateByTokens } from '../billing/estimates.js';
+import type { TokenLimits } from '../billing/tokens.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
 import { nestedValue } from './nested-value.js';
 import { documentTexts } from './document-text.js';
 import { readScores } from './read-scores.js';
+
+/** What is longer is cut, or refused with `truncation: false`. Source: https://docs.voyageai.com/reference/reranker-api */
+const LIMITS_BY_MODEL: ReadonlyMap<string, TokenLimits> = new Map([
+  ['rerank-2.5', { query: 8_000, pair: 32_000, total: 600_000 }],
+  ['rerank-2.5-lite', { query: 8_000, pair: 32_000, total: 600_000 }],
+  ['rerank-2', { query: 4_000, pair: 16_000, total: 600_000 }],
+  ['rerank-2-lite', { query: 2_000, pair: 8_000 }],
+]);
 
 export const voyageRerank: RemoteRerankProvider = {
   kind: 'remote',
   slug: 'voyage',
   options: new Set(['truncation']),
   maxDocuments: 1_000,
+  estimate: (request) => estimateByTokens(request, LIMITS_BY_MODEL.get(request.model)),
   toUpstream: (request) => ({
     method: 'POST',
     path: '/v1/rerank',

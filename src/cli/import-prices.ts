@@ -1,0 +1,61 @@
+import 'reflect-metadata';
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { operatorMessage } from '../common/errors/operator-message.js';
+import type { AppConfig } from '../config/environment.js';
+import { readSettings } from '../config/read-settings.js';
+import { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { ENTITIES } from '../entities.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
+import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
+import { reportLines } from '../usage/prices/importers/import-report.js';
+
+const USAGE = `usage: npm run prices:import -- <${PRICE_LIST_FORMATS.join('|')}> <file or https URL> [--accept]`;
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+const words = process.argv.slice(2);
+const accept = words.includes('--accept');
+const [word, location, ...others] = words.filter((argument) => argument !== '--accept');
+const format = PRICE_LIST_FORMATS.find((known) => known === word);
+
+if (format === undefined || location === undefined || others.length > 0) fail(USAGE, 2);
+else {
+  try {
+    const settings = readSettings();
+    const { name, text } = await read(location, settings);
+    await run(settings, { format, name, text });
+  } catch (error) {
+    fail(operatorMessage(error), 1);
+  }
+}
+
+async function run(settings: AppConfig, file: PriceListFile): Promise<void> {
+  const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });
+  await dataSource.initialize();
+  try {
+    const outcome = await importPrices(dataSource, file, { accept, now: new Date() });
+    for (const line of reportLines(outcome)) process.stdout.write(`${line}\n`);
+    if (!outcome.isWritten) process.exitCode = 1;
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+async function read(place: string, settings: AppConfig): Promise<Pick<PriceListFile, 'name' | 'text'>> {
+  if (!/^https?:/i.test(place)) return { name: posix.basename(place), text: await readFile(place, 'utf8') };
+  const url = new URL(place);
+  const fetchList = guardedFetch(new EgressPolicy(settings.EGRESS_ALLOW), {
+    timeoutMs: TIMEOUT_MS,
+    maxResponseBytes: MAX_BYTES,
+  });
+  const answer = await fetchList(url);
+  if (answer.status !== 200) throw new Error(`${url.host} answered ${answer.status}`);
+  return { name: posix.basename(url.pathname), text: await answer.text() };
+}
+
+function fail(message: string, code: number): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = code;
+}

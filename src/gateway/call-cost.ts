@@ -1,0 +1,62 @@
+import { costOf } from '../usage/prices/cost.js';
+import type { Price, PricedUnit } from '../usage/prices/price.types.js';
+import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
+import type { ReportedUsage, UsageEstimate } from './billable-use.js';
+
+/** More than any call uses, in any of the figures. What is beyond is not believed. */
+const HIGHEST = 1e15;
+const HIGHEST_COST = BigInt(HIGHEST);
+
+export const NOTHING: UsageFigures = { costNano: 0n, tokens: 0n, searchUnits: 0n };
+
+/** What a call costs by its estimate, and how its prices apply. */
+export interface CallCost {
+  readonly prices: readonly Price[];
+  /** Row of the price that decides; null: there is none. */
+  readonly priceId: string | null;
+  readonly figures: UsageFigures;
+  readonly source: FigureSource;
+}
+
+export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]): CallCost {
+  return {
+    prices,
+    priceId: decidingPrice(estimate, prices)?.id ?? null,
+    figures: toFigures(countOf(estimate.searchUnits) ?? 0n, countOf(estimate.tokens) ?? 0n, prices),
+    source: estimate.exact ? 'computed' : 'estimated',
+  };
+}
+
+/** The provider's figures; where it gives none that can be believed, those of the estimate. */
+export function costOfReport(
+  reported: ReportedUsage,
+  estimate: UsageEstimate,
+  { prices, figures, source }: CallCost,
+): Pick<CallCost, 'figures' | 'source'> {
+  const searchUnits = countOf(reported.searchUnits);
+  const tokens = countOf(reported.tokens);
+  const unit = decidingPrice(estimate, prices)?.unit ?? estimate.unit;
+  const isReported = (unit === 'search_unit' ? searchUnits : tokens) !== undefined && unit !== 'request';
+  return {
+    figures: toFigures(searchUnits ?? figures.searchUnits, tokens ?? figures.tokens, prices),
+    source: isReported && reported.isComputed !== true ? 'provider' : source,
+  };
+}
+
+/** A price for a unit that the call is not measured in would make it free. */
+function decidingPrice({ unit, searchUnits }: UsageEstimate, prices: readonly Price[]): Price | undefined {
+  const measured: readonly PricedUnit[] =
+    searchUnits > 0 ? ['search_unit', 'input_token', 'request'] : ['input_token', 'request'];
+  return prices.find((price) => price.unit === unit) ?? prices.find((price) => measured.includes(price.unit));
+}
+
+function toFigures(searchUnits: bigint, tokens: bigint, prices: readonly Price[]): UsageFigures {
+  const cost = costOf({ search_unit: searchUnits, input_token: tokens, request: 1n }, prices);
+  return { costNano: cost > HIGHEST_COST ? HIGHEST_COST : cost, tokens, searchUnits };
+}
+
+/** A whole number, rounded up; undefined where there is none, or one that cannot be true. */
+function countOf(figure: number | undefined): bigint | undefined {
+  if (figure === undefined || !(figure >= 0 && figure <= HIGHEST)) return undefined;
+  return BigInt(Math.ceil(figure));
+}

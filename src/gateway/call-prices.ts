@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '../telemetry/metrics.js';
+import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
+import type { Price } from '../usage/prices/price.types.js';
+
+type Prices = readonly Price[] | undefined;
+
+/** What models cost, and how often that is not known. */
+@Injectable()
+export class CallPrices {
+  constructor(
+    private readonly catalogue: PriceCatalogue,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Empty: the model has no price. undefined: the database is away, and the prices were never read. Never rejects. */
+  pricesFor(organisationId: string, provider: string, model: string, at: Date): Prices | Promise<Prices> {
+    const found = this.catalogue.pricesFor(organisationId, provider, model, at);
+    return found instanceof Promise ? found.catch(() => undefined) : found;
+  }
+
+  countMissing(provider: string): void {
+    this.metrics.priceMissing.inc({ provider });
+  }
+}

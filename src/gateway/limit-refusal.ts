@@ -1,0 +1,110 @@
+import type { ExhaustedLimit } from '../common/errors/exhausted-limit.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { formatDecimal } from '../common/money/decimal-text.js';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { CompiledPolicy } from '../policies/compiled-policy.js';
+import { decimalsOf, fromUnits } from '../policies/limits.js';
+import type { BucketState, Charge, ReserveOutcome } from '../usage/usage-store.types.js';
+
+type Refused = Exclude<ReserveOutcome, { readonly kind: 'admitted' }>;
+
+const RETRY_AFTER_SECONDS = '1';
+
+/** The answer to a call that its usage limits refuse. Names the first limit in the way, lists them all. */
+export function refusalOf(
+  { kind, failing }: Refused,
+  charges: readonly Charge[],
+  policies: readonly CompiledPolicy[],
+): GatewayError {
+  const limits = failing.flatMap((state) => {
+    const charge = charges.find(({ policyId }) => policyId === state.policyId);
+    return charge === undefined ? [] : [describe(state, charge, policies)];
+  });
+  const [first] = limits;
+  const message = first === undefined ? undefined : sentenceOf(kind, first);
+  const headers = { ...limitHeaders(failing, charges, first?.next_reset_at ?? null), ...retryHeaders(kind) };
+  const code = kind === 'contended' ? 'usage_limit_contended' : 'usage_limit_exceeded';
+  return new GatewayError(code, { limits, headers, reason: kind, ...(message === undefined ? {} : { message }) });
+}
+
+/** A cost policy applies, and nobody knows what the call would cost. */
+export function priceUnknown(policyId: string, provider: string, model: string): GatewayError {
+  return new GatewayError('price_unknown', {
+    param: 'model',
+    headers: { 'x-gateway-limit-policy': policyId, ...retryHeaders('exceeded') },
+    reason: `no price for ${model.slice(0, MAX_LOGGED_MODEL)} of ${provider}`,
+  });
+}
+
+const MAX_LOGGED_MODEL = 128;
+
+/** Tells what is left of the limit that will be reached first. */
+export function remainingOf(buckets: readonly BucketState[], charges: readonly Charge[]): string {
+  let tightest = '';
+  let leastShare = Infinity;
+  for (const [index, bucket] of buckets.entries()) {
+    const left = leftOf(bucket);
+    const share = bucket.limit === 0n ? 0 : Number(left) / Number(bucket.limit);
+    if (share >= leastShare) continue;
+    leastShare = share;
+    tightest = amountText(left, charges[index]);
+  }
+  return tightest;
+}
+
+function limitHeaders(
+  [state]: readonly BucketState[],
+  charges: readonly Charge[],
+  resetAt: number | null,
+): Readonly<Record<string, string>> {
+  if (state === undefined) return {};
+  const charge = charges.find(({ policyId }) => policyId === state.policyId);
+  return {
+    'x-gateway-limit-policy': state.policyId,
+    'x-gateway-limit-remaining': amountText(leftOf(state), charge),
+    ...(resetAt === null ? {} : { 'x-gateway-limit-reset': String(resetAt) }),
+  };
+}
+
+/** SDKs try 429 again after the wait, and would try 412 for nothing. */
+function retryHeaders(kind: Refused['kind']): Readonly<Record<string, string>> {
+  return kind === 'contended' ? { 'retry-after': RETRY_AFTER_SECONDS } : { 'x-should-retry': 'false' };
+}
+
+function describe(
+  { used, reserved, limit }: BucketState,
+  { policyId, unit, valueKey, resetsAt }: Charge,
+  policies: readonly CompiledPolicy[],
+): ExhaustedLimit {
+  return {
+    policy_id: policyId,
+    name: policies.find(({ id }) => id === policyId)?.name ?? null,
+    type: unit,
+    value_key: valueKey,
+    credit_limit: fromUnits(unit, limit),
+    current_usage: fromUnits(unit, used),
+    reserved: fromUnits(unit, reserved),
+    next_reset_at: toUnixSeconds(resetsAt ?? null),
+  };
+}
+
+function sentenceOf(kind: Refused['kind'], { name, policy_id, value_key }: ExhaustedLimit): string {
+  const policy = name === null ? `The usage limit ${policy_id}` : `The usage limit "${name}"`;
+  switch (kind) {
+    case 'exceeded':
+      return `${policy} does not leave enough for this call (${value_key}).`;
+    case 'contended':
+      return `${policy} is held by calls under way; try again (${value_key}).`;
+    case 'crowded':
+      return `${policy} has as many groups as it may have, and none for this call (${value_key}).`;
+  }
+}
+
+function leftOf({ limit, used, reserved }: BucketState): bigint {
+  const left = limit - used - reserved;
+  return left > 0n ? left : 0n;
+}
+
+function amountText(amount: bigint, charge: Charge | undefined): string {
+  return formatDecimal(amount, decimalsOf(charge?.unit ?? 'cost'));
+}

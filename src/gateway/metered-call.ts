@@ -1,0 +1,160 @@
+import { uuidv7 } from '../common/uuid.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import type { Clock } from '../common/time/clock.js';
+import type { CompiledPolicy } from '../policies/compiled-policy.js';
+import { chargeOf } from '../policies/policy-charges.js';
+import type { PolicyFacts } from '../policies/policy-keys.js';
+import { doneWithin } from '../telemetry/done-within.js';
+import type { UpstreamAttempt } from '../upstream/upstream.types.js';
+import {
+  type Charge,
+  type FigureSource,
+  type Reservation,
+  type ReserveOutcome,
+  type SettlementStatus,
+  StoreUnavailableError,
+  type UsageDimensions,
+  type UsageFigures,
+  type UsageStore,
+} from '../usage/usage-store.types.js';
+import { outcomeOfAttempt } from './attempt-outcome.js';
+import type { ReportedUsage, UsageEstimate } from './billable-use.js';
+import { type CallCost, costOfReport, NOTHING } from './call-cost.js';
+import { refusalOf, remainingOf } from './limit-refusal.js';
+import type { ProviderContext } from './provider-context.decorator.js';
+
+/** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
+const SETTLING_MS = 1_000;
+const NO_CHARGES: readonly Charge[] = [];
+
+/** What all attempts of a call have in common. */
+export interface CallPlan {
+  readonly facts: PolicyFacts;
+  readonly dimensions: UsageDimensions;
+  /** Those that match. */
+  readonly policies: readonly CompiledPolicy[];
+  readonly estimate: UsageEstimate;
+  readonly cost: CallCost;
+  readonly leaseMs: number;
+}
+
+/**
+ * The usage of one call. Each attempt at the provider is reserved, then settled or released, exactly once; without a
+ * policy it is only noted, and nobody waits for that.
+ */
+export class MeteredCall {
+  /** undefined where no policy matches. Rejects with what the caller is told. */
+  readonly beforeAttempt: (() => Promise<void>) | undefined;
+  /** The attempt that is under way, or whose answer is still to be read. */
+  private open: Reservation | undefined;
+  private settling: Promise<unknown> | undefined;
+  /** With those after a renewed credential, which begin again from 1 below. */
+  private attempts = 0;
+
+  constructor(
+    private readonly plan: CallPlan,
+    private readonly context: ProviderContext,
+    private readonly store: UsageStore,
+    private readonly clock: Clock,
+  ) {
+    this.beforeAttempt = plan.policies.length === 0 ? undefined : () => this.reserve();
+  }
+
+  afterAttempt(attempt: UpstreamAttempt): void {
+    const attempted = this.open ?? this.nextAttempt(attempt.durationMs);
+    this.open = undefined;
+    switch (outcomeOfAttempt(attempt)) {
+      case 'nothing_sent':
+        return this.release(attempted);
+      case 'free':
+        return this.settle(attempted, NOTHING, 'computed', 'settled');
+      case 'unknown':
+        return this.presume(attempted);
+      case 'answered':
+        this.open = attempted;
+    }
+  }
+
+  /** The answer was read, and says what it costs. */
+  succeed(reported: ReportedUsage): void {
+    const answered = this.open;
+    if (answered === undefined) return;
+    this.open = undefined;
+    const { estimate, cost } = this.plan;
+    const { figures, source } = costOfReport(reported, estimate, cost);
+    this.settle(answered, figures, source, 'settled');
+  }
+
+  /** However the call ended: what is not accounted for by now may have been done by the provider. */
+  end(): void {
+    const left = this.open;
+    this.open = undefined;
+    if (left !== undefined) this.presume(left);
+  }
+
+  private async reserve(): Promise<void> {
+    if (this.settling !== undefined) await doneWithin(SETTLING_MS, this.settling);
+    const { facts } = this.context.request;
+    const reservation = this.nextAttempt(0);
+    const outcome = await this.store.reserve(reservation).catch((cause: unknown) => {
+      if (!(cause instanceof StoreUnavailableError)) throw cause;
+      facts.limit_decision ??= 'store_down';
+      throw new GatewayError('store_unavailable', { cause, reason: 'usage' });
+    });
+    facts.limit_decision ??= outcome.kind;
+    if (outcome.kind !== 'admitted') throw refusalOf(outcome, reservation.charges, this.plan.policies);
+    this.open = reservation;
+    this.tellRemaining(outcome, reservation.charges);
+  }
+
+  /** The attempt by the clock of now, less how long it has been under way. */
+  private nextAttempt(sinceMs: number): Reservation {
+    this.attempts += 1;
+    const { facts, dimensions, policies, cost, leaseMs } = this.plan;
+    const now = this.clock.now();
+    const at = sinceMs > 0 ? new Date(now.getTime() - sinceMs) : now;
+    return {
+      id: uuidv7(at),
+      at,
+      leaseMs,
+      dimensions: this.attempts === 1 ? dimensions : { ...dimensions, attempt: this.attempts },
+      estimate: cost.figures,
+      estimateSource: cost.source,
+      priceId: cost.priceId,
+      charges: policies.length === 0 ? NO_CHARGES : policies.map((policy) => chargeOf(policy, facts, at)),
+    };
+  }
+
+  private presume(reservation: Reservation): void {
+    this.settle(reservation, this.plan.cost.figures, this.plan.cost.source, 'presumed');
+  }
+
+  private settle(
+    reservation: Reservation,
+    figures: UsageFigures,
+    source: FigureSource,
+    status: SettlementStatus,
+  ): void {
+    const { facts } = this.context.request;
+    facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
+    const { id, at, dimensions, priceId } = reservation;
+    this.keep(
+      reservation.charges.length === 0
+        ? this.store.record({ id, at, dimensions, figures, source, priceId, status })
+        : this.store.settle({ reservation, figures, source, priceId, status }),
+    );
+  }
+
+  private release({ id, at, charges }: Reservation): void {
+    if (charges.length > 0) this.keep(this.store.release(id, at));
+  }
+
+  /** The store keeps it until it is written, and counts what it has to drop; nobody waits. */
+  private keep(written: Promise<void>): void {
+    this.settling = written.catch(() => undefined);
+  }
+
+  private tellRemaining({ buckets }: ReserveOutcome & { readonly kind: 'admitted' }, charges: readonly Charge[]): void {
+    this.context.answer.setHeader('x-gateway-limit-remaining', remainingOf(buckets, charges));
+  }
+}

@@ -1,0 +1,119 @@
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { Clock } from '../common/time/clock.js';
+import { AppConfig } from '../config/environment.js';
+import type { CompiledPolicy } from '../policies/compiled-policy.js';
+import { PolicyCache } from '../policies/policy-cache.js';
+import { matchingPolicies } from '../policies/policy-charges.js';
+import type { PolicyFacts } from '../policies/policy-keys.js';
+import { RunningCalls } from '../upstream/running-calls.js';
+import type { Price } from '../usage/prices/price.types.js';
+import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
+import { USAGE_STORE } from '../usage/usage-store.token.js';
+import type { BillableUse } from './billable-use.js';
+import { CallPrices } from './call-prices.js';
+import { costOfEstimate } from './call-cost.js';
+import { priceUnknown } from './limit-refusal.js';
+import { MeteredCall } from './metered-call.js';
+import type { ProviderContext } from './provider-context.decorator.js';
+
+/** Longest wait, at the end, for calls whose clients have been cut off. */
+const END_MS = 5_000;
+const NO_PRICES: readonly Price[] = [];
+
+/** Finds out what a call is charged to and what it costs, and sees that every call is settled before the store closes. */
+@Injectable()
+export class UsageMeter implements BeforeApplicationShutdown {
+  private readonly running = new RunningCalls();
+
+  constructor(
+    private readonly policies: PolicyCache,
+    private readonly prices: CallPrices,
+    @Inject(USAGE_STORE) private readonly store: UsageStore,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** @throws GatewayError as `work` does, and `price_unknown` */
+  async during<Result, Work>(
+    context: ProviderContext,
+    use: BillableUse<Result>,
+    work: (call: MeteredCall) => Promise<Work>,
+  ): Promise<Work> {
+    this.running.begin();
+    let call: MeteredCall | undefined;
+    try {
+      call = await this.open(context, use);
+      return await work(call);
+    } finally {
+      call?.end();
+      this.running.end();
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.running.idle(END_MS);
+  }
+
+  private async open<Result>(context: ProviderContext, use: BillableUse<Result>): Promise<MeteredCall> {
+    const { organisationId } = context.principal;
+    const provider = context.virtualKey.vendor.slug;
+    const now = this.clock.now();
+    // Both are looked up at once, and most often known at once.
+    const found = this.prices.pricesFor(organisationId, provider, use.model, now);
+    const known = this.policies.policiesOf(organisationId, now.getTime());
+    const facts = factsOf(context, use);
+    const policies = matchingPolicies(known instanceof Promise ? await known : known, facts);
+    const prices = found instanceof Promise ? await found : found;
+    const estimate = use.estimate();
+    const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
+    if (cost.priceId === null) this.assertAllowed(policies, facts, prices);
+    const dimensions = dimensionsOf(context, facts);
+    const leaseMs = this.config.USAGE_LEASE_MS;
+    return new MeteredCall({ facts, dimensions, policies, estimate, cost, leaseMs }, context, this.store, this.clock);
+  }
+
+  private assertAllowed(
+    policies: readonly CompiledPolicy[],
+    { provider = '', model = '' }: PolicyFacts,
+    prices: readonly Price[] | undefined,
+  ): void {
+    this.prices.countMissing(provider);
+    const policy = policies.find(({ unit, enforced }) => enforced && unit === 'cost');
+    if (policy === undefined) return;
+    if (prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
+    if (this.config.USAGE_UNPRICED === 'refuse') throw priceUnknown(policy.id, provider, model);
+  }
+}
+
+function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyFacts {
+  return {
+    api_key: principal.id,
+    organisation_id: principal.organisationId,
+    workspace_id: principal.workspaceId ?? virtualKey.workspaceId ?? undefined,
+    virtual_key: virtualKey.slug,
+    provider: virtualKey.vendor.slug,
+    model: use.model,
+    endpoint: use.endpoint,
+    mcp_server: undefined,
+    mcp_tool: undefined,
+    metadata: request.metadata,
+  };
+}
+
+function dimensionsOf({ principal, request }: ProviderContext, facts: PolicyFacts): UsageDimensions {
+  return {
+    organisationId: principal.organisationId,
+    workspaceId: facts.workspace_id ?? null,
+    apiKeyId: principal.id,
+    virtualKey: facts.virtual_key ?? null,
+    provider: facts.provider ?? null,
+    model: facts.model ?? null,
+    endpoint: facts.endpoint ?? '',
+    mcpServer: null,
+    mcpTool: null,
+    metadata: facts.metadata,
+    traceId: request.trace.traceId,
+    attempt: 1,
+  };
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { compileConditions, type Condition } from './conditions.js';
+import { isPolicyKey, type PolicyFacts } from './policy-keys.js';
+
+const FACTS: PolicyFacts = {
+  api_key: 'key-1',
+  organisation_id: 'org-1',
+  workspace_id: 'ws-1',
+  virtual_key: 'cohere-eu',
+  provider: 'cohere',
+  model: 'rerank-v3.5',
+  endpoint: 'rerank',
+  mcp_server: undefined,
+  mcp_tool: undefined,
+  metadata: { user: 'alice', team: 'search' },
+};
+
+function matches(...conditions: Condition[]): boolean {
+  return compileConditions(conditions)(FACTS);
+}
+
+describe('conditions', () => {
+  it.each<[string, Condition, boolean]>([
+    ['the value', { key: 'provider', value: 'cohere' }, true],
+    ['another value', { key: 'provider', value: 'voyage' }, false],
+    ['another case', { key: 'provider', value: 'Cohere' }, false],
+    ['one of several', { key: 'provider', value: ['voyage', 'cohere'] }, true],
+    ['none of several', { key: 'provider', value: ['voyage', 'jina'] }, false],
+    ['any value', { key: 'provider', value: '*' }, true],
+    ['any value in a list', { key: 'provider', value: ['voyage', '*'] }, true],
+    ['any value of what is missing', { key: 'metadata.project', value: '*' }, true],
+    ['a value of what is missing', { key: 'metadata.project', value: 'x' }, false],
+    ['metadata', { key: 'metadata.user', value: 'alice' }, true],
+    ['an excluded value', { key: 'metadata.user', value: '*', excludes: 'alice' }, false],
+    ['a value that is not excluded', { key: 'metadata.user', value: '*', excludes: ['bob', 'carol'] }, true],
+    ['a missing value that cannot be excluded', { key: 'metadata.project', value: '*', excludes: 'x' }, true],
+    ['the beginning of a model', { key: 'model', value: 'rerank-*' }, true],
+    ['the beginning of another model', { key: 'model', value: 'rerank-v4*' }, false],
+    ['a star that is not at the end', { key: 'model', value: '*-v3.5' }, false],
+    ['all models of the provider', { key: 'model', value: '@cohere/*' }, true],
+    ['a model of the virtual key', { key: 'model', value: '@cohere-eu/rerank-v3.5' }, true],
+    ['all models of another provider', { key: 'model', value: '@voyage/*' }, false],
+    ['an excluded model', { key: 'model', value: '*', excludes: '@cohere/rerank-*' }, false],
+    ['a key of another kind of call', { key: 'mcp_server', value: 'files' }, false],
+  ])('%s', (_what, condition, expected) => expect(matches(condition)).toBe(expected));
+
+  it('all have to be met', () => {
+    expect(matches({ key: 'provider', value: 'cohere' }, { key: 'metadata.team', value: 'search' })).toBe(true);
+    expect(matches({ key: 'provider', value: 'cohere' }, { key: 'metadata.team', value: 'ads' })).toBe(false);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('finds no metadata.%s that was not sent', (name) => {
+    expect(matches({ key: `metadata.${name}`, value: '[object Object]' })).toBe(false);
+  });
+});
+
+describe('isPolicyKey', () => {
+  it.each(['model', 'metadata.user', `metadata.${'x'.repeat(128)}`, 'metadata.__proto__'])('takes %s', (key) =>
+    expect(isPolicyKey(key)).toBe(true),
+  );
+
+  it.each(['', 'metadata', 'metadata.', `metadata.${'x'.repeat(129)}`, 'prompt', 'toString', null, 1])(
+    'refuses %s',
+    (key) => expect(isPolicyKey(key)).toBe(false),
+  );
+});

@@ -1,0 +1,50 @@
+import { factOf, type PolicyFacts, type PolicyKey } from './policy-keys.js';
+
+/** One condition of a policy: the key has one of the values and none of the excluded ones. */
+export interface Condition {
+  readonly key: PolicyKey;
+  readonly value: string | readonly string[];
+  readonly excludes?: string | readonly string[];
+}
+
+export type Matches = (facts: PolicyFacts) => boolean;
+
+/** Any value, and none: who leaves the key out does not get around a cap by it. */
+const ANY = '*';
+
+/** Whether a call meets all of the conditions. Made once a policy. */
+export function compileConditions(conditions: readonly Condition[]): Matches {
+  const checks = conditions.map(compileCondition);
+  return (facts) => checks.every((check) => check(facts));
+}
+
+function compileCondition({ key, value, excludes }: Condition): Matches {
+  const values = toArray(value);
+  const wanted = values.includes(ANY) ? undefined : values.map(compileValue);
+  const excluded = toArray(excludes ?? []).map(compileValue);
+  return (facts) => {
+    const names = namesOf(facts, key);
+    if (excluded.some((isExcluded) => names.some(isExcluded))) return false;
+    return wanted === undefined || wanted.some((isWanted) => names.some(isWanted));
+  };
+}
+
+/** A model goes by its own name, and by `@<provider>/<name>` and `@<virtual key>/<name>`. */
+function namesOf(facts: PolicyFacts, key: PolicyKey): readonly string[] {
+  const fact = factOf(facts, key);
+  if (fact === undefined) return [];
+  if (key !== 'model') return [fact];
+  const owners = [facts.provider, facts.virtual_key].filter((owner) => owner !== undefined);
+  return [fact, ...owners.map((owner) => `@${owner}/${fact}`)];
+}
+
+/** `rerank-*` stands for all names that begin so; a star elsewhere is an ordinary character. */
+function compileValue(value: string): (name: string) => boolean {
+  if (!value.endsWith(ANY)) return (name) => name === value;
+  const prefix = value.slice(0, -ANY.length);
+  return (name) => name.startsWith(prefix);
+}
+
+function toArray(value: string | readonly string[]): readonly string[] {
+  return typeof value === 'string' ? [value] : value;
+}

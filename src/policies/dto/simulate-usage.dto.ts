@@ -1,0 +1,93 @@
+import { Type } from 'class-transformer';
+import { IsNumber, IsObject, IsString, IsUUID, Length, Max, MaxLength, Min, ValidateNested } from 'class-validator';
+import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+
+const MOST = 1e15;
+
+export class UsageEstimateDto {
+  /** US dollars. */
+  @Optional()
+  @IsNumber()
+  @Min(0)
+  @Max(MOST)
+  readonly cost?: number;
+
+  @Optional()
+  @IsNumber()
+  @Min(0)
+  @Max(MOST)
+  readonly tokens?: number;
+}
+
+/** A call as policies would see it. What is left out, the call does not have. */
+export class SimulateUsageDto {
+  /** Id of an API key. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly api_key?: string;
+
+  /** Id or slug; a key of one workspace is in its own. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly workspace_id?: string;
+
+  /** @example "cohere-production" */
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  @IsStorable()
+  readonly virtual_key?: string;
+
+  @Optional()
+  @IsString()
+  @MaxLength(64)
+  @IsStorable()
+  readonly provider?: string;
+
+  /** @example "rerank-v3.5" */
+  @Optional()
+  @IsString()
+  @MaxLength(512)
+  @IsStorable()
+  readonly model?: string;
+
+  @Optional()
+  @IsString()
+  @MaxLength(64)
+  @IsStorable()
+  readonly endpoint?: string;
+
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  @IsStorable()
+  readonly mcp_server?: string;
+
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  @IsStorable()
+  readonly mcp_tool?: string;
+
+  @Optional()
+  @IsMetadata()
+  readonly metadata?: Record<string, string>;
+
+  /** What the call would use; nothing by default. */
+  @Optional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => UsageEstimateDto)
+  readonly estimate?: UsageEstimateDto;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}

@@ -1,0 +1,156 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsNumber,
+  IsString,
+  IsUUID,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import type { UsageUnit } from '../../common/money/units.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import type { PolicyKey } from '../policy-keys.js';
+import { ENFORCEMENTS, type Enforcement, PERIODIC_RESETS, type PeriodicReset } from '../usage-policy.entity.js';
+import { IsConditionValue } from './is-condition-value.decorator.js';
+import { IsPolicyKey } from './is-policy-key.decorator.js';
+
+const MAX_CONDITIONS = 20;
+const MAX_GROUPS = 5;
+/** Far above any budget, and exact as a JSON number. */
+const MAX_LIMIT = 1e15;
+
+export class ConditionDto {
+  /** @example "workspace_id" */
+  @ApiProperty({ type: 'string' })
+  @IsPolicyKey()
+  readonly key: PolicyKey;
+
+  /** One value, or several of which one has to fit. `*` stands for any; at the end of a value, for any rest. */
+  @ApiProperty({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }], example: '*' })
+  @IsConditionValue()
+  readonly value: string | string[];
+
+  /** Values that do not fit, whatever `value` says. */
+  @ApiPropertyOptional({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })
+  @Optional()
+  @IsConditionValue()
+  readonly excludes?: string | string[];
+}
+
+export class GroupDto {
+  /** @example "api_key" */
+  @ApiProperty({ type: 'string' })
+  @IsPolicyKey()
+  readonly key: PolicyKey;
+}
+
+/** The fields that have the same rules in a create and in an update. */
+class UsageLimitFieldsDto {
+  /** @example "Search, per user" */
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  @IsStorable()
+  readonly name?: string;
+
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  @IsStorable()
+  readonly description?: string | null;
+
+  /** In the unit of `credit_limit`, and below it. A webhook tells when usage reaches it. */
+  @OptionalOrNull()
+  @IsNumber()
+  @Min(0)
+  @Max(MAX_LIMIT)
+  readonly alert_threshold?: number | null;
+
+  /** At 00:00 UTC on the first of the month, or on Monday. Without it usage adds up for ever. */
+  @OptionalOrNull()
+  @IsIn(PERIODIC_RESETS)
+  readonly periodic_reset?: PeriodicReset | null;
+
+  /** `monitor` counts and tells, and refuses nothing. */
+  @Optional()
+  @IsIn(ENFORCEMENTS)
+  readonly enforcement?: Enforcement;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+export class CreateUsageLimitDto extends UsageLimitFieldsDto {
+  /**
+   * Which calls the policy is for: those that meet all of them.
+   * @example [{ "key": "virtual_key", "value": "*" }]
+   */
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_CONDITIONS)
+  @ValidateNested({ each: true })
+  @Type(() => ConditionDto)
+  readonly conditions: ConditionDto[];
+
+  /**
+   * Each combination of their values has a limit of its own.
+   * @example [{ "key": "api_key" }]
+   */
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_GROUPS)
+  @ValidateNested({ each: true })
+  @Type(() => GroupDto)
+  readonly group_by: GroupDto[];
+
+  /**
+   * What is counted: US dollars or tokens.
+   * @example "cost"
+   */
+  @IsIn(['cost', 'tokens'])
+  readonly type: UsageUnit;
+
+  /**
+   * US dollars with up to 9 decimals, or whole tokens.
+   * @example 100
+   */
+  @IsNumber()
+  @Min(0)
+  @Max(MAX_LIMIT)
+  readonly credit_limit: number;
+
+  /** Id or slug. Without it, a caller of the whole organisation makes a policy for all its workspaces. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly workspace_id?: string;
+}
+
+/** `type` and `group_by` cannot change: what was counted would mean something else. */
+export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_CONDITIONS)
+  @ValidateNested({ each: true })
+  @Type(() => ConditionDto)
+  readonly conditions?: ConditionDto[];
+
+  /** Holds at once, for the usage of the running period too. */
+  @Optional()
+  @IsNumber()
+  @Min(0)
+  @Max(MAX_LIMIT)
+  readonly credit_limit?: number;
+}

@@ -1,0 +1,28 @@
+import { fromScaled, toScaled } from '../common/money/decimal.js';
+import type { UsageUnit } from '../common/money/units.js';
+
+/** Decimals of the whole numbers that are counted: billionths of a dollar, or whole tokens. */
+const DECIMALS: Readonly<Record<UsageUnit, number>> = { cost: 9, tokens: 0 };
+
+/** Of PostgreSQL's bigint, with room for what is under way. No usage reaches it, so a higher limit means the same. */
+const HIGHEST = 9_000_000_000_000_000_000n;
+
+/** An amount of the API as what is counted; undefined when it has more decimals than are counted. */
+export function toUnits(type: UsageUnit, amount: number): bigint | undefined {
+  const units = toScaled(amount, DECIMALS[type]);
+  return units !== undefined && units > HIGHEST ? HIGHEST : units;
+}
+
+export function decimalsOf(type: UsageUnit): number {
+  return DECIMALS[type];
+}
+
+/** What is counted as an amount of the API. */
+export function fromUnits(type: UsageUnit, units: bigint): number {
+  return fromScaled(units, DECIMALS[type]);
+}
+
+/** Said in errors. */
+export function precisionOf(type: UsageUnit): string {
+  return type === 'cost' ? 'have at most 9 decimals' : 'be a whole number of tokens';
+}

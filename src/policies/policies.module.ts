@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/audit.module.js';
+import { UsageModule } from '../usage/usage.module.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { PolicyCache } from './policy-cache.js';
+import { PolicyStore } from './policy.store.js';
+import { UsageEntitiesService } from './usage-entities.service.js';
+import { UsageLimitsController } from './usage-limits.controller.js';
+import { UsageLimitsService } from './usage-limits.service.js';
+import { UsagePolicy } from './usage-policy.entity.js';
+import { UsageSimulator } from './usage-simulator.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([UsagePolicy]), AuditModule, UsageModule, WorkspacesModule],
+  controllers: [UsageLimitsController],
+  providers: [PolicyCache, PolicyStore, UsageEntitiesService, UsageLimitsService, UsageSimulator],
+  exports: [PolicyCache],
+})
+export class PoliciesModule {}

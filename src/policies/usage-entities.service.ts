@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '../access/principal.js';
+import { AuditService } from '../audit/audit.service.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
+import { Clock } from '../common/time/clock.js';
+import { isUuid } from '../common/uuid.js';
+import { UsageBucketStore } from '../usage/usage-bucket.store.js';
+import { USAGE_STORE } from '../usage/usage-store.token.js';
+import type { UsageStore } from '../usage/usage-store.types.js';
+import { windowAt } from '../usage/windows.js';
+import { compilePolicy } from './compiled-policy.js';
+import type { UsageEntitiesQuery } from './dto/usage-entities.query.js';
+import { PolicyStore } from './policy.store.js';
+import { toUsageEntityResponse, type UsageEntityResponse } from './usage-limit.response.js';
+import type { UsagePolicy } from './usage-policy.entity.js';
+
+const MOST_USED = { current_page: 0, page_size: 100 } as const;
+
+/** What the groups of a policy have used, and the way back to zero. */
+@Injectable()
+export class UsageEntitiesService {
+  constructor(
+    private readonly policies: PolicyStore,
+    private readonly buckets: UsageBucketStore,
+    @Inject(USAGE_STORE) private readonly usage: UsageStore,
+    private readonly audit: AuditService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Of the running period. */
+  async list(principal: Principal, policyId: string, query: UsageEntitiesQuery): Promise<ListOf<UsageEntityResponse>> {
+    return this.listOf(await this.policies.get(principal, policyId), query);
+  }
+
+  async mostUsed(policy: UsagePolicy): Promise<UsageEntityResponse[]> {
+    const { data } = await this.listOf(policy, MOST_USED);
+    return data;
+  }
+
+  /**
+   * Sets what one group has used back to zero. Calls that are under way stay reserved.
+   * @throws GatewayError `not_found`
+   */
+  async reset(principal: Principal, policyId: string, entityId: string): Promise<void> {
+    const policy = await this.policies.get(principal, policyId);
+    const { organisationId } = policy;
+    const where = { organisationId, policyId: policy.id, id: entityId };
+    const bucket = isUuid(entityId) ? await this.buckets.find(where) : null;
+    const adjustment = { organisationId, actorId: principal.id, reason: 'reset by hand', at: this.clock.now() };
+    if (bucket === null || !(await this.usage.reset(bucket, adjustment))) throw new GatewayError('not_found');
+    await this.audit.record(this.policies.rows.manager, principal, {
+      action: 'policies.reset',
+      resourceType: 'policy_usage_limits',
+      resourceId: policy.id,
+      workspaceId: policy.workspaceId,
+      changedFields: [`entities.${bucket.id}`],
+    });
+  }
+
+  private async listOf(
+    policy: UsagePolicy,
+    query: Pick<UsageEntitiesQuery, 'status' | 'search' | 'current_page' | 'page_size'>,
+  ): Promise<ListOf<UsageEntityResponse>> {
+    const { limit } = compilePolicy(policy);
+    const window = windowAt(policy.periodicReset, this.clock.now());
+    const found = await this.buckets.list(
+      { organisationId: policy.organisationId, policyId: policy.id, windowId: window.id },
+      { limit, status: query.status, search: query.search, ...toSkipTake(query) },
+    );
+    return toList(found, (bucket) => toUsageEntityResponse(bucket, limit));
+  }
+}

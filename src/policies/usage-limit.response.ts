@@ -1,0 +1,123 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { UsageBucket } from '../usage/usage-bucket.entity.js';
+import { windowAt } from '../usage/windows.js';
+import { ConditionDto, GroupDto } from './dto/usage-limit.dto.js';
+import { fromUnits } from './limits.js';
+import type { UsagePolicy } from './usage-policy.entity.js';
+
+export class CreatedUsageLimitResponse {
+  readonly id: string;
+  readonly object: 'policy_usage_limits';
+}
+
+/** What one group of calls has used of a policy in the running period. */
+export class UsageEntityResponse {
+  readonly id: string;
+  readonly object: 'usage-entity';
+  /** @example "api_key:1f0c…|metadata.user:alice" */
+  readonly value_key: string;
+  /** In the policy's unit. */
+  readonly current_usage: number;
+  /** Expected of calls that are under way. */
+  readonly reserved: number;
+  readonly credit_limit: number;
+  readonly status: 'active' | 'exhausted';
+  /** Unix seconds; null: never. */
+  @ApiProperty({ type: 'integer', nullable: true })
+  readonly next_reset_at: number | null;
+  /** Unix seconds of the last reset by hand; null: none in this period. */
+  @ApiProperty({ type: 'integer', nullable: true })
+  readonly last_reset_at: number | null;
+}
+
+export class UsageEntityListResponse {
+  readonly object: 'list';
+  readonly data: UsageEntityResponse[];
+  readonly total: number;
+}
+
+export class UsageLimitResponse {
+  readonly id: string;
+  readonly object: 'policy_usage_limits';
+  readonly organisation_id: string;
+  /** null: for every workspace of the organisation. */
+  readonly workspace_id: string | null;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly conditions: ConditionDto[];
+  readonly group_by: GroupDto[];
+  readonly type: 'cost' | 'tokens';
+  readonly credit_limit: number;
+  readonly alert_threshold: number | null;
+  readonly periodic_reset: 'monthly' | 'weekly' | null;
+  readonly enforcement: 'strict' | 'monitor';
+  readonly status: 'active' | 'archived';
+  /** Unix seconds; null: the usage adds up for ever. */
+  @ApiProperty({ type: 'integer', nullable: true })
+  readonly next_reset_at: number | null;
+  /** Unix seconds. */
+  @ApiProperty({ type: 'integer' })
+  readonly created_at: number;
+  /** Unix seconds. */
+  @ApiProperty({ type: 'integer' })
+  readonly updated_at: number;
+  /** With `include_usage`: the hundred groups that have used most in the running period. */
+  readonly usage?: UsageEntityResponse[];
+}
+
+export class UsageLimitListResponse {
+  readonly object: 'list';
+  readonly data: UsageLimitResponse[];
+  readonly total: number;
+}
+
+export function toUsageLimitResponse(
+  policy: UsagePolicy,
+  now: Date,
+  usage?: UsageEntityResponse[],
+): UsageLimitResponse {
+  return {
+    id: policy.id,
+    object: 'policy_usage_limits',
+    organisation_id: policy.organisationId,
+    workspace_id: policy.workspaceId,
+    name: policy.name,
+    description: policy.description,
+    conditions: policy.conditions.map((condition) => ({
+      ...condition,
+      value: copyOf(condition.value),
+      excludes: condition.excludes === undefined ? undefined : copyOf(condition.excludes),
+    })),
+    group_by: policy.groupBy.map((key) => ({ key })),
+    type: policy.type,
+    credit_limit: Number(policy.creditLimit),
+    alert_threshold: policy.alertThreshold === null ? null : Number(policy.alertThreshold),
+    periodic_reset: policy.periodicReset,
+    enforcement: policy.enforcement,
+    status: policy.status,
+    next_reset_at: toUnixSeconds(windowAt(policy.periodicReset, now).resetsAt ?? null),
+    created_at: toUnixSeconds(policy.createdAt),
+    updated_at: toUnixSeconds(policy.updatedAt),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+export function toUsageEntityResponse(bucket: UsageBucket, limit: bigint): UsageEntityResponse {
+  const used = BigInt(bucket.used);
+  return {
+    id: bucket.id,
+    object: 'usage-entity',
+    value_key: bucket.valueKey,
+    current_usage: fromUnits(bucket.unit, used),
+    reserved: fromUnits(bucket.unit, BigInt(bucket.reserved)),
+    credit_limit: fromUnits(bucket.unit, limit),
+    status: used >= limit ? 'exhausted' : 'active',
+    next_reset_at: toUnixSeconds(bucket.resetsAt),
+    last_reset_at: toUnixSeconds(bucket.resetAt),
+  };
+}
+
+function copyOf(value: string | readonly string[]): string | string[] {
+  return typeof value === 'string' ? value : [...value];
+}

@@ -1,0 +1,133 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { toList } from '../common/pagination/list.js';
+import { Clock } from '../common/time/clock.js';
+import { SimulateUsageDto } from './dto/simulate-usage.dto.js';
+import { UsageEntitiesQuery } from './dto/usage-entities.query.js';
+import { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
+import { CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
+import { UsageLimitQuery } from './dto/usage-limit.query.js';
+import { UsageEntitiesService } from './usage-entities.service.js';
+import {
+  CreatedUsageLimitResponse,
+  toUsageLimitResponse,
+  UsageEntityListResponse,
+  UsageLimitListResponse,
+  UsageLimitResponse,
+} from './usage-limit.response.js';
+import { UsageLimitsService } from './usage-limits.service.js';
+import { UsageSimulationResponse } from './usage-simulation.response.js';
+import { UsageSimulator } from './usage-simulator.js';
+
+@ManagementApi('Usage limits')
+@Controller('v1/policies/usage-limits')
+export class UsageLimitsController {
+  constructor(
+    private readonly policies: UsageLimitsService,
+    private readonly entities: UsageEntitiesService,
+    private readonly simulator: UsageSimulator,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Creates a policy that caps what groups of calls may cost, or how many tokens they may use. */
+  @Post()
+  @RequireScope('policies.create')
+  async create(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreateUsageLimitDto,
+  ): Promise<CreatedUsageLimitResponse> {
+    const { id } = await this.policies.create(principal, dto);
+    return { id, object: 'policy_usage_limits' };
+  }
+
+  /** Lists the policies of the caller's tenant, newest first. */
+  @Get()
+  @RequireScope('policies.list')
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: UsageLimitListQuery,
+  ): Promise<UsageLimitListResponse> {
+    const now = this.clock.now();
+    return toList(await this.policies.list(principal, query), (policy) => toUsageLimitResponse(policy, now));
+  }
+
+  /** Tells what the policies would say to a call. Nothing is counted. */
+  @Post('simulate')
+  @HttpCode(200)
+  @RequireScope('policies.read')
+  async simulate(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: SimulateUsageDto,
+  ): Promise<UsageSimulationResponse> {
+    return this.simulator.simulate(principal, dto);
+  }
+
+  /** Retrieves a policy. */
+  @Get(':id')
+  @RequireScope('policies.read')
+  async get(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Query() query: UsageLimitQuery,
+  ): Promise<UsageLimitResponse> {
+    const policy = await this.policies.get(principal, id);
+    const usage = query.include_usage === 'true' ? await this.entities.mostUsed(policy) : undefined;
+    return toUsageLimitResponse(policy, this.clock.now(), usage);
+  }
+
+  /** Changes the named fields of a policy, at once and for the running period too. */
+  @Patch(':id')
+  @RequireScope('policies.update')
+  async update(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: UpdateUsageLimitDto,
+  ): Promise<UsageLimitResponse> {
+    return toUsageLimitResponse(await this.policies.update(principal, id, dto), this.clock.now());
+  }
+
+  /** The same as PATCH: updates are partial either way. */
+  @Put(':id')
+  @RequireScope('policies.update')
+  async put(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: UpdateUsageLimitDto,
+  ): Promise<UsageLimitResponse> {
+    return this.update(principal, id, dto);
+  }
+
+  /** Takes a policy out of force. It stays readable, as `archived`. */
+  @Delete(':id')
+  @HttpCode(204)
+  @RequireScope('policies.delete')
+  async archive(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+    await this.policies.archive(principal, id);
+  }
+
+  /** Lists what the groups of a policy have used in the running period, the most used first. */
+  @Get(':id/entities')
+  @RequireScope('policies.read')
+  async listEntities(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Query() query: UsageEntitiesQuery,
+  ): Promise<UsageEntityListResponse> {
+    return this.entities.list(principal, id, query);
+  }
+
+  /** Sets what one group has used back to zero. */
+  @Put(':id/entities/:entityId/reset')
+  @HttpCode(204)
+  @RequireScope('policies.update')
+  async reset(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Param('entityId') entityId: string,
+  ): Promise<void> {
+    await this.entities.reset(principal, id, entityId);
+  }
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../access/principal.js';
+import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
+import type { CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
+import { precisionOf, toUnits } from './limits.js';
+import { PolicyCache } from './policy-cache.js';
+import { PolicyStore } from './policy.store.js';
+import { UsagePolicy } from './usage-policy.entity.js';
+
+/** The policies themselves; what has been used is read elsewhere. */
+@Injectable()
+export class UsageLimitsService {
+  constructor(
+    private readonly store: PolicyStore,
+    private readonly workspaces: WorkspacesService,
+    private readonly audit: AuditService,
+    private readonly cache: PolicyCache,
+  ) {}
+
+  async create(principal: Principal, dto: CreateUsageLimitDto): Promise<UsagePolicy> {
+    assertAmounts(dto.type, dto.credit_limit, dto.alert_threshold ?? null);
+    assertDistinctGroups(dto);
+    const workspaceId = await this.workspaceFor(principal, dto.workspace_id);
+    const saved = await this.store.rows.manager.transaction(async (manager) => {
+      const policy = await manager.save(
+        manager.create(UsagePolicy, {
+          id: randomUUID(),
+          organisationId: principal.organisationId,
+          workspaceId,
+          name: dto.name ?? null,
+          description: dto.description ?? null,
+          conditions: dto.conditions,
+          groupBy: dto.group_by.map(({ key }) => key),
+          type: dto.type,
+          creditLimit: toDecimal(dto.credit_limit),
+          alertThreshold: toDecimal(dto.alert_threshold ?? null),
+          periodicReset: dto.periodic_reset ?? null,
+          enforcement: dto.enforcement ?? 'strict',
+        }),
+      );
+      await this.audit.record(manager, principal, entryOf('create', policy, Object.keys(withoutUndefined(dto))));
+      return policy;
+    });
+    this.cache.forget(principal.organisationId);
+    return saved;
+  }
+
+  async list(principal: Principal, query: UsageLimitListQuery): Promise<[UsagePolicy[], number]> {
+    const { workspace_id: ref } = query;
+    const workspace = ref === undefined ? undefined : await this.workspaces.get(principal, ref);
+    return this.store.list(principal, query, workspace?.id);
+  }
+
+  async get(principal: Principal, id: string): Promise<UsagePolicy> {
+    return this.store.get(principal, id);
+  }
+
+  async update(principal: Principal, id: string, dto: UpdateUsageLimitDto): Promise<UsagePolicy> {
+    const { name, description, conditions, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
+    const saved = await this.store.rows.manager.transaction(async (manager) => {
+      const policy = await this.store.getForChange(manager, principal, id);
+      assertAmounts(
+        policy.type,
+        credit_limit ?? Number(policy.creditLimit),
+        alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold,
+      );
+      const changes = withoutUndefined({
+        name,
+        description,
+        conditions,
+        creditLimit: credit_limit === undefined ? undefined : toDecimal(credit_limit),
+        alertThreshold: alert_threshold === undefined ? undefined : toDecimal(alert_threshold),
+        periodicReset: periodic_reset,
+        enforcement,
+      });
+      const changed = await manager.save(Object.assign(policy, changes));
+      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
+      return changed;
+    });
+    this.cache.forget(principal.organisationId);
+    return saved;
+  }
+
+  /** The policy is no longer in force; what it has counted can still be read. */
+  async archive(principal: Principal, id: string): Promise<void> {
+    await this.store.rows.manager.transaction(async (manager) => {
+      const policy = await this.store.getForChange(manager, principal, id);
+      await manager.save(Object.assign(policy, { status: 'archived' as const }));
+      await this.audit.record(manager, principal, entryOf('delete', policy, []));
+    });
+    this.cache.forget(principal.organisationId);
+  }
+
+  /** A caller of the whole organisation that names no workspace makes a policy for all of them. */
+  private async workspaceFor(principal: Principal, ref: string | undefined): Promise<string | null> {
+    const forAll = principal.kind === 'api_key' && principal.workspaceId === null && ref === undefined;
+    return forAll ? null : this.workspaces.resolveForCreate(principal, ref);
+  }
+}
+
+function assertAmounts(type: UsagePolicy['type'], limit: number, threshold: number | null): void {
+  const details: ErrorDetail[] = [];
+  if (toUnits(type, limit) === undefined) {
+    details.push({ param: 'credit_limit', message: `credit_limit must ${precisionOf(type)}` });
+  }
+  if (threshold !== null && toUnits(type, threshold) === undefined) {
+    details.push({ param: 'alert_threshold', message: `alert_threshold must ${precisionOf(type)}` });
+  }
+  if (threshold !== null && threshold >= limit) {
+    details.push({ param: 'alert_threshold', message: 'alert_threshold must be less than credit_limit' });
+  }
+  refuse(details);
+}
+
+function assertDistinctGroups({ group_by: groups }: CreateUsageLimitDto): void {
+  const seen = new Set<string>();
+  const details: ErrorDetail[] = [];
+  for (const [index, { key }] of groups.entries()) {
+    if (seen.has(key)) details.push({ param: `group_by.${index}.key`, message: `group_by.${index}.key comes twice` });
+    seen.add(key);
+  }
+  refuse(details);
+}
+
+function refuse(details: readonly ErrorDetail[]): void {
+  if (details.length === 0) return;
+  throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
+}
+
+function toDecimal(amount: number): string;
+function toDecimal(amount: number | null): string | null;
+function toDecimal(amount: number | null): string | null {
+  return amount === null ? null : String(amount);
+}
+
+function toNumber(decimal: string | null): number | null {
+  return decimal === null ? null : Number(decimal);
+}
+
+function entryOf(
+  verb: 'create' | 'update' | 'delete',
+  policy: UsagePolicy,
+  changedFields: readonly string[],
+): AuditRecord {
+  return {
+    action: `policies.${verb}`,
+    resourceType: 'policy_usage_limits',
+    resourceId: policy.id,
+    workspaceId: policy.workspaceId,
+    changedFields,
+  };
+}

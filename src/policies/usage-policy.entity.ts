@@ -1,0 +1,68 @@
+import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
+import type { UsageUnit } from '../common/money/units.js';
+import type { Condition } from './conditions.js';
+import type { PolicyKey } from './policy-keys.js';
+
+export const PERIODIC_RESETS = ['monthly', 'weekly'] as const;
+export type PeriodicReset = (typeof PERIODIC_RESETS)[number];
+
+export const ENFORCEMENTS = ['strict', 'monitor'] as const;
+export type Enforcement = (typeof ENFORCEMENTS)[number];
+
+export const POLICY_STATUSES = ['active', 'archived'] as const;
+export type PolicyStatus = (typeof POLICY_STATUSES)[number];
+
+/** A cap on the usage of a group of calls. What is used stands elsewhere: a change here never touches a counter. */
+@Entity('usage_policies')
+@Index('ix_usage_policies_tenant', ['organisationId', 'status'])
+export class UsagePolicy {
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_usage_policies' })
+  readonly id!: string;
+
+  @ForeignKey('Organisation', { name: 'fk_usage_policies_organisation' })
+  @Column({ name: 'organisation_id', type: 'uuid' })
+  readonly organisationId!: string;
+
+  /** null: for calls of every workspace of the organisation. */
+  @ForeignKey('Workspace', { name: 'fk_usage_policies_workspace' })
+  @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
+  readonly workspaceId!: string | null;
+
+  @Column({ type: 'varchar', length: 255, nullable: true })
+  name!: string | null;
+
+  @Column({ type: 'varchar', length: 1024, nullable: true })
+  description!: string | null;
+
+  @Column({ type: 'jsonb' })
+  conditions!: Condition[];
+
+  @Column({ name: 'group_by', type: 'text', array: true })
+  readonly groupBy!: PolicyKey[];
+
+  @Column({ type: 'varchar', length: 16 })
+  readonly type!: UsageUnit;
+
+  /** In US dollars or tokens. A decimal, as text: floats lose money. */
+  @Column({ name: 'credit_limit', type: 'numeric' })
+  creditLimit!: string;
+
+  @Column({ name: 'alert_threshold', type: 'numeric', nullable: true })
+  alertThreshold!: string | null;
+
+  /** null: the usage adds up for ever. */
+  @Column({ name: 'periodic_reset', type: 'varchar', length: 16, nullable: true })
+  periodicReset!: PeriodicReset | null;
+
+  @Column({ type: 'varchar', length: 16, default: 'strict' })
+  enforcement!: Enforcement;
+
+  @Column({ type: 'varchar', length: 16, default: 'active' })
+  status!: PolicyStatus;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  readonly createdAt!: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
+  readonly updatedAt!: Date;
+}

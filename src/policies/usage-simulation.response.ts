@@ -1,0 +1,33 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+export const DECISIONS = ['admitted', 'exceeded', 'contended'] as const;
+/** `contended`: only calls under way are in the way. */
+export type Decision = (typeof DECISIONS)[number];
+
+export class SimulatedPolicyResponse {
+  readonly policy_id: string;
+  readonly name: string | null;
+  readonly type: 'cost' | 'tokens';
+  readonly enforcement: 'strict' | 'monitor';
+  /** The group that the call would be counted in. */
+  readonly value_key: string;
+  readonly credit_limit: number;
+  readonly current_usage: number;
+  readonly reserved: number;
+  /** What is left for further calls. */
+  readonly headroom: number;
+  /** Unix seconds; null: never. */
+  @ApiProperty({ type: 'integer', nullable: true })
+  readonly next_reset_at: number | null;
+  /** What the policy would say; one that only monitors refuses nothing whatever it says. */
+  @ApiProperty({ enum: DECISIONS })
+  readonly decision: Decision;
+}
+
+export class UsageSimulationResponse {
+  readonly object: 'usage-simulation';
+  @ApiProperty({ enum: DECISIONS })
+  readonly decision: Decision;
+  /** Those that the call falls under. */
+  readonly policies: SimulatedPolicyResponse[];
+}

@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../access/principal.js';
+import { invalidField } from '../common/errors/gateway.error.js';
+import type { UsageUnit } from '../common/money/units.js';
+import { Clock } from '../common/time/clock.js';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { UsageBucket } from '../usage/usage-bucket.entity.js';
+import { UsageBucketStore } from '../usage/usage-bucket.store.js';
+import type { Charge } from '../usage/usage-store.types.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
+import type { SimulateUsageDto, UsageEstimateDto } from './dto/simulate-usage.dto.js';
+import { fromUnits, precisionOf, toUnits } from './limits.js';
+import { chargeOf, matchingPolicies } from './policy-charges.js';
+import type { PolicyFacts } from './policy-keys.js';
+import { PolicyStore } from './policy.store.js';
+import type { Decision, SimulatedPolicyResponse, UsageSimulationResponse } from './usage-simulation.response.js';
+
+type Estimate = Readonly<Record<UsageUnit, bigint>>;
+
+/** Tells what the policies would say to a call, and changes nothing. */
+@Injectable()
+export class UsageSimulator {
+  constructor(
+    private readonly store: PolicyStore,
+    private readonly buckets: UsageBucketStore,
+    private readonly workspaces: WorkspacesService,
+    private readonly clock: Clock,
+  ) {}
+
+  async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
+    const estimate = readEstimate(dto.estimate ?? {});
+    const facts = await this.factsOf(principal, dto);
+    const policies = (await this.store.active(principal.organisationId)).map(compilePolicy);
+    const now = this.clock.now();
+    const hits = matchingPolicies(policies, facts).map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
+    const buckets = await this.buckets.findAll(
+      principal.organisationId,
+      hits.map(({ charge }) => charge),
+    );
+    const answers = hits.map(({ policy, charge }) => judge(policy, charge, bucketOfCharge(buckets, charge), estimate));
+    return { object: 'usage-simulation', decision: overall(answers), policies: answers };
+  }
+
+  private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
+    const { workspace_id: ref } = dto;
+    const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
+    return {
+      api_key: dto.api_key,
+      organisation_id: principal.organisationId,
+      workspace_id: workspaceId ?? undefined,
+      virtual_key: dto.virtual_key,
+      provider: dto.provider,
+      model: dto.model,
+      endpoint: dto.endpoint,
+      mcp_server: dto.mcp_server,
+      mcp_tool: dto.mcp_tool,
+      metadata: dto.metadata ?? {},
+    };
+  }
+}
+
+function readEstimate({ cost = 0, tokens = 0 }: UsageEstimateDto): Estimate {
+  return { cost: readAmount('cost', cost), tokens: readAmount('tokens', tokens) };
+}
+
+function readAmount(unit: UsageUnit, amount: number): bigint {
+  const units = toUnits(unit, amount);
+  if (units === undefined) throw invalidField(`estimate.${unit}`, `must ${precisionOf(unit)}`);
+  return units;
+}
+
+function bucketOfCharge(buckets: readonly UsageBucket[], charge: Charge): UsageBucket | undefined {
+  return buckets.find(
+    (bucket) =>
+      bucket.policyId === charge.policyId &&
+      bucket.bucketHash === charge.bucketHash &&
+      bucket.windowId === charge.windowId,
+  );
+}
+
+function judge(
+  policy: CompiledPolicy,
+  { valueKey, limit, unit, resetsAt }: Charge,
+  bucket: UsageBucket | undefined,
+  estimate: Estimate,
+): SimulatedPolicyResponse {
+  const used = BigInt(bucket?.used ?? 0);
+  const reserved = BigInt(bucket?.reserved ?? 0);
+  const left = limit - used - reserved;
+  return {
+    policy_id: policy.id,
+    name: policy.name,
+    type: unit,
+    enforcement: policy.enforced ? 'strict' : 'monitor',
+    value_key: valueKey,
+    credit_limit: fromUnits(unit, limit),
+    current_usage: fromUnits(unit, used),
+    reserved: fromUnits(unit, reserved),
+    headroom: fromUnits(unit, left > 0n ? left : 0n),
+    next_reset_at: toUnixSeconds(resetsAt ?? null),
+    decision: decide(used, reserved, estimate[unit], limit),
+  };
+}
+
+/** As the usage store decides. */
+function decide(used: bigint, reserved: bigint, amount: bigint, limit: bigint): Decision {
+  if (used + amount > limit) return 'exceeded';
+  return used + reserved + amount > limit ? 'contended' : 'admitted';
+}
+
+function overall(answers: readonly SimulatedPolicyResponse[]): Decision {
+  const decisions = answers.filter(({ enforcement }) => enforcement === 'strict').map(({ decision }) => decision);
+  if (decisions.includes('exceeded')) return 'exceeded';
+  return decisions.includes('contended') ? 'contended' : 'admitted';
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { requestWith } from '../providers/__fixtures__/requests.js';
+import { estimateByChunks, estimateByTokens } from './estimates.js';
+import { tokenBound, tokenCounts, totalTokens } from './tokens.js';
+
+const CHUNK = 500;
+/** As many bytes as make this many tokens by the bound. */
+const textOf = (tokens: number): string => 'x'.repeat((tokens - 16) * 3);
+const documentsOf = (count: number, text = 'short'): string[] => Array.from({ length: count }, () => text);
+const QUERY = textOf(100);
+
+describe('tokenBound', () => {
+  it.each([
+    ['', 16],
+    ['abc', 17],
+    ['abcd', 18],
+    ['检索', 18],
+    ['🙂', 18],
+  ])('of %j is %i', (text, tokens) => expect(tokenBound(text)).toBe(tokens));
+
+  it('does not go down when a text grows', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (text, more) => {
+        expect(tokenBound(text + more)).toBeGreaterThanOrEqual(tokenBound(text) - 1);
+      }),
+    );
+  });
+});
+
+describe('tokenCounts', () => {
+  it('counts the text of objects, or the fields that are ranked', () => {
+    const documents = [{ text: 'abc', title: 'abcdef' }, {}];
+    expect(tokenCounts(requestWith({ documents })).documents).toEqual([17, 16]);
+    const rankFields = ['title', 'text'];
+    expect(tokenCounts(requestWith({ documents, rankFields })).documents).toEqual([35, 32]);
+    expect(tokenCounts(requestWith({ documents: [{ text: [1, 2] }] })).documents).toEqual([18]);
+  });
+
+  it('cuts where the provider does', () => {
+    const request = requestWith({ query: textOf(300), documents: [textOf(900), textOf(20)] });
+    expect(tokenCounts(request, { document: 500 }).documents).toEqual([500, 20]);
+    expect(tokenCounts(request, { query: 200, pair: 600 })).toEqual({ query: 200, documents: [400, 20] });
+    expect(tokenCounts(request, { pair: 100 }).documents).toEqual([0, 0]);
+  });
+
+  it('reads the query with every document', () => {
+    expect(totalTokens({ query: 10, documents: [1, 2, 3] })).toBe(36);
+  });
+});
+
+describe('estimateByChunks', () => {
+  const estimate = (documents: string[], query = QUERY) => estimateByChunks(requestWith({ query, documents }), CHUNK);
+
+  it.each([
+    [1, 1],
+    [100, 1],
+    [101, 2],
+    [350, 4],
+    [10_000, 100],
+  ])('counts %i short documents as %i units, exactly', (count, searchUnits) => {
+    expect(estimate(documentsOf(count))).toMatchObject({ unit: 'search_unit', searchUnits, exact: true });
+  });
+
+  it.each([
+    [400, 100, 1, true],
+    [401, 100, 2, false],
+    [800, 50, 1, false],
+    [801, 50, 2, false],
+    [4_000, 10, 1, false],
+  ])('counts documents of %i tokens in chunks, %i of them', (tokens, count, searchUnits, exact) => {
+    expect(estimate(documentsOf(count, textOf(tokens)))).toMatchObject({ searchUnits, exact });
+  });
+
+  it('leaves half of a chunk to the document, however long the query is', () => {
+    expect(estimate(documentsOf(100, textOf(250)), textOf(5_000))).toMatchObject({ searchUnits: 1, exact: false });
+    expect(estimate(documentsOf(100, textOf(251)), textOf(5_000))).toMatchObject({ searchUnits: 2, exact: false });
+  });
+
+  it('has at least a unit for each 100 documents, and no less for longer ones', () => {
+    const anyTexts = fc.array(fc.string({ unit: 'binary', maxLength: 4_000 }), { minLength: 1, maxLength: 250 });
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), anyTexts, (query, documents) => {
+        const { searchUnits, tokens } = estimate(documents, query);
+        expect(searchUnits).toBeGreaterThanOrEqual(Math.ceil(documents.length / 100));
+        const longer = estimate(
+          documents.map((text) => text + text),
+          query,
+        );
+        expect(longer.searchUnits).toBeGreaterThanOrEqual(searchUnits);
+        expect(longer.tokens).toBeGreaterThanOrEqual(tokens);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('estimateByTokens', () => {
+  it('adds up to the limit of the whole request', () => {
+    const request = requestWith({ query: QUERY, documents: documentsOf(10, textOf(900)) });
+    expect(estimateByTokens(request)).toEqual({ unit: 'input_token', searchUnits: 0, tokens: 10_000, exact: false });
+    expect(estimateByTokens(request, { total: 6_000 }).tokens).toBe(6_000);
+  });
+});

@@ -1,0 +1,29 @@
+import type { RerankEstimate, RerankRequest } from '../rerank.types.js';
+import { type TokenLimits, tokenCounts, totalTokens } from './tokens.js';
+
+const CHUNKS_PER_SEARCH_UNIT = 100;
+/** Models keep at least this part of a chunk for the document, however long the query is. */
+const SMALLEST_DOCUMENT_PART = 1 / 2;
+
+/**
+ * For providers that bill by search unit: a query with up to 100 chunks. A document is one chunk, or several when it and
+ * the query have more than `chunkTokens` together. Exact where every document surely is one: tokens are counted by an
+ * upper bound.
+ */
+export function estimateByChunks(request: RerankRequest, chunkTokens: number, limits?: TokenLimits): RerankEstimate {
+  const counts = tokenCounts(request, limits);
+  const room = Math.max(chunkTokens - counts.query, Math.ceil(chunkTokens * SMALLEST_DOCUMENT_PART));
+  const chunks = counts.documents.reduce((sum, tokens) => sum + Math.max(1, Math.ceil(tokens / room)), 0);
+  return {
+    unit: 'search_unit',
+    searchUnits: Math.ceil(chunks / CHUNKS_PER_SEARCH_UNIT),
+    tokens: totalTokens(counts),
+    exact: chunks === counts.documents.length && counts.query < chunkTokens,
+  };
+}
+
+/** For providers that bill by token, and say how many only afterwards. */
+export function estimateByTokens(request: RerankRequest, limits: TokenLimits = {}): RerankEstimate {
+  const total = totalTokens(tokenCounts(request, limits));
+  return { unit: 'input_token', searchUnits: 0, tokens: Math.min(total, limits.total ?? Infinity), exact: false };
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { RERANK_PROVIDERS } from '../rerank-providers.js';
+import type { RerankDocument, RerankRequest } from '../rerank.types.js';
+import { azureAiRerank } from './azure-ai.provider.js';
+import { bedrockRerank } from './bedrock.provider.js';
+import { cohereRerank } from './cohere.provider.js';
+import { jinaRerank } from './jina.provider.js';
+import { localRerank } from './local.provider.js';
+import { pineconeRerank } from './pinecone.provider.js';
+import { voyageRerank } from './voyage.provider.js';
+import { fixture, requestWith } from './__fixtures__/requests.js';
+
+const anyDocument: fc.Arbitrary<RerankDocument> = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 3_000 }),
+  fc.record({ text: fc.string({ unit: 'binary' }) }),
+  fc.dictionary(fc.string(), fc.jsonValue()),
+);
+const anyRequest: fc.Arbitrary<RerankRequest> = fc
+  .record({
+    model: fc.constantFrom(
+      'a-model',
+      'rerank-v3.5',
+      'rerank-v5.0-fast',
+      'rerank-2.5',
+      'rerank-2-lite',
+      'bge-reranker-v2-m3',
+    ),
+    query: fc.string({ unit: 'binary', maxLength: 3_000 }),
+    documents: fc.array(anyDocument, { minLength: 1, maxLength: 120 }),
+    rankFields: fc.option(fc.array(fc.string()), { nil: undefined }),
+    maxTokensPerDoc: fc.option(fc.integer({ min: 1, max: 5_000 }), { nil: undefined }),
+  })
+  .map((fields) => requestWith(fields));
+
+describe.each(RERANK_PROVIDERS.map((provider) => ({ slug: provider.slug, provider })))(
+  'what $slug will bill',
+  ({ provider }) => {
+    it('is known for every request, in whole numbers', () => {
+      fc.assert(
+        fc.property(anyRequest, (request) => {
+          const { unit, searchUnits, tokens } = provider.estimate(request);
+          expect([Number.isSafeInteger(searchUnits), Number.isSafeInteger(tokens)]).toEqual([true, true]);
+          expect(tokens).toBeGreaterThan(0);
+          expect(searchUnits > 0).toBe(unit === 'search_unit');
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it('is not less than the figure of the published answer', () => {
+      if (provider.kind !== 'remote') return;
+      const request = requestWith();
+      const { searchUnits = 0, totalTokens = 0 } = provider.fromUpstream(fixture(provider.slug), request);
+      const estimate = provider.estimate(request);
+      expect(estimate.searchUnits).toBeGreaterThanOrEqual(searchUnits);
+      expect(estimate.tokens).toBeGreaterThanOrEqual(totalTokens);
+      expect(searchUnits > 0).toBe(estimate.unit === 'search_unit');
+    });
+  },
+);
+
+describe('estimates of the vendors', () => {
+  const documents = Array.from({ length: 101 }, () => 'a document');
+  const long = requestWith({ documents: Array.from({ length: 50 }, () => 'x'.repeat(30_000)) });
+
+  it.each([cohereRerank, azureAiRerank, bedrockRerank])('$slug bills each hundred documents', (provider) => {
+    expect(provider.estimate(requestWith({ documents }))).toMatchObject({ searchUnits: 2, exact: true });
+  });
+
+  it('Cohere cuts documents before it counts them', () => {
+    // 4,096 tokens in pieces of 500 less the query's 30: 9 for each document.
+    expect(cohereRerank.estimate(long)).toMatchObject({ searchUnits: 5, exact: false });
+    expect(cohereRerank.estimate({ ...long, maxTokensPerDoc: 400 })).toMatchObject({ searchUnits: 1, exact: true });
+    expect(azureAiRerank.estimate(long).searchUnits).toBe(11);
+  });
+
+  it('Cohere bills generation 5 by token', () => {
+    expect(cohereRerank.estimate(requestWith({ model: 'rerank-v5.0-pro' }))).toMatchObject({ unit: 'input_token' });
+    const answer = { results: [{ index: 0, relevance_score: 1 }], meta: { billed_units: { input_tokens: 41 } } };
+    expect(cohereRerank.fromUpstream(answer, requestWith())).toMatchObject({ searchUnits: undefined, totalTokens: 41 });
+  });
+
+  it('Pinecone bills its own models by the request, Cohere’s by the chunk', () => {
+    expect(pineconeRerank.estimate({ ...long, model: 'bge-reranker-v2-m3' })).toMatchObject({
+      searchUnits: 1,
+      exact: true,
+    });
+    expect(pineconeRerank.estimate({ ...long, model: 'cohere-rerank-3.5' }).searchUnits).toBe(11);
+  });
+
+  it('Bedrock reports none, so the estimate is the figure', () => {
+    const answer = { results: [{ index: 0, relevanceScore: 1 }] };
+    expect(bedrockRerank.fromUpstream(answer, long).searchUnits).toBe(bedrockRerank.estimate(long).searchUnits);
+  });
+
+  it('Voyage cuts queries and pairs, and refuses what is longer altogether', () => {
+    const tokensOf = (model: string): number => voyageRerank.estimate({ ...long, model }).tokens;
+    expect([tokensOf('rerank-2-lite'), tokensOf('rerank-2.5')]).toEqual([50 * 8_000, 50 * (10_016 + 30)]);
+    const many = Array.from({ length: 900 }, () => 'x'.repeat(3_000));
+    expect(voyageRerank.estimate(requestWith({ model: 'rerank-2.5', documents: many })).tokens).toBe(600_000);
+  });
+
+  it('Jina bills tokens, the local reranker nothing', () => {
+    expect(jinaRerank.estimate(requestWith())).toMatchObject({ unit: 'input_token', exact: false });
+    expect(localRerank.estimate(requestWith())).toMatchObject({ unit: 'request', searchUnits: 0, exact: true });
+  });
+});

@@ -1,0 +1,47 @@
+import type { TestClock } from '../../../test/support/test-clock.js';
+import type { BucketKey, FigureSource, SettlementStatus, UsageStore } from '../usage-store.types.js';
+
+export interface SeenBucket {
+  readonly used: bigint;
+  readonly reserved: bigint;
+  readonly epoch: number;
+}
+
+export interface SeenEvent {
+  readonly id: string;
+  readonly status: SettlementStatus;
+  readonly costNano: bigint;
+  readonly tokens: bigint;
+  readonly source: FigureSource;
+  /** Of the buckets, in the order of the reservation's charges. */
+  readonly amounts: readonly bigint[];
+}
+
+/** A store that is tested, and what can be seen of its insides. */
+export interface TestedStore {
+  readonly store: UsageStore;
+  readonly clock: TestClock;
+  /** undefined: there is no such bucket. */
+  bucket(key: BucketKey): Promise<SeenBucket | undefined>;
+  ledger(): Promise<readonly SeenEvent[]>;
+  openReservations(): Promise<number>;
+  /** Types of the alerts that were raised, in alphabetical order. */
+  alerts(): Promise<readonly string[]>;
+  /** What adjustments added, in order of time. */
+  adjustments(): Promise<readonly bigint[]>;
+  /** Buckets whose counter is not the sum of ledger and adjustments. */
+  drifting(): Promise<readonly unknown[]>;
+  /** Loses a reservation, as a store that falls back on an older copy of its data would. */
+  lose(id: string): Promise<void>;
+}
+
+export interface StoreHarness {
+  readonly name: string;
+  start(): Promise<StartedHarness>;
+}
+
+export interface StartedHarness {
+  /** An empty store. */
+  open(maxBuckets: number): Promise<TestedStore>;
+  stop(): Promise<void>;
+}

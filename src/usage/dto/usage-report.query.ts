@@ -1,0 +1,127 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform, type TransformFnParams, Type } from 'class-transformer';
+import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { PageQuery } from '../../common/pagination/page.query.js';
+import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import type { ReportKey } from '../report-keys.js';
+import { IsReportKey } from './is-report-key.decorator.js';
+
+export const TIME_BUCKETS = ['hour', 'day', 'month', 'none'] as const;
+export type TimeBucket = (typeof TIME_BUCKETS)[number];
+
+const MAX_GROUPS = 5;
+/** Year 9999. */
+const MAX_SECONDS = 253_402_300_799;
+
+const ToList = (): PropertyDecorator =>
+  Transform(({ value }: TransformFnParams): unknown => (typeof value === 'string' ? value.split(',') : value));
+
+/** What is no JSON stays text, which the next rule refuses. */
+const ToJson = (): PropertyDecorator =>
+  Transform(({ value }: TransformFnParams): unknown => {
+    try {
+      return typeof value === 'string' ? JSON.parse(value) : value;
+    } catch {
+      return value;
+    }
+  });
+
+export class UsageReportQuery extends PageQuery {
+  /** Unix seconds, included. 30 days before `to` by default. */
+  @ApiPropertyOptional({ type: 'integer' })
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(MAX_SECONDS)
+  readonly from?: number;
+
+  /** Unix seconds, not included. Now by default. */
+  @ApiPropertyOptional({ type: 'integer' })
+  @Optional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(MAX_SECONDS)
+  readonly to?: number;
+
+  /** Width of the periods in time, in UTC. */
+  @Optional()
+  @IsIn(TIME_BUCKETS)
+  readonly bucket: TimeBucket = 'day';
+
+  /**
+   * Up to five names, separated by commas.
+   * @example "model,metadata.team"
+   */
+  @ApiPropertyOptional({ type: 'string' })
+  @Optional()
+  @ToList()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_GROUPS)
+  @ArrayUnique()
+  @IsReportKey()
+  readonly group_by?: ReportKey[];
+
+  /** Id or slug. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly workspace_id?: string;
+
+  /** Id of an API key. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly api_key?: string;
+
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly virtual_key?: string;
+
+  @Optional()
+  @IsString()
+  @Length(1, 64)
+  @IsStorable()
+  readonly provider?: string;
+
+  @Optional()
+  @IsString()
+  @Length(1, 512)
+  @IsStorable()
+  readonly model?: string;
+
+  @Optional()
+  @IsString()
+  @Length(1, 64)
+  @IsStorable()
+  readonly endpoint?: string;
+
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly mcp_server?: string;
+
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly mcp_tool?: string;
+
+  /**
+   * A JSON object: calls whose metadata has all of it.
+   * @example "{\"team\":\"search\"}"
+   */
+  @ApiPropertyOptional({ type: 'string' })
+  @Optional()
+  @ToJson()
+  @IsMetadata()
+  readonly metadata?: Record<string, string>;
+}

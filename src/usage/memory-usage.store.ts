@@ -1,0 +1,204 @@
+import type { Clock } from '../common/time/clock.js';
+import type {
+  Adjustment,
+  BucketKey,
+  BucketState,
+  Charge,
+  Reservation,
+  ReserveOutcome,
+  Settlement,
+  SettlementStatus,
+  UnlimitedUsage,
+  UsageFigures,
+  UsageStore,
+} from './usage-store.types.js';
+import { amountOf, type AmountCharge, assertCountable } from './usage-work.js';
+
+export interface MemoryBucket {
+  readonly charge: Charge;
+  used: bigint;
+  reserved: bigint;
+  epoch: number;
+}
+
+export interface MemoryEvent {
+  readonly usage: UnlimitedUsage;
+  readonly charges: readonly (AmountCharge & { readonly epoch: number })[];
+}
+
+interface MemoryReservation {
+  readonly reservation: Reservation;
+  readonly charges: readonly Charge[];
+  expiresAt: number;
+}
+
+type SettledAs = Omit<Settlement, 'reservation' | 'status'> & { readonly status: SettlementStatus | 'released' };
+
+const NOTHING: UsageFigures = { costNano: 0n, tokens: 0n, searchUnits: 0n };
+const RELEASED: SettledAs = { figures: NOTHING, source: 'computed', priceId: null, status: 'released' };
+
+/** Counts in the process, for tests: what it decides is what every other store decides. */
+export class MemoryUsageStore implements UsageStore {
+  readonly buckets = new Map<string, MemoryBucket>();
+  readonly reservations = new Map<string, MemoryReservation>();
+  readonly events = new Map<string, MemoryEvent>();
+  readonly adjustments: { readonly key: BucketKey; readonly delta: bigint; readonly epoch: number }[] = [];
+  /** By what makes them one. */
+  readonly alerts = new Map<string, { readonly type: string; readonly used: bigint }>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly maxBuckets = 100_000,
+  ) {}
+
+  async reserve(reservation: Reservation): Promise<ReserveOutcome> {
+    const { id, at, leaseMs, estimate, charges } = reservation;
+    assertCountable(estimate);
+    if (this.reservations.has(id) || this.events.has(id)) return this.admitted(charges);
+    const verdicts = charges.map((charge) => ({ charge, verdict: this.verdict(charge, amountOf(estimate, charge)) }));
+    const refused = verdicts.filter(({ charge, verdict }) => charge.enforced && verdict !== 'fits');
+    for (const kind of ['exceeded', 'crowded', 'contended'] as const) {
+      if (!refused.some(({ verdict }) => verdict === kind)) continue;
+      return { kind, failing: refused.map(({ charge }) => this.state(charge)) };
+    }
+    const counted = verdicts.filter(({ verdict }) => verdict === 'fits').map(({ charge }) => charge);
+    for (const charge of counted) this.open(charge).reserved += amountOf(estimate, charge);
+    this.reservations.set(id, { reservation, charges: counted, expiresAt: at.getTime() + leaseMs });
+    return this.admitted(charges);
+  }
+
+  async settle({ reservation, ...settled }: Settlement): Promise<void> {
+    assertCountable(settled.figures);
+    const { id, at, dimensions, charges } = reservation;
+    if (this.move(id, settled) || this.correct(id, settled) || this.events.has(id)) return;
+    this.note({ id, at, dimensions, ...settled }, charges);
+  }
+
+  async release(id: string): Promise<void> {
+    if (!this.move(id, RELEASED)) this.correct(id, RELEASED);
+  }
+
+  async record(usage: UnlimitedUsage): Promise<void> {
+    assertCountable(usage.figures);
+    if (!this.events.has(usage.id)) this.note(usage, []);
+  }
+
+  async extend(id: string, leaseMs: number): Promise<void> {
+    const open = this.reservations.get(id);
+    if (open !== undefined) open.expiresAt = Math.max(open.expiresAt, this.clock.now().getTime() + leaseMs);
+  }
+
+  async reap(now: Date): Promise<number> {
+    const left = [...this.reservations.values()].filter(({ expiresAt }) => expiresAt < now.getTime());
+    for (const { reservation } of left) {
+      const { id, estimate: figures, estimateSource: source, priceId } = reservation;
+      this.move(id, { figures, source, priceId, status: 'presumed' });
+    }
+    return left.length;
+  }
+
+  async reset(key: BucketKey, _adjustment: Adjustment): Promise<boolean> {
+    const bucket = this.buckets.get(nameOf(key));
+    if (bucket === undefined) return false;
+    this.adjustments.push({ key, delta: -bucket.used, epoch: bucket.epoch });
+    this.alerts.set(`${nameOf(key)} ${bucket.epoch} reset`, { type: 'usage_limit.reset', used: bucket.used });
+    bucket.used = 0n;
+    bucket.epoch += 1;
+    return true;
+  }
+
+  async close(): Promise<void> {}
+
+  private admitted(charges: readonly Charge[]): ReserveOutcome {
+    return { kind: 'admitted', buckets: charges.map((charge) => this.state(charge)) };
+  }
+
+  private verdict(charge: Charge, amount: bigint): 'fits' | 'exceeded' | 'crowded' | 'contended' {
+    const { used, reserved, limit } = this.state(charge);
+    if (charge.enforced && used + amount > limit) return 'exceeded';
+    if (!this.buckets.has(nameOf(charge)) && this.countLike(charge) >= this.maxBuckets) return 'crowded';
+    return charge.enforced && used + reserved + amount > limit ? 'contended' : 'fits';
+  }
+
+  private countLike({ policyId, windowId }: Charge): number {
+    const all = [...this.buckets.values()];
+    return all.filter(({ charge }) => charge.policyId === policyId && charge.windowId === windowId).length;
+  }
+
+  private state({ policyId, bucketHash, windowId, limit }: Charge): BucketState {
+    const { used = 0n, reserved = 0n } = this.buckets.get(nameOf({ policyId, bucketHash, windowId })) ?? {};
+    return { policyId, bucketHash, windowId, limit, used, reserved };
+  }
+
+  private open(charge: Charge): MemoryBucket {
+    const { used, reserved, epoch } = this.buckets.get(nameOf(charge)) ?? { used: 0n, reserved: 0n, epoch: 0 };
+    const bucket = { charge, used, reserved, epoch };
+    this.buckets.set(nameOf(charge), bucket);
+    return bucket;
+  }
+
+  /** From reserved to used; false when there is no such reservation. */
+  private move(id: string, { status, ...settled }: SettledAs): boolean {
+    const open = this.reservations.get(id);
+    if (open === undefined) return false;
+    const { reservation, charges } = open;
+    this.reservations.delete(id);
+    for (const charge of charges) this.at(charge).reserved -= amountOf(reservation.estimate, charge);
+    if (status === 'released' || this.events.has(id)) return true;
+    const { at, dimensions } = reservation;
+    this.note({ id, at, dimensions, ...settled, status }, charges);
+    return true;
+  }
+
+  /** Puts the truth in the place of what was presumed. */
+  private correct(id: string, { status, ...settled }: SettledAs): boolean {
+    const event = this.events.get(id);
+    if (event?.usage.status !== 'presumed' || status === 'presumed') return false;
+    const charges = event.charges.map(({ charge, epoch, amount: presumed }) => {
+      const bucket = this.at(charge);
+      const amount = amountOf(settled.figures, charge);
+      const difference = amount - presumed;
+      // What lies before a reset is not taken from what came after it.
+      if (epoch === bucket.epoch) this.spend(bucket, difference);
+      else if (difference !== 0n) this.adjustments.push({ key: charge, delta: -difference, epoch: bucket.epoch });
+      return { charge, amount, epoch };
+    });
+    if (status === 'released') this.events.delete(id);
+    else this.events.set(id, { usage: { ...event.usage, ...settled, status }, charges });
+    return true;
+  }
+
+  private note(usage: UnlimitedUsage, charges: readonly Charge[]): void {
+    const charged = charges.map((charge) => {
+      const bucket = this.buckets.get(nameOf(charge)) ?? this.open(charge);
+      const amount = amountOf(usage.figures, charge);
+      this.spend(bucket, amount);
+      return { charge, amount, epoch: bucket.epoch };
+    });
+    this.events.set(usage.id, { usage, charges: charged });
+  }
+
+  private spend(bucket: MemoryBucket, amount: bigint): void {
+    const before = bucket.used;
+    bucket.used += amount;
+    const { limit, threshold } = bucket.charge;
+    for (const [type, line] of [
+      ['usage_limit.threshold_reached', threshold],
+      ['usage_limit.exhausted', limit],
+    ] as const) {
+      if (line === undefined || before >= line || bucket.used < line) continue;
+      const name = `${nameOf(bucket.charge)} ${bucket.epoch} ${type} ${line}`;
+      if (!this.alerts.has(name)) this.alerts.set(name, { type, used: bucket.used });
+    }
+  }
+
+  private at(key: BucketKey): MemoryBucket {
+    const bucket = this.buckets.get(nameOf(key));
+    if (bucket === undefined) throw new Error('a reservation without its bucket');
+    return bucket;
+  }
+}
+
+function nameOf({ policyId, bucketHash, windowId }: BucketKey): string {
+  return `${policyId} ${bucketHash} ${windowId}`;
+}

@@ -1,0 +1,421 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { eventually } from '../../test/support/eventually.js';
+import { TestClock } from '../../test/support/test-clock.js';
+import { testDatabase } from '../../test/support/test-database.js';
+import { dial, Wire } from '../../test/support/wire.js';
+import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
+import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-harness.js';
+import type { TestedStore } from './__fixtures__/store-harness.js';
+import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { PostgresUsageStore, type PostgresUsageStoreOptions } from './postgres-usage.store.js';
+import { batchParameters, USAGE_BATCH } from './usage-batch.js';
+import { NO_OBSERVER } from './usage-observer.js';
+import { type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
+
+const onServer = process.env['DATABASE_URL'] === undefined ? describe.skip : describe;
+const QUICK: PostgresUsageStoreOptions = { reserveTimeoutMs: 150, batchTimeoutMs: 300, retryPauseMs: 10, drainMs: 300 };
+
+let dataSource: TollgateDataSource;
+let seen: TestedStore;
+let stores: PostgresUsageStore[];
+
+beforeAll(async () => {
+  dataSource = await openDataSource();
+});
+
+afterAll(() => dataSource.destroy());
+
+beforeEach(async () => {
+  await emptyUsage(dataSource);
+  stores = [];
+});
+
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  expect(await seen.drifting()).toEqual([]);
+});
+
+function open(
+  on: DataSource = dataSource,
+  options: PostgresUsageStoreOptions = {},
+  observer = NO_OBSERVER,
+): PostgresUsageStore {
+  const clock = new TestClock();
+  const store = new PostgresUsageStore(on, clock, observer, options);
+  stores.push(store);
+  seen = inspect(store, clock, dataSource);
+  return store;
+}
+
+const reserveAll = (store: PostgresUsageStore, reservations: readonly Reservation[]) =>
+  Promise.all(reservations.map((reservation) => store.reserve(reservation)));
+
+describe('batches', () => {
+  it('take along all that is waiting, and settle and admit in one statement', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const sizes: number[] = [];
+    const store = open(database.dataSource, {}, { ...NO_OBSERVER, batchDone: (size) => sizes.push(size) });
+    const charge = chargeOf({ limit: 1_000_000n });
+    const first = Array.from({ length: 700 }, () => reservationOf([charge]));
+    await reserveAll(store, first);
+    const second = Array.from({ length: 100 }, () => reservationOf([charge]));
+    await Promise.all([
+      ...first.slice(0, 100).map((one) => store.settle(settlementOf(one))),
+      reserveAll(store, second),
+    ]);
+    expect(sizes).toEqual([500, 200, 200]);
+    expect(await seen.bucket(charge)).toEqual({ used: 1_000n, reserved: 7_000n, epoch: 0 });
+  });
+
+  it('tell what was decided', async () => {
+    const decisions: string[] = [];
+    const store = open(dataSource, {}, { ...NO_OBSERVER, decided: (decision) => decisions.push(decision) });
+    await store.reserve(reservationOf([chargeOf()]));
+    await store.reserve(reservationOf([chargeOf({ limit: 0n })]));
+    expect(decisions).toEqual(['admitted', 'exceeded']);
+  });
+
+  it('are not failed by one item that the database refuses', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const good = Array.from({ length: 9 }, () => reservationOf([charge]));
+    const [first] = good;
+    const bad = reservationOf([{ ...charge, policyId: 'not a uuid' }]);
+    const outcomes = await Promise.allSettled([...good, bad].map((reservation) => store.reserve(reservation)));
+    expect(outcomes.map(({ status }) => status)).toEqual([...good.map(() => 'fulfilled'), 'rejected']);
+    expect(await seen.bucket(charge)).toMatchObject({ reserved: 90n });
+    if (first !== undefined) await store.settle(settlementOf(first));
+  });
+
+  it('take any text that a client may send', async () => {
+    const store = open();
+    const odd = 'a\0\uD800' + '\u{1F600}'.repeat(400);
+    const plain = reservationOf([chargeOf({ valueKey: odd })]);
+    const dimensions = {
+      ...plain.dimensions,
+      model: odd,
+      traceId: odd,
+      endpoint: odd,
+      metadata: { __proto__: 'x', odd },
+    };
+    const reservation = { ...plain, dimensions };
+    expect((await store.reserve(reservation)).kind).toBe('admitted');
+    await store.settle(settlementOf(reservation));
+    expect(await seen.ledger()).toHaveLength(1);
+  });
+
+  it('do not keep other queries from a pool of one connection', async () => {
+    const store = open();
+    const charge = chargeOf({ limit: 10n ** 12n });
+    let isOver = false;
+    const callers = Array.from({ length: 50 }, async () => {
+      while (!isOver) {
+        const reservation = reservationOf([charge]);
+        await store.reserve(reservation);
+        await store.settle(settlementOf(reservation));
+      }
+    });
+    for (let count = 0; count < 20; count += 1) await dataSource.query('SELECT 1');
+    isOver = true;
+    await Promise.all(callers);
+    expect(await seen.bucket(charge)).toMatchObject({ reserved: 0n });
+  });
+});
+
+describe('events', () => {
+  const payloads = async (): Promise<readonly unknown[]> => {
+    const rows: readonly { readonly payload: unknown }[] = await dataSource.query(
+      'SELECT payload FROM webhook_outbox ORDER BY type',
+    );
+    return rows.map(({ payload }) => payload);
+  };
+
+  it('say what happened in dollars and in UTC, whatever the timezone of the session', async () => {
+    const store = open();
+    const charge = chargeOf({ limit: 500_000_000_000n, threshold: 400_000_000_000n });
+    const reservation = reservationOf([charge], { estimate: cost(400_021_500_000n) });
+    await store.reserve(reservation);
+    await store.settle(settlementOf(reservation));
+    const [bucket]: readonly { readonly id: string }[] = await dataSource.query('SELECT id FROM usage_buckets');
+    expect(await payloads()).toEqual([
+      {
+        policy_id: charge.policyId,
+        policy_name: null,
+        type: 'cost',
+        bucket: { id: bucket?.id, value_key: charge.valueKey },
+        window: { id: '2026-11', resets_at: '2026-12-01T00:00:00.000Z' },
+        credit_limit: 500,
+        alert_threshold: 400,
+        current_usage: 400.0215,
+      },
+    ]);
+  });
+
+  it('say it in tokens, and null for what there is not', async () => {
+    const store = open();
+    const charge = chargeOf({ unit: 'tokens', windowId: 'cum', resetsAt: undefined, limit: 70n });
+    const reservation = reservationOf([charge], { estimate: cost(0n, 70n) });
+    await store.reserve(reservation);
+    await store.settle(settlementOf(reservation));
+    await store.reset(charge, { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() });
+    const rest = { type: 'tokens', window: { id: 'cum', resets_at: null }, alert_threshold: null, credit_limit: 70 };
+    expect(await payloads()).toEqual([
+      expect.objectContaining({ ...rest, current_usage: 70 }),
+      expect.objectContaining({ ...rest, current_usage: 0 }),
+    ]);
+  });
+});
+
+describe('when an answer is lost after the database did the work', () => {
+  it('the batch is sent again, and counts once', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource);
+    const charge = chargeOf({ limit: 50n });
+    database.breakages.push('answer lost');
+    const reservations = Array.from({ length: 8 }, () => reservationOf([charge]));
+    const outcomes = await reserveAll(store, reservations);
+    expect(outcomes.filter(({ kind }) => kind === 'admitted')).toHaveLength(5);
+    expect(database.statements).toBe(2);
+    const admitted = reservations.filter((_, index) => outcomes[index]?.kind === 'admitted');
+    database.breakages.push('answer lost', 'answer lost', 'answer lost');
+    await Promise.all(admitted.map((reservation) => store.settle(settlementOf(reservation))));
+    expect(await seen.bucket(charge)).toEqual({ used: 50n, reserved: 0n, epoch: 0 });
+    expect(await seen.ledger()).toHaveLength(5);
+  });
+
+  it('twice, a reservation that nobody knows of is taken back', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, QUICK);
+    const charge = chargeOf();
+    database.breakages.push('answer lost', 'answer lost');
+    await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
+    await eventually(async () => (await seen.openReservations()) === 0);
+    expect(await seen.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 0 });
+  });
+});
+
+describe('when the database cannot be reached', () => {
+  it('admissions fail, settlements are kept and written when it is back', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const failures: number[] = [];
+    const decisions: string[] = [];
+    const observer = {
+      ...NO_OBSERVER,
+      batchFailed: () => failures.push(1),
+      decided: (decision: string) => decisions.push(decision),
+    };
+    const store = open(database.dataSource, QUICK, observer);
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    await store.reserve(reservation);
+    database.breakages.push(...Array.from({ length: 8 }, () => 'refused' as const));
+    const settled = store.settle(settlementOf(reservation));
+    await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
+    await settled;
+    expect(decisions).toEqual(['admitted', 'unavailable']);
+    expect(failures.length).toBeGreaterThanOrEqual(3);
+    expect(await seen.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+    expect((await store.reserve(reservationOf([charge]))).kind).toBe('admitted');
+  });
+
+  it('what is kept is written in its order, and late admissions of the outage are taken back', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, QUICK);
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    await store.reserve(reservation);
+    database.breakages.push('refused', 'refused', 'silent');
+    const presumed = store.settle(settlementOf(reservation, { figures: cost(30n), status: 'presumed' }));
+    const truth = store.settle(settlementOf(reservation, { figures: cost(20n) }));
+    await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
+    await Promise.all([presumed, truth]);
+    expect(await seen.ledger()).toEqual([expect.objectContaining({ status: 'settled', costNano: 20n })]);
+    await eventually(async () => (await seen.openReservations()) === 0);
+  });
+
+  it('closing waits a bounded time, and says what is lost', async () => {
+    const database = new BreakableDatabase(dataSource);
+    let dropped = 0;
+    const store = open(database.dataSource, QUICK, { ...NO_OBSERVER, dropped: (count) => (dropped += count) });
+    const reservation = reservationOf([chargeOf()]);
+    await store.reserve(reservation);
+    database.breakages.push(...Array.from({ length: 1_000 }, () => 'refused' as const));
+    const settled = expect(store.settle(settlementOf(reservation))).rejects.toThrow(StoreUnavailableError);
+    await new Promise((done) => setTimeout(done, 50));
+    await store.close();
+    await settled;
+    expect(dropped).toBe(1);
+    await expect(store.settle(settlementOf(reservation))).rejects.toThrow(StoreUnavailableError);
+    await expect(store.reserve(reservationOf([]))).rejects.toThrow(StoreUnavailableError);
+    // The reservation is still there: it will be presumed spent.
+    expect(await seen.openReservations()).toBe(1);
+  });
+});
+
+describe('on a wire that can fall silent', () => {
+  let wire: Wire;
+  let wired: TollgateDataSource;
+
+  beforeEach(async () => {
+    const { url } = await testDatabase();
+    // The embedded database serves one connection at a time.
+    wire = new Wire(dial(url));
+    const through = new URL(url);
+    through.hostname = '127.0.0.1';
+    through.port = String(await wire.listen());
+    through.searchParams.delete('host');
+    wired = await openDataSource(through.href);
+  });
+
+  afterEach(async () => {
+    await wired.destroy();
+    await wire.cut();
+  });
+
+  it('admissions fail in less than two seconds, and work again soon after', async () => {
+    const store = open(wired);
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    await store.reserve(reservation);
+    wire.silence('silent');
+    const settled = store.settle(settlementOf(reservation));
+    const startedAt = Date.now();
+    await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+    wire.silence('open');
+    await settled;
+    expect((await store.reserve(reservationOf([charge]))).kind).toBe('admitted');
+    expect(await seen.bucket(charge)).toMatchObject({ used: 10n });
+    await store.close();
+  });
+});
+
+describe('several stores on one database', () => {
+  const CALLERS = 200;
+
+  /** Calls until the limit is reached; what is contended is tried again. */
+  async function useUp(store: PostgresUsageStore, charges: readonly Charge[], amount: bigint): Promise<bigint> {
+    let spent = 0n;
+    for (;;) {
+      const reservation = reservationOf(charges, { estimate: cost(amount) });
+      const { kind } = await store.reserve(reservation);
+      if (kind === 'exceeded') return spent;
+      if (kind !== 'admitted') continue;
+      const actual = amount - BigInt(Math.floor(Math.random() * 3));
+      await store.settle(settlementOf(reservation, { figures: cost(actual) }));
+      spent += actual;
+    }
+  }
+
+  it('never overshoot together, use the limit up, and raise each alert once', async () => {
+    const limit = 5_000n;
+    const charges = [chargeOf({ limit, threshold: 2_500n }), chargeOf({ limit: 6_000n }), chargeOf({ limit: 7_000n })];
+    const all = Array.from({ length: 4 }, () => open());
+    const spent = await Promise.all(
+      Array.from({ length: CALLERS }, (_, index) => useUp(all[index % all.length] ?? open(), charges, 10n)),
+    );
+    const total = spent.reduce((sum, one) => sum + one, 0n);
+    expect(total).toBeLessThanOrEqual(limit);
+    expect(total).toBeGreaterThanOrEqual((limit * 99n) / 100n);
+    for (const charge of charges) expect(await seen.bucket(charge)).toEqual({ used: total, reserved: 0n, epoch: 0 });
+    expect((await seen.alerts()).filter((type) => type === 'usage_limit.threshold_reached')).toHaveLength(1);
+    expect(await seen.openReservations()).toBe(0);
+  });
+
+  it('make the same new buckets at once, and no more than the policy may have', async () => {
+    const all = Array.from({ length: 4 }, () => open(dataSource, { maxBuckets: 20 }));
+    const crowded = chargeOf();
+    const shared = chargeOf({ limit: 10_000n });
+    const reservations = Array.from({ length: 400 }, (_, index) =>
+      reservationOf([{ ...crowded, bucketHash: `bucket-${index % 40}`, limit: 10_000n }, shared]),
+    );
+    const outcomes = await Promise.all(
+      reservations.map((reservation, index) => (all[index % all.length] ?? open()).reserve(reservation)),
+    );
+    const [row]: readonly { readonly count: number }[] = await dataSource.query(
+      'SELECT count(*)::integer AS count FROM usage_buckets WHERE policy_id = $1',
+      [crowded.policyId],
+    );
+    expect(row?.count).toBe(20);
+    const admitted = outcomes.filter(({ kind }) => kind === 'admitted').length;
+    expect(admitted).toBe(200);
+    expect(await seen.bucket(shared)).toMatchObject({ reserved: BigInt(admitted) * 10n });
+  });
+
+  it('reap each reservation once', async () => {
+    const all = Array.from({ length: 4 }, () => open());
+    const charge = chargeOf({ limit: 100_000n });
+    await reserveAll(
+      all[0] ?? open(),
+      Array.from({ length: 600 }, () => reservationOf([charge])),
+    );
+    const later = new Date('2026-11-22T00:00:00Z');
+    const reaped = await Promise.all(all.map((store) => store.reap(later)));
+    expect(reaped.reduce((sum, count) => sum + count, 0)).toBe(600);
+    expect(await seen.bucket(charge)).toEqual({ used: 6_000n, reserved: 0n, epoch: 0 });
+  });
+});
+
+onServer('two gateways that need the same new bucket (needs DATABASE_URL)', () => {
+  it('decide one after the other', async () => {
+    const store = open();
+    const charge = chargeOf({ limit: 15n });
+    const other = dataSource.createQueryRunner();
+    await other.startTransaction();
+    const reservation = reservationOf([charge]);
+    await other.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], 10)]);
+    const outcome = store.reserve(reservationOf([charge]));
+    await new Promise((done) => setTimeout(done, 100));
+    await other.commitTransaction();
+    await other.release();
+    expect((await outcome).kind).toBe('contended');
+    expect(await seen.bucket(charge)).toMatchObject({ reserved: 10n });
+  });
+});
+
+onServer('connections cut in the middle of their work (needs DATABASE_URL)', () => {
+  it('lose nothing and double nothing', async () => {
+    const pools = await Promise.all([openDataSource(), openDataSource()]);
+    const all = pools.map((pool) => open(pool, { retryPauseMs: 5, reserveTimeoutMs: 5_000 }));
+    const charges = [chargeOf({ limit: 10n ** 9n }), chargeOf({ limit: 10n ** 9n, unit: 'tokens' })];
+    const settled = new Map<string, bigint>();
+    let isOver = false;
+    const callers = Array.from({ length: 60 }, async (_, index) => {
+      const store = all[index % all.length] ?? open();
+      while (!isOver) {
+        const reservation = reservationOf(charges, { estimate: cost(10n, 100n) });
+        const outcome = await store.reserve(reservation).catch((error: unknown) => {
+          if (!(error instanceof StoreUnavailableError)) throw error;
+          return undefined;
+        });
+        if (outcome?.kind !== 'admitted') continue;
+        const actual = BigInt(1 + Math.floor(Math.random() * 10));
+        await store.settle(settlementOf(reservation, { figures: cost(actual, 90n) }));
+        settled.set(reservation.id, actual);
+      }
+    });
+    let cuts = 0;
+    for (let round = 0; round < 60; round += 1) {
+      await new Promise((done) => setTimeout(done, Math.random() * 30));
+      const [row]: readonly { readonly cuts: number }[] = await dataSource.query(`
+        SELECT count(pg_terminate_backend(pid))::integer AS cuts FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%usage_batch%' AND state <> 'idle'`);
+      cuts += row?.cuts ?? 0;
+    }
+    isOver = true;
+    await Promise.all(callers);
+    await Promise.all(all.map((store) => store.close()));
+    expect(cuts).toBeGreaterThan(10);
+    const ledger = await seen.ledger();
+    expect(new Map(ledger.map(({ id, costNano }) => [id, costNano]))).toEqual(settled);
+    expect(ledger).toHaveLength(settled.size);
+    expect(await seen.openReservations()).toBe(0);
+    const total = [...settled.values()].reduce((sum, one) => sum + one, 0n);
+    const [money, tokens] = await Promise.all(charges.map((charge) => seen.bucket(charge)));
+    expect(money).toEqual({ used: total, reserved: 0n, epoch: 0 });
+    expect(tokens).toEqual({ used: BigInt(settled.size) * 90n, reserved: 0n, epoch: 0 });
+    await Promise.all(pools.map((pool) => pool.destroy()));
+  });
+});

@@ -1,0 +1,238 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import type { Clock } from '../common/time/clock.js';
+import { BatchConnection, isFaultOfAnItem } from './batch-connection.js';
+import { reserveOutcomes } from './usage-batch.js';
+import type { UsageObserver } from './usage-observer.js';
+import {
+  type Adjustment,
+  type BucketKey,
+  type Reservation,
+  type ReserveOutcome,
+  type Settlement,
+  StoreUnavailableError,
+  type UnlimitedUsage,
+  type UsageStore,
+} from './usage-store.types.js';
+import { asRecord, assertCountable, type UsageWork } from './usage-work.js';
+import { type QueuedWork, WorkQueue } from './work-queue.js';
+
+const MAX_QUEUED = { admissions: 10_000, kept: 100_000 } as const;
+const REAP_AT_ONCE = 500;
+
+export interface PostgresUsageStoreOptions {
+  /** Of a policy in one window. */
+  readonly maxBuckets?: number;
+  readonly maxBatch?: number;
+  /** Longest wait for an admission. */
+  readonly reserveTimeoutMs?: number;
+  /** Longest wait for the database's answer to one batch; undefined for the embedded one, which always answers. */
+  readonly batchTimeoutMs?: number | undefined;
+  readonly retryPauseMs?: number;
+  /** Longest wait at the end for what is still to be written. */
+  readonly drainMs?: number;
+}
+
+const DEFAULTS = {
+  maxBuckets: 100_000,
+  maxBatch: 500,
+  reserveTimeoutMs: 1_500,
+  batchTimeoutMs: 2_000,
+  retryPauseMs: 250,
+  drainMs: 5_000,
+} as const;
+
+/**
+ * Counts in PostgreSQL. Whatever is waiting goes out as one statement, and the next one when that has returned: alone, a
+ * call waits for nobody; under load, hundreds share a round trip, a commit and the lock of a busy row.
+ */
+export class PostgresUsageStore implements UsageStore {
+  private readonly options: Required<PostgresUsageStoreOptions>;
+  private readonly connection: BatchConnection;
+  private readonly queue = new WorkQueue(MAX_QUEUED.admissions, MAX_QUEUED.kept);
+  private running: Promise<void> | undefined;
+  private state: 'open' | 'draining' | 'closed' = 'open';
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    private readonly observer: UsageObserver,
+    options: PostgresUsageStoreOptions = {},
+  ) {
+    this.options = { ...DEFAULTS, ...options };
+    this.connection = new BatchConnection(dataSource, this.options.maxBuckets, this.options.batchTimeoutMs);
+  }
+
+  async reserve(reservation: Reservation): Promise<ReserveOutcome> {
+    assertCountable(reservation.estimate);
+    const outcome = await this.admit(reservation).catch((error: unknown) => {
+      if (error instanceof StoreUnavailableError) this.observer.decided('unavailable');
+      throw error;
+    });
+    this.observer.decided(outcome.kind);
+    return outcome;
+  }
+
+  async settle(settlement: Settlement): Promise<void> {
+    assertCountable(settlement.figures);
+    await this.write({ kind: 'settle', id: settlement.reservation.id, settlement });
+  }
+
+  async release(id: string, at: Date): Promise<void> {
+    await this.write({ kind: 'release', id, at });
+  }
+
+  async record(usage: UnlimitedUsage): Promise<void> {
+    assertCountable(usage.figures);
+    await this.write({ kind: 'record', id: usage.id, usage, charges: [] });
+  }
+
+  async extend(id: string, leaseMs: number): Promise<void> {
+    await this.write({ kind: 'extend', id, expiresAt: new Date(this.clock.now().getTime() + leaseMs) });
+  }
+
+  async reap(now: Date): Promise<number> {
+    let count = 0;
+    for (let last = REAP_AT_ONCE; last === REAP_AT_ONCE; count += last) {
+      const [row]: readonly { readonly reaped: number }[] = await this.dataSource.query(
+        'SELECT usage_reap($1, $2) AS reaped',
+        [now, REAP_AT_ONCE],
+      );
+      last = row?.reaped ?? 0;
+    }
+    if (count > 0) this.observer.reaped(count);
+    return count;
+  }
+
+  async reset(bucket: BucketKey, { organisationId, actorId, reason, at }: Adjustment): Promise<boolean> {
+    const [row]: readonly { readonly found: boolean }[] = await this.dataSource.query(
+      'SELECT usage_reset($1, $2, $3, $4, $5, $6, $7) AS found',
+      [bucket.policyId, bucket.bucketHash, bucket.windowId, organisationId, actorId, reason, at],
+    );
+    return row?.found === true;
+  }
+
+  async close(): Promise<void> {
+    this.state = 'draining';
+    const cancel = new AbortController();
+    const limit = sleep(this.options.drainMs, undefined, { signal: cancel.signal }).catch(() => undefined);
+    await Promise.race([this.running, limit]);
+    cancel.abort();
+    this.state = 'closed';
+    const left = this.queue.clear();
+    if (left.length > 0) this.observer.dropped(left.length);
+    for (const item of left) item.failed(new StoreUnavailableError());
+  }
+
+  private admit(reservation: Reservation): Promise<ReserveOutcome> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => item.failed(new StoreUnavailableError()), this.options.reserveTimeoutMs);
+      const end = (): void => {
+        clearTimeout(timer);
+        item.isGivenUp = true;
+      };
+      const item: QueuedWork = {
+        work: { kind: 'reserve', id: reservation.id, reservation },
+        isGivenUp: false,
+        done: (outcome) => {
+          // Whoever asked has been told that it is not admitted.
+          if (item.isGivenUp) return this.takeBack(reservation);
+          end();
+          if (outcome !== undefined) resolve(outcome);
+        },
+        failed: (error) => {
+          end();
+          reject(error);
+        },
+      };
+      this.enqueue(item);
+    });
+  }
+
+  /** Resolves when it is written, however long that takes. */
+  private write(work: UsageWork): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.enqueue({ work, isGivenUp: false, done: () => resolve(), failed: reject });
+    });
+  }
+
+  private enqueue(item: QueuedWork): void {
+    const isOpen = this.state === 'open' || (this.state === 'draining' && item.work.kind !== 'reserve');
+    if (!isOpen || !this.queue.add(item)) {
+      if (item.work.kind !== 'reserve') this.observer.dropped(1);
+      return item.failed(new StoreUnavailableError());
+    }
+    this.running ??= this.run();
+  }
+
+  private async run(): Promise<void> {
+    // What is asked for in this turn of the event loop rides along.
+    await Promise.resolve();
+    while (!this.queue.isEmpty) {
+      const isDone = await this.send(this.queue.take(this.options.maxBatch));
+      if (!isDone && this.state !== 'closed') await sleep(this.options.retryPauseMs, undefined, { ref: false });
+    }
+    // In the same turn in which the queue was found empty: what comes next starts it again.
+    this.running = undefined;
+  }
+
+  /** false: the database could not be reached, also not by a second try. */
+  private async send(batch: readonly QueuedWork[]): Promise<boolean> {
+    if (batch.length === 0) return true;
+    for (let triesLeft = 1; ; triesLeft -= 1) {
+      try {
+        await this.sendOnce(batch);
+        return true;
+      } catch (error) {
+        if (isFaultOfAnItem(error)) return this.isolate(batch, error);
+        if (triesLeft > 0) continue;
+        this.putOff(batch, error);
+        return false;
+      }
+    }
+  }
+
+  private async sendOnce(batch: readonly QueuedWork[]): Promise<void> {
+    const works = batch.map(({ work }) => work);
+    const started = performance.now();
+    const row = await this.connection.run(works);
+    this.observer.batchDone(batch.length, (performance.now() - started) / 1_000);
+    const outcomes = reserveOutcomes(works, row)[Symbol.iterator]();
+    const lost = new Set(row.o_lost);
+    for (const item of batch) {
+      const { work } = item;
+      if (work.kind === 'reserve') item.done(outcomes.next().value);
+      else if (work.kind === 'settle' && lost.has(work.id)) this.enqueue({ ...item, work: asRecord(work.settlement) });
+      else item.done();
+    }
+  }
+
+  /** One call must not cost the others theirs. */
+  private async isolate(batch: readonly QueuedWork[], cause: unknown): Promise<boolean> {
+    const [first, ...rest] = batch;
+    if (first !== undefined && rest.length === 0) {
+      if (first.work.kind !== 'reserve') this.observer.dropped(1);
+      first.failed(new Error('the database refuses this usage', { cause }));
+      return true;
+    }
+    const half = Math.ceil(batch.length / 2);
+    const isFirstDone = await this.send(batch.slice(0, half));
+    return (await this.send(batch.slice(half))) && isFirstDone;
+  }
+
+  private putOff(batch: readonly QueuedWork[], cause: unknown): void {
+    this.observer.batchFailed();
+    this.queue.putBack(batch.filter(({ work }) => work.kind !== 'reserve' && work.kind !== 'extend'));
+    for (const item of batch) {
+      if (item.work.kind === 'reserve') this.takeBack(item.work.reservation);
+      if (item.work.kind === 'reserve' || item.work.kind === 'extend') {
+        item.failed(new StoreUnavailableError({ cause }));
+      }
+    }
+  }
+
+  /** It may have been written, or be written yet, though the answer did not arrive. */
+  private takeBack({ id, at }: Reservation): void {
+    this.write({ kind: 'release', id, at }).catch(() => undefined);
+  }
+}

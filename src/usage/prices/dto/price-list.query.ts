@@ -1,0 +1,23 @@
+import { IsIn, IsString, Length } from 'class-validator';
+import { PageQuery } from '../../../common/pagination/page.query.js';
+import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../../common/validation/optional.decorator.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import { MAX_MODEL_LENGTH, PRICED_UNITS, type PricedUnit } from '../price.types.js';
+
+export class PriceListQuery extends PageQuery {
+  @Optional()
+  @IsIn(PROVIDER_SLUGS)
+  readonly provider?: ProviderSlug;
+
+  /** As it stands in the price, a `*` included. */
+  @Optional()
+  @IsString()
+  @Length(1, MAX_MODEL_LENGTH)
+  @IsStorable()
+  readonly model?: string;
+
+  @Optional()
+  @IsIn(PRICED_UNITS)
+  readonly unit?: PricedUnit;
+}

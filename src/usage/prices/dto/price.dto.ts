@@ -1,0 +1,51 @@
+import { IsIn, IsInt, IsString, IsUUID, Length, Matches, Max, Min } from 'class-validator';
+import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../../common/validation/optional.decorator.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import { MAX_MODEL_LENGTH, PRICED_UNITS, type PricedUnit } from '../price.types.js';
+import { IsPrice } from './is-price.decorator.js';
+
+const STAR_ONLY_AT_THE_END = /^[^*]*\*?$/;
+/** 2000-01-01 UTC. Earlier ones are milliseconds or days by mistake. */
+const FIRST_SECOND = 946_684_800;
+/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
+const LAST_SECOND = 253_402_300_799;
+
+export class CreatePriceDto {
+  /** @example "cohere" */
+  @IsIn(PROVIDER_SLUGS)
+  readonly provider: ProviderSlug;
+
+  /**
+   * Name of the model as callers write it; with `*` at its end, the beginning of names.
+   * @example "rerank-v3.5"
+   */
+  @IsString()
+  @Length(1, MAX_MODEL_LENGTH)
+  @Matches(STAR_ONLY_AT_THE_END, { message: '$property may have a * at its end only' })
+  @IsStorable()
+  readonly model: string;
+
+  /** @example "search_unit" */
+  @IsIn(PRICED_UNITS)
+  readonly unit: PricedUnit;
+
+  /**
+   * US dollars for one unit, a decimal number in a string.
+   * @example "0.0018"
+   */
+  @IsPrice()
+  readonly price: string;
+
+  /** Unix seconds from which it counts; now when omitted. */
+  @Optional()
+  @IsInt()
+  @Min(FIRST_SECOND)
+  @Max(LAST_SECOND)
+  readonly effective_from?: number;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}

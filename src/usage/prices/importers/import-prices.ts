@@ -1,0 +1,94 @@
+import { type DataSource, type EntityManager, IsNull, LessThanOrEqual } from 'typeorm';
+import { parseWithNumbersAsText } from '../../../common/json/numbers-as-text.js';
+import { formatDecimal } from '../../../common/money/decimal-text.js';
+import { PriceRow } from '../price.entity.js';
+import { PRICE_DECIMALS } from '../price.types.js';
+import { BUNDLED, fromRow, type VisiblePrice } from '../visible-price.js';
+import { readLiteLlmPrices } from './litellm.js';
+import { readPortkeyPrices } from './portkey.js';
+import type { LeftOut, PriceListReader } from './price-list.reader.js';
+import { compareList, type Comparison } from './quarantine.js';
+
+export const PRICE_LIST_FORMATS = ['portkey', 'litellm'] as const;
+export type PriceListFormat = (typeof PRICE_LIST_FORMATS)[number];
+
+const READERS: Readonly<Record<PriceListFormat, PriceListReader>> = {
+  portkey: readPortkeyPrices,
+  litellm: readLiteLlmPrices,
+};
+const MAX_SOURCE_LENGTH = 255;
+
+export interface PriceListFile {
+  readonly format: PriceListFormat;
+  /** Without folders: some formats tell the provider by it. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface ImportOptions {
+  /** Whether it is taken over in spite of objections. */
+  readonly accept: boolean;
+  readonly now: Date;
+}
+
+export interface ImportOutcome extends Comparison {
+  readonly leftOut: readonly LeftOut[];
+  /** The whole list is taken over, or nothing of it. */
+  readonly isWritten: boolean;
+}
+
+/**
+ * Adds the operator's prices, for all organisations, from a public list, where they differ from what counts now.
+ * @throws Error with a sentence for the operator
+ */
+export async function importPrices(
+  dataSource: DataSource,
+  file: PriceListFile,
+  { accept, now }: ImportOptions,
+): Promise<ImportOutcome> {
+  const { prices, leftOut } = READERS[file.format](parse(file), file.name);
+  const source = `${file.format}:${file.name}`.slice(0, MAX_SOURCE_LENGTH);
+  return dataSource.transaction(async (manager) => {
+    // Two imports at once would both add what is new.
+    await manager.query('LOCK TABLE "prices" IN SHARE ROW EXCLUSIVE MODE');
+    const inForce = await pricesInForce(manager, now);
+    const imported = inForce.filter((price) => price.source === source);
+    const comparison = compareList(prices, inForce, imported);
+    const isWritten = accept || comparison.objections.length === 0;
+    if (isWritten) {
+      const rows = comparison.changes.map(({ after: { price, ...after } }) => ({
+        ...after,
+        organisationId: null,
+        price: formatDecimal(price, PRICE_DECIMALS),
+        effectiveFrom: now,
+        source,
+        createdBy: 'prices:import',
+      }));
+      await manager.insert(PriceRow, rows);
+    }
+    return { ...comparison, leftOut, isWritten };
+  });
+}
+
+function parse({ name, text }: PriceListFile): unknown {
+  try {
+    return parseWithNumbersAsText(text);
+  } catch (error) {
+    throw new Error(`${name} is not JSON`, { cause: error });
+  }
+}
+
+/** For each model and unit the row that counts for an organisation without prices of its own. */
+async function pricesInForce(manager: EntityManager, now: Date): Promise<readonly VisiblePrice[]> {
+  const rows = await manager.find(PriceRow, {
+    where: { organisationId: IsNull(), effectiveFrom: LessThanOrEqual(now) },
+    order: { effectiveFrom: 'ASC', createdAt: 'ASC', id: 'ASC' },
+  });
+  const bundled = BUNDLED.filter(({ effectiveFrom }) => effectiveFrom <= now);
+  const inForce = new Map<string, VisiblePrice>();
+  // Later ones take the place of earlier ones.
+  for (const price of [...bundled, ...rows.map(fromRow)]) {
+    inForce.set([price.provider, price.model, price.unit].join(' '), price);
+  }
+  return [...inForce.values()];
+}

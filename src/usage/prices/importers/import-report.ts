@@ -1,0 +1,36 @@
+import { formatDecimal } from '../../../common/money/decimal-text.js';
+import { PRICE_DECIMALS } from '../price.types.js';
+import type { ImportOutcome } from './import-prices.js';
+import type { ComparedPrice } from './quarantine.js';
+
+/** What an import did, or why it did nothing, one line each. */
+export function reportLines({
+  changes,
+  vanished,
+  unchanged,
+  leftOut,
+  objections,
+  isWritten,
+}: ImportOutcome): readonly string[] {
+  return [
+    ...changes.map(({ before, after }) =>
+      before === undefined
+        ? `+ ${nameOf(after)}: ${amountOf(after)}`
+        : `~ ${nameOf(after)}: ${amountOf(before)} -> ${amountOf(after)}`,
+    ),
+    ...vanished.map((price) => `- ${nameOf(price)}: not in the list any more; stays at ${amountOf(price)}`),
+    ...leftOut.map(({ model, reason }) => `? ${model}: left out, ${reason}`),
+    ...objections.map((objection) => `! ${objection}`),
+    isWritten
+      ? `${changes.length} prices written, ${unchanged} unchanged`
+      : 'Nothing written. Look at the lines with !, and repeat with --accept when they are right.',
+  ];
+}
+
+function nameOf({ provider, model, unit }: ComparedPrice): string {
+  return `${provider} ${model} (${unit})`;
+}
+
+function amountOf({ price }: ComparedPrice): string {
+  return formatDecimal(price, PRICE_DECIMALS);
+}

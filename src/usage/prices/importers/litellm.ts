@@ -1,0 +1,48 @@
+// LiteLLM's price map, one file for all: `{"<model>": {"mode", "litellm_provider", "input_cost_per_query", "input_cost_per_token"}}`,
+// in US dollars. Source: https://github.com/BerriAI/litellm, model_prices_and_context_window.json, read 2026-11-21.
+import { isObject, type JsonObject, readObject, stringOrUndefined } from '../../../common/json/read.js';
+import { roundDecimal } from '../../../common/money/decimal-text.js';
+import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import { PRICE_DECIMALS, type PricedUnit } from '../price.types.js';
+import { type LeftOut, type ListedPrice, NO_PRICE, type ReadPriceList, UNKNOWN_UNIT } from './price-list.reader.js';
+import { soldModel } from './rerank-units.js';
+
+const PROVIDERS: ReadonlyMap<string, ProviderSlug> = new Map([
+  ['cohere', 'cohere'],
+  ['voyage', 'voyage'],
+  ['jina_ai', 'jina'],
+  ['bedrock', 'bedrock'],
+  ['azure_ai', 'azure-ai'],
+]);
+const FIELDS: ReadonlyMap<PricedUnit, string> = new Map([
+  ['search_unit', 'input_cost_per_query'],
+  ['input_token', 'input_cost_per_token'],
+]);
+
+export function readLiteLlmPrices(document: unknown): ReadPriceList {
+  const prices: ListedPrice[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const [key, entry] of Object.entries(readObject(document, 'the file'))) {
+    if (!isObject(entry) || entry['mode'] !== 'rerank') continue;
+    const place = stringOrUndefined(entry['litellm_provider']) ?? '';
+    const provider = PROVIDERS.get(place);
+    if (provider === undefined) continue;
+    const sold = soldModel(provider, key.startsWith(`${place}/`) ? key.slice(place.length + 1) : key);
+    const price = sold === undefined ? undefined : priceOf(entry, sold.unit);
+    if (sold === undefined) leftOut.push({ model: key, reason: UNKNOWN_UNIT });
+    else if (price === undefined) leftOut.push({ model: key, reason: NO_PRICE });
+    else prices.push({ provider, ...sold, price });
+  }
+  return { prices: withoutRepeats(prices), leftOut };
+}
+
+/** undefined when it is 0, which means that the model is sold by something else, or that it is not known. */
+function priceOf(entry: JsonObject, unit: PricedUnit): bigint | undefined {
+  const text = stringOrUndefined(entry[FIELDS.get(unit) ?? '']);
+  return text === undefined ? undefined : roundDecimal(text, PRICE_DECIMALS) || undefined;
+}
+
+/** A model may stand there with its provider in front and without. */
+function withoutRepeats(prices: readonly ListedPrice[]): readonly ListedPrice[] {
+  return [...new Map(prices.map((price) => [`${price.provider} ${price.model}`, price])).values()];
+}

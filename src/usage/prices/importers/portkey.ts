@@ -1,0 +1,55 @@
+// Portkey's open price files, one a provider: `{"<model>": {"pricing_config": {"pay_as_you_go": {"request_token": {"price"}}}}}`,
+// in US cents for one unit. Source: https://github.com/Portkey-AI/models, folder pricing, read 2026-11-21.
+import { readObject, readString } from '../../../common/json/read.js';
+import { roundDecimal } from '../../../common/money/decimal-text.js';
+import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import { PRICE_DECIMALS } from '../price.types.js';
+import { type LeftOut, type ListedPrice, NO_PRICE, type ReadPriceList, UNKNOWN_UNIT } from './price-list.reader.js';
+import { soldModel } from './rerank-units.js';
+
+const PROVIDERS: ReadonlyMap<string, ProviderSlug> = new Map([
+  ['cohere.json', 'cohere'],
+  ['jina.json', 'jina'],
+  ['bedrock.json', 'bedrock'],
+  ['azure-ai.json', 'azure-ai'],
+]);
+const IN_DOLLARS = 'voyage.json';
+/** Stands for models that are not listed, with the price 0. */
+const DEFAULT = 'default';
+/** A cent is two decimals less than a dollar. */
+const CENT_DECIMALS = PRICE_DECIMALS - 2;
+
+export function readPortkeyPrices(document: unknown, fileName: string): ReadPriceList {
+  const provider = providerOf(fileName);
+  const prices: ListedPrice[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const [name, entry] of Object.entries(readObject(document, 'the file'))) {
+    if (name === DEFAULT || !name.toLowerCase().includes('rerank')) continue;
+    const sold = soldModel(provider, name);
+    const price = sold === undefined ? undefined : priceOf(entry, name);
+    if (sold === undefined) leftOut.push({ model: name, reason: UNKNOWN_UNIT });
+    else if (price === undefined) leftOut.push({ model: name, reason: NO_PRICE });
+    else prices.push({ provider, ...sold, price });
+  }
+  return { prices, leftOut };
+}
+
+function providerOf(fileName: string): ProviderSlug {
+  const provider = PROVIDERS.get(fileName);
+  if (provider !== undefined) return provider;
+  if (fileName === IN_DOLLARS) {
+    throw new Error(
+      `${IN_DOLLARS} states dollars where the other files state cents: its prices would be 100 times too low`,
+    );
+  }
+  throw new Error(`which provider the file is of is told by its name: ${[...PROVIDERS.keys()].join(', ')}`);
+}
+
+/** undefined when it is 0, which means that it is not known. */
+function priceOf(entry: unknown, name: string): bigint | undefined {
+  const config = readObject(readObject(entry, name)['pricing_config'], `${name}.pricing_config`);
+  const rates = readObject(config['pay_as_you_go'], `${name}.pricing_config.pay_as_you_go`);
+  const path = `${name}.pricing_config.pay_as_you_go.request_token`;
+  const text = readString(readObject(rates['request_token'], path)['price'], `${path}.price`);
+  return roundDecimal(text, CENT_DECIMALS) || undefined;
+}

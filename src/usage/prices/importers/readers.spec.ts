@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseWithNumbersAsText } from '../../../common/json/numbers-as-text.js';
+import { formatDecimal } from '../../../common/money/decimal-text.js';
+import { BUNDLED_PRICES } from '../bundled-prices.js';
+import { COHERE, JINA, LITELLM, VOYAGE } from './__fixtures__/lists.js';
+import type { PriceListFile } from './import-prices.js';
+import { readLiteLlmPrices } from './litellm.js';
+import { readPortkeyPrices } from './portkey.js';
+import type { ReadPriceList } from './price-list.reader.js';
+import { soldModel } from './rerank-units.js';
+
+function read({ format, name, text }: PriceListFile): ReadPriceList {
+  const document = parseWithNumbersAsText(text);
+  return format === 'portkey' ? readPortkeyPrices(document, name) : readLiteLlmPrices(document);
+}
+
+function shown({ prices }: ReadPriceList): readonly string[] {
+  return prices.map(({ provider, model, unit, price }) => `${provider} ${model} ${unit} ${formatDecimal(price, 18)}`);
+}
+
+/** A file of Portkey's with one model at a price. */
+function portkey(model: string, price: string, name = 'cohere.json'): PriceListFile {
+  const text = `{"${model}": {"pricing_config": {"pay_as_you_go": {"request_token": {"price": ${price}}}}}}`;
+  return { format: 'portkey', name, text };
+}
+
+function litellm(model: string, fields: string): PriceListFile {
+  return { format: 'litellm', name: 'list.json', text: `{"${model}": {"mode": "rerank", ${fields}}}` };
+}
+
+describe('the list of Portkey', () => {
+  it('has cents for a search unit at Cohere', () => {
+    expect(shown(read(COHERE))).toEqual([
+      'cohere rerank-english-v3.0 search_unit 0.002',
+      'cohere rerank-multilingual-v3.0 search_unit 0.002',
+      'cohere rerank-v3.5 search_unit 0.002',
+      'cohere rerank-v4.0-fast search_unit 0.002',
+      'cohere rerank-v4.0-pro search_unit 0.002',
+    ]);
+  });
+
+  it('has cents for a token in the same field at Jina', () => {
+    expect(shown(read(JINA))).toEqual([
+      'jina jina-reranker-v1-base-en input_token 0.00000002',
+      'jina jina-reranker-v2-base-multilingual input_token 0.00000002',
+    ]);
+  });
+
+  it('has dollars at Voyage, and is refused there', () => {
+    expect(() => read(VOYAGE)).toThrow('dollars');
+  });
+
+  it('is refused when its name tells no provider', () => {
+    expect(() => read(portkey('rerank-v3.5', '0.2', 'openai.json'))).toThrow('cohere.json');
+  });
+
+  it('leaves out models of which the unit is not known, and says so', () => {
+    expect(read(COHERE).leftOut).toEqual([{ model: 'rerank-multilingual-v2.0', reason: expect.any(String) }]);
+    expect(read(portkey('rerank-v9', '0.2'))).toMatchObject({ prices: [], leftOut: [{ model: 'rerank-v9' }] });
+  });
+
+  it.each(['0', '0.0', '0e-7'])('takes the price %s for unknown', (price) => {
+    expect(read(portkey('rerank-v3.5', price))).toMatchObject({ prices: [], leftOut: [{ model: 'rerank-v3.5' }] });
+  });
+
+  it('keeps the last digit, and drops what floats add behind it', () => {
+    expect(shown(read(portkey('rerank-v3.5', '0.1000000000000001')))).toEqual([
+      'cohere rerank-v3.5 search_unit 0.001000000000000001',
+    ]);
+    expect(shown(read(portkey('rerank-v3.5', '0.20000000000000001110')))).toEqual([
+      'cohere rerank-v3.5 search_unit 0.002',
+    ]);
+  });
+
+  it.each(['"text"', 'null', '{}', '-1'])('has no price that is %s', (price) => {
+    const prices = (): unknown => read(portkey('rerank-v3.5', price)).prices;
+    if (price === '"text"' || price === '-1') expect(prices()).toEqual([]);
+    else expect(prices).toThrow('rerank-v3.5.pricing_config.pay_as_you_go.request_token.price');
+  });
+});
+
+describe('the list of LiteLLM', () => {
+  it('has dollars, by query or by token', () => {
+    expect(shown(read(LITELLM))).toEqual([
+      'bedrock amazon.rerank-v1:0 search_unit 0.001',
+      'azure-ai Cohere-rerank-v3.5 search_unit 0.002',
+      'azure-ai Cohere-rerank-v4.0-pro search_unit 0.0025',
+      'azure-ai Cohere-rerank-v4.0-fast search_unit 0.002',
+      'bedrock cohere.rerank-v3-5:0 search_unit 0.002',
+      'cohere rerank-english-v3.0 search_unit 0.002',
+      'cohere rerank-multilingual-v3.0 search_unit 0.002',
+      'cohere rerank-v3.5 search_unit 0.002',
+      'voyage rerank-2 input_token 0.00000005',
+      'voyage rerank-2-lite input_token 0.00000002',
+      'voyage rerank-2.5 input_token 0.00000005',
+      'voyage rerank-2.5-lite input_token 0.00000002',
+    ]);
+    expect(read(LITELLM).leftOut).toEqual([{ model: 'rerank-english-v2.0', reason: expect.any(String) }]);
+  });
+
+  it('names a model with its provider in front or without, in any case', () => {
+    const fields = '"litellm_provider": "azure_ai", "input_cost_per_query": 0.0025';
+    for (const name of ['azure_ai/cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-pro']) {
+      expect(shown(read(litellm(name, fields)))).toEqual(['azure-ai Cohere-rerank-v4.0-pro search_unit 0.0025']);
+    }
+  });
+
+  it('has no price for a model that it sells by something else', () => {
+    const byToken = '"litellm_provider": "cohere", "input_cost_per_query": 0.0, "input_cost_per_token": 5e-08';
+    expect(read(litellm('rerank-v3.5', byToken))).toMatchObject({ prices: [], leftOut: [{ model: 'rerank-v3.5' }] });
+  });
+
+  it('is an object', () => {
+    expect(() => readLiteLlmPrices([])).toThrow('expected an object');
+  });
+});
+
+describe('the units of models', () => {
+  it('are those of the bundled prices', () => {
+    for (const { provider, model, unit } of BUNDLED_PRICES) {
+      if (provider !== 'local') expect(soldModel(provider, model)).toEqual({ model, unit });
+    }
+  });
+});

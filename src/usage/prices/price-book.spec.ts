@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { PriceBook } from './price-book.js';
+import { pricesOf } from './price-list.js';
+import type { Price } from './price.types.js';
+
+const DAY_MS = 86_400_000;
+const FIRST = Date.parse('2026-01-01T00:00:00Z');
+
+function day(number: number): Date {
+  return new Date(FIRST + number * DAY_MS);
+}
+
+function row(id: string, fields: Partial<Price> = {}): Price {
+  return {
+    id,
+    provider: 'cohere',
+    model: 'rerank-v3.5',
+    unit: 'search_unit',
+    price: 1n,
+    effectiveFrom: day(0),
+    ...fields,
+  };
+}
+
+function idsOf(book: PriceBook, at: Date, model = 'rerank-v3.5', provider = 'cohere'): readonly string[] {
+  return book.pricesFor(provider, model, at).map(({ id }) => id);
+}
+
+describe('PriceBook', () => {
+  it('takes the first list that has the model', () => {
+    const book = new PriceBook([[row('own', { model: 'own-*' })], [row('operator')], [row('bundled')]]);
+    expect(idsOf(book, day(1))).toEqual(['operator']);
+    expect(idsOf(book, day(1), 'own-model')).toEqual(['own']);
+  });
+
+  it('lets a later list count until the first one comes into force', () => {
+    const book = new PriceBook([[row('own', { effectiveFrom: day(5) })], [row('operator')]]);
+    expect([day(4), day(5), day(4)].map((at) => idsOf(book, at))).toEqual([['operator'], ['own'], ['operator']]);
+    expect(idsOf(book, day(-1))).toEqual([]);
+  });
+
+  it('looks up a model once, until another row comes into force', () => {
+    const book = new PriceBook([[row('old'), row('new', { effectiveFrom: day(5) })]]);
+    const first = book.pricesFor('cohere', 'rerank-v3.5', day(1));
+    expect(book.pricesFor('cohere', 'rerank-v3.5', day(4))).toBe(first);
+    expect(idsOf(book, day(5))).toEqual(['new']);
+  });
+
+  it('knows an ARN by its model, and takes a price for the very ARN before that', () => {
+    const arn = 'arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0';
+    const model = row('model', { provider: 'bedrock', model: 'cohere.rerank-v3-5:0' });
+    const region = row('region', { provider: 'bedrock', model: 'arn:aws:bedrock:us-east-1:*' });
+    expect(idsOf(new PriceBook([[model]]), day(1), arn, 'bedrock')).toEqual(['model']);
+    expect(idsOf(new PriceBook([[model, region]]), day(1), arn, 'bedrock')).toEqual(['region']);
+    expect(idsOf(new PriceBook([[model], [region]]), day(1), arn, 'bedrock')).toEqual(['model']);
+  });
+
+  it('prices names that are too long for any row but one with a star', () => {
+    const book = new PriceBook([[row('all', { model: '*' })]]);
+    expect(idsOf(book, day(1), 'x'.repeat(1_000_000))).toEqual(['all']);
+  });
+
+  it('tells whether it was made from the same rows', () => {
+    const book = new PriceBook([[row('a')], []]);
+    expect(book.isOf([[row('a')], []])).toBe(true);
+    for (const lists of [[[row('b')], []], [[row('a'), row('b')], []], [[], [row('a')]], [[row('a')]]]) {
+      expect(book.isOf(lists)).toBe(false);
+    }
+  });
+
+  it('answers as if it looked every time', () => {
+    const anyRow = fc
+      .record({
+        id: fc.uuid(),
+        model: fc.constantFrom('a', 'ab', 'a*', '*'),
+        effectiveFrom: fc.integer({ min: 0, max: 5 }).map(day),
+      })
+      .map(({ id, ...fields }) => row(id, fields));
+    const anyCall = fc.record({ model: fc.constantFrom('a', 'ab', 'abc', 'b'), at: fc.integer({ min: -1, max: 6 }) });
+    fc.assert(
+      fc.property(fc.array(fc.array(anyRow), { maxLength: 3 }), fc.array(anyCall), (lists, calls) => {
+        const book = new PriceBook(lists);
+        for (const { model, at } of calls) {
+          expect(book.pricesFor('cohere', model, day(at))).toEqual(pricesOf(lists, 'cohere', model, day(at)));
+        }
+      }),
+    );
+  });
+});

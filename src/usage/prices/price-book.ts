@@ -1,0 +1,62 @@
+import { LRUCache } from 'lru-cache';
+import { pricedNames } from './model-names.js';
+import { pricesOf } from './price-list.js';
+import { MAX_MODEL_LENGTH, type Price } from './price.types.js';
+
+const MAX_LOOK_UPS = 1_000;
+
+/** The prices that count for one organisation, and what was looked up in them. */
+export class PriceBook {
+  private readonly known = new LRUCache<string, readonly Price[]>({ max: MAX_LOOK_UPS });
+  /** When another row comes into force, Unix milliseconds. */
+  private readonly turns: readonly number[];
+  /** What is known is right from here, and up to there. */
+  private from = Infinity;
+  private until = -Infinity;
+
+  /** `lists` in order of precedence: where one has the model, the later ones do not count. */
+  constructor(private readonly lists: readonly (readonly Price[])[]) {
+    this.turns = lists.flat().map(({ effectiveFrom }) => effectiveFrom.getTime());
+  }
+
+  pricesFor(provider: string, model: string, at: Date): readonly Price[] {
+    // Names come from callers: long ones that fit a `*` are not worth the memory.
+    if (model.length > MAX_MODEL_LENGTH) return this.lookUp(provider, model, at);
+    this.turnTo(at.getTime());
+    const key = `${provider} ${model}`;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const found = this.lookUp(provider, model, at);
+    this.known.set(key, found);
+    return found;
+  }
+
+  /** Whether it was made from these very rows, so that it need not be made anew. */
+  isOf(lists: readonly (readonly Price[])[]): boolean {
+    return (
+      lists.length === this.lists.length &&
+      lists.every((list, index) => {
+        const own = this.lists[index] ?? [];
+        return list.length === own.length && list.every((price, place) => price.id === own[place]?.id);
+      })
+    );
+  }
+
+  private lookUp(provider: string, model: string, at: Date): readonly Price[] {
+    const names = pricedNames(provider, model);
+    for (const list of this.lists) {
+      for (const name of names) {
+        const found = pricesOf([list], provider, name, at);
+        if (found.length > 0) return found;
+      }
+    }
+    return [];
+  }
+
+  private turnTo(time: number): void {
+    if (time >= this.from && time < this.until) return;
+    this.known.clear();
+    this.from = this.turns.reduce((latest, turn) => (turn <= time ? Math.max(latest, turn) : latest), -Infinity);
+    this.until = this.turns.reduce((next, turn) => (turn > time ? Math.min(next, turn) : next), Infinity);
+  }
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { costOf } from './cost.js';
+import { pricesOf } from './price-list.js';
+import type { Price } from './price.types.js';
+
+const AT = new Date('2026-11-21T00:00:00Z');
+
+function row(id: string, fields: Partial<Price>): Price {
+  return {
+    id,
+    provider: 'cohere',
+    model: 'rerank-v3.5',
+    unit: 'search_unit',
+    price: 1n,
+    effectiveFrom: new Date('2026-01-01T00:00:00Z'),
+    ...fields,
+  };
+}
+
+function idsOf(...lists: Price[][]): readonly string[] {
+  return pricesOf(lists, 'cohere', 'rerank-v3.5', AT).map(({ id }) => id);
+}
+
+describe('pricesOf', () => {
+  it('takes the newest row that is in force', () => {
+    const old = row('old', {});
+    const now = row('now', { effectiveFrom: AT });
+    const later = row('later', { effectiveFrom: new Date(AT.getTime() + 1) });
+    expect(idsOf([now, later, old])).toEqual(['now']);
+  });
+
+  it('takes the name before a beginning, and the longer beginning', () => {
+    const all = row('all', { model: '*', effectiveFrom: AT });
+    const some = row('some', { model: 'rerank-*' });
+    const exact = row('exact', {});
+    expect(idsOf([all, exact, some])).toEqual(['exact']);
+    expect(idsOf([some, all])).toEqual(['some']);
+  });
+
+  it('takes the first list that has the model', () => {
+    expect(idsOf([row('foreign', { provider: 'voyage' })], [row('own', {})], [row('bundled', {})])).toEqual(['own']);
+  });
+
+  it('has one row for each unit', () => {
+    expect(idsOf([row('a', {}), row('b', { unit: 'request' })])).toEqual(['a', 'b']);
+  });
+
+  it.each([
+    ['another model', { model: 'rerank-v4' }],
+    ['another case', { model: 'Rerank-v3.5' }],
+    ['a longer name', { model: 'rerank-v3.5-x' }],
+    ['a star that is not at the end', { model: '*-v3.5' }],
+    ['another provider', { provider: 'azure-ai' }],
+  ])('finds nothing in %s', (_what, fields) => expect(idsOf([row('x', fields)])).toEqual([]));
+});
+
+describe('costOf', () => {
+  const perUnit = 2_000_000_000_000_000n; // 0.002 dollars
+  const perToken = 50_000_000_000n; // 0.00000005 dollars
+
+  it('adds up the units, to the billionth of a dollar', () => {
+    const prices = [row('a', { price: perUnit }), row('b', { unit: 'input_token', price: perToken })];
+    expect(costOf({ search_unit: 3n, input_token: 7n }, prices)).toBe(6_000_350n);
+  });
+
+  it('rounds once, half up', () => {
+    const price = row('a', { unit: 'input_token', price: 300_000_000n }); // 3e-10 dollars
+    expect(costOf({ input_token: 1n }, [price])).toBe(0n);
+    expect(costOf({ input_token: 2n }, [price])).toBe(1n);
+    expect(costOf({ input_token: 1_000_000n }, [price])).toBe(300_000n);
+  });
+
+  it('is nothing for a unit without a price', () => expect(costOf({ output_token: 5n }, [row('a', {})])).toBe(0n));
+});

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type DeepPartial, IsNull, type Repository } from 'typeorm';
+import type { Principal } from '../../access/principal.js';
+import { AuditService } from '../../audit/audit.service.js';
+import { toSkipTake } from '../../common/pagination/list.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+import type { PriceListQuery } from './dto/price-list.query.js';
+import { PriceRow } from './price.entity.js';
+
+/** Reads and adds price rows. An organisation sees its own and the operator's; nobody changes any. */
+@Injectable()
+export class PriceStore {
+  constructor(
+    @InjectRepository(PriceRow) private readonly rows: Repository<PriceRow>,
+    private readonly audit: AuditService,
+  ) {}
+
+  async create(principal: Principal, fields: DeepPartial<PriceRow>, named: readonly string[]): Promise<PriceRow> {
+    return this.rows.manager.transaction(async (manager) => {
+      const row = await manager.save(manager.create(PriceRow, fields));
+      await this.audit.record(manager, principal, {
+        action: 'prices.create',
+        resourceType: 'price',
+        resourceId: row.id,
+        workspaceId: null,
+        changedFields: named,
+      });
+      return row;
+    });
+  }
+
+  /** The organisation's own first, each part newest first. */
+  async list(organisationId: string, query: PriceListQuery): Promise<[PriceRow[], number]> {
+    const { provider, model, unit, ...page } = query;
+    const fields = withoutUndefined({ provider, model, unit });
+    return this.rows.findAndCount({
+      where: visibleTo(organisationId).map((owner) => ({ ...fields, ...owner })),
+      order: { organisationId: { direction: 'ASC', nulls: 'LAST' }, createdAt: 'DESC', id: 'DESC' },
+      ...toSkipTake(page),
+    });
+  }
+
+  async find(organisationId: string, id: string): Promise<PriceRow | null> {
+    return this.rows.findOne({ where: visibleTo(organisationId).map((owner) => ({ id, ...owner })) });
+  }
+
+  /** Those of the organisation and of the operator, the ones that count more coming later. */
+  async all(organisationId: string): Promise<PriceRow[]> {
+    return this.rows.find({
+      where: visibleTo(organisationId),
+      order: { effectiveFrom: 'ASC', createdAt: 'ASC', id: 'ASC' },
+    });
+  }
+}
+
+function visibleTo(organisationId: string) {
+  return [{ organisationId }, { organisationId: IsNull() }];
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../../audit/audit.module.js';
+import { PriceCatalogue } from './price-catalogue.js';
+import { PriceRow } from './price.entity.js';
+import { PriceStore } from './price.store.js';
+import { PricesController } from './prices.controller.js';
+import { PricesService } from './prices.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([PriceRow]), AuditModule],
+  controllers: [PricesController],
+  providers: [PriceStore, PriceCatalogue, PricesService],
+  exports: [PriceCatalogue],
+})
+export class PricesModule {}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/principal.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { toSkipTake } from '../../common/pagination/list.js';
+import { Clock } from '../../common/time/clock.js';
+import { fromUnixSeconds } from '../../common/time/unix-time.js';
+import { isUuid } from '../../common/uuid.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+import type { PriceListQuery } from './dto/price-list.query.js';
+import type { CreatePriceDto } from './dto/price.dto.js';
+import { PriceCatalogue } from './price-catalogue.js';
+import { PriceStore } from './price.store.js';
+import { BUNDLED, fromRow, type VisiblePrice } from './visible-price.js';
+
+/** Prices belong to the organisation: its workspaces can read them, and are charged by them. */
+@Injectable()
+export class PricesService {
+  constructor(
+    private readonly store: PriceStore,
+    private readonly catalogue: PriceCatalogue,
+    private readonly clock: Clock,
+  ) {}
+
+  async create(principal: Principal, dto: CreatePriceDto): Promise<VisiblePrice> {
+    assertOrganisationLevel(principal);
+    const { organisation_id: _named, effective_from: from, ...fields } = dto;
+    const row = await this.store.create(
+      principal,
+      {
+        ...fields,
+        organisationId: principal.organisationId,
+        effectiveFrom: from === undefined ? this.clock.now() : fromUnixSeconds(from),
+        source: 'api',
+        createdBy: principal.id,
+      },
+      Object.keys(withoutUndefined({ ...fields, effective_from: from })),
+    );
+    this.catalogue.forget(principal.organisationId);
+    return fromRow(row);
+  }
+
+  /** The organisation's own, then the operator's, then those that come with the gateway. */
+  async list(principal: Principal, query: PriceListQuery): Promise<[VisiblePrice[], number]> {
+    const [rows, stored] = await this.store.list(principal.organisationId, query);
+    const bundled = BUNDLED.filter((price) => fits(price, query));
+    const { skip, take } = toSkipTake(query);
+    const shown = bundled.slice(Math.max(0, skip - stored), Math.max(0, skip + take - stored));
+    return [[...rows.map(fromRow), ...shown], stored + bundled.length];
+  }
+
+  /** @throws GatewayError `not_found`, also for the prices of other organisations */
+  async get(principal: Principal, id: string): Promise<VisiblePrice> {
+    const bundled = BUNDLED.find((price) => price.id === id);
+    if (bundled !== undefined) return bundled;
+    const row = isUuid(id) ? await this.store.find(principal.organisationId, id) : null;
+    if (row === null) throw new GatewayError('not_found');
+    return fromRow(row);
+  }
+}
+
+function assertOrganisationLevel(principal: Principal): void {
+  if (principal.workspaceId === null) return;
+  throw new GatewayError('permission_denied', { message: 'Only callers of the whole organisation set prices.' });
+}
+
+function fits(price: VisiblePrice, { provider, model, unit }: PriceListQuery): boolean {
+  return (
+    (provider === undefined || provider === price.provider) &&
+    (model === undefined || model === price.model) &&
+    (unit === undefined || unit === price.unit)
+  );
+}

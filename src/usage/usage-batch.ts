@@ -1,0 +1,176 @@
+import { cut, ledgerColumns } from './ledger-columns.js';
+import type { BucketState, Charge, ReserveOutcome, Reservation, UsageFigures } from './usage-store.types.js';
+import { amountOf, type AmountCharge, type UsageWork } from './usage-work.js';
+
+/** One call of the database's function `usage_batch`, whose comment says what each parameter is. */
+export const USAGE_BATCH = `SELECT * FROM usage_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+
+/** As the driver returns it: bigint as text; null where the batch has none. */
+export interface BatchRow {
+  readonly o_outcomes: readonly number[] | null;
+  readonly o_verdicts: readonly number[] | null;
+  readonly o_used: readonly string[] | null;
+  readonly o_reserved: readonly string[] | null;
+  readonly o_lost: readonly string[] | null;
+}
+
+/** By the function's numbers. */
+const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded'] as const;
+
+const MAX_VALUE_KEY = 2048;
+/** Of PostgreSQL's bigint, with room for what is under way: a higher limit means the same. */
+const MAX_LIMIT = 9_000_000_000_000_000_000n;
+
+/** Gathers what a batch says, each bucket once. */
+class BatchWriter {
+  private readonly buckets: Record<string, unknown>[] = [];
+  private readonly places = new Map<string, number>();
+  private readonly starts = [1];
+  private readonly chargeBuckets: number[] = [];
+  private readonly chargeAmounts: bigint[] = [];
+  private readonly chargeLimits: bigint[] = [];
+  private readonly chargeEnforced: boolean[] = [];
+  private readonly rows: Record<'reserves' | 'settles' | 'records' | 'extends', object[]> = {
+    reserves: [],
+    settles: [],
+    records: [],
+    extends: [],
+  };
+
+  add(work: UsageWork): void {
+    switch (work.kind) {
+      case 'reserve':
+        return this.addReserve(work.reservation);
+      case 'settle': {
+        const { reservation, figures, source, priceId, status } = work.settlement;
+        const { id, at } = reservation;
+        this.rows.settles.push({ id, at, status, source, price_id: priceId, ...figureColumns(figures) });
+        return;
+      }
+      case 'release':
+        this.rows.settles.push({ id: work.id, at: work.at, status: 'released' });
+        return;
+      case 'extend':
+        this.rows.extends.push({ id: work.id, expires_at: work.expiresAt });
+        return;
+      case 'record':
+        return this.addRecord(work);
+    }
+  }
+
+  parameters(maxBuckets: number): readonly unknown[] {
+    const { reserves, settles, records, extends: extensions } = this.rows;
+    const arrays = [this.starts, this.chargeBuckets, this.chargeAmounts, this.chargeLimits, this.chargeEnforced];
+    return [
+      JSON.stringify(this.buckets),
+      JSON.stringify(reserves),
+      // PostgreSQL's text form of arrays; the driver's own would go through every element three times.
+      ...arrays.map((column) => `{${column.join(',')}}`),
+      JSON.stringify(settles),
+      JSON.stringify(records),
+      JSON.stringify(extensions),
+      maxBuckets,
+    ];
+  }
+
+  private addReserve(reservation: Reservation): void {
+    const { id, at, leaseMs, dimensions, estimate, estimateSource, priceId, charges } = reservation;
+    const expiresAt = new Date(at.getTime() + leaseMs);
+    this.rows.reserves.push({
+      id,
+      at,
+      expires_at: expiresAt,
+      ...ledgerColumns(dimensions),
+      ...figureColumns(estimate),
+      source: estimateSource,
+      price_id: priceId,
+    });
+    for (const charge of charges) {
+      this.chargeBuckets.push(this.place(charge, dimensions.organisationId));
+      this.chargeAmounts.push(amountOf(estimate, charge));
+      this.chargeLimits.push(limitOf(charge));
+      this.chargeEnforced.push(charge.enforced);
+    }
+    this.starts.push(this.chargeBuckets.length + 1);
+  }
+
+  private addRecord({ usage, charges }: UsageWork & { readonly kind: 'record' }): void {
+    const { id, at, dimensions, figures, source, priceId, status } = usage;
+    this.rows.records.push({
+      id,
+      at,
+      status,
+      ...ledgerColumns(dimensions),
+      ...figureColumns(figures),
+      source,
+      price_id: priceId,
+      buckets: charges.map(({ charge }) => this.place(charge, dimensions.organisationId, true)),
+      amounts: charges.map(({ amount }: AmountCharge) => String(amount)),
+    });
+  }
+
+  private place(charge: Charge, organisationId: string, isNeeded = false): number {
+    const key = `${charge.policyId} ${charge.bucketHash} ${charge.windowId}`;
+    const place = this.places.get(key) ?? this.buckets.length + 1;
+    this.places.set(key, place);
+    // The last one counts: a policy may have been changed between two calls of one batch.
+    this.buckets[place - 1] = {
+      policy_id: charge.policyId,
+      bucket_hash: charge.bucketHash,
+      window_id: charge.windowId,
+      organisation_id: organisationId,
+      workspace_id: charge.workspaceId,
+      value_key: cut(charge.valueKey, MAX_VALUE_KEY),
+      unit: charge.unit,
+      credit_limit: String(limitOf(charge)),
+      alert_threshold: charge.threshold === undefined ? null : String(charge.threshold),
+      resets_at: charge.resetsAt,
+      is_needed: isNeeded || this.buckets[place - 1]?.['is_needed'] === true,
+    };
+    return place;
+  }
+}
+
+/** The parameters of one call of `USAGE_BATCH`. */
+export function batchParameters(works: readonly UsageWork[], maxBuckets: number): readonly unknown[] {
+  const writer = new BatchWriter();
+  for (const work of works) writer.add(work);
+  return writer.parameters(maxBuckets);
+}
+
+/** What was decided about each `reserve` of the batch, in its order. */
+export function reserveOutcomes(works: readonly UsageWork[], row: BatchRow): readonly ReserveOutcome[] {
+  const outcomes: ReserveOutcome[] = [];
+  let first = 0;
+  for (const work of works) {
+    if (work.kind !== 'reserve') continue;
+    const { charges } = work.reservation;
+    const states = charges.map((charge, index) => stateOf(charge, row, first + index));
+    const kind = OUTCOMES[row.o_outcomes?.[outcomes.length] ?? -1];
+    if (kind === undefined) throw new Error('usage_batch answered without an outcome');
+    const start = first;
+    const isFailing = (index: number): boolean =>
+      charges[index]?.enforced === true && row.o_verdicts?.[start + index] !== 0;
+    outcomes.push(
+      kind === 'admitted'
+        ? { kind, buckets: states }
+        : { kind, failing: states.filter((_, index) => isFailing(index)) },
+    );
+    first += charges.length;
+  }
+  return outcomes;
+}
+
+function stateOf(charge: Charge, { o_used, o_reserved }: BatchRow, index: number): BucketState {
+  const { policyId, bucketHash, windowId, limit } = charge;
+  const used = BigInt(o_used?.[index] ?? 0);
+  return { policyId, bucketHash, windowId, limit, used, reserved: BigInt(o_reserved?.[index] ?? 0) };
+}
+
+function figureColumns({ costNano, tokens, searchUnits }: UsageFigures) {
+  return { cost_nano: String(costNano), tokens: String(tokens), search_units: String(searchUnits) };
+}
+
+function limitOf({ limit }: Charge): bigint {
+  return limit > MAX_LIMIT ? MAX_LIMIT : limit;
+}

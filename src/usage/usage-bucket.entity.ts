@@ -1,0 +1,78 @@
+import { Column, CreateDateColumn, Entity, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import type { UsageUnit } from '../common/money/units.js';
+
+/**
+ * What one group of calls used of one policy in one window. `used` is always the sum of the ledger's charges and of the
+ * adjustments; written by `usage_batch` and `usage_reset` only.
+ */
+@Entity('usage_buckets')
+@Index('uq_usage_buckets_ordinal', ['policyId', 'windowId', 'ordinal'], { unique: true })
+export class UsageBucket {
+  @PrimaryColumn({ name: 'policy_id', type: 'uuid', primaryKeyConstraintName: 'pk_usage_buckets' })
+  readonly policyId!: string;
+
+  @PrimaryColumn({
+    name: 'bucket_hash',
+    type: 'varchar',
+    length: 22,
+    primaryKeyConstraintName: 'pk_usage_buckets',
+  })
+  readonly bucketHash!: string;
+
+  @PrimaryColumn({ name: 'window_id', type: 'varchar', length: 16, primaryKeyConstraintName: 'pk_usage_buckets' })
+  readonly windowId!: string;
+
+  /** Its name in the API. */
+  @Index('uq_usage_buckets_id', { unique: true })
+  @Column({ type: 'uuid' })
+  readonly id!: string;
+
+  /** The how manieth of its policy and window, from 1. */
+  @Column({ type: 'integer' })
+  readonly ordinal!: number;
+
+  @Column({ name: 'organisation_id', type: 'uuid' })
+  readonly organisationId!: string;
+
+  /** The policy's; null: the whole organisation. */
+  @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
+  readonly workspaceId!: string | null;
+
+  @Column({ name: 'value_key', type: 'varchar', length: 2048 })
+  readonly valueKey!: string;
+
+  @Column({ type: 'varchar', length: 8 })
+  readonly unit!: UsageUnit;
+
+  @Column({ type: 'bigint', default: 0 })
+  readonly used!: string;
+
+  /** Expected of calls under way. */
+  @Column({ type: 'bigint', default: 0 })
+  readonly reserved!: string;
+
+  /** As of the last admission: decides when alerts are raised. */
+  @Column({ name: 'credit_limit', type: 'bigint' })
+  readonly creditLimit!: string;
+
+  @Column({ name: 'alert_threshold', type: 'bigint', nullable: true })
+  readonly alertThreshold!: string | null;
+
+  /** Goes up with every reset, after which alerts are raised again. */
+  @Column({ type: 'integer', default: 0 })
+  readonly epoch!: number;
+
+  /** Of the last reset by hand, by the database's clock. */
+  @Column({ name: 'reset_at', type: 'timestamptz', nullable: true })
+  readonly resetAt!: Date | null;
+
+  /** When its window ends. */
+  @Column({ name: 'resets_at', type: 'timestamptz', nullable: true })
+  readonly resetsAt!: Date | null;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  readonly createdAt!: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
+  readonly updatedAt!: Date;
+}

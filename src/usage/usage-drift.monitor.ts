@@ -1,0 +1,52 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock } from '../common/time/clock.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { usageDrift } from './drift.js';
+
+const INTERVAL_MS = 900_000;
+/** Buckets that changed since then: twice the interval, so that none is missed. */
+const LOOK_BACK_MS = 2 * INTERVAL_MS;
+
+/** Compares the counters with the ledger now and then, so that a defect in counting is seen before a bill is. */
+@Injectable()
+export class UsageDriftMonitor implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    private readonly metrics: Metrics,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.check(), INTERVAL_MS).unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** Never rejects: the next round tries again. */
+  check(): Promise<void> {
+    this.running ??= this.compare().finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  private async compare(): Promise<void> {
+    try {
+      const drifting = await usageDrift(this.dataSource, new Date(this.clock.now().getTime() - LOOK_BACK_MS));
+      const sum = drifting.reduce((total, { drift }) => total + (drift < 0n ? -drift : drift), 0n);
+      this.metrics.usageDrift.set(Number(sum));
+      for (const { bucketId, policyId, windowId, drift } of drifting) {
+        this.logger.error({ event: 'usage_drift', bucketId, policyId, windowId, drift: String(drift) });
+      }
+    } catch (cause) {
+      this.logger.warn({ event: 'usage_drift_check_failed', err: cause });
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { UsageFacts } from './usage-facts.js';
+import type { SettlementStatus } from './usage-store.types.js';
+
+/**
+ * The ledger: one row for each call that went out. Rows are only added; one that was presumed becomes the truth when that
+ * is known. Partitioned by month; written by `usage_batch` only.
+ */
+@Entity('usage_events')
+@Index('ix_usage_events_organisation', ['organisationId', 'at'])
+export class UsageEvent extends UsageFacts {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_usage_events' })
+  readonly id!: string;
+
+  /** When the call was admitted. */
+  @PrimaryColumn({ type: 'timestamptz', primaryKeyConstraintName: 'pk_usage_events' })
+  readonly at!: Date;
+
+  @Column({ type: 'varchar', length: 16 })
+  readonly status!: SettlementStatus;
+
+  /** When the buckets were charged, by the database's clock. */
+  @Column({ name: 'charged_at', type: 'timestamptz', default: () => 'clock_timestamp()' })
+  readonly chargedAt!: Date;
+}

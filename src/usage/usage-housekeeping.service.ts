@@ -1,0 +1,72 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock } from '../common/time/clock.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
+import { USAGE_STORE } from './usage-store.token.js';
+import type { UsageStore } from './usage-store.types.js';
+
+const ROUND_MS = 5_000;
+/** Months for which the ledger has partitions, besides the one that it is. */
+const MONTHS_AHEAD = 2;
+const PARTITIONS_EVERY_MS = 3_600_000;
+
+/** What has to happen by itself: charges left behind by gateways that died, and partitions of the months to come. */
+@Injectable()
+export class UsageHousekeepingService implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private round: Promise<void> | undefined;
+  /** Unix milliseconds. */
+  private partitionsMadeAt = -Infinity;
+
+  constructor(
+    @Inject(USAGE_STORE) private readonly store: UsageStore,
+    @Inject(DataSource) private readonly dataSource: Pick<DataSource, 'query'>,
+    private readonly clock: Clock,
+    @Inject(USAGE_OBSERVER) private readonly observer: UsageObserver,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.tidy(), ROUND_MS).unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.round;
+  }
+
+  /** One round; while one is under way, that one. Never rejects: the next round tries again what failed. */
+  tidy(): Promise<void> {
+    this.round ??= this.run().finally(() => (this.round = undefined));
+    return this.round;
+  }
+
+  private async run(): Promise<void> {
+    const now = this.clock.now();
+    await this.attempt('reap', () => this.store.reap(now));
+    await this.attempt('partitions', () => this.makePartitions(now));
+    await this.attempt('count', () => this.countReservations());
+  }
+
+  private async attempt(task: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (cause) {
+      this.logger.warn({ event: 'usage_housekeeping_failed', task, err: cause });
+    }
+  }
+
+  private async makePartitions(now: Date): Promise<void> {
+    if (now.getTime() - this.partitionsMadeAt < PARTITIONS_EVERY_MS) return;
+    await this.dataSource.query('SELECT usage_make_partitions($1, $2)', [now, MONTHS_AHEAD]);
+    this.partitionsMadeAt = now.getTime();
+  }
+
+  private async countReservations(): Promise<void> {
+    const [row]: readonly { readonly count: number }[] = await this.dataSource.query(
+      'SELECT count(*)::integer AS count FROM usage_reservations',
+    );
+    this.observer.reservationsOpen(row?.count ?? 0);
+  }
+}

@@ -1,0 +1,112 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { invalidField } from '../common/errors/gateway.error.js';
+import { fromScaled } from '../common/money/decimal.js';
+import { toSkipTake } from '../common/pagination/list.js';
+import { Clock } from '../common/time/clock.js';
+import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type { TimeBucket, UsageReportQuery } from './dto/usage-report.query.js';
+import { countOf, pageOf, type ReportRange, reportStatement, type Statement } from './report-statement.js';
+import type { ReportKey } from './report-keys.js';
+import type { UsagePeriodResponse, UsageReportResponse } from './usage-report.response.js';
+
+const DAY_MS = 86_400_000;
+const DEFAULT_RANGE_MS = 30 * DAY_MS;
+const MAX_DAYS: Readonly<Record<TimeBucket, number>> = { hour: 31, day: 366, month: 3_660, none: 3_660 };
+const NANO_DECIMALS = 9;
+
+/** Sums arrive as text: they may be more than a number holds. */
+type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'search_units' | 'presumed', string>> &
+  Readonly<Record<`g${number}`, string | null>> & { readonly start: Date };
+
+/** Adds up the ledger. */
+@Injectable()
+export class UsageReport {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    private readonly workspaces: WorkspacesService,
+    private readonly clock: Clock,
+  ) {}
+
+  async read(principal: Principal, query: UsageReportQuery): Promise<UsageReportResponse> {
+    const range = await this.rangeOf(principal, query);
+    const { skip, take } = toSkipTake(query);
+    const statement = reportStatement(range);
+    const rows = await this.run<Row>(pageOf(statement, range.groupBy.length, skip, take));
+    // A page that is not full is the last one, unless it is beyond it.
+    const isLast = rows.length < take && (rows.length > 0 || skip === 0);
+    const total = isLast ? skip + rows.length : await this.count(statement);
+    return { object: 'list', data: rows.map((row) => toPeriod(row, range)), total };
+  }
+
+  private async rangeOf(principal: Principal, query: UsageReportQuery): Promise<ReportRange> {
+    const { bucket, group_by: groupBy = [], workspace_id: ref, metadata } = query;
+    const { api_key: api_key_id, virtual_key, provider, model, endpoint, mcp_server, mcp_tool } = query;
+    const { from, to } = this.timesOf(query);
+    const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
+    return {
+      organisationId: principal.organisationId,
+      workspaceId: workspaceId ?? undefined,
+      from,
+      to,
+      bucket,
+      groupBy,
+      filters: withoutUndefined({ api_key_id, virtual_key, provider, model, endpoint, mcp_server, mcp_tool }),
+      metadata,
+    };
+  }
+
+  private timesOf(query: UsageReportQuery): Pick<ReportRange, 'from' | 'to'> {
+    const to = query.to === undefined ? this.clock.now() : fromUnixSeconds(query.to);
+    const from = query.from === undefined ? new Date(to.getTime() - DEFAULT_RANGE_MS) : fromUnixSeconds(query.from);
+    const maxDays = MAX_DAYS[query.bucket];
+    if (from >= to) throw invalidField('from', 'must be before to');
+    if (to.getTime() - from.getTime() > maxDays * DAY_MS) {
+      throw invalidField('from', `must be at most ${maxDays} days before to with bucket ${query.bucket}`);
+    }
+    return { from, to };
+  }
+
+  private async count(statement: Statement): Promise<number> {
+    const [row] = await this.run<{ readonly total: string }>(countOf(statement));
+    return Number(row?.total ?? 0);
+  }
+
+  private run<Result>({ sql, parameters }: Statement): Promise<readonly Result[]> {
+    return this.dataSource.query(sql, [...parameters]);
+  }
+}
+
+function toPeriod(row: Row, { bucket, groupBy, to }: ReportRange): UsagePeriodResponse {
+  return {
+    object: 'usage-bucket',
+    start: toUnixSeconds(row.start),
+    end: toUnixSeconds(endOf(bucket, row.start, to)),
+    group: groupOf(row, groupBy),
+    calls: Number(row.calls),
+    cost: fromScaled(BigInt(row.cost_nano), NANO_DECIMALS),
+    tokens: Number(row.tokens),
+    search_units: Number(row.search_units),
+    presumed_calls: Number(row.presumed),
+  };
+}
+
+function groupOf(row: Row, groupBy: readonly ReportKey[]): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(groupBy.map((key, index) => [key, row[`g${index}`] ?? null]));
+}
+
+function endOf(bucket: TimeBucket, start: Date, to: Date): Date {
+  switch (bucket) {
+    case 'hour':
+      return new Date(start.getTime() + DAY_MS / 24);
+    case 'day':
+      return new Date(start.getTime() + DAY_MS);
+    case 'month':
+      return new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1));
+    case 'none':
+      return to;
+  }
+}

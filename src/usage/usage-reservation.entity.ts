@@ -1,0 +1,25 @@
+import { Column, CreateDateColumn, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { UsageUnit } from '../common/money/units.js';
+import { UsageFacts } from './usage-facts.js';
+
+/** A call under way: what it is expected to use at most. Written and removed by `usage_batch` only. */
+@Entity('usage_reservations')
+export class UsageReservation extends UsageFacts {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_usage_reservations' })
+  readonly id!: string;
+
+  @Column({ type: 'timestamptz' })
+  readonly at!: Date;
+
+  /** From then on its gateway is taken for dead. */
+  @Index('ix_usage_reservations_expires_at')
+  @Column({ name: 'expires_at', type: 'timestamptz' })
+  readonly expiresAt!: Date;
+
+  /** Of the buckets, in their order. */
+  @Column({ type: 'text', array: true })
+  readonly units!: UsageUnit[];
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  readonly createdAt!: Date;
+}

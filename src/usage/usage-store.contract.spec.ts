@@ -1,0 +1,469 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { memoryHarness } from './__fixtures__/memory-harness.js';
+import { postgresHarness } from './__fixtures__/postgres-harness.js';
+import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
+import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import type { Adjustment, Charge, Reservation } from './usage-store.types.js';
+
+const MAX_BUCKETS = 3;
+const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() };
+const LEASE_OVER = (reservation: Reservation): Date => new Date(reservation.at.getTime() + reservation.leaseMs + 1);
+const ALERTS = { threshold: 'usage_limit.threshold_reached', exhausted: 'usage_limit.exhausted' } as const;
+
+// Another store: one more line.
+describe.each([memoryHarness, postgresHarness])('the $name usage store', (harness) => {
+  let started: StartedHarness;
+  let tested: TestedStore;
+
+  beforeAll(async () => {
+    started = await harness.start();
+  });
+
+  afterAll(() => started.stop());
+
+  beforeEach(async () => {
+    tested = await started.open(MAX_BUCKETS);
+  });
+
+  afterEach(async () => {
+    await tested.store.close();
+    expect(await tested.drifting()).toEqual([]);
+  });
+
+  const admit = async (charges: readonly Charge[], facts: Partial<Reservation> = {}): Promise<Reservation> => {
+    const reservation = reservationOf(charges, facts);
+    expect((await tested.store.reserve(reservation)).kind).toBe('admitted');
+    return reservation;
+  };
+  const spend = async (charge: Charge, amount: bigint): Promise<Reservation> => {
+    const reservation = await admit([charge], { estimate: cost(amount) });
+    await tested.store.settle(settlementOf(reservation));
+    return reservation;
+  };
+  const nothingWritten = async (): Promise<void> => {
+    expect(await tested.ledger()).toEqual([]);
+    expect(await tested.openReservations()).toBe(0);
+    expect(await tested.alerts()).toEqual([]);
+  };
+
+  describe('admission', () => {
+    it('reserves what is expected in every bucket, and says what is left', async () => {
+      const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 5_000n })];
+      const outcome = await tested.store.reserve(reservationOf([money, tokens], { estimate: cost(10n, 700n) }));
+      expect(outcome).toEqual({
+        kind: 'admitted',
+        buckets: [
+          expect.objectContaining({ policyId: money.policyId, used: 0n, reserved: 10n, limit: 100n }),
+          expect.objectContaining({ policyId: tokens.policyId, used: 0n, reserved: 700n, limit: 5_000n }),
+        ],
+      });
+      expect(await tested.bucket(tokens)).toEqual({ used: 0n, reserved: 700n, epoch: 0 });
+      expect(await tested.ledger()).toEqual([]);
+    });
+
+    it('goes exactly up to the limit', async () => {
+      const charge = chargeOf();
+      await spend(charge, 90n);
+      await admit([charge]);
+      expect(await tested.bucket(charge)).toEqual({ used: 90n, reserved: 10n, epoch: 0 });
+    });
+
+    it('refuses what would exceed the limit even alone', async () => {
+      const charge = chargeOf();
+      await spend(charge, 91n);
+      expect(await tested.store.reserve(reservationOf([charge]))).toEqual({
+        kind: 'exceeded',
+        failing: [
+          {
+            policyId: charge.policyId,
+            bucketHash: charge.bucketHash,
+            windowId: charge.windowId,
+            used: 91n,
+            reserved: 0n,
+            limit: 100n,
+          },
+        ],
+      });
+    });
+
+    it('tells the caller when only calls under way are in the way', async () => {
+      const charge = chargeOf();
+      await admit([charge], { estimate: cost(95n) });
+      expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('contended');
+    });
+
+    it('is all or nothing: a refusal by one bucket leaves no trace in any', async () => {
+      const [open, full, alsoFull] = [chargeOf(), chargeOf({ limit: 9n }), chargeOf({ limit: 0n })];
+      const outcome = await tested.store.reserve(reservationOf([open, full, alsoFull]));
+      expect(outcome).toMatchObject({ kind: 'exceeded', failing: [{ limit: 9n }, { limit: 0n }] });
+      expect(await Promise.all([open, full, alsoFull].map((charge) => tested.bucket(charge)))).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      await nothingWritten();
+    });
+
+    it('goes without any charge', async () => {
+      const reservation = await admit([]);
+      await tested.store.settle(settlementOf(reservation));
+      expect(await tested.ledger()).toEqual([expect.objectContaining({ id: reservation.id, amounts: [] })]);
+    });
+
+    it.each([
+      ['0', 0n, 'exceeded'],
+      ['a millionth of a dollar', 1_000n, 'admitted'],
+      ['a million million dollars', 10n ** 21n, 'admitted'],
+    ])('knows a limit of %s', async (_what, limit, kind) => {
+      expect((await tested.store.reserve(reservationOf([chargeOf({ limit })]))).kind).toBe(kind);
+    });
+
+    it('lets what is free pass a limit that is used up', async () => {
+      const charge = chargeOf({ limit: 0n });
+      const reservation = await admit([charge], { estimate: cost(0n) });
+      await tested.store.settle(settlementOf(reservation));
+      expect(await tested.alerts()).toEqual([]);
+    });
+
+    it('only counts where a policy only watches', async () => {
+      const charge = chargeOf({ enforced: false, limit: 5n });
+      const reservation = await admit([charge]);
+      await tested.store.settle(settlementOf(reservation));
+      await admit([charge]);
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 10n, epoch: 0 });
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('uses the limit of the moment: lowered, it refuses; raised after exhaustion, it admits', async () => {
+      const charge = chargeOf();
+      await spend(charge, 60n);
+      expect((await tested.store.reserve(reservationOf([{ ...charge, limit: 50n }]))).kind).toBe('exceeded');
+      await spend(charge, 40n);
+      expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('exceeded');
+      await admit([{ ...charge, limit: 200n }]);
+    });
+
+    it('counts each window by itself', async () => {
+      const november = chargeOf();
+      await spend(november, 100n);
+      await admit([{ ...november, windowId: '2026-12' }]);
+      expect(await tested.bucket({ ...november, windowId: '2026-12' })).toMatchObject({ used: 0n, reserved: 10n });
+    });
+
+    it('refuses figures that no counter holds', async () => {
+      const absurd = reservationOf([chargeOf()], { estimate: cost(10n ** 16n) });
+      await expect(tested.store.reserve(absurd)).rejects.toThrow(RangeError);
+      await expect(tested.store.reserve({ ...absurd, estimate: cost(-1n) })).rejects.toThrow(RangeError);
+      await nothingWritten();
+    });
+  });
+
+  describe('200 callers at once', () => {
+    it('never spend more than the limit, and use it up', async () => {
+      const charges = [chargeOf({ limit: 1_000n }), chargeOf({ limit: 1_500n }), chargeOf({ limit: 2_000n })];
+      const reservations = Array.from({ length: 200 }, () => reservationOf(charges));
+      const outcomes = await Promise.all(reservations.map((reservation) => tested.store.reserve(reservation)));
+      const admitted = reservations.filter((_, index) => outcomes[index]?.kind === 'admitted');
+      expect(admitted).toHaveLength(100);
+      expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['admitted', 'contended']));
+      await Promise.all(admitted.map((reservation) => tested.store.settle(settlementOf(reservation))));
+      for (const charge of charges)
+        expect(await tested.bucket(charge)).toEqual({ used: 1_000n, reserved: 0n, epoch: 0 });
+      expect((await tested.ledger()).map(({ id }) => id).sort()).toEqual(admitted.map(({ id }) => id).sort());
+    });
+
+    it('raise each alert once', async () => {
+      const charge = chargeOf({ limit: 1_000n, threshold: 500n });
+      const calls = Array.from({ length: 200 }, async () => {
+        const reservation = reservationOf([charge]);
+        const { kind } = await tested.store.reserve(reservation);
+        if (kind === 'admitted') await tested.store.settle(settlementOf(reservation));
+      });
+      await Promise.all(calls);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.threshold]);
+    });
+  });
+
+  describe('settlement', () => {
+    it('charges the true amount, each bucket in its unit', async () => {
+      const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 5_000n })];
+      const reservation = await admit([money, tokens], { estimate: cost(10n, 700n) });
+      await tested.store.settle(settlementOf(reservation, { figures: cost(7n, 650n) }));
+      expect(await tested.bucket(money)).toEqual({ used: 7n, reserved: 0n, epoch: 0 });
+      expect(await tested.bucket(tokens)).toEqual({ used: 650n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toEqual([
+        { id: reservation.id, status: 'settled', costNano: 7n, tokens: 650n, source: 'provider', amounts: [7n, 650n] },
+      ]);
+    });
+
+    it('may be more than was expected, and more than the limit', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge], { estimate: cost(100n) });
+      await tested.store.settle(settlementOf(reservation, { figures: cost(130n) }));
+      expect(await tested.bucket(charge)).toEqual({ used: 130n, reserved: 0n, epoch: 0 });
+    });
+
+    it('goes to the window that admitted the call', async () => {
+      const november = chargeOf();
+      const before = await admit([november]);
+      await admit([{ ...november, windowId: '2026-12' }]);
+      await tested.store.settle(settlementOf(before));
+      expect(await tested.bucket(november)).toMatchObject({ used: 10n, reserved: 0n });
+      expect(await tested.bucket({ ...november, windowId: '2026-12' })).toMatchObject({ used: 0n, reserved: 10n });
+    });
+
+    it('frees room for the next at once', async () => {
+      const charge = chargeOf();
+      const first = await admit([charge], { estimate: cost(100n) });
+      const [, outcome] = await Promise.all([
+        tested.store.settle(settlementOf(first, { figures: cost(1n) })),
+        tested.store.reserve(reservationOf([charge])),
+      ]);
+      expect(outcome.kind).toBe('admitted');
+    });
+
+    it('charges a reservation that the store has lost', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      await tested.lose(reservation.id);
+      await tested.store.settle(settlementOf(reservation, { figures: cost(12n) }));
+      await tested.store.settle(settlementOf(reservation, { figures: cost(12n) }));
+      expect(await tested.bucket(charge)).toEqual({ used: 12n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toHaveLength(1);
+    });
+
+    it('charges what was never there, bucket and all', async () => {
+      const charges = [chargeOf(), chargeOf()];
+      await tested.store.settle(settlementOf(reservationOf(charges)));
+      for (const charge of charges) expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+    });
+  });
+
+  describe('a repeated', () => {
+    it('reservation is admitted once', async () => {
+      const charge = chargeOf({ limit: 10n });
+      const reservation = await admit([charge]);
+      expect((await tested.store.reserve(reservation)).kind).toBe('admitted');
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 10n, epoch: 0 });
+      await tested.store.settle(settlementOf(reservation));
+      expect((await tested.store.reserve(reservation)).kind).toBe('admitted');
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+      expect(await tested.openReservations()).toBe(0);
+    });
+
+    it('reservation at the same moment is admitted once', async () => {
+      const charge = chargeOf();
+      const reservation = reservationOf([charge]);
+      const outcomes = await Promise.all([tested.store.reserve(reservation), tested.store.reserve(reservation)]);
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 10n, epoch: 0 });
+    });
+
+    it('settlement charges once, whatever it says the second time', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      await tested.store.settle(settlementOf(reservation));
+      await tested.store.settle(settlementOf(reservation));
+      await tested.store.settle(settlementOf(reservation, { figures: cost(50n) }));
+      await tested.store.settle(settlementOf(reservation, { status: 'presumed' }));
+      await tested.store.release(reservation.id, reservation.at);
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toEqual([expect.objectContaining({ status: 'settled', costNano: 10n })]);
+    });
+
+    it('release and record do nothing more', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      await tested.store.release(reservation.id, reservation.at);
+      await tested.store.release(reservation.id, reservation.at);
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 0 });
+      await nothingWritten();
+      const { id, at, dimensions } = reservationOf([]);
+      const usage = {
+        id,
+        at,
+        dimensions,
+        figures: cost(3n),
+        source: 'provider',
+        priceId: null,
+        status: 'settled',
+      } as const;
+      await Promise.all([tested.store.record(usage), tested.store.record(usage)]);
+      expect(await tested.ledger()).toEqual([
+        { id, status: 'settled', costNano: 3n, tokens: 0n, source: 'provider', amounts: [] },
+      ]);
+    });
+  });
+
+  describe('a reservation whose gateway died', () => {
+    it('is charged as expected, and marked as presumed', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      expect(await tested.store.reap(reservation.at)).toBe(0);
+      expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(1);
+      expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(0);
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toEqual([
+        expect.objectContaining({ status: 'presumed', source: 'computed', amounts: [10n] }),
+      ]);
+    });
+
+    it('is left alone when its lease was made longer', async () => {
+      const now = new Date();
+      const reservation = await admit([chargeOf()], { at: now });
+      tested.clock.advance(30_000);
+      await tested.store.extend(reservation.id, 60_000);
+      expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(0);
+      expect(await tested.store.reap(new Date(now.getTime() + 120_000))).toBe(1);
+      await tested.store.extend(reservation.id, 60_000);
+      expect(await tested.openReservations()).toBe(0);
+    });
+
+    it.each([3n, 10n, 25n])('is corrected when the truth, %s, arrives late', async (truth) => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      await tested.store.reap(LEASE_OVER(reservation));
+      const late = settlementOf(reservation, { figures: cost(truth) });
+      await tested.store.settle(late);
+      await tested.store.settle(late);
+      expect(await tested.bucket(charge)).toEqual({ used: truth, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toEqual([
+        expect.objectContaining({ status: 'settled', source: 'provider', costNano: truth, amounts: [truth] }),
+      ]);
+    });
+
+    it('leaves nothing behind when it turns out that nothing was sent', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      await tested.store.reap(LEASE_OVER(reservation));
+      await tested.store.release(reservation.id, reservation.at);
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toEqual([]);
+    });
+
+    it('does not lower what was used since a reset', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      await tested.store.reap(LEASE_OVER(reservation));
+      await tested.store.reset(charge, ADJUSTMENT);
+      await spend(charge, 5n);
+      await tested.store.settle(settlementOf(reservation, { figures: cost(2n) }));
+      expect(await tested.bucket(charge)).toEqual({ used: 5n, reserved: 0n, epoch: 1 });
+      expect(await tested.adjustments()).toEqual([-10n, 8n]);
+    });
+  });
+
+  describe('a reset', () => {
+    it('is an adjustment: usage is zero, what is under way stays reserved and is charged to what follows', async () => {
+      const charge = chargeOf();
+      await spend(charge, 60n);
+      const open = await admit([charge]);
+      expect(await tested.store.reset(charge, ADJUSTMENT)).toBe(true);
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 10n, epoch: 1 });
+      expect(await tested.adjustments()).toEqual([-60n]);
+      expect(await tested.ledger()).toHaveLength(1);
+      await tested.store.settle(settlementOf(open));
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 1 });
+    });
+
+    it('arms the alerts again', async () => {
+      const charge = chargeOf({ threshold: 50n });
+      await spend(charge, 60n);
+      await tested.store.reset(charge, ADJUSTMENT);
+      await spend(charge, 60n);
+      expect(await tested.alerts()).toEqual(['usage_limit.reset', ALERTS.threshold, ALERTS.threshold]);
+    });
+
+    it('knows no bucket that was never used', async () => {
+      expect(await tested.store.reset(chargeOf(), ADJUSTMENT)).toBe(false);
+    });
+  });
+
+  describe('alerts', () => {
+    it('are raised by the settlement that reaches the line, not by the reservation', async () => {
+      const charge = chargeOf({ threshold: 10n });
+      const reservation = await admit([charge]);
+      expect(await tested.alerts()).toEqual([]);
+      await tested.store.settle(settlementOf(reservation));
+      await tested.store.settle(settlementOf(reservation));
+      await spend(charge, 20n);
+      expect(await tested.alerts()).toEqual([ALERTS.threshold]);
+    });
+
+    it('both come of one call that crosses both lines', async () => {
+      await spend(chargeOf({ threshold: 50n }), 100n);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.threshold]);
+    });
+
+    it('come once when a correction takes the usage back and it grows again', async () => {
+      const charge = chargeOf({ threshold: 10n });
+      const reservation = await admit([charge]);
+      await tested.store.reap(LEASE_OVER(reservation));
+      await tested.store.settle(settlementOf(reservation, { figures: cost(1n) }));
+      await spend(charge, 20n);
+      expect(await tested.alerts()).toEqual([ALERTS.threshold]);
+    });
+
+    it('come again for a limit that was raised', async () => {
+      const charge = chargeOf();
+      await spend(charge, 100n);
+      await spend({ ...charge, limit: 150n }, 50n);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
+    });
+  });
+
+  describe('the cap on the buckets of a policy', () => {
+    const crowd = (charge: Charge, count: number): readonly Charge[] =>
+      Array.from({ length: count }, (_, index) => ({
+        ...charge,
+        bucketHash: `bucket-${index}`,
+        valueKey: `user:${index}`,
+      }));
+
+    it('refuses what would need one more, also at once, and lets known ones pass', async () => {
+      const charges = crowd(chargeOf(), 10);
+      const outcomes = await Promise.all(charges.map((charge) => tested.store.reserve(reservationOf([charge]))));
+      expect(outcomes.map(({ kind }) => kind).sort()).toEqual([
+        ...Array.from({ length: MAX_BUCKETS }, () => 'admitted'),
+        ...Array.from({ length: 10 - MAX_BUCKETS }, () => 'crowded'),
+      ]);
+      const known = charges.filter((_, index) => outcomes[index]?.kind === 'admitted');
+      for (const charge of known) await admit([charge]);
+      expect(await tested.openReservations()).toBe(2 * MAX_BUCKETS);
+    });
+
+    it('holds for each policy and window by itself', async () => {
+      const charge = chargeOf();
+      for (const one of crowd(charge, MAX_BUCKETS)) await admit([one]);
+      await admit(crowd({ ...charge, windowId: '2026-12' }, 1));
+      await admit([chargeOf()]);
+    });
+
+    it('refuses nobody where a policy only watches: one too many is not counted', async () => {
+      const watching = chargeOf({ enforced: false });
+      const strict = chargeOf();
+      for (const charge of crowd(watching, MAX_BUCKETS)) await admit([charge]);
+      const [extra = watching] = crowd(watching, MAX_BUCKETS + 1).slice(-1);
+      const reservation = await admit([extra, strict]);
+      await tested.store.settle(settlementOf(reservation));
+      expect(await tested.bucket(extra)).toBeUndefined();
+      expect(await tested.bucket(strict)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+    });
+
+    it('is not reached by calls that were refused', async () => {
+      const charge = chargeOf();
+      for (const one of crowd({ ...charge, limit: 5n }, 5))
+        expect((await tested.store.reserve(reservationOf([one]))).kind).toBe('exceeded');
+      for (const one of crowd(charge, MAX_BUCKETS)) await admit([one]);
+    });
+  });
+
+  it('writes what is waiting before it closes', async () => {
+    const charge = chargeOf();
+    const reservation = await admit([charge]);
+    const settled = tested.store.settle(settlementOf(reservation));
+    await tested.store.close();
+    await settled;
+    expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+  });
+});

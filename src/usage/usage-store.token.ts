@@ -1,0 +1,2 @@
+/** Injection token of the process's UsageStore. */
+export const USAGE_STORE = Symbol('USAGE_STORE');

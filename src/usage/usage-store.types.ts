@@ -1,0 +1,142 @@
+import type { NanoDollars, UsageUnit } from '../common/money/units.js';
+
+/** What a call used, or is expected to use at most. */
+export interface UsageFigures {
+  readonly costNano: NanoDollars;
+  readonly tokens: bigint;
+  readonly searchUnits: bigint;
+}
+
+/** `provider`: its own figure; `computed`: exact, by its rules; `estimated`: an upper bound of ours. */
+export type FigureSource = 'provider' | 'computed' | 'estimated';
+
+/** `presumed`: what really happened is not known, the estimate is charged. */
+export type SettlementStatus = 'settled' | 'presumed';
+
+/** A bucket of a policy in one window of time. */
+export interface BucketKey {
+  readonly policyId: string;
+  /** 22 characters of base64url: the hash of the grouped values. */
+  readonly bucketHash: string;
+  /** `cum`, `2026-11`, `2026-W47`. */
+  readonly windowId: string;
+}
+
+/** One bucket that a call is charged to. */
+export interface Charge extends BucketKey {
+  /** Readable: `api_key:<id>|metadata.user:alice`. */
+  readonly valueKey: string;
+  /** The policy's; null: the whole organisation. */
+  readonly workspaceId: string | null;
+  readonly unit: UsageUnit;
+  /** In the policy's unit. */
+  readonly limit: bigint;
+  /** Crossing it raises an alert. */
+  readonly threshold: bigint | undefined;
+  /** false: counted, never refused (monitor). */
+  readonly enforced: boolean;
+  /** When the window ends, for the alert; undefined: never. */
+  readonly resetsAt: Date | undefined;
+}
+
+/** Who called what: the dimensions of the ledger. Ids and names, never content. */
+export interface UsageDimensions {
+  readonly organisationId: string;
+  readonly workspaceId: string | null;
+  readonly apiKeyId: string;
+  readonly virtualKey: string | null;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly endpoint: string;
+  readonly mcpServer: string | null;
+  readonly mcpTool: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly traceId: string;
+  /** 1 for the first attempt at the provider. */
+  readonly attempt: number;
+}
+
+export interface Reservation {
+  /** UUIDv7 of the attempt: the idempotency key of all that follows. */
+  readonly id: string;
+  /** When the call was admitted: decides its windows and its partition of the ledger. */
+  readonly at: Date;
+  readonly leaseMs: number;
+  readonly dimensions: UsageDimensions;
+  readonly estimate: UsageFigures;
+  readonly estimateSource: FigureSource;
+  /** Row of the price that was used; null: nothing to pay, or unpriced and allowed. */
+  readonly priceId: string | null;
+  readonly charges: readonly Charge[];
+}
+
+export interface BucketState extends BucketKey {
+  readonly used: bigint;
+  readonly reserved: bigint;
+  readonly limit: bigint;
+}
+
+/**
+ * `exceeded`: it would not fit even if nothing else were under way. `contended`: only calls under way are in the way.
+ * `crowded`: the policy has as many buckets as it may have.
+ */
+export type ReserveOutcome =
+  | { readonly kind: 'admitted'; readonly buckets: readonly BucketState[] }
+  | { readonly kind: 'exceeded' | 'contended' | 'crowded'; readonly failing: readonly BucketState[] };
+
+export interface Settlement {
+  /** As it was admitted: a store that has lost it charges it from here. */
+  readonly reservation: Reservation;
+  readonly figures: UsageFigures;
+  readonly source: FigureSource;
+  readonly priceId: string | null;
+  readonly status: SettlementStatus;
+}
+
+/** A call that no policy matches: only noted in the ledger. */
+export type UnlimitedUsage = Pick<Reservation, 'id' | 'at' | 'dimensions'> &
+  Pick<Settlement, 'figures' | 'source' | 'priceId' | 'status'>;
+
+/** Where usage is counted. Every method is atomic, and safe to repeat with the same id (a reset: only once it failed). */
+export interface UsageStore {
+  /**
+   * Admits a call into all of its buckets or into none, within two seconds.
+   * @throws StoreUnavailableError
+   */
+  reserve(reservation: Reservation): Promise<ReserveOutcome>;
+  /**
+   * Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed.
+   * Kept until it is written, like `release` and `record`: nobody has to wait for it.
+   */
+  settle(settlement: Settlement): Promise<void>;
+  /** Nothing was sent: gives the reservation back, and leaves no row in the ledger. */
+  release(id: string, at: Date): Promise<void>;
+  /** Notes usage that no policy limits. */
+  record(usage: UnlimitedUsage): Promise<void>;
+  /** Keeps a long call's reservation from being presumed spent. */
+  extend(id: string, leaseMs: number): Promise<void>;
+  /** Settles as presumed what was left behind by gateways that died; the number of reservations. */
+  reap(now: Date): Promise<number>;
+  /**
+   * Sets a bucket's usage of its window back to zero by an adjustment. Calls under way stay reserved.
+   * Whether the organisation has such a bucket.
+   */
+  reset(bucket: BucketKey, adjustment: Adjustment): Promise<boolean>;
+  /** Waits for what is queued, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+export interface Adjustment {
+  readonly organisationId: string;
+  readonly actorId: string;
+  readonly reason: string;
+  readonly at: Date;
+}
+
+/** The counters cannot be reached: a call that a policy limits must not go out. */
+export class StoreUnavailableError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('the usage store cannot be reached', options);
+    this.name = 'StoreUnavailableError';
+  }
+}

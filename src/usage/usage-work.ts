@@ -1,0 +1,47 @@
+import type { Charge, Reservation, Settlement, UnlimitedUsage, UsageFigures } from './usage-store.types.js';
+
+/** A charge with its amount, in the unit of its policy. */
+export interface AmountCharge {
+  readonly charge: Charge;
+  readonly amount: bigint;
+}
+
+/** One thing to do in a batch. The id is that of the call; a batch has one work for each id. */
+export type UsageWork =
+  | { readonly kind: 'reserve'; readonly id: string; readonly reservation: Reservation }
+  | { readonly kind: 'settle'; readonly id: string; readonly settlement: Settlement }
+  | { readonly kind: 'release'; readonly id: string; readonly at: Date }
+  | { readonly kind: 'extend'; readonly id: string; readonly expiresAt: Date }
+  | {
+      readonly kind: 'record';
+      readonly id: string;
+      readonly usage: UnlimitedUsage;
+      /** Of a reservation that got lost. */
+      readonly charges: readonly AmountCharge[];
+    };
+
+/** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
+const MAX_FIGURE = 10n ** 15n;
+
+/** What a charge comes to: money or tokens, as its policy counts. */
+export function amountOf(figures: UsageFigures, { unit }: Charge): bigint {
+  return unit === 'cost' ? figures.costNano : figures.tokens;
+}
+
+/** Figures that a counter could not hold must not get as far as the counter. */
+export function assertCountable(figures: UsageFigures): void {
+  for (const [name, figure] of Object.entries(figures)) {
+    if (figure < 0n || figure > MAX_FIGURE) throw new RangeError(`${name} is outside of what can be counted`);
+  }
+}
+
+/** A settlement whose reservation is not there any more, as usage in its own right. */
+export function asRecord({ reservation, ...settlement }: Settlement): UsageWork {
+  const { id, at, dimensions, charges } = reservation;
+  return {
+    kind: 'record',
+    id,
+    usage: { id, at, dimensions, ...settlement },
+    charges: charges.map((charge) => ({ charge, amount: amountOf(settlement.figures, charge) })),
+  };
+}

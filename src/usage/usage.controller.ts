@@ -1,0 +1,21 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { UsageReportQuery } from './dto/usage-report.query.js';
+import { UsageReport } from './usage-report.js';
+import { UsageReportResponse } from './usage-report.response.js';
+
+@ManagementApi('Usage')
+@Controller('v1/usage')
+export class UsageController {
+  constructor(private readonly report: UsageReport) {}
+
+  /** Adds up what calls have used, by period and by group. A caller of one workspace sees its own. */
+  @Get()
+  @RequireScope('usage.read')
+  read(@CurrentPrincipal() principal: Principal, @Query() query: UsageReportQuery): Promise<UsageReportResponse> {
+    return this.report.read(principal, query);
+  }
+}

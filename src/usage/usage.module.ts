@@ -1,0 +1,50 @@
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { Clock } from '../common/time/clock.js';
+import { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { PostgresUsageStore } from './postgres-usage.store.js';
+import { PricesModule } from './prices/prices.module.js';
+import { UsageBucket } from './usage-bucket.entity.js';
+import { UsageBucketStore } from './usage-bucket.store.js';
+import { UsageDriftMonitor } from './usage-drift.monitor.js';
+import { UsageHousekeepingService } from './usage-housekeeping.service.js';
+import { UsageMetrics } from './usage-metrics.js';
+import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
+import { UsageReport } from './usage-report.js';
+import { USAGE_STORE } from './usage-store.token.js';
+import type { UsageStore } from './usage-store.types.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { UsageController } from './usage.controller.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([UsageBucket]), PricesModule, WorkspacesModule],
+  controllers: [UsageController],
+  providers: [
+    { provide: USAGE_OBSERVER, useClass: UsageMetrics },
+    {
+      provide: USAGE_STORE,
+      inject: [DataSource, Clock, USAGE_OBSERVER],
+      useFactory: createStore,
+    },
+    UsageBucketStore,
+    UsageDriftMonitor,
+    UsageHousekeepingService,
+    UsageReport,
+  ],
+  exports: [PricesModule, USAGE_STORE, UsageBucketStore],
+})
+export class UsageModule implements OnApplicationShutdown {
+  constructor(@Inject(USAGE_STORE) private readonly store: UsageStore) {}
+
+  /** After the calls under way were settled (`beforeApplicationShutdown`), and before the database closes, which is global. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.store.close();
+  }
+}
+
+function createStore(dataSource: DataSource, clock: Clock, observer: UsageObserver): UsageStore {
+  // No network lies before the embedded database: when it does not answer, it is at work.
+  const isEmbedded = dataSource instanceof TollgateDataSource && dataSource.isEmbedded;
+  return new PostgresUsageStore(dataSource, clock, observer, isEmbedded ? { batchTimeoutMs: undefined } : {});
+}

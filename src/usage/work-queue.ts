@@ -1,0 +1,68 @@
+import type { ReserveOutcome } from './usage-store.types.js';
+import type { UsageWork } from './usage-work.js';
+
+/** Something that waits for its batch, and who waits for it. */
+export interface QueuedWork {
+  readonly work: UsageWork;
+  /** Nobody waits any more. */
+  isGivenUp: boolean;
+  done(outcome?: ReserveOutcome): void;
+  failed(error: Error): void;
+}
+
+/** Admissions, which somebody waits for, and the rest, which is kept until it is written; each in order of arrival. */
+export class WorkQueue {
+  private admissions: QueuedWork[] = [];
+  private kept: QueuedWork[] = [];
+
+  constructor(
+    private readonly maxAdmissions: number,
+    private readonly maxKept: number,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.admissions.length === 0 && this.kept.length === 0;
+  }
+
+  /** Whether there was room. */
+  add(item: QueuedWork): boolean {
+    const [lane, max] =
+      item.work.kind === 'reserve' ? [this.admissions, this.maxAdmissions] : [this.kept, this.maxKept];
+    if (lane.length >= max) return false;
+    lane.push(item);
+    return true;
+  }
+
+  /** For the next batch; half of it goes to either kind when there is enough of both. */
+  take(max: number): readonly QueuedWork[] {
+    this.admissions = this.admissions.filter((item) => !item.isGivenUp);
+    const half = Math.floor(max / 2);
+    const taken = new Map<string, QueuedWork>();
+    this.kept = takeFrom(this.kept, Math.max(half, max - this.admissions.length), taken);
+    this.admissions = takeFrom(this.admissions, max - taken.size, taken);
+    return [...taken.values()];
+  }
+
+  /** Once more, before all others. */
+  putBack(items: readonly QueuedWork[]): void {
+    this.kept = [...items, ...this.kept];
+  }
+
+  /** All that is left, which then waits no more. */
+  clear(): readonly QueuedWork[] {
+    const left = [...this.kept, ...this.admissions];
+    this.kept = [];
+    this.admissions = [];
+    return left;
+  }
+}
+
+/** Moves at most `max` items, one for each id, and returns those that stay. */
+function takeFrom(lane: QueuedWork[], max: number, taken: Map<string, QueuedWork>): QueuedWork[] {
+  const twins: QueuedWork[] = [];
+  for (const item of lane.splice(0, max)) {
+    if (taken.has(item.work.id)) twins.push(item);
+    else taken.set(item.work.id, item);
+  }
+  return twins.length === 0 ? lane : [...twins, ...lane];
+}

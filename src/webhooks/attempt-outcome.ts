@@ -1,0 +1,75 @@
+import { assertNever } from '../common/assert-never.js';
+import type { UpstreamFailureKind } from '../upstream/upstream.types.js';
+import { retryWaitMs } from './retry-schedule.js';
+import type { WebhookDelivery } from './webhook-delivery.entity.js';
+
+/** What became of one attempt at a delivery. */
+export type AttemptOutcome =
+  | { readonly kind: 'accepted'; readonly status: number; readonly latencyMs: number }
+  /** 410: the receiver wants nothing any more. */
+  | { readonly kind: 'gone'; readonly status: number; readonly latencyMs: number }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly latencyMs: number;
+      readonly retryAfterMs: number | undefined;
+    }
+  | { readonly kind: 'unanswered'; readonly error: UnansweredReason; readonly latencyMs: number }
+  /** Nothing was sent, and nothing ever will be. */
+  | { readonly kind: 'hopeless'; readonly error: 'endpoint_disabled' | 'event_too_large' }
+  /** The gateway stops: somebody else should try, at once. */
+  | { readonly kind: 'abandoned' };
+
+export type UnansweredReason = UpstreamFailureKind | 'secret_unavailable' | 'internal_error';
+
+type Changes = Partial<WebhookDelivery>;
+
+/**
+ * The columns of a delivery after an attempt that is over.
+ * @param attempts that it had before
+ * @param random from 0 to 1
+ */
+export function afterAttempt(outcome: AttemptOutcome, attempts: number, now: Date, random: number): Changes {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { ...attempted(outcome, attempts, now), ...completed('succeeded', now) };
+    case 'gone':
+      return { ...attempted(outcome, attempts, now), ...completed('failed', now) };
+    case 'refused':
+      return { ...attempted(outcome, attempts, now), ...next(attempts + 1, outcome.retryAfterMs, now, random) };
+    case 'unanswered':
+      return { ...attempted(outcome, attempts, now), ...next(attempts + 1, undefined, now, random) };
+    case 'hopeless':
+      return { ...completed('failed', now), lastError: outcome.error };
+    case 'abandoned':
+      return { claimId: null, nextAttemptAt: now };
+    default:
+      return assertNever(outcome);
+  }
+}
+
+interface Attempted {
+  readonly status?: number;
+  readonly error?: UnansweredReason;
+  readonly latencyMs: number;
+}
+
+function attempted({ status, error, latencyMs }: Attempted, before: number, now: Date): Changes {
+  return {
+    attempts: before + 1,
+    lastAttemptAt: now,
+    lastStatusCode: status ?? null,
+    lastError: error ?? null,
+    lastLatencyMs: latencyMs,
+  };
+}
+
+function completed(status: 'succeeded' | 'failed', now: Date): Changes {
+  return { status, claimId: null, nextAttemptAt: null, completedAt: now };
+}
+
+function next(failed: number, retryAfterMs: number | undefined, now: Date, random: number): Changes {
+  const waitMs = retryWaitMs(failed, retryAfterMs, random);
+  if (waitMs === undefined) return completed('failed', now);
+  return { status: 'pending', claimId: null, nextAttemptAt: new Date(now.getTime() + waitMs) };
+}

@@ -1,0 +1,108 @@
+import {
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { SUBSCRIBABLE_EVENTS, type SubscribableEvent } from '../event-types.js';
+
+/** URL parsers drop spaces and line breaks, so that the address would not be the one that is shown. */
+const WITHOUT_SPACES = /^\S+$/;
+/** Thirty days: long enough for any rollout, short enough that an old secret does not live on by accident. */
+const MAX_TRANSITION_SECONDS = 30 * 86_400;
+
+/**
+ * The fields that have the same rules in a create and in an update. What only a create requires must stay out:
+ * class-validator passes a parent's `@Optional()` on to the child's field of that name.
+ */
+class WebhookEndpointFieldsDto {
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  @IsStorable()
+  readonly description?: string | null;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
+  /** @example "https://hooks.example.com/tollgate" */
+  @Optional()
+  @IsString()
+  @Length(1, 2048)
+  @Matches(WITHOUT_SPACES)
+  @IsStorable()
+  readonly url?: string;
+
+  /** @example ["usage_limit.exhausted"] */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(SUBSCRIBABLE_EVENTS, { each: true })
+  readonly events?: SubscribableEvent[];
+
+  /** false: nothing is sent until it is true again. */
+  @Optional()
+  @IsBoolean()
+  readonly enabled?: boolean;
+}
+
+export class CreateWebhookEndpointDto extends WebhookEndpointFieldsDto {
+  /**
+   * Where events are sent: https, and http where EGRESS_ALLOW names the host.
+   * @example "https://hooks.example.com/tollgate"
+   */
+  @IsString()
+  @Length(1, 2048)
+  @Matches(WITHOUT_SPACES)
+  @IsStorable()
+  readonly url: string;
+
+  /**
+   * `*` for all, also those that are added later.
+   * @example ["usage_limit.threshold_reached", "usage_limit.exhausted"]
+   */
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(SUBSCRIBABLE_EVENTS, { each: true })
+  readonly events: SubscribableEvent[];
+
+  /** Id or slug. Without it, a caller of the whole organisation makes an endpoint for the events of all its workspaces. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly workspace_id?: string;
+}
+
+export class RotateWebhookSecretDto {
+  /**
+   * How long the old secret signs too, in seconds. 0 ends it at once; the default is a day.
+   * @example 3600
+   */
+  @Optional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_TRANSITION_SECONDS)
+  readonly transition_seconds?: number;
+
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}

@@ -1,0 +1,14 @@
+/** Everything that the gateway tells endpoints of. docs/guides/webhooks.md has an example of each. */
+export const EVENT_TYPES = [
+  'usage_limit.threshold_reached',
+  'usage_limit.exhausted',
+  'usage_limit.reset',
+  'webhook.test',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** What an endpoint may subscribe to; `*` also stands for events that are added later. */
+export const SUBSCRIBABLE_EVENTS = [...EVENT_TYPES, '*'] as const;
+
+export type SubscribableEvent = (typeof SUBSCRIBABLE_EVENTS)[number];

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { RunningDeliveries } from './running-deliveries.js';
+
+describe('RunningDeliveries', () => {
+  it('counts all, and those of each endpoint, until they end well or badly', async () => {
+    const running = new RunningDeliveries();
+    const ends: { done(): void; fail(error: Error): void }[] = [];
+    const works = ['a', 'a', 'b'].map((endpoint) =>
+      running.during(endpoint, () => new Promise((done, fail) => ends.push({ done, fail }))),
+    );
+    expect([running.total, [...running.byEndpoint]]).toEqual([
+      3,
+      [
+        ['a', 2],
+        ['b', 1],
+      ],
+    ]);
+    ends[0]?.done();
+    ends[2]?.fail(new Error('no'));
+    await works[0];
+    await expect(works[2]).rejects.toThrow('no');
+    expect([running.total, [...running.byEndpoint]]).toEqual([1, [['a', 1]]]);
+    let isIdle = false;
+    const idle = running.idle().then(() => {
+      isIdle = true;
+    });
+    await new Promise(setImmediate);
+    expect(isIdle).toBe(false);
+    ends[1]?.done();
+    await idle;
+  });
+
+  it('does not wait longer than it may', async () => {
+    const running = new RunningDeliveries();
+    void running.during('a', () => new Promise(() => undefined));
+    await running.idle(10);
+    expect(running.total).toBe(1);
+  });
+});

@@ -1,0 +1,50 @@
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { toList } from '../common/pagination/list.js';
+import { WebhookDeliveryQuery } from './dto/webhook-delivery.query.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
+import {
+  toWebhookDeliveryResponse,
+  WebhookDeliveryListResponse,
+  WebhookDeliveryResponse,
+} from './webhook-delivery.response.js';
+
+@ManagementApi('Webhooks')
+@Controller('v1/webhooks/:id')
+export class WebhookDeliveriesController {
+  constructor(private readonly deliveries: WebhookDeliveriesService) {}
+
+  /** Sends a `webhook.test` event to the endpoint, whatever it subscribed to. */
+  @Post('test')
+  @HttpCode(202)
+  @RequireScope('webhooks.update')
+  async test(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<WebhookDeliveryResponse> {
+    return toWebhookDeliveryResponse(await this.deliveries.test(principal, id));
+  }
+
+  /** Lists the deliveries to an endpoint, newest first. */
+  @Get('deliveries')
+  @RequireScope('webhooks.read')
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Query() query: WebhookDeliveryQuery,
+  ): Promise<WebhookDeliveryListResponse> {
+    return toList(await this.deliveries.list(principal, id, query), toWebhookDeliveryResponse);
+  }
+
+  /** Sends a delivery again, whatever became of it. */
+  @Post('deliveries/:delivery_id/redeliver')
+  @HttpCode(202)
+  @RequireScope('webhooks.update')
+  async redeliver(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Param('delivery_id') deliveryId: string,
+  ): Promise<WebhookDeliveryResponse> {
+    return toWebhookDeliveryResponse(await this.deliveries.redeliver(principal, id, deliveryId));
+  }
+}

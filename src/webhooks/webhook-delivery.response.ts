@@ -1,0 +1,52 @@
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { WebhookDelivery } from './webhook-delivery.entity.js';
+
+export class WebhookDeliveryResponse {
+  readonly id: string;
+  readonly object: 'webhook-delivery';
+  readonly webhook_endpoint_id: string;
+  /** The header `webhook-id`: the same for every attempt, and for every endpoint that gets the event. */
+  readonly event_id: string;
+  readonly event_type: string;
+  /** `pending`, `succeeded` or `failed`. */
+  readonly status: string;
+  readonly attempts: number;
+  /** Unix seconds; null: there is none. */
+  readonly next_attempt_at: number | null;
+  /** Unix seconds. */
+  readonly last_attempt_at: number | null;
+  /** What the receiver answered last; null: nothing. */
+  readonly last_status_code: number | null;
+  /** Why there is no answer, as `timeout` or `refused_by_egress`. */
+  readonly last_error: string | null;
+  readonly last_latency_ms: number | null;
+  /** Unix seconds; null: it is pending. */
+  readonly completed_at: number | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+}
+
+export class WebhookDeliveryListResponse {
+  readonly object: 'list';
+  readonly data: WebhookDeliveryResponse[];
+  readonly total: number;
+}
+
+export function toWebhookDeliveryResponse(row: WebhookDelivery): WebhookDeliveryResponse {
+  return {
+    id: row.id,
+    object: 'webhook-delivery',
+    webhook_endpoint_id: row.endpointId,
+    event_id: row.outboxId,
+    event_type: row.eventType,
+    status: row.status,
+    attempts: row.attempts,
+    next_attempt_at: toUnixSeconds(row.nextAttemptAt),
+    last_attempt_at: toUnixSeconds(row.lastAttemptAt),
+    last_status_code: row.lastStatusCode,
+    last_error: row.lastError,
+    last_latency_ms: row.lastLatencyMs,
+    completed_at: toUnixSeconds(row.completedAt),
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type DeepPartial, type EntityManager, IsNull, type Repository } from 'typeorm';
+import type { Principal } from '../access/principal.js';
+import { tenantWhere } from '../access/tenant-where.js';
+import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { toSkipTake } from '../common/pagination/list.js';
+import type { PageQuery } from '../common/pagination/page.query.js';
+import { isUuid } from '../common/uuid.js';
+import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+
+const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
+
+type Verb = 'create' | 'update' | 'delete' | 'rotate_secret' | 'disable';
+
+/** Reads and writes endpoints, always within a tenant, and every change together with its entry in the audit log. */
+@Injectable()
+export class WebhookEndpointStore {
+  constructor(
+    @InjectRepository(WebhookEndpoint) private readonly rows: Repository<WebhookEndpoint>,
+    private readonly audit: AuditService,
+  ) {}
+
+  async list(principal: Principal, page: PageQuery): Promise<[WebhookEndpoint[], number]> {
+    return this.rows.findAndCount({
+      where: tenantWhere(principal),
+      order: { createdAt: 'DESC', id: 'DESC' },
+      ...toSkipTake(page),
+    });
+  }
+
+  /** @throws GatewayError `not_found` for unknown endpoints and for those of other tenants */
+  async get(principal: Principal, id: string): Promise<WebhookEndpoint> {
+    return find(this.rows.manager, principal, id);
+  }
+
+  async create(
+    principal: Principal,
+    fields: DeepPartial<WebhookEndpoint>,
+    named: readonly string[],
+  ): Promise<WebhookEndpoint> {
+    return this.rows.manager.transaction(async (manager) => {
+      const row = await manager.save(manager.create(WebhookEndpoint, fields));
+      await this.audit.record(manager, principal, entryOf('create', row, named));
+      return row;
+    });
+  }
+
+  /** Nobody else changes the endpoint between the reading that `change` gets and the writing of what it returns. */
+  async change(
+    principal: Principal,
+    id: string,
+    verb: 'update' | 'rotate_secret',
+    named: readonly string[],
+    change: (row: WebhookEndpoint) => Partial<WebhookEndpoint>,
+  ): Promise<WebhookEndpoint> {
+    return this.rows.manager.transaction(async (manager) => {
+      const row = await find(manager, principal, id, FOR_CHANGE);
+      const saved = await manager.save(Object.assign(row, change(row)));
+      await this.audit.record(manager, principal, entryOf(verb, saved, named));
+      return saved;
+    });
+  }
+
+  /** Takes its deliveries with it. */
+  async delete(principal: Principal, id: string): Promise<void> {
+    await this.rows.manager.transaction(async (manager) => {
+      const row = await find(manager, principal, id, FOR_CHANGE);
+      await manager.delete(WebhookEndpoint, { id: row.id, organisationId: row.organisationId });
+      await this.audit.record(manager, principal, entryOf('delete', row, []));
+    });
+  }
+
+  /** The receiver at `url` wants nothing any more. An endpoint that has another address by now stays as it is. */
+  async disableGone(
+    endpoint: Pick<WebhookEndpoint, 'id' | 'organisationId' | 'workspaceId' | 'url'>,
+    now: Date,
+  ): Promise<void> {
+    const { id, organisationId, url } = endpoint;
+    const gateway = { kind: 'gateway', id: 'webhooks', organisationId } as const;
+    await this.rows.manager.transaction(async (manager) => {
+      const { affected } = await manager.update(
+        WebhookEndpoint,
+        { id, organisationId, url, disabledAt: IsNull() },
+        { disabledAt: now, disabledReason: 'gone' },
+      );
+      if (affected === 1) await this.audit.record(manager, gateway, entryOf('disable', endpoint, ['enabled']));
+    });
+  }
+}
+
+/** With FOR_CHANGE, which needs a transaction, the row comes with its sealed secrets and nobody else changes it. */
+async function find(
+  manager: EntityManager,
+  principal: Principal,
+  id: string,
+  lock?: typeof FOR_CHANGE,
+): Promise<WebhookEndpoint> {
+  if (!isUuid(id)) throw new GatewayError('not_found');
+  const query = manager.createQueryBuilder(WebhookEndpoint, 'endpoint').where({ id, ...tenantWhere(principal) });
+  if (lock !== undefined) {
+    query.addSelect(['endpoint.sealedSecret', 'endpoint.sealedPreviousSecret']).setLock(lock.mode);
+  }
+  const row = await query.getOne();
+  if (row === null) throw new GatewayError('not_found');
+  return row;
+}
+
+function entryOf(
+  verb: Verb,
+  row: Pick<WebhookEndpoint, 'id' | 'workspaceId'>,
+  changedFields: readonly string[],
+): AuditRecord {
+  return {
+    action: `webhooks.${verb}`,
+    resourceType: 'webhook-endpoint',
+    resourceId: row.id,
+    workspaceId: row.workspaceId,
+    changedFields,
+  };
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { Clock } from '../common/time/clock.js';
+import { KeyRing, parseMasterKey } from '../sealing/key-ring.js';
+import { Sealer } from '../sealing/sealer.js';
+import { createLogger } from '../telemetry/logger.js';
+import { type Loopback, startHttp } from '../upstream/__fixtures__/loopback.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { UpstreamClient } from '../upstream/upstream-client.js';
+import type { ClaimedDelivery, ClaimedEndpoint } from './claimed-delivery.js';
+import { StopSignal } from './stop-signal.js';
+import { WebhookSender } from './webhook.sender.js';
+import { WebhookVault } from './webhook.vault.js';
+
+const NOW = new Date('2026-11-21T12:00:00.500Z');
+const ENDPOINT = { id: randomUUID(), organisationId: randomUUID() };
+const vault = new WebhookVault(new Sealer(new KeyRing(parseMasterKey(Buffer.alloc(32, 3).toString('base64')))));
+
+class StoppedClock extends Clock {
+  override now(): Date {
+    return NOW;
+  }
+}
+
+let server: Loopback;
+let client: UpstreamClient;
+let handle: RequestListener;
+let logged: string;
+
+beforeEach(async () => {
+  handle = (_request, response) => response.writeHead(204).end();
+  logged = '';
+  server = await startHttp((request, response) => handle(request, response));
+  client = clientFor(new EgressPolicy(['127.0.0.1']));
+});
+
+afterEach(async () => {
+  await client.close();
+  await server.close();
+});
+
+function clientFor(policy: EgressPolicy): UpstreamClient {
+  return new UpstreamClient(policy, { connectionsPerOrigin: 4, connectTimeoutMs: 1_000 });
+}
+
+function sender(): WebhookSender {
+  const log = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logged += chunk.toString();
+      done();
+    },
+  });
+  return new WebhookSender(client, vault, new StoppedClock(), createLogger('trace', log));
+}
+
+function delivery(changes: Partial<ClaimedEndpoint> = {}, data = '{}'): ClaimedDelivery {
+  return {
+    id: randomUUID(),
+    claimId: randomUUID(),
+    attempts: 0,
+    event: { id: randomUUID(), type: 'usage_limit.reset', occurredAt: NOW, data },
+    endpoint: {
+      ...ENDPOINT,
+      workspaceId: null,
+      url: server.url('/hooks').href,
+      disabledAt: null,
+      ...vault.issue(ENDPOINT).columns,
+      ...changes,
+    },
+  };
+}
+
+describe('WebhookSender', () => {
+  it('sends one signed request', async () => {
+    const sent = delivery();
+    const outcome = await sender().attempt(sent, ALWAYS_PRESENT);
+    expect(outcome).toEqual({ kind: 'accepted', status: 204, latencyMs: expect.any(Number) });
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.headers).toMatchObject({
+      'webhook-id': sent.event.id,
+      'webhook-timestamp': '1795262400',
+    });
+  });
+
+  it.each([
+    [200, { kind: 'accepted' }],
+    [299, { kind: 'accepted' }],
+    [400, { kind: 'refused', status: 400 }],
+    [401, { kind: 'refused', status: 401 }],
+    [410, { kind: 'gone', status: 410 }],
+    [503, { kind: 'refused', status: 503, retryAfterMs: 120_000 }],
+    [301, { kind: 'unanswered', error: 'redirect' }],
+    [307, { kind: 'unanswered', error: 'redirect' }],
+  ])('takes the answer %i for what it is, after one request', async (status, outcome) => {
+    handle = (_request, response) => response.writeHead(status, { 'retry-after': '120', location: '/else' }).end();
+    expect(await sender().attempt(delivery(), ALWAYS_PRESENT)).toMatchObject(outcome);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each(['127.0.0.1', '10.0.0.8', '169.254.169.254', 'fd00::1', '::ffff:10.0.0.8'])(
+    'does not connect to a public name that leads to %s',
+    async (address) => {
+      await client.close();
+      client = clientFor(new EgressPolicy([], async () => [{ address, family: address.includes(':') ? 6 : 4 }]));
+      const outcome = await sender().attempt(
+        delivery({ url: `https://rebound.example.com:${server.port}/` }),
+        ALWAYS_PRESENT,
+      );
+      expect(outcome).toMatchObject({ kind: 'unanswered', error: 'refused_by_egress' });
+      expect(server.connections).toBe(0);
+    },
+  );
+
+  it('sends nothing to a disabled endpoint, and nothing that is too large', async () => {
+    expect(await sender().attempt(delivery({ disabledAt: NOW }), ALWAYS_PRESENT)).toEqual({
+      kind: 'hopeless',
+      error: 'endpoint_disabled',
+    });
+    const large = delivery({}, JSON.stringify({ text: 'ü'.repeat(10_000) }));
+    expect(await sender().attempt(large, ALWAYS_PRESENT)).toEqual({ kind: 'hopeless', error: 'event_too_large' });
+    expect(server.connections).toBe(0);
+  });
+
+  it('says when the secret does not open, and shows none in the log', async () => {
+    const { secret, columns } = vault.issue({ ...ENDPOINT, id: 'another' });
+    const outcome = await sender().attempt(delivery(columns), ALWAYS_PRESENT);
+    expect(outcome).toMatchObject({ kind: 'unanswered', error: 'secret_unavailable' });
+    expect(server.connections).toBe(0);
+    expect(logged).toContain('"webhook_not_sent"');
+    expect(logged).not.toContain(secret.slice(6));
+    expect(logged).not.toContain(columns.sealedSecret);
+  });
+
+  it('takes a defect for an outcome, so that it cannot stop the others', async () => {
+    const outcome = await sender().attempt(delivery({ url: 'no url' }), ALWAYS_PRESENT);
+    expect(outcome).toMatchObject({ kind: 'unanswered', error: 'internal_error' });
+    expect(logged).not.toContain('no url');
+  });
+
+  it('leaves at once when the gateway stops', async () => {
+    const stop = new StopSignal();
+    let arrived = (): void => undefined;
+    const arrival = new Promise<void>((done) => (arrived = done));
+    handle = () => arrived();
+    const attempt = sender().attempt(delivery(), stop);
+    await arrival;
+    stop.fire();
+    expect(await attempt).toEqual({ kind: 'abandoned' });
+    expect(await sender().attempt(delivery(), stop)).toEqual({ kind: 'abandoned' });
+    expect(server.requests).toHaveLength(1);
+  });
+});

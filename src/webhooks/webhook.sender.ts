@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { CallerPresence } from '../common/http/caller-presence.js';
+import { Clock } from '../common/time/clock.js';
+import { SealError } from '../sealing/sealer.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { retryAfterMs } from '../upstream/retry-after.js';
+import { UpstreamClient } from '../upstream/upstream-client.js';
+import { type UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.types.js';
+import type { AttemptOutcome, UnansweredReason } from './attempt-outcome.js';
+import type { ClaimedDelivery } from './claimed-delivery.js';
+import { eventBody, MAX_BODY_BYTES, signedHeaders } from './webhook-message.js';
+import { WebhookVault } from './webhook.vault.js';
+
+const TIMEOUT_MS = 15_000;
+/** Answers are not kept; a receiver has no reason to send more than a line. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+const GONE = 410;
+
+/** Makes one attempt at a delivery. */
+@Injectable()
+export class WebhookSender {
+  constructor(
+    private readonly client: UpstreamClient,
+    private readonly vault: WebhookVault,
+    private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Never rejects: whatever happens is an outcome. `caller` leaving abandons the attempt. */
+  async attempt(delivery: ClaimedDelivery, caller: CallerPresence): Promise<AttemptOutcome> {
+    if (delivery.endpoint.disabledAt !== null) return { kind: 'hopeless', error: 'endpoint_disabled' };
+    const body = eventBody(delivery.event);
+    if (Buffer.byteLength(body) >= MAX_BODY_BYTES) return { kind: 'hopeless', error: 'event_too_large' };
+    const startedAt = performance.now();
+    const elapsed = (): number => Math.round(performance.now() - startedAt);
+    try {
+      return toOutcome(await this.post(delivery, body, caller), elapsed(), this.clock.now());
+    } catch (error) {
+      if (error instanceof UpstreamFailure && error.kind === 'caller_gone') return { kind: 'abandoned' };
+      return { kind: 'unanswered', error: this.reasonOf(error, delivery), latencyMs: elapsed() };
+    }
+  }
+
+  private async post(
+    { event, endpoint }: ClaimedDelivery,
+    body: string,
+    caller: CallerPresence,
+  ): Promise<UpstreamAnswer> {
+    const now = this.clock.now();
+    const secrets = this.vault.signingSecrets(endpoint, now);
+    return this.client.send({
+      request: {
+        method: 'POST',
+        url: new URL(endpoint.url),
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'Tollgate-Webhooks',
+          ...signedHeaders(event.id, now, body, secrets),
+        },
+        body: Buffer.from(body),
+      },
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      // The schedule of the delivery decides, over days and replicas.
+      retry: 'never',
+      caller,
+    });
+  }
+
+  private reasonOf(error: unknown, { id }: ClaimedDelivery): UnansweredReason {
+    if (error instanceof UpstreamFailure) return error.kind;
+    const reason = error instanceof SealError ? 'secret_unavailable' : 'internal_error';
+    this.logger.error({ event: 'webhook_not_sent', delivery_id: id, reason, error: messageOf(error) });
+    return reason;
+  }
+}
+
+function toOutcome({ status, headers }: UpstreamAnswer, latencyMs: number, now: Date): AttemptOutcome {
+  if (status >= 200 && status < 300) return { kind: 'accepted', status, latencyMs };
+  if (status === GONE) return { kind: 'gone', status, latencyMs };
+  return { kind: 'refused', status, latencyMs, retryAfterMs: retryAfterMs(headers, now.getTime()) };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : typeof error;
+}

@@ -1,0 +1,96 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../access/current-principal.decorator.js';
+import type { Principal } from '../access/principal.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ManagementApi } from '../common/http/api-docs.decorators.js';
+import { toList } from '../common/pagination/list.js';
+import { PageQuery } from '../common/pagination/page.query.js';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import {
+  CreateWebhookEndpointDto,
+  RotateWebhookSecretDto,
+  UpdateWebhookEndpointDto,
+} from './dto/webhook-endpoint.dto.js';
+import {
+  CreatedWebhookEndpointResponse,
+  RotatedWebhookEndpointResponse,
+  toWebhookEndpointResponse,
+  WebhookEndpointListResponse,
+  WebhookEndpointResponse,
+} from './webhook-endpoint.response.js';
+import { WebhooksService } from './webhooks.service.js';
+
+@ManagementApi('Webhooks')
+@Controller('v1/webhooks')
+export class WebhooksController {
+  constructor(private readonly webhooks: WebhooksService) {}
+
+  /** Creates an endpoint. The answer is the only time that its secret is shown. */
+  @Post()
+  @RequireScope('webhooks.create')
+  async create(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreateWebhookEndpointDto,
+  ): Promise<CreatedWebhookEndpointResponse> {
+    const { endpoint, secret } = await this.webhooks.create(principal, dto);
+    return { id: endpoint.id, object: 'webhook-endpoint', secret };
+  }
+
+  /** Lists the endpoints of the caller's tenant, newest first. */
+  @Get()
+  @RequireScope('webhooks.list')
+  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<WebhookEndpointListResponse> {
+    return toList(await this.webhooks.list(principal, page), toWebhookEndpointResponse);
+  }
+
+  /** Retrieves an endpoint, without its secret. */
+  @Get(':id')
+  @RequireScope('webhooks.read')
+  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<WebhookEndpointResponse> {
+    return toWebhookEndpointResponse(await this.webhooks.get(principal, id));
+  }
+
+  /** Changes the named fields of an endpoint. */
+  @Patch(':id')
+  @RequireScope('webhooks.update')
+  async update(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: UpdateWebhookEndpointDto,
+  ): Promise<WebhookEndpointResponse> {
+    return toWebhookEndpointResponse(await this.webhooks.update(principal, id, dto));
+  }
+
+  /** The same as PATCH: updates are partial either way. */
+  @Put(':id')
+  @RequireScope('webhooks.update')
+  async put(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: UpdateWebhookEndpointDto,
+  ): Promise<WebhookEndpointResponse> {
+    return this.update(principal, id, dto);
+  }
+
+  /** Gives an endpoint a new secret; the previous one signs too for the transition period. */
+  @Post(':id/rotate-secret')
+  @HttpCode(200)
+  @RequireScope('webhooks.update')
+  async rotateSecret(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() dto: RotateWebhookSecretDto,
+  ): Promise<RotatedWebhookEndpointResponse> {
+    const { endpoint, secret } = await this.webhooks.rotateSecret(principal, id, dto);
+    const previous_valid_until = toUnixSeconds(endpoint.previousSecretValidUntil);
+    return { id: endpoint.id, object: 'webhook-endpoint', secret, previous_valid_until };
+  }
+
+  /** Deletes an endpoint, with its deliveries. */
+  @Delete(':id')
+  @HttpCode(204)
+  @RequireScope('webhooks.delete')
+  async delete(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+    await this.webhooks.delete(principal, id);
+  }
+}

@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/audit.module.js';
+import { UpstreamModule } from '../upstream/upstream.module.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { WebhookDeliveriesController } from './webhook-deliveries.controller.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
+import { WebhookDelivery } from './webhook-delivery.entity.js';
+import { WebhookDeliveryQueue } from './webhook-delivery.queue.js';
+import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { WebhookEndpointStore } from './webhook-endpoint.store.js';
+import { WebhookOutboxEvent } from './webhook-outbox-event.entity.js';
+import { WebhookDispatcher } from './webhook.dispatcher.js';
+import { WebhookHousekeeping } from './webhook.housekeeping.js';
+import { WebhookSender } from './webhook.sender.js';
+import { WebhookVault } from './webhook.vault.js';
+import { WebhooksController } from './webhooks.controller.js';
+import { WebhooksService } from './webhooks.service.js';
+
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([WebhookEndpoint, WebhookOutboxEvent, WebhookDelivery]),
+    AuditModule,
+    UpstreamModule,
+    WorkspacesModule,
+  ],
+  controllers: [WebhooksController, WebhookDeliveriesController],
+  providers: [
+    WebhookDeliveriesService,
+    WebhookDeliveryQueue,
+    WebhookDispatcher,
+    WebhookEndpointStore,
+    WebhookHousekeeping,
+    WebhookSender,
+    WebhookVault,
+    WebhooksService,
+  ],
+  exports: [WebhookDispatcher],
+})
+export class WebhooksModule {}

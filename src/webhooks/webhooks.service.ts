@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../access/principal.js';
+import type { PageQuery } from '../common/pagination/page.query.js';
+import { Clock } from '../common/time/clock.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type {
+  CreateWebhookEndpointDto,
+  RotateWebhookSecretDto,
+  UpdateWebhookEndpointDto,
+} from './dto/webhook-endpoint.dto.js';
+import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { WebhookEndpointStore } from './webhook-endpoint.store.js';
+import { checkWebhookUrl } from './webhook-url.js';
+import { WebhookVault } from './webhook.vault.js';
+
+const DEFAULT_TRANSITION_SECONDS = 86_400;
+
+/** An endpoint, and the secret that is shown only now. */
+interface WithSecret {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: string;
+}
+
+@Injectable()
+export class WebhooksService {
+  constructor(
+    private readonly store: WebhookEndpointStore,
+    private readonly vault: WebhookVault,
+    private readonly workspaces: WorkspacesService,
+    private readonly egress: EgressPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async create(principal: Principal, dto: CreateWebhookEndpointDto): Promise<WithSecret> {
+    checkWebhookUrl(dto.url, this.egress);
+    // A caller of the whole organisation that names no workspace makes an endpoint for all of them.
+    const shared = principal.workspaceId === null && dto.workspace_id === undefined;
+    const workspaceId = shared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
+    const { url, events, description = null } = dto;
+    const place = { id: randomUUID(), organisationId: principal.organisationId };
+    const { secret, columns } = this.vault.issue(place);
+    const fields = { ...place, workspaceId, url, events, description, ...columns };
+    return { endpoint: await this.store.create(principal, fields, namedIn(dto)), secret };
+  }
+
+  async list(principal: Principal, page: PageQuery): Promise<[WebhookEndpoint[], number]> {
+    return this.store.list(principal, page);
+  }
+
+  async get(principal: Principal, id: string): Promise<WebhookEndpoint> {
+    return this.store.get(principal, id);
+  }
+
+  async update(principal: Principal, id: string, dto: UpdateWebhookEndpointDto): Promise<WebhookEndpoint> {
+    const { url, events, description, enabled } = dto;
+    if (url !== undefined) checkWebhookUrl(url, this.egress);
+    return this.store.change(principal, id, 'update', namedIn(dto), (row) => ({
+      ...withoutUndefined({ url, events, description }),
+      ...switched(row, enabled, this.clock.now()),
+    }));
+  }
+
+  /** A new secret; for the transition period deliveries carry the signatures of both. */
+  async rotateSecret(
+    principal: Principal,
+    id: string,
+    { transition_seconds: seconds = DEFAULT_TRANSITION_SECONDS }: RotateWebhookSecretDto,
+  ): Promise<WithSecret> {
+    const end = seconds === 0 ? undefined : new Date(this.clock.now().getTime() + seconds * 1_000);
+    let secret = '';
+    const endpoint = await this.store.change(principal, id, 'rotate_secret', [], (row) => {
+      const issued = this.vault.rotate(row, end);
+      ({ secret } = issued);
+      return issued.columns;
+    });
+    return { endpoint, secret };
+  }
+
+  async delete(principal: Principal, id: string): Promise<void> {
+    await this.store.delete(principal, id);
+  }
+}
+
+/** What switching an endpoint on or off changes. Off stays as it is, with its reason and its time. */
+function switched(row: WebhookEndpoint, enabled: boolean | undefined, now: Date): Partial<WebhookEndpoint> {
+  if (enabled === true) return { disabledAt: null, disabledReason: null };
+  if (enabled === undefined || row.disabledAt !== null) return {};
+  return { disabledAt: now, disabledReason: 'administrator' };
+}
+
+function namedIn(dto: object): readonly string[] {
+  return Object.keys(withoutUndefined(dto)).filter((name) => name !== 'organisation_id');
+}

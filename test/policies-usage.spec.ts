@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { GatewayClient } from './support/gateway-client.js';
+import { type Answer, brokenRulesOf, jsonOf } from './support/send.js';
+import { addTenant, type Tenant } from './support/tenants.js';
+import { COST, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const PATH = '/v1/policies/usage-limits';
+const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+
+let gateway: UsageGateway;
+let admin: GatewayClient;
+let other: Tenant;
+let workspaceId: string;
+/** A key of a workspace. */
+let member: GatewayClient;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+  ({ admin } = gateway);
+  other = await addTenant(gateway.app, 'other');
+  workspaceId = await admin.createWorkspace('Team');
+  const scopes = ['policies.read', 'policies.update'];
+  ({ client: member } = await admin.createKey({ level: 'workspace', workspace_id: workspaceId, scopes }));
+});
+beforeEach(() => gateway.reset());
+afterAll(() => gateway.close());
+
+/** For each user, unless told otherwise. */
+function make(fields: Readonly<Record<string, unknown>>): Promise<string> {
+  return gateway.limit({ group_by: [{ key: 'metadata.user' }], ...fields });
+}
+
+function callAs(user: string): Promise<Answer> {
+  return gateway.call({ headers: { 'x-gateway-metadata': JSON.stringify({ user }) } });
+}
+
+describe('what is used', () => {
+  it('is told by group, and of a policy with include_usage', async () => {
+    const id = await make({ credit_limit: COST, periodic_reset: 'monthly' });
+    for (const user of ['alice', 'bob']) await callAs(user);
+    await gateway.books.ledger(2);
+    const entities = `${PATH}/${id}/entities`;
+    const [entity] = await admin.list(`${entities}?search=ALICE`);
+    expect(entity).toEqual({
+      id: UUID,
+      object: 'usage-entity',
+      value_key: 'metadata.user:alice',
+      current_usage: COST,
+      reserved: 0,
+      credit_limit: COST,
+      status: 'exhausted',
+      next_reset_at: expect.any(Number),
+      last_reset_at: null,
+    });
+    expect(await admin.list(`${entities}?search=%25`)).toEqual([]);
+    expect(await admin.list(`${entities}?status=active`)).toEqual([]);
+    expect(await admin.read(`${entities}?status=exhausted&page_size=1`)).toMatchObject({ total: 2 });
+    expect(await admin.read(`${PATH}/${id}?include_usage=true`)).toMatchObject({
+      usage: [{ object: 'usage-entity' }, { object: 'usage-entity' }],
+    });
+    expect(await admin.read(`${PATH}/${id}`)).not.toHaveProperty('usage');
+  });
+
+  it('goes back to zero for one group alone, and is audited', async () => {
+    const id = await make({ credit_limit: 1 });
+    for (const user of ['alice', 'bob']) await callAs(user);
+    await gateway.books.ledger(2);
+    const [alice] = await admin.list(`${PATH}/${id}/entities?search=alice`);
+    const reset = (client: GatewayClient, entity: unknown): Promise<{ readonly status: number }> =>
+      client.put(`${PATH}/${id}/entities/${String(entity)}/reset`, undefined);
+    expect((await reset(other.client, alice?.['id'])).status).toBe(404);
+    expect((await reset(member, alice?.['id'])).status).toBe(404);
+    expect((await reset(admin, workspaceId)).status).toBe(404);
+    expect((await reset(admin, alice?.['id'])).status).toBe(204);
+    const used = (await admin.list(`${PATH}/${id}/entities`)).map((entity) => [
+      entity['value_key'],
+      entity['current_usage'],
+    ]);
+    expect(used).toEqual([
+      ['metadata.user:bob', COST],
+      ['metadata.user:alice', 0],
+    ]);
+    expect(await gateway.books.drift()).toEqual([]);
+    const [entry] = await admin.list('/v1/audit-logs?page_size=1');
+    expect(entry).toMatchObject({ action: 'policies.reset', resource_id: id });
+  });
+});
+
+describe('POST /v1/policies/usage-limits/simulate', () => {
+  it('tells which policies a call falls under and what they would say, and counts nothing', async () => {
+    const tight = await make({ credit_limit: COST });
+    await make({ conditions: [{ key: 'provider', value: 'voyage' }], credit_limit: 0 });
+    await callAs('alice');
+    await gateway.books.ledger(1);
+    const simulate = async (user: string): Promise<unknown> =>
+      jsonOf(
+        await admin.post(`${PATH}/simulate`, { provider: 'cohere', metadata: { user }, estimate: { cost: COST } }),
+      );
+    const policy = { policy_id: tight, type: 'cost', enforcement: 'strict', credit_limit: COST, reserved: 0 };
+    expect(await simulate('alice')).toMatchObject({
+      object: 'usage-simulation',
+      decision: 'exceeded',
+      policies: [
+        { ...policy, value_key: 'metadata.user:alice', current_usage: COST, headroom: 0, decision: 'exceeded' },
+      ],
+    });
+    expect(await simulate('bob')).toMatchObject({
+      decision: 'admitted',
+      policies: [{ ...policy, value_key: 'metadata.user:bob', current_usage: 0, headroom: COST }],
+    });
+    expect(await admin.list(`${PATH}/${tight}/entities`)).toHaveLength(1);
+  });
+
+  it.each([
+    ['estimate.cost', { estimate: { cost: 1e-10 } }],
+    ['estimate.tokens', { estimate: { tokens: 0.5 } }],
+    ['estimate.tokens', { estimate: { tokens: -1 } }],
+    ['metadata', { metadata: { user: 1 } }],
+    ['organisation', { organisation: 'x' }],
+  ])('refuses a wrong %s', async (param, body) => {
+    const answer = await admin.post(`${PATH}/simulate`, body);
+    expect(answer.status).toBe(400);
+    expect(brokenRulesOf(answer)).toContain(param);
+  });
+});

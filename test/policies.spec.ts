@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readString } from '../src/common/json/read.js';
+import type { GatewayClient } from './support/gateway-client.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+import { addTenant, type Tenant } from './support/tenants.js';
+
+const PATH = '/v1/policies/usage-limits';
+const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
+const VALID = {
+  name: 'Search, per user',
+  conditions: [{ key: 'workspace_id', value: '*' }],
+  group_by: [{ key: 'api_key' }],
+  type: 'cost',
+  credit_limit: 10,
+  alert_threshold: 8,
+  periodic_reset: 'monthly',
+};
+
+let gateway: UsageGateway;
+let admin: GatewayClient;
+let other: Tenant;
+let workspaceId: string;
+/** A key of the workspace that may do everything with policies. */
+let member: GatewayClient;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+  ({ admin } = gateway);
+  other = await addTenant(gateway.app, 'other');
+  workspaceId = await admin.createWorkspace('Team');
+  const scopes = ['create', 'read', 'update', 'delete', 'list'].map((verb) => `policies.${verb}`);
+  ({ client: member } = await admin.createKey({ level: 'workspace', workspace_id: workspaceId, scopes }));
+});
+beforeEach(() => gateway.reset());
+afterAll(() => gateway.close());
+
+async function make(fields: object = {}, client = admin): Promise<string> {
+  return readString((await client.create(PATH, { ...VALID, ...fields }))['id'], 'id');
+}
+
+describe('POST /v1/policies/usage-limits', () => {
+  it('answers 201 with the id and the object, and nothing else', async () => {
+    const answer = await admin.post(PATH, VALID);
+    expect(answer.status).toBe(201);
+    expect(jsonOf(answer)).toEqual({ id: UUID, object: 'policy_usage_limits' });
+  });
+
+  it('keeps all that was said', async () => {
+    const conditions = [
+      { key: 'provider', value: ['cohere', 'voyage'], excludes: 'jina' },
+      { key: 'metadata.user', value: '*', excludes: ['bob', 'carol'] },
+      { key: 'model', value: '@cohere/*' },
+    ];
+    const group_by = [{ key: 'metadata.user' }, { key: 'mcp_tool' }];
+    const more = { description: 'For search', enforcement: 'monitor', type: 'tokens', credit_limit: 1e12 };
+    const id = await make({ conditions, group_by, ...more, periodic_reset: 'weekly' });
+    const policy = await admin.read(`${PATH}/${id}`);
+    expect(policy).toEqual({
+      id,
+      object: 'policy_usage_limits',
+      organisation_id: UUID,
+      workspace_id: null,
+      name: VALID.name,
+      conditions,
+      group_by,
+      alert_threshold: 8,
+      periodic_reset: 'weekly',
+      status: 'active',
+      next_reset_at: expect.any(Number),
+      created_at: expect.any(Number),
+      updated_at: expect.any(Number),
+      ...more,
+    });
+    const monday = new Date(Number(policy['next_reset_at']) * 1_000);
+    expect([monday.getUTCDay(), monday.getUTCHours()]).toEqual([1, 0]);
+  });
+
+  it('needs no more than conditions, groups, type and limit', async () => {
+    const { conditions, group_by, type, credit_limit } = VALID;
+    const { id } = await admin.create(PATH, { conditions, group_by, type, credit_limit });
+    expect(await admin.read(`${PATH}/${String(id)}`)).toMatchObject({
+      name: null,
+      description: null,
+      alert_threshold: null,
+      periodic_reset: null,
+      next_reset_at: null,
+      enforcement: 'strict',
+    });
+  });
+
+  it.each([0, 0.000001, 0.1, 0.000000001, 1e12])('takes a limit of %d dollars as it is', async (credit_limit) => {
+    const id = await make({ credit_limit, alert_threshold: null });
+    expect(await admin.read(`${PATH}/${id}`)).toMatchObject({ credit_limit });
+  });
+
+  it.each<[string, object]>([
+    ['conditions', { conditions: undefined }],
+    ['conditions', { conditions: [] }],
+    ['conditions', { conditions: {} }],
+    ['conditions', { conditions: Array.from({ length: 21 }, () => VALID.conditions[0]) }],
+    ['conditions.0.key', { conditions: [{ key: 'prompt', value: '*' }] }],
+    ['conditions.0.key', { conditions: [{ value: '*' }] }],
+    ['conditions.0.key', { conditions: [{ key: 'metadata.', value: '*' }] }],
+    ['conditions.0.key', { conditions: [{ key: `metadata.${'x'.repeat(129)}`, value: '*' }] }],
+    ['conditions.0.key', { conditions: [{ key: 'toString', value: '*' }] }],
+    ['conditions.1.value', { conditions: [{ key: 'model', value: '*' }, { key: 'model' }] }],
+    ['conditions.0.value', { conditions: [{ key: 'model', value: '' }] }],
+    ['conditions.0.value', { conditions: [{ key: 'model', value: [] }] }],
+    ['conditions.0.value', { conditions: [{ key: 'model', value: ['a', ''] }] }],
+    ['conditions.0.value', { conditions: [{ key: 'model', value: [1] }] }],
+    ['conditions.0.value', { conditions: [{ key: 'model', value: 'x'.repeat(513) }] }],
+    ['conditions.0.value', { conditions: [{ key: 'model', value: 'a\0b' }] }],
+    ['conditions.0.excludes', { conditions: [{ key: 'model', value: '*', excludes: '' }] }],
+    ['conditions.0.excludes', { conditions: [{ key: 'model', value: '*', excludes: null }] }],
+    ['conditions.0.unless', { conditions: [{ key: 'model', value: '*', unless: 'x' }] }],
+    ['group_by', { group_by: undefined }],
+    ['group_by', { group_by: [] }],
+    ['group_by', { group_by: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ key: `metadata.${name}` })) }],
+    ['group_by.0.key', { group_by: [{ key: 'config' }] }],
+    ['group_by.1.key', { group_by: [{ key: 'api_key' }, { key: 'api_key' }] }],
+    ['type', { type: undefined }],
+    ['type', { type: 'requests' }],
+    ['credit_limit', { credit_limit: undefined }],
+    ['credit_limit', { credit_limit: -1 }],
+    ['credit_limit', { credit_limit: '10' }],
+    ['credit_limit', { credit_limit: null }],
+    ['credit_limit', { credit_limit: 1e16 }],
+    ['credit_limit', { credit_limit: 10.0000000001 }],
+    ['credit_limit', { type: 'tokens', credit_limit: 10.5 }],
+    ['alert_threshold', { alert_threshold: 10 }],
+    ['alert_threshold', { alert_threshold: 11 }],
+    ['alert_threshold', { alert_threshold: -1 }],
+    ['alert_threshold', { credit_limit: 0, alert_threshold: 0 }],
+    ['alert_threshold', { type: 'tokens', alert_threshold: 1.5 }],
+    ['periodic_reset', { periodic_reset: 'daily' }],
+    ['name', { name: 'x'.repeat(256) }],
+    ['name', { name: null }],
+    ['description', { description: 'x'.repeat(1_025) }],
+    ['enforcement', { enforcement: 'soft' }],
+    ['unheard_of', { unheard_of: true }],
+    ['status', { status: 'archived' }],
+  ])('refuses a wrong %s: %j', async (param, fields) => {
+    const answer = await admin.post(PATH, { ...VALID, ...fields });
+    expect(answer.status).toBe(400);
+    expect(brokenRulesOf(answer)).toContain(param);
+  });
+
+  it('takes 255 characters of a name', async () => {
+    expect(await make({ name: 'x'.repeat(255) })).toEqual(UUID);
+  });
+
+  it('names every broken rule at once', async () => {
+    const answer = await admin.post(PATH, { type: 'x', credit_limit: -1 });
+    expect(brokenRulesOf(answer)).toEqual(new Set(['conditions', 'group_by', 'type', 'credit_limit']));
+  });
+});
+
+describe('tenants', () => {
+  it('a key of a workspace makes and sees its own policies only', async () => {
+    const [own, wide] = [await make({}, member), await make()];
+    expect(await member.read(`${PATH}/${own}`)).toMatchObject({ workspace_id: workspaceId });
+    expect((await member.list(PATH)).map(({ id }) => id)).toEqual([own]);
+    expect(new Set((await admin.list(PATH)).map(({ id }) => id))).toEqual(new Set([own, wide]));
+    for (const path of [`${PATH}/${wide}`, `${PATH}/${wide}/entities`]) {
+      expect(refusalOf(await member.get(path))).toEqual(MISSING);
+    }
+    expect(refusalOf(await member.patch(`${PATH}/${wide}`, { name: 'mine' }))).toEqual(MISSING);
+    expect(refusalOf(await member.delete(`${PATH}/${wide}`))).toEqual(MISSING);
+  });
+
+  it('a workspace is named by id or slug, and must be the own one', async () => {
+    for (const workspace_id of [workspaceId, 'team']) {
+      expect(await admin.read(`${PATH}/${await make({ workspace_id })}`)).toMatchObject({ workspace_id: workspaceId });
+    }
+    expect((await admin.list(`${PATH}?workspace_id=team`)).length).toBe(2);
+    expect(refusalOf(await member.post(PATH, { ...VALID, workspace_id: 'default' }))).toMatchObject({ status: 403 });
+    expect((await admin.post(PATH, { ...VALID, workspace_id: other.workspaceId })).status).toBeGreaterThanOrEqual(400);
+  });
+
+  it('another organisation neither sees a policy nor is hit by it', async () => {
+    const id = await make({ credit_limit: 0, alert_threshold: null });
+    expect(await other.client.list(PATH)).toEqual([]);
+    expect(refusalOf(await other.client.get(`${PATH}/${id}`))).toEqual(MISSING);
+    const simulated = await other.client.post(`${PATH}/simulate`, { model: 'm' });
+    expect(jsonOf(simulated)).toMatchObject({ decision: 'admitted', policies: [] });
+  });
+});
+
+describe('lists', () => {
+  it('are filtered, and come in pages, newest first', async () => {
+    const ids = [await make(), await make({ type: 'tokens' }), await make()];
+    await admin.delete(`${PATH}/${ids[2]}`);
+    expect((await admin.list(PATH)).map(({ id }) => id)).toEqual([ids[1], ids[0]]);
+    expect((await admin.list(`${PATH}?type=tokens`)).map(({ id }) => id)).toEqual([ids[1]]);
+    expect((await admin.list(`${PATH}?status=archived`)).map(({ id }) => id)).toEqual([ids[2]]);
+    expect(await admin.read(`${PATH}?page_size=1&current_page=1`)).toMatchObject({ data: [{ id: ids[0] }], total: 2 });
+  });
+});
+
+describe('changes', () => {
+  it.each(['patch', 'put'] as const)('are partial: %s', async (method) => {
+    const id = await make();
+    const changed = await admin[method](`${PATH}/${id}`, { credit_limit: 20, periodic_reset: null, name: 'New' });
+    expect(changed.status).toBe(200);
+    expect(jsonOf(changed)).toMatchObject({ ...VALID, name: 'New', credit_limit: 20, periodic_reset: null });
+  });
+
+  it.each([
+    ['group_by', { group_by: [{ key: 'model' }] }],
+    ['type', { type: 'tokens' }],
+    ['workspace_id', { workspace_id: 'team' }],
+    ['alert_threshold', { credit_limit: 8 }],
+    ['alert_threshold', { alert_threshold: 10 }],
+    ['credit_limit', { credit_limit: null }],
+    ['conditions', { conditions: [] }],
+  ])('of %s are refused: %j', async (param, fields) => {
+    const id = await make();
+    const answer = await admin.patch(`${PATH}/${id}`, fields);
+    expect(answer.status).toBe(400);
+    expect(brokenRulesOf(answer)).toContain(param);
+    expect(await admin.read(`${PATH}/${id}`)).toMatchObject(VALID);
+  });
+
+  it('take an alert away', async () => {
+    const id = await make();
+    expect(jsonOf(await admin.patch(`${PATH}/${id}`, { alert_threshold: null, credit_limit: 1 }))).toMatchObject({
+      alert_threshold: null,
+      credit_limit: 1,
+    });
+  });
+
+  it('are written into the audit log, each once', async () => {
+    const id = await make();
+    await admin.patch(`${PATH}/${id}`, { credit_limit: 20 });
+    await admin.delete(`${PATH}/${id}`);
+    const entries = await admin.list('/v1/audit-logs?page_size=100');
+    const own = entries.filter((entry) => entry['resource_id'] === id).map(({ action }) => action);
+    expect(own).toHaveLength(3);
+    expect(new Set(own)).toEqual(new Set(['policies.create', 'policies.delete', 'policies.update']));
+  });
+});

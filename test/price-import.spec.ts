@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../src/common/json/read.js';
+import { COHERE, JINA, LITELLM, VOYAGE } from '../src/usage/prices/importers/__fixtures__/lists.js';
+import { type ImportOutcome, importPrices, type PriceListFile } from '../src/usage/prices/importers/import-prices.js';
+import { reportLines } from '../src/usage/prices/importers/import-report.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+
+let gateway: TestApp;
+let admin: GatewayClient;
+
+beforeAll(async () => {
+  gateway = await startTestApp();
+  admin = new GatewayClient(gateway.url);
+});
+
+afterEach(() => gateway.dataSource.query('DELETE FROM "prices"'));
+
+afterAll(() => gateway.close());
+
+function run(file: PriceListFile, accept = false): Promise<ImportOutcome> {
+  return importPrices(gateway.dataSource, file, { accept, now: gateway.clock.now() });
+}
+
+/** The file with one text in place of another. */
+function changed(file: PriceListFile, from: string | RegExp, to: string): PriceListFile {
+  const replaced = file.text.replace(from, to);
+  expect(replaced).not.toBe(file.text);
+  return { ...file, text: replaced };
+}
+
+async function imported(): Promise<readonly JsonObject[]> {
+  const all = await admin.list('/v1/prices?page_size=100');
+  return all.filter((price) => String(price['source']).includes('.json') && price['created_at'] !== null);
+}
+
+describe('an import', () => {
+  it('writes what differs from the prices that count, for all organisations', async () => {
+    const outcome = await run(COHERE);
+    expect(outcome).toMatchObject({ isWritten: true, unchanged: 4, objections: [], vanished: [] });
+    expect(await imported()).toEqual([
+      expect.objectContaining({
+        provider: 'cohere',
+        model: 'rerank-v4.0-pro',
+        unit: 'search_unit',
+        price: '0.002',
+        organisation_id: null,
+        source: 'portkey:cohere.json',
+      }),
+    ]);
+  });
+
+  it('writes nothing the second time', async () => {
+    expect((await run(JINA)).changes).toHaveLength(2);
+    gateway.clock.advance(1_000);
+    expect(await run(JINA)).toMatchObject({ isWritten: true, changes: [], unchanged: 2 });
+    expect(await imported()).toHaveLength(2);
+  });
+
+  it('adds a row for a new price, and leaves the old one', async () => {
+    await run(JINA);
+    gateway.clock.advance(1_000);
+    const dearer = changed(JINA, /("jina-reranker-v1-base-en"[^}]*"price": )0.000002/, '$10.000005');
+    expect((await run(dearer)).changes).toHaveLength(1);
+    const prices = (await imported()).filter((price) => price['model'] === 'jina-reranker-v1-base-en');
+    expect(prices.map(({ price }) => price)).toEqual(['0.00000005', '0.00000002']);
+  });
+
+  it('is refused whole when a price moves by more than ten times, until it is accepted', async () => {
+    const absurd = changed(LITELLM, /("voyage\/rerank-2.5": \{[^}]*"input_cost_per_token": )5e-08/, '$15e-06');
+    const refused = await run(absurd);
+    expect(refused).toMatchObject({ isWritten: false, changes: [{}] });
+    expect(reportLines(refused).join('\n')).toMatch(/^! voyage rerank-2.5 .*\nNothing written.*--accept/m);
+    expect(await imported()).toEqual([]);
+
+    expect(await run(absurd, true)).toMatchObject({ isWritten: true });
+    expect(await imported()).toMatchObject([{ model: 'rerank-2.5', price: '0.000005' }]);
+  });
+
+  it('is refused whole when too much of the last import is gone', async () => {
+    await run(JINA);
+    const shorter = changed(JINA, '"jina-reranker-v1-base-en"', '"jina-embeddings-v1"');
+    const refused = await run(changed(shorter, /0.000002(?![^]*0.000002)/, '0.000003'));
+    expect(refused).toMatchObject({ isWritten: false, vanished: [{ model: 'jina-reranker-v1-base-en' }] });
+    expect(await imported()).toHaveLength(2);
+    expect(reportLines(refused)).toContainEqual(expect.stringMatching(/^- jina .*stays at 0.00000002$/));
+  });
+
+  it('does not take another list’s prices for its own', async () => {
+    await run(JINA);
+    expect(await run(LITELLM)).toMatchObject({ isWritten: true, vanished: [], objections: [] });
+  });
+
+  it.each([
+    ['dollars for cents', VOYAGE, 'dollars'],
+    ['no JSON', { ...COHERE, text: '<html>' }, 'cohere.json is not JSON'],
+    ['an empty list', { ...LITELLM, text: '{}' }, undefined],
+  ])('takes nothing from %s', async (_what, file, message) => {
+    if (message === undefined) expect(await run(file)).toMatchObject({ isWritten: false });
+    else await expect(run(file)).rejects.toThrow(message);
+    expect(await imported()).toEqual([]);
+  });
+
+  it('made by two at once writes each price once', async () => {
+    await Promise.all([run(JINA), run(JINA)]);
+    expect(await imported()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type JsonObject, readObject, readString } from '../src/common/json/read.js';
+import { BUNDLED_PRICES } from '../src/usage/prices/bundled-prices.js';
+import { PriceCatalogue } from '../src/usage/prices/price-catalogue.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { addTenant, type Tenant } from './support/tenants.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+
+const VALID = { provider: 'cohere', model: 'rerank-v3.5', unit: 'search_unit', price: '0.0018' };
+const NOT_FOUND = { status: 404, code: 'not_found', param: null, source: 'gateway' };
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let organisationId: string;
+let other: Tenant;
+
+beforeAll(async () => {
+  gateway = await startTestApp();
+  admin = new GatewayClient(gateway.url);
+  organisationId = readString((await admin.read('/v1/workspaces/default'))['organisation_id'], 'organisation_id');
+  other = await addTenant(gateway, 'other');
+});
+
+afterEach(async () => {
+  await gateway.dataSource.query('DELETE FROM "prices"');
+  for (const organisation of [organisationId, other.organisationId]) catalogue().forget(organisation);
+});
+
+afterAll(() => gateway.close());
+
+function catalogue(): PriceCatalogue {
+  return gateway.app.get(PriceCatalogue, { strict: false });
+}
+
+async function make(fields: object = {}, client = admin): Promise<string> {
+  return readString((await client.create('/v1/prices', { ...VALID, ...fields }))['id'], 'id');
+}
+
+/** As an importer does it. */
+async function addForAll(price: string): Promise<string> {
+  const rows: readonly { readonly id: string }[] = await gateway.dataSource.query(
+    `INSERT INTO "prices" ("provider", "model", "unit", "price", "effective_from", "source", "created_by")
+     VALUES ($1, $2, $3, $4, now() - interval '1 hour', 'litellm', 'prices:import') RETURNING "id"`,
+    [VALID.provider, VALID.model, VALID.unit, price],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** Ids of the prices that count for an organisation, at a time from now in seconds. */
+async function idsInForce(organisation = organisationId, seconds = 0, model = VALID.model): Promise<readonly string[]> {
+  const at = new Date(gateway.clock.now().getTime() + seconds * 1_000);
+  const prices = await catalogue().pricesFor(organisation, VALID.provider, model, at);
+  return prices.map(({ id }) => id);
+}
+
+async function listed(query = '', client = admin): Promise<readonly JsonObject[]> {
+  return client.list(`/v1/prices?page_size=100${query}`);
+}
+
+const bundledId = (model: string): string => BUNDLED_PRICES.find((price) => price.model === model)?.id ?? '';
+const nowSeconds = (): number => Math.floor(gateway.clock.now().getTime() / 1_000);
+
+describe('a price', () => {
+  it('is made and read', async () => {
+    const before = nowSeconds();
+    const created = await admin.create('/v1/prices', VALID);
+    expect(created).toEqual({ id: expect.any(String), object: 'price' });
+    const price = await admin.read(`/v1/prices/${String(created['id'])}`);
+    expect(price).toEqual({
+      ...VALID,
+      id: created['id'],
+      object: 'price',
+      organisation_id: organisationId,
+      effective_from: expect.any(Number),
+      source: 'api',
+      created_at: expect.any(Number),
+    });
+    expect(Number(price['effective_from'])).toBeGreaterThanOrEqual(before);
+  });
+
+  it.each([
+    ['0', '0'],
+    ['0.000000000000000001', '0.000000000000000001'],
+    ['999999999999.999999999999999999', '999999999999.999999999999999999'],
+    ['1.500', '1.5'],
+    ['0002', '2'],
+  ])('of %s comes back to the last digit', async (price, shown) => {
+    expect(await admin.read(`/v1/prices/${await make({ price })}`)).toMatchObject({ price: shown });
+  });
+
+  it.each([
+    ['provider', undefined],
+    ['provider', 'Cohere'],
+    ['provider', 1],
+    ['model', undefined],
+    ['model', ''],
+    ['model', 'x'.repeat(513)],
+    ['model', 're*rank'],
+    ['model', '**'],
+    ['model', 'a\0b'],
+    ['model', null],
+    ['unit', undefined],
+    ['unit', 'token'],
+    ['price', undefined],
+    ['price', 0.0018],
+    ['price', '-0.1'],
+    ['price', ''],
+    ['price', '1e-3'],
+    ['price', '0,002'],
+    ['price', '.5'],
+    ['price', '0.0000000000000000001'],
+    ['price', '1000000000000'],
+    ['price', 'NaN'],
+    ['effective_from', 946_684_799],
+    ['effective_from', 1_795_219_200_000],
+    ['effective_from', 1.5],
+    ['effective_from', '1795219200'],
+    ['effective_from', null],
+    ['source', 'mine'],
+    ['currency', 'EUR'],
+  ])('is refused by name when %s is %j', async (field, value) => {
+    const answer = await admin.post('/v1/prices', { ...VALID, [field]: value });
+    expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, field]);
+  });
+
+  it('tells why a JSON number is refused', async () => {
+    const { message } = readObject(
+      jsonOf(await admin.post('/v1/prices', { ...VALID, price: 0.002 }))['error'],
+      'error',
+    );
+    expect(message).toContain('must be a string');
+  });
+
+  it('is never changed and never deleted', async () => {
+    const path = `/v1/prices/${await make()}`;
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      expect((await admin.request(method, path, {})).status).toBe(405);
+    }
+    expect(await admin.read(path)).toMatchObject({ price: VALID.price });
+  });
+
+  it('stands in the audit log', async () => {
+    const id = await make({ effective_from: nowSeconds() });
+    const [entry] = await admin.list(`/v1/audit-logs?resource=${id}`);
+    expect(entry).toMatchObject({
+      action: 'prices.create',
+      resource_type: 'price',
+      changed_fields: ['provider', 'model', 'unit', 'price', 'effective_from'],
+    });
+  });
+
+  it('is set by callers of the whole organisation only, and read by its workspaces', async () => {
+    const id = await make();
+    const scopes = ['prices.create', 'prices.read', 'prices.list'];
+    const { client } = await admin.createKey({ level: 'workspace', workspace_id: 'default', scopes });
+    expect(refusalOf(await client.post('/v1/prices', VALID))).toMatchObject({ status: 403, code: 'permission_denied' });
+    expect(await client.read(`/v1/prices/${id}`)).toMatchObject({ id });
+    expect((await listed('', client))[0]).toMatchObject({ id });
+  });
+});
+
+describe('the list of prices', () => {
+  it('has the own ones first, then the operator’s, then the bundled ones, each with its source', async () => {
+    const operator = await addForAll('0.0019');
+    const [first, second] = [await make(), await make({ model: 'mine-*' })];
+    const list = await listed();
+    expect(list.slice(0, 3).map(({ id }) => id)).toEqual([second, first, operator]);
+    expect(list.slice(3).map(({ id }) => id)).toEqual(BUNDLED_PRICES.map(({ id }) => id));
+    expect(list[2]).toMatchObject({ organisation_id: null, source: 'litellm' });
+    expect(list[3]).toMatchObject({
+      organisation_id: null,
+      source: expect.stringMatching(/^https:/),
+      created_at: null,
+    });
+  });
+
+  it('goes over all of them in pages', async () => {
+    for (const price of ['1', '2', '3']) await make({ price });
+    const all = (await listed()).map(({ id }) => id);
+    const pages: unknown[] = [];
+    for (let page = 0; page * 2 < all.length; page += 1) {
+      const body = await admin.read(`/v1/prices?page_size=2&current_page=${page}`);
+      expect(body['total']).toBe(BUNDLED_PRICES.length + 3);
+      pages.push(...(await admin.list(`/v1/prices?page_size=2&current_page=${page}`)).map(({ id }) => id));
+    }
+    expect(pages).toEqual(all);
+  });
+
+  it('can be narrowed', async () => {
+    const id = await make({ unit: 'request' });
+    expect((await listed('&provider=cohere&model=rerank-v3.5')).map((price) => price['id'])).toEqual([
+      id,
+      bundledId('rerank-v3.5'),
+    ]);
+    expect((await listed('&provider=cohere&unit=request')).map((price) => price['id'])).toEqual([id]);
+    expect(await listed('&provider=pinecone')).toEqual([]);
+    expect(await listed(`&model=${encodeURIComponent('*')}`)).toMatchObject([{ provider: 'local', price: '0' }]);
+  });
+
+  it.each(['provider=Cohere', 'unit=token', 'model=', 'source=api', 'page_size=101'])('refuses %s', async (query) => {
+    const answer = await admin.get(`/v1/prices?${query}`);
+    expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, query.split('=')[0]]);
+  });
+});
+
+describe('another organisation', () => {
+  it('sees the operator’s and the bundled prices, and none of ours', async () => {
+    const [own, operator] = [await make(), await addForAll('0.0019')];
+    expect(refusalOf(await other.client.get(`/v1/prices/${own}`))).toEqual(NOT_FOUND);
+    expect(await other.client.read(`/v1/prices/${operator}`)).toMatchObject({ price: '0.0019' });
+    const ids = (await listed('', other.client)).map(({ id }) => id);
+    expect(ids).toEqual([operator, ...BUNDLED_PRICES.map(({ id }) => id)]);
+  });
+
+  it('is charged by its own prices', async () => {
+    const [ours, theirs] = [await make(), await make({ price: '0.5' }, other.client)];
+    expect(await idsInForce()).toEqual([ours]);
+    expect(await idsInForce(other.organisationId)).toEqual([theirs]);
+  });
+
+  it('cannot be named', async () => {
+    const answer = await admin.post('/v1/prices', { ...VALID, organisation_id: other.organisationId });
+    expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'tenant_mismatch' });
+  });
+
+  it.each(['nobody', randomUUID(), '%00'])('is not what %s is', async (id) => {
+    expect(refusalOf(await admin.get(`/v1/prices/${id}`))).toEqual(NOT_FOUND);
+  });
+});
+
+describe('the price that counts', () => {
+  it('is the organisation’s own, then the operator’s, then the bundled one', async () => {
+    expect(await idsInForce()).toEqual([bundledId('rerank-v3.5')]);
+    const operator = await addForAll('0.0019');
+    catalogue().forget(organisationId);
+    expect(await idsInForce()).toEqual([operator]);
+    const own = await make();
+    expect(await idsInForce()).toEqual([own]);
+    expect(await idsInForce(other.organisationId)).toEqual([operator]);
+  });
+
+  it('is the newest in force at the time of the call', async () => {
+    const now = nowSeconds();
+    const early = await make({ effective_from: now - 100 });
+    const late = await make({ effective_from: now + 100 });
+    expect(await idsInForce(organisationId, -200)).toEqual([bundledId('rerank-v3.5')]);
+    expect(await idsInForce()).toEqual([early]);
+    expect(await idsInForce(organisationId, 200)).toEqual([late]);
+  });
+
+  it('is the later of two that begin together', async () => {
+    const from = nowSeconds() - 10;
+    await make({ price: '1', effective_from: from });
+    const second = await make({ price: '2', effective_from: from });
+    expect(await idsInForce()).toEqual([second]);
+  });
+
+  it('is the one for the name before one for its beginning', async () => {
+    const [some, name] = [await make({ model: 'rerank-*' }), await make()];
+    expect(await idsInForce()).toEqual([name]);
+    expect(await idsInForce(organisationId, 0, 'rerank-v9')).toEqual([some]);
+    expect(await idsInForce(organisationId, 0, 'embed-v4')).toEqual([]);
+  });
+});
+
+describe('the guide to prices', () => {
+  const guide = readFileSync(new URL('../docs/guides/prices.md', import.meta.url), 'utf8');
+  const bodies = [...guide.matchAll(/-d '(.*)'/g)].map(([, body = '']) => body);
+
+  it.each(bodies)('sets a price with %s', async (body) => {
+    const fields = readObject(JSON.parse(body), 'body');
+    const id = readString((await admin.create('/v1/prices', fields))['id'], 'id');
+    expect(await admin.read(`/v1/prices/${id}`)).toMatchObject(fields);
+  });
+
+  it('has examples', () => expect(bodies).toHaveLength(2));
+});

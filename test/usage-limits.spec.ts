@@ -1,0 +1,248 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from './support/eventually.js';
+import { json, type Reply } from './support/fake-provider.js';
+import { requestLine } from './support/request-line.js';
+import { refusalOf } from './support/send.js';
+import { COST, COST_NANO, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const EXCEEDED = { status: 412, code: 'usage_limit_exceeded', param: null, source: 'gateway' };
+const CONTENDED = { status: 429, code: 'usage_limit_contended', param: null, source: 'gateway' };
+const OK = 200;
+
+let gateway: UsageGateway;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+});
+beforeEach(() => gateway.reset());
+afterEach(async () => expect(await gateway.books.drift()).toEqual([]));
+afterAll(() => gateway.close());
+
+/** The statuses of so many calls, one after the other. */
+async function statusesOf(count: number): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    statuses.push((await gateway.call()).status);
+    await settled();
+  }
+  return statuses;
+}
+
+async function settled(): Promise<void> {
+  await eventually(async () => (await gateway.books.open()) === 0);
+}
+
+describe('at the limit', () => {
+  it('a call is refused with 412, sent nowhere, and written nowhere', async () => {
+    const id = await gateway.limit({ name: 'Two calls', credit_limit: 2 * COST, periodic_reset: 'monthly' });
+    expect(await statusesOf(3)).toEqual([OK, OK, 412]);
+    expect(gateway.provider.calls).toHaveLength(2);
+    expect(await gateway.books.ledger(2)).toHaveLength(2);
+
+    const refused = await gateway.call();
+    const now = gateway.app.clock.now();
+    const reset = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1_000;
+    expect(refusalOf(refused)).toEqual(EXCEEDED);
+    expect(errorOf(refused)).toMatchObject({
+      type: 'usage_limit_error',
+      message: expect.stringContaining('"Two calls"'),
+      details: [
+        {
+          policy_id: id,
+          name: 'Two calls',
+          type: 'cost',
+          value_key: expect.stringMatching(/^api_key:[0-9a-f-]{36}$/),
+          credit_limit: 0.004,
+          current_usage: 0.004,
+          reserved: 0,
+          next_reset_at: reset,
+        },
+      ],
+    });
+    expect(refused.headers).toMatchObject({
+      'x-gateway-limit-policy': id,
+      'x-gateway-limit-remaining': '0',
+      'x-gateway-limit-reset': String(reset),
+      'x-should-retry': 'false',
+    });
+    expect(refused.headers).not.toHaveProperty('retry-after');
+  });
+
+  it('a call is told to come back where only others under way are in the way', async () => {
+    const id = await gateway.limit({ credit_limit: COST });
+    let release: () => void = () => undefined;
+    const held: Reply = (response, call) => {
+      release = () => scored()(response, call);
+    };
+    gateway.provider.replyWith(held);
+    const first = gateway.call();
+    await eventually(() => gateway.provider.calls.length === 1);
+    const second = await gateway.call();
+    expect(refusalOf(second)).toEqual(CONTENDED);
+    expect(second.headers).toMatchObject({
+      'retry-after': '1',
+      'x-gateway-limit-policy': id,
+      'x-gateway-limit-remaining': '0',
+    });
+    expect(second.headers).not.toHaveProperty('x-should-retry');
+    expect(errorOf(second)['details']).toMatchObject([{ current_usage: 0, reserved: COST, next_reset_at: null }]);
+    release();
+    expect((await first).status).toBe(OK);
+    await settled();
+    expect((await gateway.call()).status).toBe(412);
+  });
+
+  it('an answer tells what is left of the tightest limit', async () => {
+    await gateway.limit({ credit_limit: 1 });
+    await gateway.limit({ credit_limit: 10 * COST });
+    const answer = await gateway.call({ headers: { 'x-gateway-trace-id': 'remaining' } });
+    expect(answer.headers['x-gateway-limit-remaining']).toBe('0.018');
+    expect(await requestLine(gateway.app, 'remaining')).toMatchObject({
+      cost_nano: Number(COST_NANO),
+      limit_decision: 'admitted',
+    });
+  });
+
+  it('all limits in the way are listed, and the others are not touched', async () => {
+    const full = await gateway.limit({ credit_limit: 0 });
+    const roomy = await gateway.limit({ credit_limit: 1 });
+    const tokens = await gateway.limit({ credit_limit: 1, type: 'tokens' });
+    const refused = await gateway.call();
+    expect(errorOf(refused)['details']).toEqual([
+      expect.objectContaining({ policy_id: full, type: 'cost' }),
+      expect.objectContaining({ policy_id: tokens, type: 'tokens' }),
+    ]);
+    expect(await gateway.admin.list(`/v1/policies/usage-limits/${roomy}/entities`)).toEqual([]);
+    expect(await gateway.books.ledger(0)).toEqual([]);
+  });
+
+  it('no call without a policy pays for one', async () => {
+    expect((await gateway.call()).headers).not.toHaveProperty('x-gateway-limit-remaining');
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ costNano: String(COST_NANO), searchUnits: '1', bucketIds: [], status: 'settled' });
+  });
+});
+
+describe('a limit', () => {
+  it.each([
+    [0, 412],
+    [0.000001, 412],
+    [0.001999999, 412],
+    [0.002, OK],
+    [1e12, OK],
+  ])('of %d dollars', async (credit_limit, status) => {
+    await gateway.limit({ credit_limit });
+    expect((await gateway.call()).status).toBe(status);
+  });
+
+  it('counts tokens, also of providers that bill by something else', async () => {
+    await gateway.limit({ type: 'tokens', credit_limit: 1_000 });
+    expect((await gateway.call()).status).toBe(OK);
+    const [row] = await gateway.books.ledger(1);
+    expect(Number(row?.tokens)).toBeGreaterThan(10);
+    expect(row?.amounts).toEqual([row?.tokens]);
+  });
+
+  it('counts tokens of the built-in model, which costs nothing', async () => {
+    const created = await gateway.admin.create('/v1/virtual-keys', { name: 'built in', provider: 'local' });
+    const local = String(created['slug']);
+    await gateway.limit({ credit_limit: 0 });
+    const tokens = await gateway.limit({ type: 'tokens', credit_limit: 150 });
+    const request = { model: 'any', query: 'capital', documents: ['Paris is the capital', 'Rome'] };
+    expect((await gateway.rerank(local, request)).status).toBe(OK);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ costNano: '0', provider: 'local', source: 'computed', status: 'settled' });
+    const refused = await gateway.rerank(local, request);
+    expect(errorOf(refused)['details']).toEqual([expect.objectContaining({ policy_id: tokens })]);
+  });
+
+  it('holds at once when it is raised, and when it is lowered', async () => {
+    const id = await gateway.limit({ credit_limit: COST });
+    expect(await statusesOf(2)).toEqual([OK, 412]);
+    await gateway.admin.patch(`/v1/policies/usage-limits/${id}`, { credit_limit: 3 * COST });
+    expect(await statusesOf(1)).toEqual([OK]);
+    await gateway.admin.patch(`/v1/policies/usage-limits/${id}`, { credit_limit: COST });
+    expect(await statusesOf(1)).toEqual([412]);
+  });
+
+  it('that is lowered while a call is under way does not stop that call', async () => {
+    const id = await gateway.limit({ credit_limit: 1 });
+    let release: () => void = () => undefined;
+    gateway.provider.replyWith((response, call) => {
+      release = () => scored()(response, call);
+    });
+    const running = gateway.call();
+    await eventually(() => gateway.provider.calls.length === 1);
+    await gateway.admin.patch(`/v1/policies/usage-limits/${id}`, { credit_limit: 0 });
+    release();
+    expect((await running).status).toBe(OK);
+    await settled();
+    expect((await gateway.call()).status).toBe(412);
+  });
+
+  it('that only monitors refuses nobody, and counts', async () => {
+    const id = await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
+    expect(await statusesOf(3)).toEqual([OK, OK, OK]);
+    const [entity] = await gateway.admin.list(`/v1/policies/usage-limits/${id}/entities`);
+    expect(entity).toMatchObject({ current_usage: 3 * COST, status: 'exhausted', reserved: 0 });
+  });
+
+  it('that is archived holds no longer', async () => {
+    const id = await gateway.limit({ credit_limit: 0 });
+    expect(await statusesOf(1)).toEqual([412]);
+    await gateway.admin.delete(`/v1/policies/usage-limits/${id}`);
+    expect(await statusesOf(1)).toEqual([OK]);
+  });
+
+  it('is free again after a reset by hand', async () => {
+    const id = await gateway.limit({ credit_limit: COST });
+    expect(await statusesOf(2)).toEqual([OK, 412]);
+    const [entity] = await gateway.admin.list(`/v1/policies/usage-limits/${id}/entities`);
+    await gateway.admin.put(`/v1/policies/usage-limits/${id}/entities/${String(entity?.['id'])}/reset`, undefined);
+    expect(await statusesOf(2)).toEqual([OK, 412]);
+  });
+
+  it('begins anew with its period', async () => {
+    await gateway.limit({ credit_limit: COST, periodic_reset: 'weekly' });
+    expect(await statusesOf(2)).toEqual([OK, 412]);
+    gateway.app.clock.advance(7 * 86_400_000);
+    expect(await statusesOf(2)).toEqual([OK, 412]);
+    gateway.app.clock.advance(-7 * 86_400_000);
+    expect(await statusesOf(1)).toEqual([412]);
+  });
+});
+
+describe('a model without a price', () => {
+  const call = (): ReturnType<UsageGateway['rerank']> =>
+    gateway.rerank(gateway.cohere, { model: 'rerank-unheard-of', query: 'q', documents: ['a', 'b'] });
+
+  it('is refused where a limit on costs applies, and counted', async () => {
+    await gateway.limit({ credit_limit: 1 });
+    const refused = await call();
+    expect(refusalOf(refused)).toEqual({ status: 412, code: 'price_unknown', param: 'model', source: 'gateway' });
+    expect(refused.headers['x-should-retry']).toBe('false');
+    const { text } = await gateway.admin.get('/metrics');
+    expect(text).toMatch(/gateway_price_missing_total\{provider="cohere"\} [1-9]/);
+  });
+
+  it.each([
+    ['no limit', undefined],
+    ['only a limit on tokens', { type: 'tokens', credit_limit: 10_000 }],
+    ['only a limit that monitors', { credit_limit: 0, enforcement: 'monitor' }],
+  ])('passes where %s applies', async (_what, fields) => {
+    if (fields !== undefined) await gateway.limit(fields);
+    expect((await call()).status).toBe(OK);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ costNano: '0', priceId: null, searchUnits: '1' });
+  });
+
+  it('is refused as well where its price is for what the provider does not bill', async () => {
+    const jina = await gateway.virtualKey('jina');
+    const price = { provider: 'jina', model: 'odd-model', unit: 'search_unit', price: '0.01' };
+    await gateway.admin.create('/v1/prices', price);
+    await gateway.limit({ credit_limit: 1 });
+    gateway.provider.replyWith(json({ results: [], usage: { total_tokens: 5 } }));
+    const refused = await gateway.rerank(jina, { model: 'odd-model', query: 'q', documents: ['a'] });
+    expect(refusalOf(refused)).toMatchObject({ status: 412, code: 'price_unknown' });
+  });
+});

@@ -1,0 +1,162 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readString } from '../src/common/json/read.js';
+import { refusalOf } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+import { COST, REQUEST, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+let gateway: UsageGateway;
+/** A key of the workspace `team`, which enforces metadata. */
+let team: { readonly id: string; readonly key: string; readonly workspaceId: string };
+let adminId: string;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+  const workspaceId = await gateway.admin.createWorkspace('Team');
+  const fields = { scopes: ['completions.write'], level: 'workspace', workspace_id: workspaceId };
+  const made = await gateway.admin.createKey({ ...fields, metadata: { team: 'search' } });
+  team = { ...made, workspaceId };
+  const keys = await gateway.admin.list('/v1/api-keys');
+  adminId = readString(keys.find(({ id }) => id !== team.id)?.['id'], 'id');
+});
+beforeEach(() => gateway.reset());
+afterEach(async () => expect(await gateway.books.drift()).toEqual([]));
+afterAll(() => gateway.close());
+
+async function statusWith(metadata: object | undefined, key = ADMIN_KEY): Promise<number> {
+  const sent = metadata === undefined ? undefined : JSON.stringify(metadata);
+  const { status } = await gateway.call({
+    headers: { 'x-gateway-api-key': key, ...(sent === undefined ? {} : { 'x-gateway-metadata': sent }) },
+  });
+  return status;
+}
+
+/** A policy that leaves nothing to the calls that it matches. */
+async function isHit(fields: Readonly<Record<string, unknown>>): Promise<boolean> {
+  await gateway.limit({ credit_limit: 0, ...fields });
+  return (await statusWith({ user: 'alice', tier: 'free' })) === 412;
+}
+
+describe('conditions', () => {
+  it.each([
+    ['workspace_id', '*', true],
+    ['workspace_id', 'elsewhere', false],
+    ['virtual_key', 'cohere', true],
+    ['virtual_key', ['voyage', 'cohere'], true],
+    ['virtual_key', 'voyage', false],
+    ['provider', 'cohere', true],
+    ['provider', 'jina', false],
+    ['model', 'rerank-v3.5', true],
+    ['model', 'rerank-*', true],
+    ['model', '@cohere/*', true],
+    ['model', '@jina/*', false],
+    ['endpoint', 'rerank', true],
+    ['endpoint', 'chat', false],
+    ['metadata.user', 'alice', true],
+    ['metadata.user', 'bob', false],
+    ['metadata.missing', '*', true],
+    ['mcp_server', 'files', false],
+  ])('%s = %j', async (key, value, hit) => {
+    expect(await isHit({ conditions: [{ key, value }] })).toBe(hit);
+  });
+
+  it('take the id of the key and of the organisation', async () => {
+    const { organisation_id } = await gateway.admin.read('/v1/workspaces/default');
+    expect(await isHit({ conditions: [{ key: 'api_key', value: adminId }] })).toBe(true);
+    expect(await isHit({ conditions: [{ key: 'organisation_id', value: organisation_id }] })).toBe(true);
+  });
+
+  it('have to be met all, and excludes go before', async () => {
+    const provider = { key: 'provider', value: 'cohere' };
+    expect(await isHit({ conditions: [provider, { key: 'metadata.tier', value: 'paid' }] })).toBe(false);
+    expect(await isHit({ conditions: [{ ...provider, excludes: 'cohere' }] })).toBe(false);
+    expect(await isHit({ conditions: [provider, { key: 'metadata.tier', value: 'free' }] })).toBe(true);
+  });
+
+  it('of a workspace hold for its calls only', async () => {
+    await gateway.limit({ credit_limit: 0, workspace_id: team.workspaceId });
+    expect(await statusWith({})).toBe(200);
+    expect(await statusWith({}, team.key)).toBe(412);
+  });
+
+  it('see the workspace of the virtual key where the key is of the whole organisation', async () => {
+    const created = await gateway.admin.create('/v1/virtual-keys', {
+      name: 'of the team',
+      provider: 'cohere',
+      key: 'k',
+      config: { base_url: gateway.provider.url },
+      workspace_id: team.workspaceId,
+    });
+    await gateway.limit({ credit_limit: 0, conditions: [{ key: 'workspace_id', value: team.workspaceId }] });
+    expect((await gateway.rerank(readString(created['slug'], 'slug'), REQUEST)).status).toBe(412);
+    expect((await gateway.call()).status).toBe(200);
+  });
+});
+
+describe('groups', () => {
+  const oneEach = (...keys: string[]): Promise<string> =>
+    gateway.limit({ credit_limit: COST, group_by: keys.map((key) => ({ key })) });
+
+  it('have a limit each', async () => {
+    await oneEach('metadata.user');
+    expect(await statusWith({ user: 'alice' })).toBe(200);
+    expect(await statusWith({ user: 'bob' })).toBe(200);
+    expect(await statusWith({ user: 'alice', other: 'x' })).not.toBe(200);
+  });
+
+  it('are of all their values together', async () => {
+    const id = await oneEach('metadata.user', 'api_key');
+    expect(await statusWith({ user: 'alice' })).toBe(200);
+    expect(await statusWith({ user: 'alice' }, team.key)).toBe(200);
+    expect(await statusWith({ user: 'alice' })).not.toBe(200);
+    await gateway.books.ledger(2);
+    const entities = await gateway.admin.list(`/v1/policies/usage-limits/${id}/entities`);
+    expect(new Set(entities.map((entity) => entity['value_key']))).toEqual(
+      new Set([adminId, team.id].map((key) => `api_key:${key}|metadata.user:alice`)),
+    );
+  });
+
+  it('take calls without the value for one of their own: who leaves it out does not get around the cap', async () => {
+    const id = await oneEach('metadata.user');
+    expect(await statusWith(undefined)).toBe(200);
+    expect(await statusWith({})).not.toBe(200);
+    expect(await statusWith({ User: 'alice' })).not.toBe(200);
+    expect(await statusWith({ user: '(none)' })).toBe(200);
+    await gateway.books.ledger(2);
+    const entities = await gateway.admin.list(`/v1/policies/usage-limits/${id}/entities`);
+    expect(entities.map((entity) => entity['value_key'])).toEqual(['metadata.user:(none)', 'metadata.user:(none)']);
+  });
+
+  it('take what a key enforces, whatever its caller says', async () => {
+    const call = (metadata: object): Promise<number> => statusWith(metadata, team.key);
+    await oneEach('metadata.team');
+    expect(await call({ team: 'ads' })).toBe(200);
+    expect(await call({ team: 'sales' })).not.toBe(200);
+    expect(await call({})).not.toBe(200);
+    const [row] = await gateway.books.ledger(1);
+    expect(row?.metadata).toEqual({ team: 'search' });
+  });
+});
+
+describe('metadata that is made to get around a cap', () => {
+  it('has no way through __proto__ and other names that objects inherit', async () => {
+    await gateway.limit({ credit_limit: COST, group_by: [{ key: 'metadata.user' }] });
+    expect(await statusWith({})).toBe(200);
+    for (const name of ['__proto__', 'constructor', 'hasOwnProperty', 'toString']) {
+      const { status } = await gateway.call({ headers: { 'x-gateway-metadata': `{"${name}":"x"}` } });
+      expect(status).not.toBe(200);
+      const nested = await gateway.call({ headers: { 'x-gateway-metadata': `{"${name}":{"user":"x"}}` } });
+      expect(refusalOf(nested)).toMatchObject({ status: 400, param: 'x-gateway-metadata' });
+    }
+  });
+
+  it('is refused with 129 characters, and with 33 keys', async () => {
+    await gateway.limit({ credit_limit: 1 });
+    const many = (count: number): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+    expect(await statusWith({ user: 'x'.repeat(128) })).toBe(200);
+    expect(await statusWith({ user: 'x'.repeat(129) })).toBe(400);
+    expect(await statusWith({ ['x'.repeat(129)]: 'v' })).toBe(400);
+    expect(await statusWith(many(32))).toBe(200);
+    expect(await statusWith(many(33))).toBe(400);
+  });
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { UsageDriftMonitor } from '../src/usage/usage-drift.monitor.js';
+import { UsageHousekeepingService } from '../src/usage/usage-housekeeping.service.js';
+import { eventually } from './support/eventually.js';
+import { silence } from './support/fake-provider.js';
+import { COST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+let gateway: UsageGateway;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway({ USAGE_LEASE_MS: '60000' });
+});
+beforeEach(() => gateway.reset());
+afterAll(() => gateway.close());
+
+async function metric(name: string): Promise<number> {
+  const { text } = await gateway.admin.get('/metrics');
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1) ?? 0);
+}
+
+it('decisions and batches are counted', async () => {
+  const decided = (result: string): Promise<number> => metric(`gateway_limit_decisions_total{result="${result}"}`);
+  const [admitted, exceeded] = [await decided('admit'), await decided('exceeded')];
+  await gateway.limit({ credit_limit: COST });
+  await gateway.call();
+  await gateway.books.ledger(1);
+  await gateway.call();
+  expect([await decided('admit'), await decided('exceeded')]).toEqual([admitted + 1, exceeded + 1]);
+  expect(await metric('gateway_limit_batch_size_count')).toBeGreaterThan(0);
+  expect(await metric('gateway_limit_batch_seconds_count')).toBeGreaterThan(0);
+  expect(await metric('gateway_usage_dropped_total')).toBe(0);
+});
+
+it('a reservation that is left open is seen, and charged when its lease is over', async () => {
+  const housekeeping = gateway.app.app.get(UsageHousekeepingService, { strict: false });
+  const before = await metric('gateway_reservations_reaped_total');
+  await gateway.limit({ credit_limit: 1 });
+  gateway.provider.replyWith(silence);
+  const leaving = new AbortController();
+  const answer = gateway.call({ signal: leaving.signal }).catch(() => undefined);
+  await eventually(async () => (await gateway.books.open()) === 1);
+  await housekeeping.tidy();
+  expect(await metric('gateway_reservations_open')).toBe(1);
+  gateway.app.clock.advance(61_000);
+  await housekeeping.tidy();
+  expect(await metric('gateway_reservations_reaped_total')).toBe(before + 1);
+  expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ status: 'presumed' })]);
+  // The call was alive after all, and ends: it is in the ledger once.
+  leaving.abort();
+  await answer;
+  gateway.provider.replyWith(scored());
+  await gateway.call();
+  expect(await gateway.books.ledger(2)).toHaveLength(2);
+  expect(await gateway.books.drift()).toEqual([]);
+});
+
+it('counters that differ from the ledger are told', async () => {
+  const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
+  await gateway.limit({ credit_limit: 1 });
+  await gateway.call();
+  await gateway.books.ledger(1);
+  await monitor.check();
+  expect(await metric('gateway_usage_drift_nano')).toBe(0);
+  await gateway.app.dataSource.query('UPDATE usage_buckets SET used = used + 5');
+  await monitor.check();
+  expect(await metric('gateway_usage_drift_nano')).toBe(5);
+  expect(gateway.app.log()).toContain('"event":"usage_drift"');
+});

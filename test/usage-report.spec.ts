@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type JsonObject, readString } from '../src/common/json/read.js';
+import { UsageEvent } from '../src/usage/usage-event.entity.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { addTenant } from './support/tenants.js';
+
+const DAY = 86_400;
+/** 21 November 2026, 00:00 UTC. */
+const START = Date.UTC(2026, 10, 21) / 1_000;
+const RANGE = `from=${START}&to=${START + DAY}`;
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let organisationId: string;
+let workspaceId: string;
+/** A key of the workspace. */
+let member: GatewayClient;
+
+beforeAll(async () => {
+  gateway = await startTestApp();
+  admin = new GatewayClient(gateway.url);
+  workspaceId = await admin.createWorkspace('Team');
+  organisationId = readString((await admin.read('/v1/workspaces/default'))['organisation_id'], 'organisation_id');
+  ({ client: member } = await admin.createKey({
+    level: 'workspace',
+    workspace_id: workspaceId,
+    scopes: ['usage.read'],
+  }));
+  await write({ at: 0, costNano: '1' });
+  await write({ at: 3_599, costNano: '2000000', metadata: { team: 'search', user: 'alice' } });
+  await write({ at: 3_600, model: 'rerank-2.5', provider: 'voyage', costNano: '3', tokens: '40', searchUnits: '0' });
+  await write({ at: DAY - 1, workspaceId, apiKeyId: 'key-2', status: 'presumed', metadata: { team: 'ads' } });
+  await write({ at: DAY, costNano: '999' });
+  await write({ at: 30 * DAY, costNano: '5' });
+});
+afterAll(() => gateway.close());
+
+type Fields = Partial<Omit<UsageEvent, 'at'>> & { readonly at: number };
+
+/** A row of the ledger, so many seconds after the start. */
+async function write({ at, ...fields }: Fields, organisation = organisationId): Promise<void> {
+  await gateway.dataSource.getRepository(UsageEvent).insert({
+    id: randomUUID(),
+    at: new Date((START + at) * 1_000),
+    status: 'settled',
+    organisationId: organisation,
+    workspaceId: null,
+    apiKeyId: 'key-1',
+    virtualKey: 'cohere',
+    provider: 'cohere',
+    model: 'rerank-v3.5',
+    endpoint: 'rerank',
+    mcpServer: null,
+    mcpTool: null,
+    metadata: {},
+    traceId: 'trace',
+    attempt: 1,
+    costNano: '10',
+    tokens: '100',
+    searchUnits: '1',
+    source: 'provider',
+    priceId: null,
+    bucketIds: [],
+    amounts: [],
+    ...fields,
+  });
+}
+
+function report(query: string, client = admin): Promise<readonly JsonObject[]> {
+  return client.list(`/v1/usage?${query}`);
+}
+
+describe('GET /v1/usage', () => {
+  it('adds up what was used in whole days', async () => {
+    expect(await admin.read(`/v1/usage?${RANGE}`)).toEqual({
+      object: 'list',
+      data: [
+        {
+          object: 'usage-bucket',
+          start: START,
+          end: START + DAY,
+          group: {},
+          calls: 4,
+          cost: 0.002000014,
+          tokens: 340,
+          search_units: 3,
+          presumed_calls: 1,
+        },
+      ],
+      total: 1,
+    });
+  });
+
+  it.each([
+    [
+      'hour',
+      [
+        [0, 3_600, 2],
+        [3_600, 7_200, 1],
+        [DAY - 3_600, DAY, 1],
+      ],
+    ],
+    ['day', [[0, DAY, 4]]],
+    ['month', [[-20 * DAY, 10 * DAY, 4]]],
+    ['none', [[0, DAY, 4]]],
+  ])('by %s', async (bucket, periods) => {
+    const data = await report(`${RANGE}&bucket=${bucket}`);
+    expect(data.map(({ start, end, calls }) => [Number(start) - START, Number(end) - START, calls])).toEqual(periods);
+  });
+
+  it.each([
+    [
+      'model',
+      [
+        ['rerank-2.5', 1],
+        ['rerank-v3.5', 3],
+      ],
+    ],
+    [
+      'api_key',
+      [
+        ['key-1', 3],
+        ['key-2', 1],
+      ],
+    ],
+    [
+      'provider',
+      [
+        ['cohere', 3],
+        ['voyage', 1],
+      ],
+    ],
+    ['virtual_key', [['cohere', 4]]],
+    ['endpoint', [['rerank', 4]]],
+    ['mcp_server', [[null, 4]]],
+    [
+      'metadata.team',
+      [
+        ['ads', 1],
+        ['search', 1],
+        [null, 2],
+      ],
+    ],
+    ['metadata.__proto__', [[null, 4]]],
+    [`metadata.x'); DROP TABLE usage_events; --`, [[null, 4]]],
+  ])('by %s', async (key, groups) => {
+    const data = await report(`${RANGE}&group_by=${encodeURIComponent(key)}`);
+    expect(data.map(({ group, calls }) => [Object.values(Object(group))[0], calls])).toEqual(groups);
+  });
+
+  it('by several keys at once', async () => {
+    const data = await report(`${RANGE}&bucket=none&group_by=workspace_id,metadata.team`);
+    expect(data.map(({ group }) => group)).toEqual([
+      { workspace_id: workspaceId, 'metadata.team': 'ads' },
+      { workspace_id: null, 'metadata.team': 'search' },
+      { workspace_id: null, 'metadata.team': null },
+    ]);
+  });
+
+  it.each([
+    ['api_key=key-2', 1],
+    ['model=rerank-2.5&provider=voyage', 1],
+    ['model=rerank-2.5&provider=cohere', 0],
+    ['workspace_id=team', 1],
+    [`metadata=${encodeURIComponent('{"team":"search","user":"alice"}')}`, 1],
+    [`metadata=${encodeURIComponent('{"team":"search","user":"bob"}')}`, 0],
+    [`metadata=${encodeURIComponent('{"__proto__":"x"}')}`, 0],
+  ])('only of %s', async (filter, calls) => {
+    const [period] = await report(`${RANGE}&bucket=none&${filter}`);
+    expect(period?.['calls'] ?? 0).toBe(calls);
+  });
+
+  it('in pages that know how many there are', async () => {
+    const pages = `${RANGE}&bucket=hour&page_size=2`;
+    expect(await admin.read(`/v1/usage?${pages}`)).toMatchObject({ data: [{ calls: 2 }, { calls: 1 }], total: 3 });
+    expect(await admin.read(`/v1/usage?${pages}&current_page=1`)).toMatchObject({ data: [{ calls: 1 }], total: 3 });
+    expect(await admin.read(`/v1/usage?${pages}&current_page=7`)).toMatchObject({ data: [], total: 3 });
+  });
+
+  it('of the last thirty days by default', async () => {
+    const now = gateway.clock.now().getTime() / 1_000 - START;
+    await write({ at: Math.floor(now) - 29 * DAY, apiKeyId: 'recent' });
+    await write({ at: Math.floor(now) - 31 * DAY, apiKeyId: 'recent' });
+    expect(await report('bucket=none&api_key=recent')).toEqual([expect.objectContaining({ calls: 1 })]);
+  });
+
+  it('keeps sums exact that are more than a float adds up', async () => {
+    const costs = ['9007199254740993', '5'];
+    for (const costNano of costs) await write({ at: 60 * DAY, costNano, apiKeyId: 'rich' });
+    const [period] = await report(`from=${START}&to=${START + 90 * DAY}&bucket=none&api_key=rich`);
+    expect(String(period?.['cost'])).toBe('9007199.254740998');
+  });
+
+  it('shows a caller of a workspace its own, and another organisation nothing', async () => {
+    expect(await report(RANGE, member)).toEqual([expect.objectContaining({ calls: 1, presumed_calls: 1 })]);
+    expect(refusalOf(await member.get(`/v1/usage?${RANGE}&workspace_id=default`))).toMatchObject({ status: 404 });
+    const other = await addTenant(gateway, 'other');
+    expect(await report(RANGE, other.client)).toEqual([]);
+    const foreign = await other.client.get(`/v1/usage?${RANGE}&workspace_id=${workspaceId}`);
+    expect(refusalOf(foreign)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it.each([
+    ['from', 'from=-1'],
+    ['from', 'from=1.5'],
+    ['to', 'to=soon'],
+    ['from', `from=${START}&to=${START}`],
+    ['from', `from=${START}&to=${START + 32 * DAY}&bucket=hour`],
+    ['from', `from=${START}&to=${START + 367 * DAY}`],
+    ['bucket', 'bucket=week'],
+    ['group_by', 'group_by=prompt'],
+    ['group_by', 'group_by='],
+    ['group_by', 'group_by=metadata.'],
+    ['group_by', 'group_by=model,model'],
+    ['group_by', 'group_by=model,provider,endpoint,api_key,virtual_key,mcp_tool'],
+    ['group_by', 'group_by=toString'],
+    ['metadata', 'metadata=team'],
+    ['metadata', 'metadata=[]'],
+    ['metadata', 'metadata={"a":1}'],
+    ['model', 'model=%00'],
+    ['page_size', 'page_size=101'],
+    ['unheard_of', 'unheard_of=1'],
+  ])('refuses a wrong %s: %s', async (param, query) => {
+    const answer = await admin.get(`/v1/usage?${query}`);
+    expect(answer.status).toBe(400);
+    expect(jsonOf(answer)['error']).toMatchObject({ code: 'validation_failed' });
+    expect(brokenRulesOf(answer)).toContain(param);
+  });
+});

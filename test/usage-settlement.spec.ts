@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { closedPort } from '../src/upstream/__fixtures__/loopback.js';
+import { eventually } from './support/eventually.js';
+import { drip, half, hangUp, inTurn, json, type Reply, silence, text } from './support/fake-provider.js';
+import { requestLine } from './support/request-line.js';
+import { BEDROCK_MODEL } from './support/rerank-gateway.js';
+import { refusalOf } from './support/send.js';
+import { COST, COST_NANO, REQUEST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const FREE = { status: 'settled', costNano: '0', tokens: '0', searchUnits: '0' };
+const PRESUMED = { status: 'presumed', costNano: String(COST_NANO), searchUnits: '1', source: 'computed' };
+const BILLED = { status: 'settled', costNano: String(COST_NANO), searchUnits: '1', source: 'provider' };
+
+let gateway: UsageGateway;
+/** Gives up after half a second. */
+let hasty: string;
+/** Nobody listens there. */
+let nowhere: string;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway({ PROVIDER_MAX_RESPONSE_BYTES: '20000' });
+  hasty = await gateway.virtualKey('cohere', { config: { timeout_ms: 500 } });
+  nowhere = await gateway.virtualKey('cohere', { config: { base_url: `http://127.0.0.1:${await closedPort()}` } });
+});
+beforeEach(() => gateway.reset());
+afterEach(async () => expect(await gateway.books.drift()).toEqual([]));
+afterAll(() => gateway.close());
+
+/** With a policy that has room enough, calls are reserved and settled; without one they are only noted. */
+describe.each([
+  ['with a limit', 1],
+  ['without a limit', undefined],
+])('%s', (_what, credit_limit) => {
+  let policyId: string | undefined;
+
+  beforeEach(async () => {
+    policyId = credit_limit === undefined ? undefined : await gateway.limit({ credit_limit });
+  });
+
+  /** Exactly these rows, in the order of attempts, and the counter agrees. */
+  async function expectRows(...rows: readonly object[]): Promise<void> {
+    const found = await gateway.books.ledger(rows.length);
+    expect(found).toEqual(rows.map((row, index) => expect.objectContaining({ attempt: index + 1, ...row })));
+    if (policyId === undefined) return;
+    const cost = found.reduce((sum, { costNano }) => sum + BigInt(costNano), 0n);
+    const [entity] = await gateway.admin.list(`/v1/policies/usage-limits/${policyId}/entities`);
+    expect(entity ?? { current_usage: 0, reserved: 0 }).toMatchObject({
+      current_usage: Number(cost) / 1e9,
+      reserved: 0,
+    });
+  }
+
+  it('a call is in the ledger with who called what, and what it cost', async () => {
+    const headers = { 'x-gateway-trace-id': 'ledger-row', 'x-gateway-metadata': '{"user":"alice"}' };
+    expect((await gateway.call({ headers })).status).toBe(200);
+    await expectRows({
+      ...BILLED,
+      virtualKey: gateway.cohere,
+      provider: 'cohere',
+      model: 'rerank-v3.5',
+      endpoint: 'rerank',
+      metadata: { user: 'alice' },
+      traceId: 'ledger-row',
+      priceId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+    });
+  });
+
+  it.each<[string, Reply, object, number]>([
+    ['says that it used more', scored(3), { ...BILLED, costNano: '6000000', searchUnits: '3' }, 200],
+    ['says that it used nothing', scored(0), { ...BILLED, costNano: '0', searchUnits: '0' }, 200],
+    ['says nothing of usage', json({ results: [] }), { ...BILLED, source: 'computed' }, 200],
+    ['claims the impossible', scored(-1), { ...BILLED, source: 'computed' }, 200],
+    ['claims more than can be', scored(1e300), { ...BILLED, source: 'computed' }, 200],
+    ['refuses the request', json({ message: 'no' }, 400), FREE, 400],
+    ['refuses the credential', json({}, 401), FREE, 502],
+    ['does not implement it', json({}, 501), FREE, 502],
+    ['redirects', json({}, 302, { location: '/elsewhere' }), FREE, 502],
+    ['sends a web page', text('<html>', 'text/html'), PRESUMED, 502],
+    ['sends no scores', json({ id: 'c-1' }), PRESUMED, 502],
+    ['sends too much', text(' '.repeat(20_001), 'application/json'), PRESUMED, 502],
+  ])('a provider that %s', async (_what, reply, row, status) => {
+    gateway.provider.replyWith(reply);
+    expect((await gateway.call()).status).toBe(status);
+    await expectRows(row);
+  });
+
+  it.each<[string, Reply, readonly object[]]>([
+    ['fails twice', inTurn(json({}, 500), json({}, 429), scored()), [FREE, FREE, BILLED]],
+    ['hangs up once', inTurn(hangUp, scored()), [PRESUMED, BILLED]],
+    ['breaks off once', inTurn(half(JSON.stringify({ results: [] })), scored()), [PRESUMED, BILLED]],
+    ['fails for good', json({}, 503), [FREE, FREE, FREE]],
+  ])('a provider that %s has a row for each attempt', async (_what, reply, rows) => {
+    gateway.provider.replyWith(reply);
+    await gateway.call();
+    await expectRows(...rows);
+    expect(gateway.provider.calls).toHaveLength(rows.length);
+  });
+
+  it('an address that nobody listens at leaves no row', async () => {
+    expect((await gateway.rerank(nowhere, REQUEST)).status).toBe(502);
+    expect((await gateway.call()).status).toBe(200);
+    await expectRows(BILLED);
+  });
+
+  it.each([
+    ['says nothing', silence],
+    ['never ends', drip(20)],
+  ])('a provider that %s is presumed to have done the work when time is up', async (_what, reply) => {
+    gateway.provider.replyWith(reply);
+    expect((await gateway.rerank(hasty, REQUEST)).status).toBe(504);
+    await expectRows(PRESUMED);
+  });
+
+  it('so it is when the client leaves', async () => {
+    gateway.provider.replyWith(silence);
+    const leaving = new AbortController();
+    const answer = gateway.call({ signal: leaving.signal });
+    await eventually(() => gateway.provider.calls.length === 1);
+    leaving.abort();
+    await expect(answer).rejects.toThrow();
+    await expectRows(PRESUMED);
+  });
+
+  it('what is no call of a model is never billed', async () => {
+    const openai = await gateway.virtualKey('openai-compatible', { path: '/v1' });
+    const headers = { 'x-gateway-virtual-key': openai };
+    gateway.provider.replyWith(json({ object: 'list', data: [], has_more: false }));
+    for (const path of ['/v1/batches', '/v1/files', '/v1/threads/thread_1/runs', '/v1/fine_tuning/jobs/ft-1']) {
+      expect((await gateway.admin.get(path, headers)).status).toBeLessThan(500);
+    }
+    expect(gateway.provider.calls.length).toBeGreaterThan(2);
+    await gateway.call();
+    await expectRows({ endpoint: 'rerank' });
+  });
+});
+
+describe('a provider that is billed by token', () => {
+  it('is charged by its own count, to the billionth of a dollar', async () => {
+    const voyage = await gateway.virtualKey('voyage');
+    await gateway.limit({ credit_limit: 1 });
+    await gateway.limit({ type: 'tokens', credit_limit: 100_000 });
+    gateway.provider.replyWith(json({ data: [], model: 'rerank-2.5', usage: { total_tokens: 123 } }));
+    expect((await gateway.rerank(voyage, { ...REQUEST, model: 'rerank-2.5' })).status).toBe(200);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ costNano: '6150', tokens: '123', searchUnits: '0', source: 'provider' });
+    expect(row?.amounts.toSorted()).toEqual(['123', '6150']);
+  });
+});
+
+describe('a provider that reports no usage', () => {
+  it('is charged what its rules say', async () => {
+    const bedrock = await gateway.virtualKey('bedrock');
+    await gateway.limit({ credit_limit: 1 });
+    gateway.provider.replyWith(json({ results: [{ index: 0, relevanceScore: 0.5 }] }));
+    expect((await gateway.rerank(bedrock, { ...REQUEST, model: BEDROCK_MODEL })).status).toBe(200);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ costNano: String(COST_NANO), searchUnits: '1', source: 'computed' });
+  });
+
+  it('is charged once for an answer that comes in parts', async () => {
+    const bedrock = await gateway.virtualKey('bedrock');
+    await gateway.limit({ credit_limit: COST });
+    gateway.provider.replyWith(
+      inTurn(
+        json({ results: [{ index: 0, relevanceScore: 0.5 }], nextToken: 'more' }),
+        json({ results: [{ index: 1, relevanceScore: 0.4 }] }),
+      ),
+    );
+    expect((await gateway.rerank(bedrock, { ...REQUEST, model: BEDROCK_MODEL })).status).toBe(200);
+    expect(gateway.provider.calls).toHaveLength(2);
+    expect(await gateway.books.ledger(1)).toHaveLength(1);
+  });
+});
+
+describe('a retry that there is no room for', () => {
+  it('is not made: the last answer of the provider stands', async () => {
+    await gateway.limit({ credit_limit: COST });
+    gateway.provider.replyWith(hangUp);
+    const answer = await gateway.call({ headers: { 'x-gateway-trace-id': 'no-room' } });
+    expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_failed' });
+    expect(gateway.provider.calls).toHaveLength(1);
+    expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining(PRESUMED)]);
+    expect(await requestLine(gateway.app, 'no-room')).toMatchObject({ cost_nano: Number(COST_NANO) });
+  });
+});

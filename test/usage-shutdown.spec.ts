@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { readString } from '../src/common/json/read.js';
+import { openDataSource } from '../src/usage/__fixtures__/postgres-harness.js';
+import { usageDrift } from '../src/usage/drift.js';
+import { UsageEvent } from '../src/usage/usage-event.entity.js';
+import { UsageReservation } from '../src/usage/usage-reservation.entity.js';
+import { eventually } from './support/eventually.js';
+import { type FakeProvider, silence, startFakeProvider } from './support/fake-provider.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { GatewayProcess } from './support/gateway-process.js';
+import { type Answer, send } from './support/send.js';
+import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
+import { testDatabase } from './support/test-database.js';
+import { COST_NANO, REQUEST, scored } from './support/usage-gateway.js';
+
+const GRACE_MS = 1_500;
+
+jest.setTimeout(90_000);
+
+let folder: string;
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+let url: string;
+let headers: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-shutdown-'));
+  provider = await startFakeProvider();
+});
+afterEach(() => gateway.kill());
+afterAll(async () => {
+  await provider.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A gateway of its own with a limit, empty books, and a call that its provider has. */
+async function startWithCall(): Promise<{ readonly answer: Promise<Answer> }> {
+  const database = await testDatabase();
+  await database.empty();
+  provider.forget();
+  gateway = new GatewayProcess(
+    {
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: String(database.poolSize),
+      TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+      TOLLGATE_ADMIN_KEY: ADMIN_KEY,
+      EGRESS_ALLOW: '127.0.0.1',
+      SHUTDOWN_GRACE_MS: String(GRACE_MS),
+    },
+    folder,
+  );
+  url = await gateway.url();
+  const admin = new GatewayClient(url);
+  const key = { name: 'cohere', provider: 'cohere', key: 'k', config: { base_url: provider.url } };
+  const slug = readString((await admin.create('/v1/virtual-keys', key))['slug'], 'slug');
+  await admin.create('/v1/policies/usage-limits', {
+    conditions: [{ key: 'model', value: '*' }],
+    group_by: [{ key: 'api_key' }],
+    type: 'cost',
+    credit_limit: 1,
+  });
+  headers = { 'content-type': 'application/json', 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': slug };
+  const answer = send(`${url}/v1/rerank`, { body: JSON.stringify(REQUEST), headers });
+  await eventually(() => provider.calls.length === 1);
+  // Wrapped, so that nobody waits for it here.
+  return { answer };
+}
+
+async function withBooks(check: (books: DataSource) => Promise<void>): Promise<void> {
+  const books = await openDataSource();
+  try {
+    await check(books);
+  } finally {
+    await books.destroy();
+  }
+}
+
+async function expectOneRow(row: object): Promise<void> {
+  await withBooks(async (books) => {
+    expect(await books.getRepository(UsageReservation).count()).toBe(0);
+    expect(await books.getRepository(UsageEvent).find()).toEqual([expect.objectContaining(row)]);
+    expect(await usageDrift(books)).toEqual([]);
+  });
+}
+
+it('a call that ends within the grace time is answered and settled', async () => {
+  let release: () => void = () => undefined;
+  provider.replyWith((response, call) => {
+    release = () => scored()(response, call);
+  });
+  const { answer } = await startWithCall();
+  gateway.signal('SIGTERM');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  release();
+  expect((await answer).status).toBe(200);
+  expect(await gateway.exitCode()).toBe(0);
+  await expectOneRow({ status: 'settled', costNano: String(COST_NANO), source: 'provider' });
+});
+
+it('a call that is cut off is presumed spent, before the database is closed', async () => {
+  provider.replyWith(silence);
+  const { answer } = await startWithCall();
+  gateway.signal('SIGTERM');
+  await expect(answer).rejects.toThrow();
+  expect(await gateway.exitCode()).toBe(0);
+  await expectOneRow({ status: 'presumed', costNano: String(COST_NANO) });
+});

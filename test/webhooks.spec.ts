@@ -1,0 +1,759 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { isObject, readArray, readObject, readString, type JsonObject } from '../src/common/json/read.js';
+import { WebhookDispatcher } from '../src/webhooks/webhook.dispatcher.js';
+import { WebhookHousekeeping } from '../src/webhooks/webhook.housekeeping.js';
+import { eventually } from './support/eventually.js';
+import {
+  type FakeProvider,
+  hangUp,
+  inTurn,
+  json,
+  onlyCall,
+  type ProviderCall,
+  silence,
+  startFakeProvider,
+  text,
+} from './support/fake-provider.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { addTenant } from './support/tenants.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const THANKS = text('', 'text/plain', 204);
+const NOT_FOUND = { status: 404, code: 'not_found', param: null, source: 'gateway' };
+const EXHAUSTED = 'usage_limit.exhausted';
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let receiver: FakeProvider;
+let organisationId: string;
+
+beforeAll(async () => {
+  [gateway, receiver] = await Promise.all([startTestApp(), startFakeProvider()]);
+  admin = new GatewayClient(gateway.url);
+  organisationId = readString((await admin.read('/v1/workspaces/default'))['organisation_id'], 'organisation_id');
+});
+
+beforeEach(() => receiver.replyWith(THANKS));
+
+afterEach(async () => {
+  for (const table of ['webhook_deliveries', 'webhook_outbox', 'webhook_endpoints']) {
+    await gateway.dataSource.query(`DELETE FROM "${table}"`);
+  }
+  receiver.forget();
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await receiver.close();
+});
+
+interface Made {
+  readonly id: string;
+  readonly secret: string;
+  readonly path: string;
+}
+
+async function make(fields: object = {}, client = admin): Promise<Made> {
+  const body = { url: `${receiver.url}/hooks`, events: ['*'], ...fields };
+  const created = await client.create('/v1/webhooks', body);
+  const [id, secret] = [readString(created['id'], 'id'), readString(created['secret'], 'secret')];
+  return { id, secret, path: `/v1/webhooks/${id}` };
+}
+
+interface Happening {
+  readonly type?: string;
+  readonly organisation?: string;
+  readonly workspace?: string | null;
+  readonly dedupeKey?: string | null;
+  readonly payload?: object;
+}
+
+/** What a transaction of another room writes. */
+async function happen(happening: Happening = {}): Promise<void> {
+  const {
+    type = EXHAUSTED,
+    organisation = organisationId,
+    workspace = null,
+    dedupeKey = null,
+    payload = {},
+  } = happening;
+  await gateway.dataSource.query(
+    `INSERT INTO "webhook_outbox" ("organisation_id", "workspace_id", "type", "dedupe_key", "payload")
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT ("dedupe_key") DO NOTHING`,
+    [organisation, workspace, type, dedupeKey, JSON.stringify(payload)],
+  );
+  wake();
+}
+
+function wake({ app }: Pick<TestApp, 'app'> = gateway): void {
+  app.get(WebhookDispatcher, { strict: false }).wake();
+}
+
+/** Moves the time on, so that what is due later is due now. */
+function advance(milliseconds: number): void {
+  gateway.clock.advance(milliseconds);
+  wake();
+}
+
+async function arrived(count: number): Promise<void> {
+  await eventually(() => receiver.calls.length >= count);
+}
+
+/** The only delivery to an endpoint, once it has had this many attempts. */
+async function deliveryOf({ path }: Made, attempts = 1): Promise<JsonObject> {
+  await eventually(async () => {
+    const [delivery] = await admin.list(`${path}/deliveries`);
+    return delivery !== undefined && Number(delivery['attempts']) >= attempts;
+  });
+  const [delivery, another] = await admin.list(`${path}/deliveries`);
+  if (delivery === undefined || another !== undefined) throw new Error('expected one delivery');
+  return delivery;
+}
+
+/** The wait for the next attempt in milliseconds, to the second. */
+function waitOf({ last_attempt_at: last, next_attempt_at: next }: JsonObject): number {
+  return (Number(next) - Number(last)) * 1_000;
+}
+
+/** What a receiver does with the library. Throws when the signature is wrong. */
+function verify({ headers, body }: ProviderCall, secret: string): JsonObject {
+  const now = gateway.clock.now().getTime();
+  const spy = jest.spyOn(Date, 'now').mockReturnValue(now);
+  try {
+    const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    return readObject(new Webhook(secret).verify(body, given), 'body');
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+/** The same by hand, from the text of the specification. */
+function signatureByHand({ headers, body }: ProviderCall, secret: string): string {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const content = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+}
+
+describe('an endpoint', () => {
+  it('is made, read, listed, changed and deleted', async () => {
+    const fields = { url: 'https://hooks.example.com/x?y=1', events: [EXHAUSTED], description: 'for the on-call' };
+    const created = await admin.create('/v1/webhooks', fields);
+    expect(created).toEqual({ id: expect.any(String), object: 'webhook-endpoint', secret: expect.any(String) });
+    const path = `/v1/webhooks/${String(created['id'])}`;
+    const whole = {
+      ...fields,
+      id: created['id'],
+      object: 'webhook-endpoint',
+      organisation_id: organisationId,
+      workspace_id: null,
+      enabled: true,
+      disabled_at: null,
+      disabled_reason: null,
+    };
+    expect(await admin.read(path)).toEqual({
+      ...whole,
+      created_at: expect.any(Number),
+      updated_at: expect.any(Number),
+    });
+    expect(await admin.list('/v1/webhooks')).toEqual([await admin.read(path)]);
+    const changes = { url: 'https://hooks.example.com/z', events: ['*'], description: null };
+    expect(jsonOf(await admin.patch(path, changes))).toMatchObject({ ...whole, ...changes });
+    expect(jsonOf(await admin.put(path, { description: 'put' }))).toMatchObject({ ...changes, description: 'put' });
+    expect((await admin.delete(path)).status).toBe(204);
+    expect(refusalOf(await admin.get(path))).toEqual(NOT_FOUND);
+  });
+
+  it.each([
+    [{ events: ['*'] }, 'url'],
+    [{ url: 'https://a.example' }, 'events'],
+    [{ url: 'https://a.example', events: [] }, 'events'],
+    [{ url: 'https://a.example', events: 'usage_limit.reset' }, 'events'],
+    [{ url: 'https://a.example', events: ['usage_limit.unknown'] }, 'events'],
+    [{ url: 'https://a.example', events: ['usage_limit.*'] }, 'events'],
+    [{ url: 'https://a.example', events: ['*', '*'] }, 'events'],
+    [{ url: 'https://a.example', events: ['*'], description: 1 }, 'description'],
+    [{ url: 'https://a.example', events: ['*'], enabled: true }, 'enabled'],
+    [{ url: 'https://a.example', events: ['*'], secret: 'whsec_mine' }, 'secret'],
+    [{ url: 'https://a.example', events: ['*'], workspace_id: 1 }, 'workspace_id'],
+    [{ url: 'no url', events: ['*'] }, 'url'],
+    [{ url: 'https://a.exa\nmple', events: ['*'] }, 'url'],
+    [{ url: `https://a.example/${'x'.repeat(2_048)}`, events: ['*'] }, 'url'],
+  ])('is refused by name: %j', async (body, param) => {
+    const answer = await admin.post('/v1/webhooks', body);
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
+    expect(brokenRulesOf(answer)).toContain(param);
+  });
+
+  it.each([
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::ffff:169.254.169.254]',
+    'https://10.1.2.3/hooks',
+    'https://[fd00::1]/hooks',
+    'https://0x0a000001/',
+    'https://localhost:9000',
+    'https://metadata.google.internal',
+    'http://hooks.example.com',
+    'https://user:pass@hooks.example.com',
+    'file:///etc/passwd',
+    'ftp://hooks.example.com',
+  ])('cannot have the address %s, at the create and at an update', async (url) => {
+    const refused = { status: 400, code: 'validation_failed', param: 'url' };
+    expect(refusalOf(await admin.post('/v1/webhooks', { url, events: ['*'] }))).toMatchObject(refused);
+    const { path } = await make();
+    expect(refusalOf(await admin.patch(path, { url }))).toMatchObject(refused);
+    expect(refusalOf(await admin.put(path, { url }))).toMatchObject(refused);
+  });
+
+  it('is out of reach for other organisations, on every route', async () => {
+    const endpoint = await make();
+    await admin.post(`${endpoint.path}/test`);
+    const { id: delivery } = await deliveryOf(endpoint);
+    const other = await addTenant(gateway, `webhooks-${randomUUID()}`);
+    const { path } = endpoint;
+    for (const answer of [
+      await other.client.get(path),
+      await other.client.patch(path, { enabled: false }),
+      await other.client.post(`${path}/rotate-secret`, {}),
+      await other.client.post(`${path}/test`),
+      await other.client.get(`${path}/deliveries`),
+      await other.client.post(`${path}/deliveries/${String(delivery)}/redeliver`),
+      await other.client.delete(path),
+    ]) {
+      expect(refusalOf(answer)).toEqual(NOT_FOUND);
+    }
+    expect(await other.client.list('/v1/webhooks')).toEqual([]);
+    expect(await admin.read(path)).toMatchObject({ enabled: true });
+    const theirs = await make({ url: 'https://hooks.example.com' }, other.client);
+    const elsewhere = `${theirs.path}/deliveries/${String(delivery)}/redeliver`;
+    expect(refusalOf(await other.client.post(elsewhere))).toEqual(NOT_FOUND);
+  });
+
+  it('belongs to the workspace of its maker, or to all of them', async () => {
+    const [mine, theirs] = [await admin.createWorkspace('Mine'), await admin.createWorkspace('Theirs')];
+    const scopes = ['webhooks.create', 'webhooks.read', 'webhooks.list', 'webhooks.update', 'webhooks.delete'];
+    const { client } = await admin.createKey({ level: 'workspace', workspace_id: mine, scopes });
+    const [own, shared] = [await make({}, client), await make()];
+    expect(await client.read(own.path)).toMatchObject({ workspace_id: mine });
+    expect(await admin.read(shared.path)).toMatchObject({ workspace_id: null });
+    expect(await client.list('/v1/webhooks')).toHaveLength(1);
+    expect(refusalOf(await client.get(shared.path))).toEqual(NOT_FOUND);
+    const body = { url: 'https://hooks.example.com', events: ['*'], workspace_id: theirs };
+    expect(refusalOf(await client.post('/v1/webhooks', body))).toMatchObject({ status: 403, code: 'tenant_mismatch' });
+  });
+
+  it('is in the audit log by the names of its fields only', async () => {
+    const { id, path } = await make({ description: 'Audited' });
+    await admin.patch(path, { url: `${receiver.url}/other`, enabled: false });
+    await admin.post(`${path}/rotate-secret`, {});
+    await admin.delete(path);
+    const entries = await admin.list(`/v1/audit-logs?resource=${id}`);
+    expect(entries.map((entry) => entry['action'])).toEqual([
+      'webhooks.delete',
+      'webhooks.rotate_secret',
+      'webhooks.update',
+      'webhooks.create',
+    ]);
+    expect(new Set(readArray(entries[2]?.['changed_fields'], 'changed_fields'))).toEqual(new Set(['url', 'enabled']));
+    expect(JSON.stringify(entries)).not.toMatch(/Audited|127\.0\.0\.1|whsec_/);
+  });
+});
+
+describe('its secret', () => {
+  it('is 32 random bytes, shown by the create and by a rotation and never else', async () => {
+    const [first, second] = [await make(), await make()];
+    expect(first.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(first.secret).not.toBe(second.secret);
+    await admin.post(`${first.path}/test`);
+    await deliveryOf(first);
+    const answers = [
+      await admin.get(first.path),
+      await admin.get('/v1/webhooks'),
+      await admin.patch(first.path, { description: 'changed' }),
+      await admin.get(`${first.path}/deliveries`),
+    ];
+    for (const { text: shown } of answers) expect(shown).not.toMatch(/whsec|secret|sealed|v1\./);
+    expect(gateway.log()).toContain('"webhook_attempt"');
+    expect(gateway.log()).not.toContain(first.secret.slice(6));
+  });
+
+  it('is nowhere in the database, also after a rotation', async () => {
+    const { secret, path } = await make();
+    const rotated = jsonOf(await admin.post(`${path}/rotate-secret`, {}));
+    const dump: unknown[] = [];
+    for (const { tableName } of gateway.dataSource.entityMetadatas) {
+      dump.push(await gateway.dataSource.query(`SELECT "t"::text FROM "${tableName}" AS "t"`));
+    }
+    const everything = JSON.stringify(dump);
+    expect(everything).toContain(receiver.url);
+    for (const shown of [secret, readString(rotated['secret'], 'secret')]) {
+      const bytes = Buffer.from(shown.slice(6), 'base64');
+      for (const form of [shown.slice(6, -1), bytes.toString('hex'), bytes.toString('base64url')]) {
+        expect(everything).not.toContain(form);
+      }
+    }
+  });
+
+  it('signs together with the previous one while a rotation is under way', async () => {
+    const { secret, path } = await make();
+    const rotated = jsonOf(await admin.post(`${path}/rotate-secret`, { transition_seconds: 3_600 }));
+    const nowSeconds = Math.floor(gateway.clock.now().getTime() / 1_000);
+    expect(Number(rotated['previous_valid_until'])).toBeGreaterThan(nowSeconds + 3_590);
+    const newSecret = readString(rotated['secret'], 'secret');
+    await happen();
+    await arrived(1);
+    const call = onlyCall(receiver);
+    expect(String(call.headers['webhook-signature']).split(' ')).toEqual([
+      signatureByHand(call, newSecret),
+      signatureByHand(call, secret),
+    ]);
+    verify(call, secret);
+    verify(call, newSecret);
+    receiver.forget();
+    advance(2 * HOUR_MS);
+    await happen();
+    await arrived(1);
+    verify(onlyCall(receiver), newSecret);
+    expect(() => verify(onlyCall(receiver), secret)).toThrow('No matching signature');
+  });
+
+  it('ends at once when a rotation says so', async () => {
+    const { secret, path } = await make();
+    const rotated = jsonOf(await admin.post(`${path}/rotate-secret`, { transition_seconds: 0 }));
+    expect(rotated).toMatchObject({ object: 'webhook-endpoint', previous_valid_until: null });
+    await happen();
+    await arrived(1);
+    expect(() => verify(onlyCall(receiver), secret)).toThrow('No matching signature');
+    verify(onlyCall(receiver), readString(rotated['secret'], 'secret'));
+    const answer = await admin.post(`${path}/rotate-secret`, { transition_seconds: -1 });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'transition_seconds' });
+  });
+
+  it('that does not open is replaced by a rotation', async () => {
+    const endpoint = await make();
+    await gateway.dataSource.query(`UPDATE "webhook_endpoints" SET "sealed_secret" = 'v1.gone.x.y'`);
+    await happen();
+    expect(await deliveryOf(endpoint)).toMatchObject({ status: 'pending', last_error: 'secret_unavailable' });
+    expect(receiver.calls).toEqual([]);
+    const rotated = jsonOf(await admin.post(`${endpoint.path}/rotate-secret`, {}));
+    advance(10_000);
+    await arrived(1);
+    verify(onlyCall(receiver), readString(rotated['secret'], 'secret'));
+  });
+});
+
+describe('a delivery', () => {
+  it('is signed as Standard Webhooks says, by the library and by hand', async () => {
+    const { secret } = await make();
+    const payload = { policy_id: 'p-1', credit_limit: 12.5, bucket: { id: 'b', value_key: 'api_key:k' } };
+    await happen({ payload });
+    await arrived(1);
+    const call = onlyCall(receiver);
+    expect([call.method, call.path]).toEqual(['POST', '/hooks']);
+    expect(call.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'Tollgate-Webhooks',
+      'webhook-signature': signatureByHand(call, secret),
+    });
+    expect(verify(call, secret)).toEqual({ type: EXHAUSTED, timestamp: expect.any(String), data: payload });
+    expect(Math.abs(gateway.clock.now().getTime() / 1_000 - Number(call.headers['webhook-timestamp']))).toBeLessThan(
+      10,
+    );
+    expect(() => verify({ ...call, body: call.body.replace('12.5', '99.5') }, secret)).toThrow('No matching signature');
+  });
+
+  it('carries no headers of ours: no keys, no traces', async () => {
+    await make();
+    await happen();
+    await arrived(1);
+    const names = Object.keys(onlyCall(receiver).headers).filter((name) =>
+      /gateway|authorization|cookie|trace/.test(name),
+    );
+    expect(names).toEqual([]);
+  });
+
+  it('is in the log of its endpoint, and found by its status', async () => {
+    const endpoint = await make();
+    await happen();
+    const delivery = await deliveryOf(endpoint);
+    expect(delivery).toEqual({
+      id: expect.any(String),
+      object: 'webhook-delivery',
+      webhook_endpoint_id: endpoint.id,
+      event_id: onlyCall(receiver).headers['webhook-id'],
+      event_type: EXHAUSTED,
+      status: 'succeeded',
+      attempts: 1,
+      next_attempt_at: null,
+      last_attempt_at: expect.any(Number),
+      last_status_code: 204,
+      last_error: null,
+      last_latency_ms: expect.any(Number),
+      completed_at: expect.any(Number),
+      created_at: expect.any(Number),
+    });
+    expect(await admin.list(`${endpoint.path}/deliveries?status=succeeded`)).toEqual([delivery]);
+    expect(await admin.list(`${endpoint.path}/deliveries?status=failed`)).toEqual([]);
+    expect(await admin.read(`${endpoint.path}/deliveries?current_page=1`)).toMatchObject({ data: [], total: 1 });
+    const answer = await admin.get(`${endpoint.path}/deliveries?status=lost`);
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'status' });
+  });
+
+  it('goes to every endpoint that subscribed to its type, once each', async () => {
+    const [all, some, others] = [
+      await make({ url: `${receiver.url}/all` }),
+      await make({ url: `${receiver.url}/some`, events: ['usage_limit.reset', EXHAUSTED] }),
+      await make({ url: `${receiver.url}/others`, events: ['usage_limit.threshold_reached'] }),
+    ];
+    await happen({ dedupeKey: 'once' });
+    await happen({ dedupeKey: 'once' });
+    await Promise.all([deliveryOf(all), deliveryOf(some)]);
+    expect(receiver.calls.map(({ path }) => path).sort()).toEqual(['/all', '/some']);
+    expect(new Set(receiver.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(await admin.list(`${others.path}/deliveries`)).toEqual([]);
+  });
+
+  it("stays in its tenant: a workspace's endpoint gets its events, the organisation's gets all", async () => {
+    const [mine, theirs] = [await admin.createWorkspace('Own events'), await admin.createWorkspace('Their events')];
+    const other = await addTenant(gateway, `events-${randomUUID()}`);
+    await make({ url: `${receiver.url}/mine`, workspace_id: mine });
+    await make({ url: `${receiver.url}/theirs`, workspace_id: theirs });
+    await make({ url: `${receiver.url}/shared` });
+    await make({ url: `${receiver.url}/foreign` }, other.client);
+    await happen({ workspace: mine });
+    await happen({ workspace: null });
+    await happen({ organisation: other.organisationId, workspace: other.workspaceId });
+    await arrived(4);
+    await gateway.dataSource.query('SELECT 1');
+    expect(receiver.calls.map(({ path }) => path).sort()).toEqual(['/foreign', '/mine', '/shared', '/shared']);
+  });
+
+  it('keeps every digit of a figure', async () => {
+    await make();
+    await gateway.dataSource.query(
+      `INSERT INTO "webhook_outbox" ("organisation_id", "type", "payload") VALUES ($1, $2, '{"credit_limit": 9007199254740993.000000001}')`,
+      [organisationId, EXHAUSTED],
+    );
+    wake();
+    await arrived(1);
+    expect(onlyCall(receiver).body).toContain('9007199254740993.000000001');
+  });
+
+  it('is not sent when its body would be too large, and says so', async () => {
+    const endpoint = await make();
+    await happen({ payload: { text: 'x'.repeat(20_000) } });
+    await eventually(async () => (await admin.list(`${endpoint.path}/deliveries?status=failed`)).length === 1);
+    expect(await admin.list(`${endpoint.path}/deliveries`)).toMatchObject([
+      { status: 'failed', attempts: 0, last_error: 'event_too_large' },
+    ]);
+    expect(receiver.calls).toEqual([]);
+  });
+});
+
+describe('a delivery that fails', () => {
+  it('is tried ten times over three days, with the same id, and then given up', async () => {
+    receiver.replyWith(json({ error: 'no' }, 500));
+    const endpoint = await make();
+    await happen();
+    const waits: number[] = [];
+    for (let attempt = 1; attempt < 10; attempt += 1) {
+      const delivery = await deliveryOf(endpoint, attempt);
+      expect(delivery).toMatchObject({ status: 'pending', attempts: attempt, last_status_code: 500 });
+      waits.push(waitOf(delivery));
+      advance(waitOf(delivery) + 1_000);
+    }
+    expect(await deliveryOf(endpoint, 10)).toMatchObject({ status: 'failed', attempts: 10, next_attempt_at: null });
+    const minimum = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
+    for (const [index, wait] of waits.entries()) {
+      expect(wait).toBeGreaterThanOrEqual((minimum[index] ?? 0) - 1_000);
+      expect(wait).toBeLessThanOrEqual((minimum[index] ?? 0) * 1.2 + 1_000);
+    }
+    expect(receiver.calls).toHaveLength(10);
+    expect(new Set(receiver.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(new Set(receiver.calls.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10);
+    expect(new Set(receiver.calls.map(({ body }) => body)).size).toBe(1);
+    verify(receiver.calls[9] ?? onlyCall(receiver), endpoint.secret);
+    advance(30 * DAY_MS);
+    await happen({ type: 'usage_limit.reset' });
+    await arrived(11);
+    expect(receiver.calls).toHaveLength(11);
+  });
+
+  it.each([
+    ['an error of its own', json({}, 400), { last_status_code: 400, last_error: null }],
+    ['a redirect, which is not followed', json({}, 302, { location: '/elsewhere' }), { last_error: 'redirect' }],
+    ['no answer but a closed connection', hangUp, { last_status_code: null, last_error: 'broken' }],
+    ['more than anybody wants to read', text('x'.repeat(100_000), 'text/plain'), { last_error: 'too_large' }],
+  ])('after %s comes again when the receiver is well', async (_what, reply, noted) => {
+    receiver.replyWith(inTurn(reply, THANKS));
+    const endpoint = await make();
+    await happen();
+    expect(await deliveryOf(endpoint)).toMatchObject({ status: 'pending', attempts: 1, ...noted });
+    advance(10_000);
+    expect(await deliveryOf(endpoint, 2)).toMatchObject({ status: 'succeeded', attempts: 2, last_status_code: 204 });
+    expect(receiver.calls.map(({ path }) => path)).toEqual(['/hooks', '/hooks']);
+  });
+
+  it.each([
+    ['3600', HOUR_MS, HOUR_MS],
+    ['1', 4_000, 7_000],
+    ['999999999', DAY_MS, DAY_MS],
+    ['soon', 4_000, 7_000],
+  ])('waits as long as Retry-After: %s asks, within bounds', async (retryAfter, atLeast, atMost) => {
+    receiver.replyWith(json({}, 429, { 'retry-after': retryAfter }));
+    const endpoint = await make();
+    await happen();
+    const wait = waitOf(await deliveryOf(endpoint));
+    expect(wait).toBeGreaterThanOrEqual(atLeast);
+    expect(wait).toBeLessThanOrEqual(atMost);
+  });
+
+  it.each([
+    'https://10.0.0.1/hooks',
+    'https://169.254.169.254/latest',
+    'http://hooks.example.com/',
+    'https://localhost/',
+  ])('because its address is refused by now is noted so: %s', async (url) => {
+    const endpoint = await make();
+    await gateway.dataSource.query('UPDATE "webhook_endpoints" SET "url" = $1', [url]);
+    await happen();
+    expect(await deliveryOf(endpoint)).toMatchObject({ status: 'pending', last_error: 'refused_by_egress' });
+  });
+});
+
+describe('410', () => {
+  it('disables the endpoint, as the audit log tells, until somebody enables it', async () => {
+    receiver.replyWith(text('', 'text/plain', 410));
+    const endpoint = await make();
+    await happen();
+    expect(await deliveryOf(endpoint)).toMatchObject({ status: 'failed', attempts: 1, last_status_code: 410 });
+    const read = await admin.read(endpoint.path);
+    expect(read).toMatchObject({ enabled: false, disabled_reason: 'gone', disabled_at: expect.any(Number) });
+    const [entry] = await admin.list(`/v1/audit-logs?resource=${endpoint.id}`);
+    expect(entry).toMatchObject({ action: 'webhooks.disable', actor_type: 'gateway', changed_fields: ['enabled'] });
+    receiver.replyWith(THANKS);
+    await happen();
+    expect(jsonOf(await admin.patch(endpoint.path, { enabled: true }))).toMatchObject({
+      enabled: true,
+      disabled_at: null,
+      disabled_reason: null,
+    });
+    await happen();
+    await arrived(2);
+    expect(receiver.calls).toHaveLength(2);
+  });
+});
+
+describe('a disabled endpoint', () => {
+  it('gets nothing, neither what happens now nor what waited', async () => {
+    receiver.replyWith(json({}, 503));
+    const [off, on] = [await make({ url: `${receiver.url}/off` }), await make({ url: `${receiver.url}/on` })];
+    await happen();
+    await Promise.all([deliveryOf(off), deliveryOf(on)]);
+    expect(jsonOf(await admin.patch(off.path, { enabled: false }))).toMatchObject({
+      enabled: false,
+      disabled_reason: 'administrator',
+    });
+    receiver.forget();
+    receiver.replyWith(THANKS);
+    await happen();
+    advance(10_000);
+    await arrived(2);
+    await eventually(async () => (await admin.list(`${off.path}/deliveries?status=failed`)).length === 1);
+    expect(await deliveryOf(off)).toMatchObject({ attempts: 1, last_error: 'endpoint_disabled' });
+    expect(receiver.calls.map(({ path }) => path)).toEqual(['/on', '/on']);
+  });
+
+  it('refuses a test and a redelivery', async () => {
+    const endpoint = await make();
+    await happen();
+    const { id } = await deliveryOf(endpoint);
+    await admin.patch(endpoint.path, { enabled: false });
+    const refused = { status: 409, code: 'conflict' };
+    expect(refusalOf(await admin.post(`${endpoint.path}/test`))).toMatchObject(refused);
+    const again = `${endpoint.path}/deliveries/${String(id)}/redeliver`;
+    expect(refusalOf(await admin.post(again))).toMatchObject(refused);
+    expect(receiver.calls).toHaveLength(1);
+  });
+});
+
+describe('a test', () => {
+  it('is sent to its endpoint alone, whatever that subscribed to', async () => {
+    const [tested, other] = [
+      await make({ events: ['usage_limit.reset'], url: `${receiver.url}/tested` }),
+      await make({ url: `${receiver.url}/other` }),
+    ];
+    const answer = await admin.post(`${tested.path}/test`);
+    expect(answer.status).toBe(202);
+    expect(jsonOf(answer)).toMatchObject({ object: 'webhook-delivery', status: 'pending', event_type: 'webhook.test' });
+    await deliveryOf(tested);
+    const call = onlyCall(receiver);
+    expect(call.path).toBe('/tested');
+    expect(verify(call, tested.secret)).toMatchObject({
+      type: 'webhook.test',
+      data: { webhook_endpoint_id: tested.id },
+    });
+    expect(await admin.list(`${other.path}/deliveries`)).toEqual([]);
+    expect(refusalOf(await admin.post(`/v1/webhooks/${randomUUID()}/test`))).toEqual(NOT_FOUND);
+  });
+});
+
+describe('a redelivery', () => {
+  it('sends what succeeded or failed once more, under the same id', async () => {
+    const endpoint = await make();
+    await happen({ payload: { n: 1 } });
+    const { id } = await deliveryOf(endpoint);
+    const answer = await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
+    expect(answer.status).toBe(202);
+    expect(jsonOf(answer)).toMatchObject({ id, status: 'pending', attempts: 0, completed_at: null });
+    await arrived(2);
+    expect(await deliveryOf(endpoint)).toMatchObject({ id, status: 'succeeded', attempts: 1 });
+    const [first, second] = receiver.calls;
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    expect(second?.body).toBe(first?.body);
+  });
+
+  it('sends what waits ahead of its time', async () => {
+    receiver.replyWith(inTurn(json({}, 429, { 'retry-after': '80000' }), THANKS));
+    const endpoint = await make();
+    await happen();
+    const { id } = await deliveryOf(endpoint);
+    await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
+    expect(await deliveryOf(endpoint, 2)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('does not send twice at a time what is being sent', async () => {
+    let answer = (): void => undefined;
+    receiver.replyWith((response) => {
+      answer = () => response.writeHead(204).end();
+    });
+    const endpoint = await make();
+    await happen();
+    await arrived(1);
+    const [{ id } = { id: '' }] = await admin.list(`${endpoint.path}/deliveries`);
+    expect((await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`)).status).toBe(202);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    answer();
+    await deliveryOf(endpoint);
+    expect(receiver.calls).toHaveLength(1);
+  });
+
+  it('of an unknown delivery is not found', async () => {
+    const { path } = await make();
+    for (const id of [randomUUID(), 'nothing']) {
+      expect(refusalOf(await admin.post(`${path}/deliveries/${id}/redeliver`))).toEqual(NOT_FOUND);
+    }
+  });
+});
+
+describe('a receiver that does not answer', () => {
+  it('holds up nobody else, and gets no more than four at a time', async () => {
+    const slow = await startFakeProvider();
+    slow.replyWith(silence);
+    await make({ url: slow.url });
+    await make();
+    for (let number = 0; number < 10; number += 1) await happen({ payload: { number } });
+    await arrived(10);
+    expect(slow.calls).toHaveLength(4);
+    expect(new Set(receiver.calls.map(({ body }) => body)).size).toBe(10);
+    await slow.close();
+  });
+});
+
+describe('several gateways on one database', () => {
+  /** Their clocks agree, whatever tests have made of this one's. */
+  async function startReplica(settings: Readonly<Record<string, string>> = {}): Promise<TestApp> {
+    const replica = await startTestApp(settings, true);
+    replica.clock.advance(gateway.clock.now().getTime() - replica.clock.now().getTime());
+    wake(replica);
+    return replica;
+  }
+
+  it('send each event to each endpoint once', async () => {
+    const replica = await startReplica();
+    try {
+      for (const name of ['a', 'b', 'c']) await make({ url: `${receiver.url}/${name}` });
+      for (let number = 0; number < 40; number += 1) {
+        await happen({ payload: { number } });
+        wake(replica);
+      }
+      await arrived(120);
+      await eventually(async () => (await countOf('pending')) === 0);
+      const sent = receiver.calls.map(({ path, body }) => `${path} ${body}`);
+      expect(sent).toHaveLength(120);
+      expect(new Set(sent).size).toBe(120);
+      expect(await countOf('succeeded')).toBe(120);
+    } finally {
+      await replica.close();
+    }
+  });
+
+  it('take over what one of them left behind, but only after its lease', async () => {
+    const endpoint = await make();
+    await happen();
+    const { id } = await deliveryOf(endpoint);
+    const inAMinute = new Date(gateway.clock.now().getTime() + MINUTE_MS);
+    await gateway.dataSource.query(
+      `UPDATE "webhook_deliveries" SET "status" = 'pending', "attempts" = 0, "claim_id" = gen_random_uuid(), "next_attempt_at" = $1`,
+      [inAMinute],
+    );
+    wake();
+    await happen({ type: 'usage_limit.reset' });
+    await arrived(2);
+    expect(await admin.list(`${endpoint.path}/deliveries?status=pending`)).toMatchObject([{ id }]);
+    advance(MINUTE_MS + 1_000);
+    await arrived(3);
+    expect(receiver.calls[2]?.headers['webhook-id']).toBe(receiver.calls[0]?.headers['webhook-id']);
+  });
+
+  it('hand over at once what one of them could not finish before it stopped', async () => {
+    const slow = await startFakeProvider();
+    slow.replyWith(silence);
+    const endpoint = await make({ url: slow.url });
+    for (let number = 0; number < 8; number += 1) await happen({ payload: { number } });
+    await eventually(() => slow.calls.length === 4);
+    // This gateway has its hands full with four, so the other four are the replica's.
+    const replica = await startReplica({ SHUTDOWN_GRACE_MS: '0' });
+    await eventually(() => slow.calls.length === 8);
+    expect(await countOf('pending', '"claim_id" IS NULL')).toBe(0);
+    await replica.close();
+    expect(await countOf('pending', '"claim_id" IS NULL AND "attempts" = 0')).toBe(4);
+    const due = gateway.clock.now().getTime() / 1_000;
+    const deliveries = await admin.list(`${endpoint.path}/deliveries`);
+    expect(deliveries.filter((delivery) => Number(delivery['next_attempt_at']) <= due)).toHaveLength(4);
+    await slow.close();
+  });
+});
+
+describe('the housekeeping', () => {
+  it('deletes what arrived a month ago, and keeps what failed and what must not come twice', async () => {
+    const [well, ill] = [await make(), await make({ url: `${receiver.url}/ill` })];
+    receiver.replyWith((response, { path }) => response.writeHead(path === '/ill' ? 410 : 204).end());
+    await happen({ dedupeKey: 'kept' });
+    await admin.post(`${well.path}/test`);
+    await arrived(3);
+    await eventually(async () => (await countOf('pending')) === 0);
+    const housekeeping = gateway.app.get(WebhookHousekeeping, { strict: false });
+    await housekeeping.sweep();
+    expect(await countOf('succeeded')).toBe(2);
+    gateway.clock.advance(31 * DAY_MS);
+    await housekeeping.sweep();
+    expect([await countOf('succeeded'), await countOf('failed')]).toEqual([0, 1]);
+    expect(await admin.list(`${ill.path}/deliveries`)).toHaveLength(1);
+    const events: unknown[] = await gateway.dataSource.query('SELECT "dedupe_key" FROM "webhook_outbox"');
+    expect(events).toEqual([{ dedupe_key: 'kept' }]);
+  });
+});
+
+async function countOf(status: string, condition = 'true'): Promise<number> {
+  const [row]: readonly unknown[] = await gateway.dataSource.query(
+    `SELECT count(*)::int AS "count" FROM "webhook_deliveries" WHERE "status" = $1 AND ${condition}`,
+    [status],
+  );
+  return isObject(row) ? Number(row['count']) : -1;
+}
