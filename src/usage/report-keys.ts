@@ -1,5 +1,5 @@
 /** Columns of the ledger by their names in the API. */
-export const REPORT_COLUMNS = {
+const REPORT_COLUMNS = {
   workspace_id: 'workspace_id',
   api_key: 'api_key_id',
   virtual_key: 'virtual_key',

@@ -21,7 +21,14 @@ export async function openDataSource(url?: string): Promise<TollgateDataSource> 
 
 /** Removes all that stores and policies write. */
 export async function emptyUsage(dataSource: TollgateDataSource): Promise<void> {
-  for (const table of ['usage_adjustments', 'usage_reservations', 'usage_events', 'usage_buckets', 'webhook_outbox']) {
+  for (const table of [
+    'usage_adjustments',
+    'usage_reservations',
+    'usage_events',
+    'usage_buckets',
+    'webhook_deliveries',
+    'webhook_outbox',
+  ]) {
     await dataSource.query(`DELETE FROM ${table}`);
   }
 }
