@@ -46,13 +46,15 @@ async function stop(): Promise<void> {
   gateway = undefined;
 }
 
-/** A database from before the rotation: a virtual key whose key is sealed, and one whose options are. */
+/** A database from before the rotation: a virtual key whose key is sealed, one whose options are, and an MCP server. */
 async function fillUnderOldKey(): Promise<void> {
   const { url } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
   await addVirtualKey(url, 'old');
   const options = { aws_region: 'us-east-1', aws_access_key_id: AWS_ACCESS_KEY_ID, aws_secret_access_key: AWS_SECRET };
   const config = { base_url: provider.url, ...options };
   await new GatewayClient(url).create('/v1/virtual-keys', { name: 'old-aws', provider: 'bedrock', config });
+  const headers = { 'x-api-key': 'key-of-mcp-server' };
+  await new GatewayClient(url).create('/v1/mcp-servers', { name: 'old', url: provider.url, headers });
   await stop();
 }
 
@@ -149,9 +151,10 @@ describe('keys:rewrap', () => {
     expect(program.stderr).toBe('');
     expect(await program.exitCode()).toBe(0);
     expect(program.stdout.split('\n')).toEqual([
-      'server_secrets.sealed_value: 1 re-wrapped, 0 under the current key before',
+      'server_secrets.sealed_value: 2 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_key: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_options: 1 re-wrapped, 0 under the current key before',
+      'mcp_servers.sealed_secrets: 1 re-wrapped, 0 under the current key before',
       '',
     ]);
     expect(await credentialOf(rotating, 'old')).toBe('Bearer key-of-old');

@@ -15,6 +15,8 @@ const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/r
 const ASKED_ELSEWHERE = ['mcp.invoke'];
 /** Areas whose objects are the provider's, ids included: see relay-routes.spec.ts. */
 const RELAYED = /^\/v1\/(?:batches|files|fine_tuning|threads)(?:\/|$)/;
+/** Addresses of MCP servers, which speak JSON-RPC and find out themselves who calls: see mcp-gateway.spec.ts. */
+const MCP = /^\/(?:\.well-known\/oauth-protected-resource\/)?:/;
 /** The gateway does not read what it passes on as it comes. */
 const STREAMED = 'POST /v1/files';
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
@@ -36,7 +38,8 @@ beforeAll(async () => {
   admin = new GatewayClient(gateway.url);
   other = await addTenant(gateway, 'other');
   routes = routesOf(gateway.app);
-  guarded = routes.filter((route) => route.scope !== undefined);
+  const others = routes.filter((route) => !MCP.test(route.path));
+  guarded = others.filter((route) => route.scope !== undefined);
   withReference = guarded.filter((route) => route.path.includes('/:') && !RELAYED.test(route.path));
   const [workspace, virtualKey, mcpServer, { id: apiKey }] = await Promise.all([
     other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
@@ -87,7 +90,7 @@ describe('the routes', () => {
   });
 
   it('are public only where that was decided', () => {
-    const open = routes.filter((route) => route.scope === undefined);
+    const open = routes.filter((route) => route.scope === undefined && !MCP.test(route.path));
     expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(PUBLIC);
   });
 

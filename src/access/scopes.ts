@@ -12,9 +12,6 @@ export const SCOPES = [
   ...verbs('threads', MANAGED),
   ...verbs('mcp_servers', MANAGED),
   'mcp.invoke',
-  ...verbs('mcp_servers', MANAGED),
-  ...verbs('mcp_servers', MANAGED),
-  'mcp.invoke',
   'audit_logs.list',
 ] as const;
 
