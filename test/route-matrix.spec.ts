@@ -66,7 +66,11 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 function call(client: GatewayClient, { method, path }: Route, reference: string, body?: object): Promise<Answer> {
-  return client.request(method, fill(path, reference), WITH_BODY.has(method) ? { ...BODIES[`${method} ${path}`], ...body } : undefined);
+  return client.request(
+    method,
+    fill(path, reference),
+    WITH_BODY.has(method) ? { ...BODIES[`${method} ${path}`], ...body } : undefined,
+  );
 }
 
 /** Runs a check on every route and names those that fail it. */

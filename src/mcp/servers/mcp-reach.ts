@@ -33,7 +33,8 @@ export class McpReach {
       await client.connect(transport, { timeout: TEST_TIMEOUT_MS, signal: deadline });
       const tools = await listTools(client, deadline);
       const { name, version } = client.getServerVersion() ?? {};
-      const protocolVersion = transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
+      const protocolVersion =
+        transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
       // A server must not collect the sessions of tests.
       if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession().catch(() => undefined);
       return {

@@ -6,10 +6,12 @@ import type { ErrorCode } from '../../common/errors/error-codes.js';
 /** What the official client threw, as a code of ours: its messages quote servers. */
 export function probeFailure(error: unknown): ErrorCode {
   if (error instanceof UnauthorizedError) return 'provider_credential_rejected';
-  if (error instanceof McpError) return error.code === RpcErrorCode.RequestTimeout ? 'provider_timeout' : 'provider_rejected';
+  if (error instanceof McpError)
+    return error.code === RpcErrorCode.RequestTimeout ? 'provider_timeout' : 'provider_rejected';
   if (isTimeout(error)) return 'provider_timeout';
   if (error instanceof StreamableHTTPError) return codeOfStatus(error.code);
-  if (error instanceof SyntaxError || (error instanceof Error && error.name === 'ZodError')) return 'provider_invalid_response';
+  if (error instanceof SyntaxError || (error instanceof Error && error.name === 'ZodError'))
+    return 'provider_invalid_response';
   return 'provider_failed';
 }
 
