@@ -48,7 +48,7 @@ async function stop(): Promise<void> {
   gateway = undefined;
 }
 
-/** A database from before the rotation: virtual keys with a sealed key and sealed options, a webhook, a secret reference. */
+/** A database from before the rotation: virtual keys, a webhook, a secret reference and an MCP server, with all that they seal. */
 async function fillUnderOldKey(): Promise<void> {
   const { url } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
   await addVirtualKey(url, 'old');
@@ -65,6 +65,8 @@ async function fillUnderOldKey(): Promise<void> {
     auth_config: { vault_auth_type: 'token', vault_addr: 'https://vault.example.com', vault_token: VAULT_TOKEN },
     secret_path: 'secret/old',
   });
+  const headers = { 'x-api-key': 'key-of-mcp-server' };
+  await new GatewayClient(url).create('/v1/mcp-servers', { name: 'old', url: provider.url, headers });
   await stop();
 }
 
@@ -161,12 +163,13 @@ describe('keys:rewrap', () => {
     expect(program.stderr).toBe('');
     expect(await program.exitCode()).toBe(0);
     expect(program.stdout.split('\n')).toEqual([
-      'server_secrets.sealed_value: 1 re-wrapped, 0 under the current key before',
+      'server_secrets.sealed_value: 2 re-wrapped, 0 under the current key before',
       'secret_references.sealed_auth_config: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_key: 1 re-wrapped, 0 under the current key before',
       'virtual_keys.sealed_options: 1 re-wrapped, 0 under the current key before',
       'webhook_endpoints.sealed_secret: 1 re-wrapped, 0 under the current key before',
       'webhook_endpoints.sealed_previous_secret: 1 re-wrapped, 0 under the current key before',
+      'mcp_servers.sealed_secrets: 1 re-wrapped, 0 under the current key before',
       '',
     ]);
     expect(await credentialOf(rotating, 'old')).toBe('Bearer key-of-old');

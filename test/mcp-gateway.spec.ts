@@ -421,3 +421,49 @@ describe('a call', () => {
     expect(answer.text).not.toContain('upstream-secret');
   });
 });
+
+describe('an administrator', () => {
+  it.each(['streamable_http', 'sse'] as const)('tests a server over %s, and sees its tools', async (transport) => {
+    const { path } = await register(transport === 'sse' ? legacy.endpoint : sdk.endpoint, { ...JWT, transport });
+    const sessions = sdk.sessions.size;
+    const result = jsonOf(await admin.post(`${path}/test`));
+    expect(result).toMatchObject({ ok: true, latency_ms: expect.any(Number), server: { version: '1.0.0' } });
+    if (transport === 'streamable_http') expect(result).toMatchObject({ protocol_version: '2025-11-25' });
+    expect(sdk.sessions.size).toBe(sessions);
+    const tools = await admin.list(`${path}/tools`);
+    expect(tools).toHaveLength(Number(result['tools']));
+    expect(tools).toContainEqual({ name: 'echo', enabled: true, description: null, seen_at: expect.any(Number) });
+    await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
+    await admin.post(`${path}/test`);
+    expect(await admin.list(`${path}/tools`)).toContainEqual(expect.objectContaining({ name: 'echo', enabled: false }));
+  });
+
+  it.each([
+    [401, 'provider_credential_rejected'],
+    [500, 'provider_failed'],
+    [302, 'provider_failed'],
+  ])('learns from a test that a server answers %i', async (status, error) => {
+    const { path } = await register(raw.endpoint, { headers: { 'x-key': 'static-secret-0123456789' } });
+    raw.answerWith(plain(status, { location: 'https://elsewhere.example.com/' }));
+    expect(jsonOf(await admin.post(`${path}/test`))).toEqual({ ok: false, latency_ms: expect.any(Number), error });
+    expect(received('x-key')).toEqual(['static-secret-0123456789']);
+  });
+
+  it('sees beforehand which headers a server gets, without the secrets in them', async () => {
+    const { path } = await register(raw.endpoint, {
+      ...JWT,
+      headers: { Authorization: 'Bearer upstream-secret-0123' },
+      forward_headers: { mode: 'allowlist', headers: ['x-tenant'] },
+    });
+    const { key } = await admin.createKey({ scopes: ['mcp_servers.read'], type: 'user', user: ALICE });
+    const headers = { 'x-gateway-api-key': key, 'x-tenant': 'acme', 'x-user-jwt': 'forged', 'x-other': 'no' };
+    const answer = await send(`${gateway.url}${path}/preview-headers`, { headers });
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toMatchObject({
+      object: 'mcp-headers-preview',
+      headers: { authorization: '****0123', 'x-tenant': 'acme', 'x-user-jwt': expect.stringMatching(/^\*{4}.{4}$/) },
+      identity: { header_name: 'X-User-JWT', claims: { sub: 'alice', iss: 'service-mcp-gateway' } },
+    });
+    for (const hidden of ['upstream-secret', 'forged', 'x-other', key]) expect(answer.text).not.toContain(hidden);
+  });
+});

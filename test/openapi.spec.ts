@@ -11,7 +11,7 @@ import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js
 import { ADMIN_KEY } from './support/test-app.js';
 
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
-const PUBLIC_PATHS = ['/health/live', '/health/ready'];
+const PUBLIC_PATHS = ['/.well-known/jwks.json', '/health/live', '/health/ready'];
 
 /** The schemas of the document come from a plugin of the build, so this is the gateway as it is shipped. */
 let gateway: GatewayProcess;

@@ -8,6 +8,8 @@ import { UpstreamModule } from '../upstream/upstream.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { McpCallLog } from './calls/mcp-call-log.js';
 import { McpCall } from './calls/mcp-call.entity.js';
+import { McpCallHistory } from './calls/mcp-call.history.js';
+import { McpCallsController } from './calls/mcp-calls.controller.js';
 import { McpCallRecorder } from './calls/mcp-call.recorder.js';
 import { McpEntry } from './endpoints/mcp-entry.js';
 import { McpGateway } from './endpoints/mcp-gateway.js';
@@ -22,6 +24,10 @@ import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
 import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
 import { McpServerDirectory } from './servers/mcp-server.directory.js';
 import { McpServer } from './servers/mcp-server.entity.js';
+import { McpServerPreview } from './servers/mcp-server.preview.js';
+import { McpReach } from './servers/mcp-reach.js';
+import { McpServerProbe } from './servers/mcp-server.probe.js';
+import { McpServerTestsController } from './servers/mcp-server-tests.controller.js';
 import { McpServerStore } from './servers/mcp-server.store.js';
 import { McpServerTool } from './servers/mcp-server-tool.entity.js';
 import { McpServerTools } from './servers/mcp-server.tools.js';
@@ -37,15 +43,19 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     UpstreamModule,
     IdentityModule,
   ],
-  controllers: [McpServersController, McpServerToolsController, McpMetadataController, McpController],
+  controllers: [McpServersController, McpServerToolsController, McpServerTestsController, McpCallsController, McpMetadataController, McpController],
   providers: [
     McpServerDefinitions,
     McpServerDirectory,
+    McpServerPreview,
+    McpServerProbe,
+    McpReach,
     McpServerStore,
     McpServerTools,
     McpServerToolsService,
     McpServerVault,
     McpServersService,
+    McpCallHistory,
     McpCallLog,
     McpCallRecorder,
     McpEntry,

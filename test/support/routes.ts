@@ -30,11 +30,11 @@ export function addressesOf(app: NestExpressApplication): readonly Address[] {
 
 /** What the controllers say of themselves. */
 export function routesOf(app: NestExpressApplication): readonly Route[] {
-  const addresses = new Map(controllerClasses(app).flatMap(handlersOf));
-  return declaredRoutes(app).map(({ name, scope }) => {
-    const address = addresses.get(name);
-    if (address === undefined) throw new Error(`${name} has no address`);
-    return { name, scope, ...address };
+  const handlers = controllerClasses(app).flatMap(handlersOf);
+  return declaredRoutes(app).flatMap(({ name, scope }) => {
+    const addresses = handlers.filter((handler) => handler.name === name);
+    if (addresses.length === 0) throw new Error(`${name} has no address`);
+    return addresses.map(({ method, path }) => ({ name, scope, method, path }));
   });
 }
 
@@ -43,19 +43,26 @@ export function fill(path: string, value: string): string {
   return path.replaceAll(/:\w+/g, value);
 }
 
-function handlersOf(controller: Type): readonly (readonly [string, Address])[] {
+function handlersOf(controller: Type): readonly (Address & { readonly name: string })[] {
   const prototype: object = controller.prototype;
-  const base = textOf(PATH_METADATA, controller);
   return Object.getOwnPropertyNames(prototype).flatMap((name) => {
     const handler: unknown = Reflect.get(prototype, name);
     if (typeof handler !== 'function' || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
     const method = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))] ?? '';
-    const parts = [base, textOf(PATH_METADATA, handler)].flatMap((path) => path.split('/')).filter(Boolean);
-    return [[`${controller.name}.${name}`, { method, path: `/${parts.join('/')}` }] as const];
+    const own = textsOf(PATH_METADATA, handler);
+    // A controller may have several addresses, and all of its handlers then do.
+    return textsOf(PATH_METADATA, controller).flatMap((base) =>
+      own.map((path) => ({ name: `${controller.name}.${name}`, method, path: joined(base, path) })),
+    );
   });
 }
 
-function textOf(key: string, target: object): string {
+function joined(...paths: readonly string[]): string {
+  return `/${paths.flatMap((path) => path.split('/').filter(Boolean)).join('/')}`;
+}
+
+function textsOf(key: string, target: object): readonly string[] {
   const value: unknown = Reflect.getMetadata(key, target);
-  return typeof value === 'string' ? value : '';
+  const texts: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value];
+  return texts.map((text) => (typeof text === 'string' ? text : ''));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/json/read.js';
 
 /** What servers are told when `include_claims` is omitted, in this order. */
-export const DEFAULT_CLAIMS = [
+const DEFAULT_CLAIMS = [
   'sub',
   'email',
   'username',

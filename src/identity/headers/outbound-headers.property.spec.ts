@@ -21,7 +21,7 @@ function spelled(names: readonly string[]): fc.Arbitrary<string> {
       fc.infiniteStream(fc.constantFrom('-', '-', '_', '.', '~', '!', '+', '|')),
     )
     .map(([name, upper, separators]) =>
-      [...name]
+      Array.from(name)
         .map((character) => {
           if (/[^A-Za-z0-9]/.test(character)) return separators.next().value;
           return upper.next().value === true ? character.toUpperCase() : character.toLowerCase();

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../common/json/read.js';
 import type { SigningKey } from './signing-keys.js';
 
 /** The interface names it; servers compare it. */
-export const ISSUER = 'service-mcp-gateway';
+const ISSUER = 'service-mcp-gateway';
 
 /** With a callback, Node signs on its thread pool: an RSA signature takes about 1 ms, in which nothing else would run. */
 const signOnThreadPool = promisify(sign);

@@ -15,6 +15,6 @@ export class JwksController {
   @Header('cache-control', 'public, max-age=300')
   @Header('access-control-allow-origin', '*')
   jwks(): JwksResponse {
-    return { keys: this.keys.published };
+    return { keys: [...this.keys.published] };
   }
 }

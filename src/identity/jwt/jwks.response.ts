@@ -1,6 +1,6 @@
 import type { PublicJwk } from './public-jwk.js';
 
-class JwkResponse implements PublicJwk {
+export class JwkResponse implements PublicJwk {
   readonly kty: 'RSA';
   /** Modulus. */
   readonly n: string;
@@ -14,5 +14,5 @@ class JwkResponse implements PublicJwk {
 
 /** The keys by which MCP servers verify `X-User-JWT`. */
 export class JwksResponse {
-  readonly keys: readonly JwkResponse[];
+  readonly keys: JwkResponse[];
 }

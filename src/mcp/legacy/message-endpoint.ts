@@ -1,7 +1,7 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 
 const MAX_TOKEN_CHARACTERS = 4_096;
-export const SESSION_PARAM = 'sessionId';
+const SESSION_PARAM = 'sessionId';
 
 /** Binds a text to the caller and the server, and gets it back; `open` throws for what was not made by `seal` for them. */
 export interface SessionBinding {

@@ -36,7 +36,7 @@ export interface McpForward {
 export interface McpHooks {
   /** The upstream's session id in the form that the client gets it. */
   readonly wrapSessionId?: (upstreamId: string) => string;
-  /** Names and values that reach the client. Default: `passedHeaders`. */
+  /** Names and values that reach the client. Default: those of an allow-list. */
   readonly responseHeaders?: (head: UpstreamHead) => readonly string[];
   /** Our own `WWW-Authenticate` in place of the upstream's. Without one its 401 and 403 become 502: the caller's own credential was fine. */
   readonly challenge?: string | undefined;

@@ -28,7 +28,7 @@ export interface ClientHead {
   readonly flush: boolean;
 }
 
-export function passedHeaders({ headers }: UpstreamHead): readonly string[] {
+function passedHeaders({ headers }: UpstreamHead): readonly string[] {
   const passed: string[] = [];
   for (const name of PASSED_HEADERS) {
     const value = firstHeader(headers, name);

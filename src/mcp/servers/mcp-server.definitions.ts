@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { mask } from '../../common/mask.js';
 import { AppConfig } from '../../config/environment.js';
+import { resourceAt } from '../../identity/authenticators/protected-resource.js';
 import { SigningKeys } from '../../identity/jwt/signing-keys.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { checkMcpServer } from './check-mcp-server.js';
@@ -70,15 +71,15 @@ export class McpServerDefinitions {
     const secrets = this.readable(row);
     const { jwtValidation } = row;
     return toMcpServerResponse(row, {
-      mcpUrl: `${this.publicUrl()}/${row.slug}/mcp`,
+      mcpUrl: this.addressOf(row.slug),
       headers: Object.fromEntries(Object.entries(secrets.headers).map(([name, value]) => [name, mask(value)])),
       jwtValidation: jwtValidation && withMaskedSecret(jwtValidation, secrets.introspectionClientSecret),
     });
   }
 
-  /** Origin at which clients reach the MCP servers. */
-  publicUrl(): string {
-    return (this.config.MCP_PUBLIC_URL ?? `http://localhost:${this.config.PORT}`).replace(/\/$/, '');
+  /** Where clients reach a server. */
+  addressOf(slug: string): string {
+    return resourceAt(`/${slug}/mcp`, this.config);
   }
 
   /** Secrets that do not open must not hide the server that has them, nor the whole list. */

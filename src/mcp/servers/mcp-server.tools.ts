@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
+import { Clock } from '../../common/time/clock.js';
 import { McpServerTool } from './mcp-server-tool.entity.js';
 
 /** As long as the column: names of tools that are longer are not remembered. */
@@ -18,7 +19,10 @@ export interface SeenTool {
 /** What is known of the tools of servers: when they were last seen, and which of them are disabled. */
 @Injectable()
 export class McpServerTools {
-  constructor(@InjectRepository(McpServerTool) private readonly tools: Repository<McpServerTool>) {}
+  constructor(
+    @InjectRepository(McpServerTool) private readonly tools: Repository<McpServerTool>,
+    private readonly clock: Clock,
+  ) {}
 
   async list(serverId: string): Promise<readonly McpServerTool[]> {
     return this.tools.find({ where: { serverId }, order: { name: 'ASC' } });
@@ -30,8 +34,9 @@ export class McpServerTools {
   }
 
   /** Remembers a server's whole list. Tools that are gone are forgotten, unless they are disabled: they may come back. */
-  async remember(serverId: string, seen: readonly SeenTool[], now: Date): Promise<void> {
+  async remember(serverId: string, seen: readonly SeenTool[]): Promise<void> {
     const storable = seen.filter(({ name }) => name.length <= MAX_NAME_CHARACTERS).slice(0, MAX_TOOLS);
+    const seenAt = this.clock.now();
     const byName = new Map(storable.map((tool) => [tool.name, tool]));
     await this.tools.manager.transaction(async (manager) => {
       const known = await manager.findBy(McpServerTool, { serverId });
@@ -41,7 +46,7 @@ export class McpServerTools {
         serverId,
         name,
         description: description?.slice(0, MAX_DESCRIPTION_CHARACTERS) ?? null,
-        seenAt: now,
+        seenAt,
       }));
       if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
     });

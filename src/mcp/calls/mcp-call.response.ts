@@ -1,0 +1,56 @@
+import { toUnixSeconds } from '../../common/time/unix-time.js';
+import type { McpCall } from './mcp-call.entity.js';
+
+export class McpCallResponse {
+  readonly id: string;
+  readonly object: 'mcp-call';
+  readonly workspace_id: string | null;
+  /** `api_key`, `external` or `oauth`. */
+  readonly caller_type: string;
+  /** Id of the key, or subject of the token. */
+  readonly caller_id: string;
+  /** What servers are told as `sub`. */
+  readonly user_id: string | null;
+  readonly http_method: string;
+  readonly rpc_method: string | null;
+  readonly tool: string | null;
+  /** As the client got it; 499 when it left first. */
+  readonly status: number;
+  /** Code of the gateway's own error. */
+  readonly error_code: string | null;
+  readonly first_byte_ms: number | null;
+  readonly total_ms: number;
+  readonly bytes_in: number;
+  readonly bytes_out: number;
+  readonly trace_id: string | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+}
+
+export class McpCallListResponse {
+  readonly object: 'list';
+  readonly data: McpCallResponse[];
+  readonly total: number;
+}
+
+export function toMcpCallResponse(call: McpCall): McpCallResponse {
+  return {
+    id: call.id,
+    object: 'mcp-call',
+    workspace_id: call.workspaceId,
+    caller_type: call.callerType,
+    caller_id: call.callerId,
+    user_id: call.userId,
+    http_method: call.httpMethod,
+    rpc_method: call.rpcMethod,
+    tool: call.tool,
+    status: call.status,
+    error_code: call.errorCode,
+    first_byte_ms: call.firstByteMs,
+    total_ms: call.totalMs,
+    bytes_in: Number(call.bytesIn),
+    bytes_out: Number(call.bytesOut),
+    trace_id: call.traceId,
+    created_at: toUnixSeconds(call.createdAt),
+  };
+}

@@ -1,0 +1,26 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
+import type { Principal } from '../../access/principal.js';
+import { RequireScope } from '../../access/require-scope.decorator.js';
+import { ManagementApi } from '../../common/http/api-docs.decorators.js';
+import { toList } from '../../common/pagination/list.js';
+import { PageQuery } from '../../common/pagination/page.query.js';
+import { McpCallHistory } from './mcp-call.history.js';
+import { McpCallListResponse, toMcpCallResponse } from './mcp-call.response.js';
+
+@ManagementApi('MCP servers')
+@Controller('v1/mcp-servers/:ref/calls')
+export class McpCallsController {
+  constructor(private readonly history: McpCallHistory) {}
+
+  /** Lists who called the server and how it ended, newest first; for 90 days, and a second late. */
+  @Get()
+  @RequireScope('mcp_servers.read')
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Query() page: PageQuery,
+  ): Promise<McpCallListResponse> {
+    return toList(await this.history.list(principal, ref, page), toMcpCallResponse);
+  }
+}

@@ -1,0 +1,20 @@
+import type { Principal } from '../../access/principal.js';
+import { claimsOfCaller } from '../../identity/claims/caller-claims.js';
+import type { McpCaller } from '../../identity/claims/mcp-caller.js';
+
+/** An administrator as a caller of MCP servers, for tests and previews. */
+export function callerOfPrincipal(principal: Principal, serverWorkspaceId: string | null): McpCaller {
+  const { id, user, organisationId } = principal;
+  const isKey = principal.kind === 'api_key';
+  return {
+    kind: 'api_key',
+    principal,
+    claims: claimsOfCaller({
+      organisationId,
+      workspaceId: principal.workspaceId ?? serverWorkspaceId,
+      key: isKey ? { id, user } : undefined,
+      token: isKey ? undefined : { sub: id },
+    }),
+    sessionUser: JSON.stringify(['administrator', organisationId, id]),
+  };
+}

@@ -1,0 +1,38 @@
+import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
+import type { Principal } from '../../access/principal.js';
+import { RequireScope } from '../../access/require-scope.decorator.js';
+import { ManagementApi } from '../../common/http/api-docs.decorators.js';
+import { HeadersPreviewResponse, McpServerTestResponse } from './mcp-server-test.response.js';
+import { McpServerPreview } from './mcp-server.preview.js';
+import { McpServerProbe } from './mcp-server.probe.js';
+
+@ManagementApi('MCP servers')
+@Controller('v1/mcp-servers/:ref')
+export class McpServerTestsController {
+  constructor(
+    private readonly probe: McpServerProbe,
+    private readonly headers: McpServerPreview,
+  ) {}
+
+  /** Connects to the server as the caller, asks for its tools and remembers them. */
+  @Post('test')
+  @HttpCode(200)
+  @RequireScope('mcp_servers.read')
+  async test(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<McpServerTestResponse> {
+    return this.probe.test(principal, ref);
+  }
+
+  /** Shows the headers that the server would get if this request were one for it. */
+  @Post('preview-headers')
+  @HttpCode(200)
+  @RequireScope('mcp_servers.read')
+  async preview(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Req() request: Request,
+  ): Promise<HeadersPreviewResponse> {
+    return this.headers.preview(principal, ref, request);
+  }
+}

@@ -1,0 +1,162 @@
+// Users with tokens of a real OpenID Connect provider, over HTTP through the whole gateway.
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { readString } from '../src/common/json/read.js';
+import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
+import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { AUDIENCE, type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
+import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { type Answer, jsonOf, send } from './support/send.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const ORIGIN = 'https://mcp.example.com';
+const HEADERS = {
+  host: 'mcp.example.com',
+  accept: 'application/json, text/event-stream',
+  'content-type': 'application/json',
+};
+const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+const SCOPES = ['mcp.invoke'];
+
+let gateway: TestApp;
+let provider: IdentityProvider;
+let server: RawMcpServer;
+let organisationId: string;
+
+beforeAll(async () => {
+  [provider, server] = await Promise.all([startIdentityProvider(), startRawMcpServer()]);
+  gateway = await startTestApp({
+    JWT_PRIVATE_KEY: PEM,
+    MCP_PUBLIC_URL: ORIGIN,
+    MCP_OAUTH_ISSUER: provider.issuer,
+    MCP_OAUTH_JWKS_URI: provider.jwksUri,
+    MCP_OAUTH_SCOPES: 'mcp.invoke',
+  });
+  const admin = new GatewayClient(gateway.url);
+  organisationId = readString((await admin.read('/v1/workspaces/default'))['organisation_id'], 'organisation_id');
+  const jwt_validation = {
+    jwksUri: provider.jwksUri,
+    requiredClaims: ['sub', 'exp'],
+    issuer: provider.issuer,
+    audience: AUDIENCE,
+  };
+  const url = server.endpoint.href;
+  for (const [slug, method] of [
+    ['bearer', 'bearer'],
+    ['signed', 'jwt_header'],
+  ]) {
+    await admin.create('/v1/mcp-servers', {
+      name: slug,
+      slug,
+      url,
+      jwt_validation,
+      user_identity_forwarding: { method },
+    });
+  }
+  const forwarding = { user_identity_forwarding: { method: 'jwt_header' } };
+  await admin.create('/v1/mcp-servers', { name: 'granted', slug: 'granted', url, ...forwarding });
+});
+
+afterEach(() => {
+  server.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
+  server.forget();
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await Promise.all([provider.close(), server.close()]);
+});
+
+function post(slug: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  return send(`${gateway.url}/${slug}/mcp`, { headers: { ...HEADERS, ...headers }, body: CALL });
+}
+
+const bearing = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` });
+
+function received(name: string): readonly string[] {
+  return server.received.flatMap(({ rawHeaders }) =>
+    rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name),
+  );
+}
+
+describe("a token of the company's provider", () => {
+  it('reaches the server as it is, and no gateway key ever does', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES });
+    expect((await post('bearer', bearing(token))).status).toBe(200);
+    expect(received('authorization')).toEqual([`Bearer ${token}`]);
+    server.forget();
+    expect((await post('bearer', { ...bearing(token), 'x-gateway-api-key': ADMIN_KEY })).status).toBe(200);
+    expect(received('authorization')).toEqual([`Bearer ${token}`]);
+    server.forget();
+    for (const headers of [{ 'x-gateway-api-key': ADMIN_KEY }, bearing(ADMIN_KEY)]) {
+      expect((await post('bearer', headers)).status).toBe(200);
+    }
+    expect(JSON.stringify(server.received.map(({ rawHeaders }) => rawHeaders))).not.toContain(ADMIN_KEY);
+    expect(received('authorization')).toEqual([]);
+  });
+
+  it('becomes a token of the gateway, in whose tenant it does not say', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES, organisationId: 'evil' });
+    expect((await post('signed', bearing(token))).status).toBe(200);
+    expect(received('authorization')).toEqual([]);
+    expect(decodeJwt(received('x-user-jwt')[0] ?? '')).toMatchObject({
+      iss: 'service-mcp-gateway',
+      sub: 'terraform',
+      client_id: 'terraform',
+      organisation_id: organisationId,
+    });
+    await gateway.app.get(McpCallRecorder, { strict: false }).flush();
+    const rows = await gateway.dataSource.getRepository(McpCall).findBy({ serverSlug: 'signed' });
+    expect(rows).toMatchObject([{ callerType: 'external', callerId: 'terraform', userId: 'terraform' }]);
+    expect(gateway.log()).not.toContain(token);
+  });
+
+  it('is refused when it is for somebody else, and says where to log in', async () => {
+    const foreign = await provider.tokenFor({ scopes: SCOPES, audience: OTHER_AUDIENCE });
+    for (const token of [foreign, 'junk', `${foreign.slice(0, -2)}xx`]) {
+      const answer = await post('bearer', bearing(token));
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
+      expect(answer.headers['www-authenticate']).toContain(
+        `resource_metadata="${ORIGIN}/.well-known/oauth-protected-resource/bearer/mcp"`,
+      );
+    }
+    expect((await post('bearer', { ...bearing(foreign), 'x-gateway-api-key': ADMIN_KEY })).status).toBe(401);
+    expect(server.received).toEqual([]);
+  });
+
+  it('that the server refuses gets the challenge of the gateway', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES });
+    server.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://elsewhere.example.com"' }));
+    const answer = await post('bearer', bearing(token));
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toContain(`${ORIGIN}/.well-known/`);
+    expect(answer.headers['www-authenticate']).not.toContain('elsewhere');
+  });
+});
+
+describe('a token of the authorization server', () => {
+  const resource = `${ORIGIN}/granted/mcp`;
+
+  it('opens the server that it was issued for, as its metadata say', async () => {
+    const page = await send(`${gateway.url}/.well-known/oauth-protected-resource/granted/mcp`, { method: 'GET' });
+    expect(jsonOf(page)).toMatchObject({ resource, authorization_servers: [provider.issuer] });
+    const audience = readString(jsonOf(page)['resource'], 'resource');
+    const token = await provider.tokenFor({ scopes: SCOPES, audience, organisationId });
+    expect((await post('granted', bearing(token))).status).toBe(200);
+    expect(received('authorization')).toEqual([]);
+    expect(decodeJwt(received('x-user-jwt')[0] ?? '')).toMatchObject({ sub: 'terraform', scope: 'mcp.invoke' });
+  });
+
+  it('opens no other server and no other organisation', async () => {
+    const elsewhere = await provider.tokenFor({ scopes: SCOPES, audience: `${ORIGIN}/signed/mcp`, organisationId });
+    expect((await post('granted', bearing(elsewhere))).status).toBe(401);
+    const nowhere = await provider.tokenFor({ scopes: SCOPES, audience: resource, organisationId: 'another' });
+    expect((await post('granted', bearing(nowhere))).status).toBe(404);
+    expect(server.received).toEqual([]);
+  });
+});
