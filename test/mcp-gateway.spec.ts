@@ -394,6 +394,8 @@ describe('a call', () => {
     });
     expect(JSON.stringify(row)).not.toContain('hello');
     expect(received('x-gateway-trace-id')).toEqual([trace]);
+    const [shown] = await admin.list(`/v1/mcp-servers/${slug}/calls`);
+    expect(shown).toMatchObject({ object: 'mcp-call', user_id: 'alice', tool: 'echo', status: 200, trace_id: trace });
     const { text } = await send(`${gateway.url}/metrics`, { method: 'GET' });
     expect(text).toContain('gateway_mcp_requests_total{method="tools/call",status="200"}');
   });

@@ -23,29 +23,31 @@ const TOOLS = [
   },
 ];
 
-createServer(async (request, response) => {
+createServer((request, response) => {
+  answer(request, response).catch(() => response.destroy());
+}).listen(Number(PORT), HOST, function () {
+  process.stdout.write(`whoami listens on http://${HOST}:${this.address().port}/mcp\n`);
+});
+
+async function answer(request, response) {
   if (new URL(request.url, 'http://localhost').pathname !== '/mcp') return response.writeHead(404).end();
   if (!isFromGateway(request)) {
-    return response
-      .writeHead(401, { 'www-authenticate': 'Bearer', 'content-type': 'application/json' })
-      .end(
-        JSON.stringify({
-          jsonrpc: '2.0',
-          id: null,
-          error: { code: -32600, message: 'The API key is missing or wrong.' },
-        }),
-      );
+    return response.writeHead(401, { 'www-authenticate': 'Bearer', 'content-type': 'application/json' }).end(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32600, message: 'The API key is missing or wrong.' },
+      }),
+    );
   }
   // Without sessions every request stands alone, so that any number of copies of this server can run.
   if (request.method !== 'POST') return response.writeHead(405, { allow: 'POST' }).end();
   const server = serverFor(await userOf(request));
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
-  response.on('close', () => server.close());
+  response.on('close', () => void server.close());
   await server.connect(transport);
   await transport.handleRequest(request, response);
-}).listen(Number(PORT), HOST, function () {
-  process.stdout.write(`whoami listens on http://${HOST}:${this.address().port}/mcp\n`);
-});
+}
 
 function serverFor(user) {
   const server = new McpServer({ name: 'whoami', version: '1.0.0' });

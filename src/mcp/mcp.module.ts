@@ -43,7 +43,14 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     UpstreamModule,
     IdentityModule,
   ],
-  controllers: [McpServersController, McpServerToolsController, McpServerTestsController, McpCallsController, McpMetadataController, McpController],
+  controllers: [
+    McpServersController,
+    McpServerToolsController,
+    McpServerTestsController,
+    McpCallsController,
+    McpMetadataController,
+    McpController,
+  ],
   providers: [
     McpServerDefinitions,
     McpServerDirectory,

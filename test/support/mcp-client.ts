@@ -6,8 +6,8 @@ export interface ConnectedClient {
   readonly client: Client;
   readonly transport: StreamableHTTPClientTransport;
   /** As the gateway gave it. */
-  sessionId(): string;
-  close(): Promise<void>;
+  readonly sessionId: () => string;
+  readonly close: () => Promise<void>;
 }
 
 /** The official client, connected to an address of the gateway with these headers on every request. */

@@ -12,8 +12,7 @@ export type McpEndpoint = 'mcp' | 'sse' | 'messages';
  */
 export function addressOf({ params }: Pick<Request, 'params'>): ServerAddress {
   const { workspace, server } = params;
-  const [first = ''] = [workspace, server].flat();
-  if (typeof server !== 'string' || Array.isArray(workspace) || isReservedSegment(first)) {
+  if (typeof server !== 'string' || Array.isArray(workspace) || isReservedSegment(workspace ?? server)) {
     throw new GatewayError('not_found', { message: 'There is nothing at this address.' });
   }
   return { workspace, server };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type EntityManager, In, IsNull } from 'typeorm';
+import { type EntityManager, type FindOperator, IsNull } from 'typeorm';
 import { refWhere } from '../../access/tenant-where.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
@@ -118,7 +118,7 @@ export class McpServerDirectory {
 
 interface Place {
   readonly organisationId?: string;
-  readonly workspaceId?: string | ReturnType<typeof IsNull> | ReturnType<typeof In<string>>;
+  readonly workspaceId?: FindOperator<string> | string;
 }
 
 /** Where a server of this address may be. */

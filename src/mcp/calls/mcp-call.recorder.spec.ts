@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Repository } from 'typeorm';
+import { Clock } from '../../common/time/clock.js';
+import { createLogger } from '../../telemetry/logger.js';
+import type { McpCall } from './mcp-call.entity.js';
+import { type McpCallRecord, McpCallRecorder } from './mcp-call.recorder.js';
+
+const CALL: McpCallRecord = {
+  organisationId: 'organisation',
+  workspaceId: null,
+  serverId: 'server',
+  serverSlug: 'server',
+  callerType: 'api_key',
+  callerId: 'key',
+  userId: 'alice',
+  httpMethod: 'POST',
+  rpcMethod: 'tools/call',
+  tool: 'search',
+  status: 200,
+  errorCode: null,
+  firstByteMs: 1,
+  totalMs: 2,
+  bytesIn: '3',
+  bytesOut: '4',
+  traceId: 'trace',
+};
+
+/** The two methods of a repository that a recorder calls. */
+class FakeCalls {
+  readonly batches: McpCall[][] = [];
+  isAway = false;
+
+  insert(rows: McpCall[]): Promise<void> {
+    if (this.isAway) return Promise.reject(new Error('away'));
+    this.batches.push(rows);
+    return Promise.resolve();
+  }
+
+  delete(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  get rows(): readonly McpCall[] {
+    return this.batches.flat();
+  }
+}
+
+function start(): { readonly calls: FakeCalls; readonly recorder: McpCallRecorder } {
+  const calls = new FakeCalls();
+  // @ts-expect-error -- a repository has some sixty methods, of which two are called
+  const repository: Repository<McpCall> = calls;
+  return { calls, recorder: new McpCallRecorder(repository, new Clock(), createLogger('silent')) };
+}
+
+describe('a recorder of calls', () => {
+  it('writes some at a time, each once and in order', async () => {
+    const { calls, recorder } = start();
+    for (let index = 0; index < 450; index += 1) recorder.record({ ...CALL, status: index });
+    await Promise.all([recorder.flush(), recorder.flush()]);
+    expect(calls.batches.map((batch) => batch.length)).toEqual([200, 200, 50]);
+    expect(calls.rows.map(({ status }) => status)).toEqual(Array.from({ length: 450 }, (_none, index) => index));
+  });
+
+  it('keeps what a database that is away could not take, and no more than the newest 10,000', async () => {
+    const { calls, recorder } = start();
+    calls.isAway = true;
+    for (let index = 0; index < 10_050; index += 1) recorder.record({ ...CALL, status: index });
+    await recorder.flush();
+    calls.isAway = false;
+    await recorder.flush();
+    expect(calls.rows).toHaveLength(10_000);
+    expect(calls.rows[0]?.status).toBe(50);
+  });
+
+  it('writes what is waiting when the gateway stops', async () => {
+    const { calls, recorder } = start();
+    recorder.record(CALL);
+    await recorder.beforeApplicationShutdown();
+    expect(calls.rows).toHaveLength(1);
+  });
+
+  it('makes texts that a column cannot hold into ones that it can', async () => {
+    const { calls, recorder } = start();
+    recorder.record({ ...CALL, tool: `a\u0000b\ud800${'x'.repeat(300)}`, rpcMethod: 'm'.repeat(200) });
+    await recorder.flush();
+    const [row] = calls.rows;
+    expect(row?.tool?.startsWith('a\uFFFDb\uFFFDx')).toBe(true);
+    expect([row?.tool?.length, row?.rpcMethod?.length]).toEqual([255, 128]);
+  });
+});
