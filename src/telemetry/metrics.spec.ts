@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from './metrics.js';
 
-const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome', 'result'];
+const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome', 'result', 'method', 'status'];
 
 describe('Metrics', () => {
   it('has only labels of bounded sets, on every metric of our own', async () => {
