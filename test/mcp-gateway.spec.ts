@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { callTool, connectClient, connectLegacyClient } from './support/mcp-client.js';
 import { type LegacyMcpServer, startLegacyMcpServer } from './support/mcp-legacy-server.js';
@@ -398,6 +399,17 @@ describe('a call', () => {
     expect(shown).toMatchObject({ object: 'mcp-call', user_id: 'alice', tool: 'echo', status: 200, trace_id: trace });
     const { text } = await send(`${gateway.url}/metrics`, { method: 'GET' });
     expect(text).toContain('gateway_mcp_requests_total{method="tools/call",status="200"}');
+  });
+
+  it('shows in the usage, by server and tool, at no cost; what the server was not asked does not', async () => {
+    const { url, slug } = await register(raw.endpoint);
+    await post(url, alice);
+    await post(url, { 'x-gateway-api-key': 'nobody' });
+    const query = `/v1/usage?group_by=mcp_server,mcp_tool&bucket=none&mcp_server=${slug}`;
+    await eventually(async () => (await admin.list(query)).length === 1);
+    expect(await admin.list(query)).toMatchObject([
+      { group: { mcp_server: slug, mcp_tool: 'echo' }, calls: 1, cost: 0, tokens: 0 },
+    ]);
   });
 
   it('leaves a row that can be stored whatever the client sends', async () => {

@@ -5,6 +5,7 @@ import { AppConfig } from '../config/environment.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
+import { UsageModule } from '../usage/usage.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { McpCallLog } from './calls/mcp-call-log.js';
 import { McpCall } from './calls/mcp-call.entity.js';
@@ -42,6 +43,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     WorkspacesModule,
     UpstreamModule,
     IdentityModule,
+    UsageModule,
   ],
   controllers: [
     McpServersController,

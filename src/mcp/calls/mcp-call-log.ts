@@ -1,21 +1,27 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { stringOrUndefined } from '../../common/json/read.js';
+import { Clock } from '../../common/time/clock.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import { contextOf } from '../../telemetry/request-context.js';
+import { USAGE_STORE } from '../../usage/usage-store.token.js';
+import type { UsageStore } from '../../usage/usage-store.types.js';
 import { type McpMessage, rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
 import type { Passage, PassageOutcome } from '../endpoints/mcp-passage.js';
+import { usageOf } from './mcp-call-usage.js';
 import { McpCallRecorder } from './mcp-call.recorder.js';
 import { methodLabel } from './rpc-method-label.js';
 
 /** How a request ended; what never reached its server has only a status and an error. */
 type Ending = Pick<PassageOutcome, 'status' | 'error'> & Partial<PassageOutcome>;
 
-/** The row and the metrics of every request that got as far as a server. */
+/** The row, the usage and the metrics of every request that got as far as a server. */
 @Injectable()
 export class McpCallLog {
   constructor(
     private readonly recorder: McpCallRecorder,
     private readonly metrics: Metrics,
+    @Inject(USAGE_STORE) private readonly usage: UsageStore,
+    private readonly clock: Clock,
   ) {}
 
   /** Call the result once, when the answer has ended. */
@@ -27,7 +33,15 @@ export class McpCallLog {
       if (isStream) this.metrics.mcpStreams.dec();
       this.count(passage, ending, performance.now() - startedAt);
       this.recorder.record({ ...whoAndWhat(passage), ...howItEnded(passage, ending, performance.now() - startedAt) });
+      // What the gateway itself has refused, or answered instead of the server, is no usage.
+      if (ending.upstreamStatus !== undefined) this.noteUsage(passage);
     };
+  }
+
+  private noteUsage(passage: Passage): void {
+    const usage = usageOf(passage, this.clock.now());
+    // The store keeps it until it is written, and counts what it has to give up.
+    if (usage !== undefined) this.usage.record(usage).catch(() => undefined);
   }
 
   private count({ request, message }: Passage, { status, firstByteMs }: Ending, totalMs: number): void {
