@@ -1,6 +1,6 @@
-// The built gateway as a process of its own: a fresh database, and a workspace key and a virtual key made through its API,
-// as an operator would make them.
-import { randomBytes } from 'node:crypto';
+// The built gateway as a process of its own: a fresh database, and what its caller needs made through its API, as an operator
+// would make it.
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,11 +13,47 @@ const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const START_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /**
- * Starts a gateway; returns its process, its address, and the headers of a caller that may use `providerUrl`.
+ * Starts a gateway; returns its process, its address, the headers of a caller that may use `providerUrl`.
  * @param settings of its database
  * @param policy a usage limit that the caller falls under
  */
 export async function startGateway(providerUrl, { settings, policy, nodeOptions = [] }) {
+  const { child, url, admin, workspace } = await startEmpty(settings, nodeOptions);
+  const apiKey = await makeKey(admin, workspace, 'completions.write');
+  const virtualKey = await admin('/v1/virtual-keys', {
+    name: 'Fake provider',
+    provider: 'cohere',
+    key: 'not-a-secret',
+    workspace_id: workspace.slug,
+    // By name, as providers have one.
+    config: { base_url: byName(providerUrl) },
+  });
+  if (policy !== undefined) await admin('/v1/policies/usage-limits', policy);
+  return { child, url, headers: { 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug } };
+}
+
+/**
+ * A gateway before an MCP server that wants a signed identity, and of which one tool is disabled, so that every message is
+ * judged. Returns its process, the server's address at the gateway, and the headers of a caller with a key.
+ * @param validation `jwt_validation` of the server
+ */
+export async function startMcpGateway(serverUrl, { settings, validation, nodeOptions = [] }) {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const JWT_PRIVATE_KEY = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const { child, url, admin, workspace } = await startEmpty({ ...settings, JWT_PRIVATE_KEY }, nodeOptions);
+  const apiKey = await makeKey(admin, workspace, 'mcp.invoke');
+  await admin('/v1/mcp-servers', {
+    name: 'Tools',
+    slug: 'tools',
+    url: byName(serverUrl),
+    user_identity_forwarding: { method: 'jwt_header' },
+    jwt_validation: { ...validation, jwksUri: byName(validation.jwksUri) },
+  });
+  await admin('/v1/mcp-servers/tools/tools', { tools: [{ name: 'forbidden', enabled: false }] }, put);
+  return { child, url: `${url}/tools/mcp`, headers: { 'x-gateway-api-key': apiKey.key } };
+}
+
+async function startEmpty(settings, nodeOptions) {
   const { generateApiKey } = await import('../dist/src/api-keys/api-key-format.js');
   const adminKey = generateApiKey();
   const port = await freePort();
@@ -34,36 +70,37 @@ export async function startGateway(providerUrl, { settings, policy, nodeOptions 
   });
   const url = `http://127.0.0.1:${port}`;
   await untilReady(url, child);
-  const admin = (path, body) => post(url + path, { 'x-gateway-api-key': adminKey }, body);
+  const admin = (path, body, send = post) => send(url + path, { 'x-gateway-api-key': adminKey }, body);
   const workspace = await admin('/v1/workspaces', { name: 'Benchmark' });
-  const apiKey = await admin('/v1/api-keys', {
-    name: 'benchmark',
-    workspace_id: workspace.slug,
-    level: 'workspace',
-    type: 'service',
-    scopes: ['completions.write'],
-  });
-  const virtualKey = await admin('/v1/virtual-keys', {
-    name: 'Fake provider',
-    provider: 'cohere',
-    key: 'not-a-secret',
-    workspace_id: workspace.slug,
-    // By name, as providers have one.
-    config: { base_url: providerUrl.replace('127.0.0.1', 'localhost') },
-  });
-  if (policy !== undefined) await admin('/v1/policies/usage-limits', policy);
-  return { child, url, headers: { 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug } };
+  return { child, url, admin, workspace };
 }
+
+function makeKey(admin, workspace, scope) {
+  const fields = { name: 'benchmark', workspace_id: workspace.slug, level: 'workspace', type: 'service' };
+  return admin('/v1/api-keys', { ...fields, scopes: [scope] });
+}
+
+const byName = (url) => url.replace('127.0.0.1', 'localhost');
 
 /** One answer, as JSON. Fails for every status but 2xx. */
 export async function post(url, headers, body) {
-  const response = await fetch(url, {
-    method: 'POST',
+  return answerOf(await fetch(url, { method: 'POST', ...message(headers, body) }));
+}
+
+async function put(url, headers, body) {
+  return answerOf(await fetch(url, { method: 'PUT', ...message(headers, body) }));
+}
+
+function message(headers, body) {
+  return {
     headers: { 'content-type': 'application/json', ...headers },
     body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
-  });
+  };
+}
+
+async function answerOf(response) {
   const text = await response.text();
-  if (!response.ok) throw new Error(`POST ${new URL(url).pathname} answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${new URL(response.url).pathname} answered ${response.status}: ${text}`);
   return JSON.parse(text);
 }
 

@@ -1,4 +1,5 @@
-// An MCP server for benchmarks, as cheap as can be: JSON for every POST, a silent event stream for every GET.
+// An MCP server for benchmarks, as cheap as can be: JSON for every POST, a session for whoever has none, a silent event stream
+// for every GET.
 import { createServer } from 'node:http';
 import { announce } from './child.mjs';
 
@@ -6,6 +7,7 @@ const body = Buffer.from(
   JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'x'.repeat(400) }] } }),
 );
 const HEAD = ['content-type', 'application/json', 'content-length', String(body.length)];
+const SESSION = ['mcp-session-id', '7f3d0c1e-6f0e-4d9c-9d8e-0d7d3f6c1a2b'];
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
@@ -13,7 +15,8 @@ const server = createServer((request, response) => {
     return response.flushHeaders();
   }
   request.resume();
-  request.on('end', () => response.writeHead(200, HEAD).end(body));
+  const isNew = request.headers['mcp-session-id'] === undefined;
+  request.on('end', () => response.writeHead(200, isNew ? [...HEAD, ...SESSION] : HEAD).end(body));
 });
 server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => announce(server.address().port));

@@ -14,20 +14,20 @@ export async function warmUp(subjects, { requests, ms }) {
  * `rounds` times through the subjects and back again (A B C, C B A): a drift of the machine's speed evens out.
  * @returns per subject its slices: CPU microseconds of the server's process for each request, and latencies
  */
-export async function measure(subjects, { rounds, sliceMs }) {
+export async function measure(subjects, { rounds, sliceMs, settleMs = SETTLE_MS }) {
   const slices = new Map(subjects.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const subject of [...subjects, ...subjects.toReversed()])
-      slices.get(subject.name).push(await slice(subject, sliceMs));
+      slices.get(subject.name).push(await slice(subject, sliceMs, settleMs));
   }
   return slices;
 }
 
-async function slice({ load, child }, ms) {
-  await sleep(SETTLE_MS);
+async function slice({ load, child }, ms, settleMs) {
+  await sleep(settleMs);
   const before = await cpuMs(child);
   const latencies = await load.run({ ms });
-  await sleep(SETTLE_MS);
+  await sleep(settleMs);
   const after = await cpuMs(child);
   return { microseconds: ((after - before) * 1_000) / latencies.length, latencies };
 }

@@ -1,10 +1,12 @@
 // `npm run bench:usage`: pairs of reservation and settlement a second, batched against one statement a request, in one run.
 //   DATABASE_URL=postgres://… npm run bench:usage    on a database of its own on that server; else on the embedded one
+//   REDIS_URL=redis://…                              and what Redis takes off the database when budgets are used up
 //   node bench/usage-store.mjs --check               ends with code 1 when the ratio is below the target
 // How to read it: bench/README.md.
-import { randomUUID } from 'node:crypto';
 import { buildIfStale } from '../scripts/build.mjs';
 import { makeDatabase } from './database.mjs';
+import { alone, makeCharges, pair, perSecond } from './usage-calls.mjs';
+import { compareRefusals } from './usage-refusals.mjs';
 
 const CALLERS = 200;
 const POLICIES = 3;
@@ -32,6 +34,7 @@ const observer = {
   },
   batchFailed: () => undefined,
   decided: () => undefined,
+  refusedFromMemory: () => undefined,
   dropped: () => undefined,
   reaped: () => undefined,
   reservationsOpen: () => undefined,
@@ -40,6 +43,7 @@ const observer = {
 try {
   await runMigrations(dataSource);
   await compare();
+  if (process.env.REDIS_URL) await compareRefusals(process.env.REDIS_URL, newStore, () => batches.count);
 } finally {
   await dataSource.destroy();
   await database.drop();
@@ -52,7 +56,7 @@ async function compare() {
     // A store has one statement under way: with one each, every caller's request is a statement of its own.
     { name: 'one statement a request', stores: Array.from({ length: CALLERS }, newStore), rates: [] },
   ];
-  const charges = makeCharges();
+  const charges = makeCharges(POLICIES, 10n ** 18n);
   for (const mode of modes) await pairsPerSecond(mode.stores, charges, SLICE_MS / 2);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const mode of modes) {
@@ -67,7 +71,9 @@ async function compare() {
     const all = rates.map((rate) => rate.toFixed(0)).join(', ');
     console.log(`  ${name.padEnd(24)} pairs/s: ${all.padEnd(24)} ${batchSize.toFixed(1)} items a statement`);
   }
-  console.log(`  one caller alone         ${(await secondsAlone(shared, charges)).toFixed(2)} ms a step (median)`);
+  console.log(
+    `  one caller alone         ${((await alone(() => pair(shared, charges))) / 2).toFixed(2)} ms a step (median)`,
+  );
   const drift = await usageDrift(dataSource);
   const ratio = batched / single;
   console.log(`ratio: ${ratio.toFixed(1)} (target ≥ ${TARGET}); counters that differ from the ledger: ${drift.length}`);
@@ -81,75 +87,6 @@ function newStore() {
   });
 }
 
-async function pairsPerSecond(stores, charges, ms) {
-  const started = performance.now();
-  let pairs = 0;
-  const call = async (index) => {
-    while (performance.now() - started < ms) {
-      await pair(stores[index % stores.length], charges);
-      pairs += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: CALLERS }, (_, index) => call(index)));
-  return pairs / ((performance.now() - started) / 1_000);
-}
-
-/** As a call of the gateway does it, except that nobody there waits for the settlement. */
-async function pair(store, charges) {
-  const reservation = makeReservation(charges);
-  const { kind } = await store.reserve(reservation);
-  if (kind !== 'admitted') throw new Error(`a call was ${kind}`);
-  const { estimate: figures } = reservation;
-  await store.settle({ reservation, figures, source: 'provider', priceId: null, status: 'settled' });
-}
-
-async function secondsAlone(store, charges) {
-  const times = [];
-  for (let count = 0; count < 200; count += 1) {
-    const started = performance.now();
-    await pair(store, charges);
-    times.push((performance.now() - started) / 2);
-  }
-  return times.toSorted((a, b) => a - b)[100];
-}
-
-function makeCharges() {
-  return Array.from({ length: POLICIES }, () => ({
-    policyId: randomUUID(),
-    bucketHash: 'aaaaaaaaaaaaaaaaaaaaaa',
-    windowId: 'cum',
-    valueKey: 'workspace_id:bench',
-    workspaceId: null,
-    unit: 'cost',
-    limit: 10n ** 18n,
-    threshold: 10n ** 17n,
-    enforced: true,
-    resetsAt: undefined,
-  }));
-}
-
-function makeReservation(charges) {
-  return {
-    id: randomUUID(),
-    at: new Date(),
-    leaseMs: 120_000,
-    dimensions: {
-      organisationId: '00000000-0000-4000-8000-000000000001',
-      workspaceId: '00000000-0000-4000-8000-000000000002',
-      apiKeyId: '00000000-0000-4000-8000-000000000003',
-      virtualKey: 'cohere-main',
-      provider: 'cohere',
-      model: 'rerank-v3.5',
-      endpoint: 'rerank',
-      mcpServer: null,
-      mcpTool: null,
-      metadata: { user: 'alice', team: 'search' },
-      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-      attempt: 1,
-    },
-    estimate: { costNano: 2_000_000n, tokens: 0n, searchUnits: 1n },
-    estimateSource: 'computed',
-    priceId: null,
-    charges,
-  };
+function pairsPerSecond(stores, charges, ms) {
+  return perSecond(CALLERS, ms, (index) => pair(stores[index % stores.length], charges));
 }

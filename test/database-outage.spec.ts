@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
-import { dial, Wire } from './support/wire.js';
+import { dial, through, Wire } from './support/wire.js';
 
 describe('when the database cannot be reached', () => {
   let app: TestApp;
@@ -18,11 +18,7 @@ describe('when the database cannot be reached', () => {
     const { url } = await testDatabase();
     wire = new Wire(dial(url));
     port = await wire.listen();
-    const wired = new URL(url);
-    wired.hostname = '127.0.0.1';
-    wired.port = String(port);
-    wired.searchParams.delete('host');
-    app = await startTestApp({ DATABASE_URL: wired.href });
+    app = await startTestApp({ DATABASE_URL: through(url, port) });
   });
 
   afterAll(async () => {

@@ -6,6 +6,7 @@ import { readArray, readNumber, readObject, readString } from '../src/common/jso
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { onRedis } from './support/services.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 
@@ -595,8 +596,7 @@ describe('rate limits', () => {
     expect([(await client.get('/v1/api-keys')).status, (await client.get('/v1/api-keys')).status]).toEqual([200, 429]);
   });
 
-  const sharing = process.env['REDIS_URL'] === undefined ? describe.skip : describe;
-  sharing('with Redis (needs REDIS_URL)', () => {
+  onRedis('with Redis (needs REDIS_URL)', () => {
     it('are counted for all replicas together', async () => {
       const replica = await startTestApp({}, true);
       const { key, client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_HOUR] });

@@ -5,6 +5,7 @@ import { runMigrations } from '../src/database/run-migrations.js';
 import { type EntityClass, TollgateDataSource } from '../src/database/tollgate-data-source.js';
 import { ENTITIES } from '../src/entities.js';
 import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
+import { databaseServer, onServer } from './support/services.js';
 import { testDatabase } from './support/test-database.js';
 
 @Entity('forgotten_things')
@@ -123,14 +124,11 @@ describe('the migrations', () => {
   });
 });
 
-const { DATABASE_URL: server } = process.env;
-const onServer = server === undefined ? describe.skip : describe;
-
 onServer('gateways that migrate at once (needs DATABASE_URL: the embedded database has one session)', () => {
   let database: OwnDatabase;
 
   beforeAll(async () => {
-    database = await makeOwnDatabase(server ?? '');
+    database = await makeOwnDatabase(databaseServer ?? '');
   });
 
   afterAll(() => database.drop());

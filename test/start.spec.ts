@@ -9,6 +9,7 @@ import { GatewayClient } from './support/gateway-client.js';
 import { GatewayProcess } from './support/gateway-process.js';
 import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
 import { send } from './support/send.js';
+import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
@@ -228,14 +229,11 @@ describe('a gateway that cannot start', () => {
   });
 });
 
-const { DATABASE_URL: server } = process.env;
-const onServer = server === undefined ? describe.skip : describe;
-
 onServer('gateways that start together on an empty database (needs DATABASE_URL: a folder has one gateway)', () => {
   let database: OwnDatabase;
 
   beforeAll(async () => {
-    database = await makeOwnDatabase(server ?? '');
+    database = await makeOwnDatabase(databaseServer ?? '');
   });
   afterAll(async () => {
     await killAll();

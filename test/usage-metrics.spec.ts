@@ -3,7 +3,8 @@ import { UsageDriftMonitor } from '../src/usage/usage-drift.monitor.js';
 import { UsageHousekeepingService } from '../src/usage/usage-housekeeping.service.js';
 import { eventually } from './support/eventually.js';
 import { silence } from './support/fake-provider.js';
-import { COST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+import { redisServer } from './support/services.js';
+import { COST, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 let gateway: UsageGateway;
 
@@ -31,6 +32,29 @@ it('decisions and batches are counted', async () => {
   expect(await metric('gateway_limit_batch_seconds_count')).toBeGreaterThan(0);
   expect(await metric('gateway_usage_dropped_total')).toBe(0);
 });
+
+const withRedis = redisServer === undefined ? it.skip : it;
+
+withRedis(
+  'refusals that were remembered are counted, among the decisions and by themselves (needs REDIS_URL)',
+  async () => {
+    const names = ['gateway_limit_decisions_total{result="exceeded"}', 'gateway_limit_refusals_remembered_total'];
+    const [exceeded = 0, remembered = 0] = await Promise.all(names.map(metric));
+    await gateway.limit({ credit_limit: COST });
+    await gateway.call();
+    await gateway.books.ledger(1);
+    const refusals = [await gateway.call()];
+    await eventually(async () => {
+      refusals.push(await gateway.call());
+      return (await metric('gateway_limit_refusals_remembered_total')) > remembered;
+    });
+    expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([412]));
+    // From memory the caller is told the same.
+    expect(new Set(refusals.map((refusal) => JSON.stringify(errorOf(refusal)['details']))).size).toBe(1);
+    expect(await metric('gateway_limit_decisions_total{result="exceeded"}')).toBe(exceeded + refusals.length);
+    expect(await metric('gateway_limit_refusals_remembered_total')).toBeLessThan(remembered + refusals.length);
+  },
+);
 
 it('a reservation that is left open is seen, and charged when its lease is over', async () => {
   const housekeeping = gateway.app.app.get(UsageHousekeepingService, { strict: false });

@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.js';
 import { refusalOf } from './support/send.js';
 import { testDatabase } from './support/test-database.js';
 import { COST, REQUEST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
-import { dial, Wire } from './support/wire.js';
+import { dial, through, Wire } from './support/wire.js';
 
 const UNAVAILABLE = { status: 503, code: 'store_unavailable', param: null, source: 'gateway' };
 const LONGEST_MS = 2_000;
@@ -23,11 +23,7 @@ beforeAll(async () => {
   const { url } = await testDatabase();
   wire = new Wire(dial(url));
   port = await wire.listen();
-  const wired = new URL(url);
-  wired.hostname = '127.0.0.1';
-  wired.port = String(port);
-  wired.searchParams.delete('host');
-  gateway = await startUsageGateway({ DATABASE_URL: wired.href });
+  gateway = await startUsageGateway({ DATABASE_URL: through(url, port) });
   free = await gateway.virtualKey('voyage');
 });
 

@@ -1,11 +1,9 @@
 import { Type } from 'class-transformer';
 import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery } from '../common/pagination/page.query.js';
+import { LAST_SECOND } from '../common/time/unix-time.js';
 import { IsStorable } from '../common/validation/is-storable.decorator.js';
 import { Optional } from '../common/validation/optional.decorator.js';
-
-/** Last second that PostgreSQL and JavaScript both know as a date with four digits of year. */
-const LAST_SECOND = 253_402_300_799;
 
 export class AuditLogQuery extends PageQuery {
   /** Id of the API key, or subject of the administrator's token, that made the change. */

@@ -1,8 +1,11 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
+import { describeDefect } from '../common/errors/describe-defect.js';
 import { AppConfig } from '../config/environment.js';
 import { IdentityModule } from '../identity/identity.module.js';
+import { SecretReferencesModule } from '../secret-references/secret-references.module.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { UsageModule } from '../usage/usage.module.js';
@@ -12,6 +15,8 @@ import { McpCall } from './calls/mcp-call.entity.js';
 import { McpCallHistory } from './calls/mcp-call.history.js';
 import { McpCallsController } from './calls/mcp-calls.controller.js';
 import { McpCallRecorder } from './calls/mcp-call.recorder.js';
+import { McpCallStore } from './calls/mcp-call.store.js';
+import { McpAnswerHooks } from './endpoints/mcp-answer-hooks.js';
 import { McpEntry } from './endpoints/mcp-entry.js';
 import { McpGateway } from './endpoints/mcp-gateway.js';
 import { McpMetadata } from './endpoints/mcp-metadata.js';
@@ -19,6 +24,7 @@ import { McpMetadataController } from './endpoints/mcp-metadata.controller.js';
 import { McpOutbound } from './endpoints/mcp-outbound.js';
 import { McpPassage } from './endpoints/mcp-passage.js';
 import { McpController } from './endpoints/mcp.controller.js';
+import { ToolListWatch } from './inspection/tool-list-watch.js';
 import { McpProxy } from './proxy/mcp-proxy.js';
 import { McpServerToolsController } from './servers/mcp-server-tools.controller.js';
 import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
@@ -26,7 +32,7 @@ import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
 import { McpServerDirectory } from './servers/mcp-server.directory.js';
 import { McpServer } from './servers/mcp-server.entity.js';
 import { McpServerPreview } from './servers/mcp-server.preview.js';
-import { McpReach } from './servers/mcp-reach.js';
+import { McpReach } from './reach/mcp-reach.js';
 import { McpServerProbe } from './servers/mcp-server.probe.js';
 import { McpServerTestsController } from './servers/mcp-server-tests.controller.js';
 import { McpServerStore } from './servers/mcp-server.store.js';
@@ -41,6 +47,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     TypeOrmModule.forFeature([McpServer, McpServerTool, McpCall]),
     AuditModule,
     WorkspacesModule,
+    SecretReferencesModule,
     UpstreamModule,
     IdentityModule,
     UsageModule,
@@ -67,11 +74,14 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpCallHistory,
     McpCallLog,
     McpCallRecorder,
+    McpCallStore,
+    McpAnswerHooks,
     McpEntry,
     McpGateway,
     McpMetadata,
     McpOutbound,
     McpPassage,
+    ToolListWatch,
     {
       provide: McpProxy,
       inject: [EgressPolicy, AppConfig],
@@ -81,9 +91,15 @@ import { McpServersService } from './servers/mcp-servers.service.js';
   ],
 })
 export class McpModule implements OnApplicationShutdown {
-  constructor(@Inject(McpProxy) private readonly proxy: McpProxy) {}
+  constructor(
+    @Inject(McpProxy) private readonly proxy: Pick<McpProxy, 'close'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
+  /** Does not reject: what comes after it, the database among it, would not be closed. */
   async onApplicationShutdown(): Promise<void> {
-    await this.proxy.close(0);
+    await this.proxy
+      .close(0)
+      .catch((cause: unknown) => this.logger.error({ event: 'mcp_close_failed', error: describeDefect(cause) }));
   }
 }

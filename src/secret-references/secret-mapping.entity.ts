@@ -32,7 +32,7 @@ export class SecretMapping {
   @Column({ name: 'owner_workspace_id', type: 'uuid', nullable: true })
   readonly ownerWorkspaceId!: string | null;
 
-  /** `key` or `config.<field>`. */
+  /** A path in the owner's own body: `key`, `config.<field>`, `headers.<name>`. */
   @Column({ name: 'target_field', type: 'varchar', length: 255 })
   readonly targetField!: string;
 

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, type FindOptionsWhere, ILike, Raw, type Repository } from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { containsText } from '../database/like.js';
 import { readManagerName } from './auth-config/spelling.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { SecretMapping } from './secret-mapping.entity.js';
@@ -101,7 +102,7 @@ function filtersOf({ manager_type, tags, search }: SecretReferenceListQuery): Fi
   return withoutUndefined({
     managerType: manager_type === undefined ? undefined : readManagerName(manager_type)?.type,
     tags: tags === undefined ? undefined : containing(tags),
-    name: search === undefined ? undefined : ILike(`%${escapeLike(search)}%`),
+    name: search === undefined ? undefined : containsText(search),
   });
 }
 
@@ -110,8 +111,4 @@ function containing(tags: string) {
   // Parsed first: PostgreSQL refuses numbers beyond its own range, which become null here.
   const wanted = JSON.stringify(JSON.parse(tags));
   return Raw((column) => `COALESCE(${column}, '{}') @> CAST(:wanted AS jsonb)`, { wanted });
-}
-
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
 }

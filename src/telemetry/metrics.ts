@@ -58,6 +58,11 @@ export class Metrics {
     labelNames: ['result'],
     registers: [this.registry],
   });
+  readonly limitRefusalsRemembered = new Counter({
+    name: 'gateway_limit_refusals_remembered_total',
+    help: 'Calls over their limit that were refused without asking the database, because Redis remembered an earlier refusal',
+    registers: [this.registry],
+  });
   readonly limitBatchSize = new Histogram({
     name: 'gateway_limit_batch_size',
     help: 'Reservations and settlements that shared one statement',

@@ -35,7 +35,7 @@ function isRetryable(mode: RetryMode, outcome: UpstreamAnswer | UpstreamFailure)
   return mode === 'idempotent' && (outcome.kind === 'broken' || outcome.kind === 'incomplete');
 }
 
-/** 501 (not implemented) and 505 (HTTP version) say that the request will never work. */
+/** 501 and 505 say that the provider lacks the method or the HTTP version: the request will never work (RFC 9110, 15.6). */
 function isPassingStatus(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
 }

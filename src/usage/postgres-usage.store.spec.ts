@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { eventually } from '../../test/support/eventually.js';
+import { onServer } from '../../test/support/services.js';
 import { TestClock } from '../../test/support/test-clock.js';
 import { testDatabase } from '../../test/support/test-database.js';
-import { dial, Wire } from '../../test/support/wire.js';
+import { dial, through, Wire } from '../../test/support/wire.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
 import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-harness.js';
@@ -12,9 +13,8 @@ import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__f
 import { PostgresUsageStore, type PostgresUsageStoreOptions } from './postgres-usage.store.js';
 import { batchParameters, USAGE_BATCH } from './usage-batch.js';
 import { NO_OBSERVER } from './usage-observer.js';
-import { type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
+import { type Charge, type Reservation, StoreUnavailableError, type UnlimitedUsage } from './usage-store.types.js';
 
-const onServer = process.env['DATABASE_URL'] === undefined ? describe.skip : describe;
 const QUICK: PostgresUsageStoreOptions = { reserveTimeoutMs: 150, batchTimeoutMs: 300, retryPauseMs: 10, drainMs: 300 };
 
 let dataSource: TollgateDataSource;
@@ -51,6 +51,82 @@ function open(
 
 const reserveAll = (store: PostgresUsageStore, reservations: readonly Reservation[]) =>
   Promise.all(reservations.map((reservation) => store.reserve(reservation)));
+
+/** Usage that nothing limits. */
+function note(): UnlimitedUsage {
+  const { id, at, dimensions } = reservationOf([]);
+  return { id, at, dimensions, figures: cost(1n), source: 'computed', priceId: null, status: 'settled' };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('notes of usage that nothing limits', () => {
+  const NEVER = 3_600_000;
+  let sizes: number[];
+  const openCounted = (options: PostgresUsageStoreOptions): PostgresUsageStore => {
+    sizes = [];
+    return open(dataSource, options, { ...NO_OBSERVER, batchDone: (size) => sizes.push(size) });
+  };
+
+  it('gather for a moment, and go out in one statement', async () => {
+    const store = openCounted({ gatherMs: 50 });
+    const written: Promise<void>[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      written.push(store.record(note()));
+      await turn();
+    }
+    await Promise.all(written);
+    expect([sizes, (await seen.ledger()).length]).toEqual([[5], 5]);
+  });
+
+  it('ride along with what somebody waits for, which waits for nothing', async () => {
+    const store = openCounted({ gatherMs: NEVER });
+    const noted = store.record(note());
+    await turn();
+    await store.reserve(reservationOf([chargeOf()]));
+    await noted;
+    expect(sizes).toEqual([2]);
+  });
+
+  it('make no others wait: neither a settlement nor a release', async () => {
+    const store = openCounted({ gatherMs: NEVER });
+    const [settled, released] = [reservationOf([chargeOf()]), reservationOf([chargeOf()])];
+    await reserveAll(store, [settled, released]);
+    await Promise.all([store.record(note()), store.settle(settlementOf(settled))]);
+    await Promise.all([store.record(note()), store.release(released.id, released.at)]);
+    expect(sizes).toEqual([2, 2, 2]);
+  });
+
+  it('go out at once when they fill a batch', async () => {
+    const store = openCounted({ gatherMs: NEVER, maxBatch: 3 });
+    await Promise.all([store.record(note()), store.record(note()), store.record(note())]);
+    expect(sizes).toEqual([3]);
+  });
+
+  it('that come while a statement is under way gather as well', async () => {
+    const store = openCounted({ gatherMs: 20 });
+    const reserved = store.reserve(reservationOf([chargeOf()]));
+    await turn();
+    await Promise.all([reserved, store.record(note()), store.record(note())]);
+    expect(sizes).toEqual([1, 2]);
+  });
+
+  it('are written before the store closes', async () => {
+    const store = openCounted({ gatherMs: NEVER });
+    const noted = store.record(note());
+    await turn();
+    await store.close();
+    await noted;
+    expect(await seen.ledger()).toHaveLength(1);
+  });
+
+  it('of a reservation that got lost wait for nothing: they are charged', async () => {
+    const store = openCounted({ gatherMs: NEVER });
+    const charge = chargeOf();
+    await store.settle(settlementOf(reservationOf([charge])));
+    expect(await seen.bucket(charge)).toMatchObject({ used: 10n });
+  });
+});
 
 describe('batches', () => {
   it('take along all that is waiting, and settle and admit in one statement', async () => {
@@ -252,6 +328,23 @@ describe('when the database cannot be reached', () => {
     // The reservation is still there: it will be presumed spent.
     expect(await seen.openReservations()).toBe(1);
   });
+
+  it('a statement that fails after the closing is not sent again', async () => {
+    const database = new BreakableDatabase(dataSource);
+    let dropped = 0;
+    const options = { ...QUICK, drainMs: 50, batchTimeoutMs: 200 };
+    const store = open(database.dataSource, options, { ...NO_OBSERVER, dropped: (count) => (dropped += count) });
+    const reservation = reservationOf([chargeOf()]);
+    await store.reserve(reservation);
+    const before = database.statements;
+    database.breakages.push('silent', ...Array.from({ length: 1_000 }, () => 'refused' as const));
+    const settled = expect(store.settle(settlementOf(reservation))).rejects.toThrow(StoreUnavailableError);
+    await turn();
+    await store.close();
+    await settled;
+    // Once, and a second try.
+    expect([database.statements - before, dropped]).toEqual([2, 1]);
+  });
 });
 
 describe('on a wire that can fall silent', () => {
@@ -262,11 +355,7 @@ describe('on a wire that can fall silent', () => {
     const { url } = await testDatabase();
     // The embedded database serves one connection at a time.
     wire = new Wire(dial(url));
-    const through = new URL(url);
-    through.hostname = '127.0.0.1';
-    through.port = String(await wire.listen());
-    through.searchParams.delete('host');
-    wired = await openDataSource(through.href);
+    wired = await openDataSource(through(url, await wire.listen()));
   });
 
   afterEach(async () => {

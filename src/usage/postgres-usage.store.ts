@@ -29,6 +29,8 @@ export interface PostgresUsageStoreOptions {
   /** Longest wait for the database's answer to one batch; undefined for the embedded one, which always answers. */
   readonly batchTimeoutMs?: number | undefined;
   readonly retryPauseMs?: number;
+  /** How long notes of unlimited usage wait for others, when nothing else has to be sent. */
+  readonly gatherMs?: number;
   /** Longest wait at the end for what is still to be written. */
   readonly drainMs?: number;
 }
@@ -39,18 +41,21 @@ const DEFAULTS = {
   reserveTimeoutMs: 1_500,
   batchTimeoutMs: 2_000,
   retryPauseMs: 250,
+  gatherMs: 25,
   drainMs: 5_000,
 } as const;
 
 /**
  * Counts in PostgreSQL. Whatever is waiting goes out as one statement, and the next one when that has returned: alone, a
- * call waits for nobody; under load, hundreds share a round trip, a commit and the lock of a busy row.
+ * call waits for nobody; under load, hundreds share a round trip, a commit and the lock of a busy row. Notes of usage that
+ * nothing limits ride along, or gather for a moment: nobody waits for them, and a statement costs more than a call does.
  */
 export class PostgresUsageStore implements UsageStore {
   private readonly options: Required<PostgresUsageStoreOptions>;
   private readonly connection: BatchConnection;
   private readonly queue = new WorkQueue(MAX_QUEUED.admissions, MAX_QUEUED.kept);
   private running: Promise<void> | undefined;
+  private gathering: NodeJS.Timeout | undefined;
   private state: 'open' | 'draining' | 'closed' = 'open';
 
   constructor(
@@ -114,11 +119,17 @@ export class PostgresUsageStore implements UsageStore {
 
   async close(): Promise<void> {
     this.state = 'draining';
+    this.start();
     const cancel = new AbortController();
     const limit = sleep(this.options.drainMs, undefined, { signal: cancel.signal }).catch(() => undefined);
     await Promise.race([this.running, limit]);
     cancel.abort();
     this.state = 'closed';
+    this.abandon();
+  }
+
+  /** What could not be written in time. */
+  private abandon(): void {
     const left = this.queue.clear();
     if (left.length > 0) this.observer.dropped(left.length);
     for (const item of left) item.failed(new StoreUnavailableError());
@@ -162,18 +173,36 @@ export class PostgresUsageStore implements UsageStore {
       if (item.work.kind !== 'reserve') this.observer.dropped(1);
       return item.failed(new StoreUnavailableError());
     }
+    if (this.mayGather) this.gather();
+    else this.start();
+  }
+
+  private get mayGather(): boolean {
+    return this.state === 'open' && this.queue.notes < this.options.maxBatch && this.queue.hasOnlyNotes;
+  }
+
+  private gather(): void {
+    this.gathering ??= setTimeout(() => this.start(), this.options.gatherMs);
+  }
+
+  private start(): void {
+    clearTimeout(this.gathering);
+    this.gathering = undefined;
     this.running ??= this.run();
   }
 
   private async run(): Promise<void> {
     // What is asked for in this turn of the event loop rides along.
     await Promise.resolve();
-    while (!this.queue.isEmpty) {
+    do {
       const isDone = await this.send(this.queue.take(this.options.maxBatch));
       if (!isDone && this.state !== 'closed') await sleep(this.options.retryPauseMs, undefined, { ref: false });
-    }
-    // In the same turn in which the queue was found empty: what comes next starts it again.
+    } while (this.state !== 'closed' && !this.queue.isEmpty && !this.mayGather);
+    // In the same turn in which the queue was looked at: what comes next starts it again.
     this.running = undefined;
+    // A statement that was under way when the store closed may have been put back.
+    if (this.state === 'closed') this.abandon();
+    else if (!this.queue.isEmpty) this.gather();
   }
 
   /** false: the database could not be reached, also not by a second try. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, ILike, type Repository } from 'typeorm';
+import { type FindOptionsWhere, type Repository } from 'typeorm';
+import { containsText } from '../database/like.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import type { BucketKey } from './usage-store.types.js';
 
@@ -30,7 +31,7 @@ export class UsageBucketStore {
   async list(window: BucketsOfWindow, filter: BucketFilter): Promise<[UsageBucket[], number]> {
     const query = this.rows.createQueryBuilder('bucket').where({ ...window });
     const { status, search, limit } = filter;
-    if (search !== undefined) query.andWhere({ valueKey: ILike(`%${search.replace(/[\\%_]/g, '\\$&')}%`) });
+    if (search !== undefined) query.andWhere({ valueKey: containsText(search) });
     if (status === 'exhausted') query.andWhere('bucket.used >= :limit', { limit: String(limit) });
     if (status === 'active') query.andWhere('bucket.used < :limit', { limit: String(limit) });
     return query

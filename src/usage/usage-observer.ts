@@ -9,6 +9,8 @@ export interface UsageObserver {
   batchDone(size: number, seconds: number): void;
   batchFailed(): void;
   decided(decision: ReserveOutcome['kind'] | 'unavailable'): void;
+  /** One of the `exceeded` was decided without the database. */
+  refusedFromMemory(): void;
   /** Settlements and the like that were given up: their calls are presumed spent later on, or (`record`) missing. */
   dropped(count: number): void;
   /** Calls that are settled as presumed because their gateway died. */
@@ -21,6 +23,7 @@ export const NO_OBSERVER: UsageObserver = {
   batchDone: () => undefined,
   batchFailed: () => undefined,
   decided: () => undefined,
+  refusedFromMemory: () => undefined,
   dropped: () => undefined,
   reaped: () => undefined,
   reservationsOpen: () => undefined,

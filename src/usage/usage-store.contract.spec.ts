@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { redisServer } from '../../test/support/services.js';
 import { memoryHarness } from './__fixtures__/memory-harness.js';
 import { postgresHarness } from './__fixtures__/postgres-harness.js';
+import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import type { Adjustment, Charge, Reservation } from './usage-store.types.js';
@@ -11,7 +13,9 @@ const LEASE_OVER = (reservation: Reservation): Date => new Date(reservation.at.g
 const ALERTS = { threshold: 'usage_limit.threshold_reached', exhausted: 'usage_limit.exhausted' } as const;
 
 // Another store: one more line.
-describe.each([memoryHarness, postgresHarness])('the $name usage store', (harness) => {
+const HARNESSES = [memoryHarness, postgresHarness, ...(redisServer === undefined ? [] : [redisHarness(redisServer)])];
+
+describe.each(HARNESSES)('the $name usage store', (harness) => {
   let started: StartedHarness;
   let tested: TestedStore;
 
@@ -84,6 +88,16 @@ describe.each([memoryHarness, postgresHarness])('the $name usage store', (harnes
           },
         ],
       });
+    });
+
+    it('says the same to whoever asks again, and admits what still fits', async () => {
+      const [open, full] = [chargeOf(), chargeOf()];
+      await spend(full, 91n);
+      const first = await tested.store.reserve(reservationOf([open, full]));
+      for (let time = 0; time < 3; time += 1) {
+        expect(await tested.store.reserve(reservationOf([open, full]))).toEqual(first);
+      }
+      await admit([open, full], { estimate: cost(9n) });
     });
 
     it('tells the caller when only calls under way are in the way', async () => {
@@ -372,6 +386,16 @@ describe.each([memoryHarness, postgresHarness])('the $name usage store', (harnes
       await tested.store.reset(charge, ADJUSTMENT);
       await spend(charge, 60n);
       expect(await tested.alerts()).toEqual(['usage_limit.reset', ALERTS.threshold, ALERTS.threshold]);
+    });
+
+    it('admits at once what was refused before', async () => {
+      const charge = chargeOf();
+      await spend(charge, 100n);
+      for (let time = 0; time < 2; time += 1) {
+        expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('exceeded');
+      }
+      await tested.store.reset(charge, ADJUSTMENT);
+      await admit([charge]);
     });
 
     it('knows no bucket that was never used', async () => {

@@ -3,8 +3,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { RedisConnection } from '../redis/redis-connection.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
 import { PricesModule } from './prices/prices.module.js';
+import { RedisUsageStore } from './redis-usage.store.js';
+import { RefusalMemory } from './refusal-memory.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import { UsageBucketStore } from './usage-bucket.store.js';
 import { UsageDriftMonitor } from './usage-drift.monitor.js';
@@ -24,7 +28,7 @@ import { UsageController } from './usage.controller.js';
     { provide: USAGE_OBSERVER, useClass: UsageMetrics },
     {
       provide: USAGE_STORE,
-      inject: [DataSource, Clock, USAGE_OBSERVER],
+      inject: [DataSource, Clock, USAGE_OBSERVER, RedisConnection, LOGGER],
       useFactory: createStore,
     },
     UsageBucketStore,
@@ -43,8 +47,15 @@ export class UsageModule implements OnApplicationShutdown {
   }
 }
 
-function createStore(dataSource: DataSource, clock: Clock, observer: UsageObserver): UsageStore {
+function createStore(
+  dataSource: DataSource,
+  clock: Clock,
+  observer: UsageObserver,
+  { client }: RedisConnection,
+  logger: Logger,
+): UsageStore {
   // No network lies before the embedded database: when it does not answer, it is at work.
   const isEmbedded = dataSource instanceof TollgateDataSource && dataSource.isEmbedded;
-  return new PostgresUsageStore(dataSource, clock, observer, isEmbedded ? { batchTimeoutMs: undefined } : {});
+  const durable = new PostgresUsageStore(dataSource, clock, observer, isEmbedded ? { batchTimeoutMs: undefined } : {});
+  return client === undefined ? durable : new RedisUsageStore(durable, new RefusalMemory(client, logger), observer);
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, type FindOptionsWhere, IsNull, type Repository } from 'typeorm';
+import { onlyRow } from '../access/only-row.js';
 import type { Principal } from '../access/principal.js';
 import { refWhere, tenantWhere } from '../access/tenant-where.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
@@ -27,6 +28,8 @@ const WITH_SECRETS = {
   createdAt: true,
   updatedAt: true,
 } as const;
+
+const AMBIGUOUS = 'Several workspaces have a virtual key with this slug; use a key of the workspace that is meant.';
 
 /** Reads and writes virtual keys, always within a tenant. */
 @Injectable()
@@ -100,21 +103,12 @@ async function findOnly(
   lock?: { readonly mode: 'pessimistic_write' },
 ): Promise<VirtualKey> {
   const where = { ...refWhere(ref), ...tenantWhere(principal) };
-  const [row, another] = await manager.find(VirtualKey, { select: WITH_SECRETS, where, take: 2, lock });
-  if (row === undefined) throw new GatewayError('not_found');
-  if (another !== undefined) throw ambiguous();
-  return row;
+  return onlyRow(await manager.find(VirtualKey, { select: WITH_SECRETS, where, take: 2, lock }), AMBIGUOUS);
 }
 
 /** A caller of the whole organisation names a key without saying in which workspace; several of that name are no answer. */
 function onlyOne(found: readonly VirtualKey[]): VirtualKey | undefined {
   const shared = found.find((row) => row.workspaceId === null);
   if (shared !== undefined || found.length < 2) return shared ?? found[0];
-  throw ambiguous();
-}
-
-function ambiguous(): GatewayError {
-  return new GatewayError('conflict', {
-    message: 'Several workspaces have a virtual key with this slug; use a key of the workspace that is meant.',
-  });
+  throw new GatewayError('conflict', { message: AMBIGUOUS });
 }

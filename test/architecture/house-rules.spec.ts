@@ -1,7 +1,7 @@
 // Rules of the house that the linter has no words for. Each check is a function from a file to its broken rules, so that
 // every rule is also shown to catch a bad sample: a check that cannot fail would be worth nothing.
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
@@ -48,6 +48,36 @@ const unvalidatedParameter: Check = (file) =>
 /** Both hide that two rooms need each other. */
 const hiddenDependency: Check = (file) =>
   placesOf(file, (node) => ts.isImportSpecifier(node) && ['forwardRef', 'ModuleRef'].includes(nameOf(node)));
+
+/** Packages that few gateways use, and whose loading every start would wait for. */
+const LOADED_AT_USE = /^(@modelcontextprotocol|@azure|@aws-sdk)\//;
+
+/** Modules that are loaded together with a file: imports of types and `import()` are not among them. */
+function loadedWith(file: SourceFile): readonly string[] {
+  const root = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true);
+  return root.statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
+    const isTypeOnly = ts.isImportDeclaration(statement) ? statement.importClause?.isTypeOnly : statement.isTypeOnly;
+    const { moduleSpecifier: from } = statement;
+    return isTypeOnly !== true && from !== undefined && ts.isStringLiteral(from) ? [from.text] : [];
+  });
+}
+
+/** The packages among LOADED_AT_USE that a start loads, with the file that does it. */
+function loadedAtStart(files: readonly SourceFile[], entries: readonly string[]): readonly string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set(entries);
+  const places: string[] = [];
+  // A set gives out what is added to it on the way.
+  for (const path of reached) {
+    const file = byPath.get(path);
+    for (const from of file === undefined ? [] : loadedWith(file)) {
+      if (from.startsWith('.')) reached.add(join(dirname(path), from).replaceAll('\\', '/').replace(/\.js$/, '.ts'));
+      else if (LOADED_AT_USE.test(from)) places.push(`${path}: ${from}`);
+    }
+  }
+  return places;
+}
 
 function placesOf(file: SourceFile, breaks: (node: ts.Node, root: ts.SourceFile) => boolean): readonly string[] {
   const root = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true);
@@ -205,5 +235,43 @@ describe('there is no forwardRef and no ModuleRef', () => {
     expect(
       hiddenDependency(sample("// no forwardRef, no ModuleRef\nimport { Module } from '@nestjs/common';")),
     ).toEqual([]);
+  });
+});
+
+describe('heavy packages are loaded at their first use', () => {
+  const ENTRIES = ['src/main.ts', 'src/app.module.ts'];
+
+  it('holds', () => expect(loadedAtStart(shipped, ENTRIES)).toEqual([]));
+
+  it('follows the imports of the real files', () => {
+    const later = /import\((['"][^'"]+['"])\)/g;
+    const eager = shipped.map(({ path, text }) => ({
+      path,
+      text: [...text.matchAll(later)].map(([, from]) => `import ${from};\n`).join('') + text,
+    }));
+    expect(loadedAtStart(eager, ENTRIES).length).toBeGreaterThan(3);
+  });
+
+  const main = sample("import { a } from './deep/a.js';", 'src/main.ts');
+
+  it.each([
+    "import { Client } from '@modelcontextprotocol/sdk/client/index.js';",
+    "import { type Tool, McpError } from '@modelcontextprotocol/sdk/types.js';",
+    "import '@azure/identity';",
+    "export { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';",
+    "import { b } from '../b.js';",
+  ])('is noticed when broken: %s', (text) => {
+    const other = sample("import '@azure/identity';", 'src/b.ts');
+    expect(loadedAtStart([main, sample(text, 'src/deep/a.ts'), other], ENTRIES)).toHaveLength(1);
+  });
+
+  it.each([
+    "import type { Client } from '@modelcontextprotocol/sdk/client/index.js';",
+    "const sdk = await import('@azure/identity');",
+    "const { b } = await import('../b.js');",
+    "import { SignatureV4 } from '@smithy/signature-v4';",
+  ])('lets through what costs nothing at the start: %s', (text) => {
+    const other = sample("import '@azure/identity';", 'src/b.ts');
+    expect(loadedAtStart([main, sample(text, 'src/deep/a.ts'), other], ENTRIES)).toEqual([]);
   });
 });

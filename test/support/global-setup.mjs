@@ -1,10 +1,15 @@
 // One database a jest worker, made once for the whole run: embedded and in memory by default, on DATABASE_URL's server
 // when that is set. A database for each test file would take three times as long.
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import pg from 'pg';
+
+const PREFIX = 'tollgate_test_run_';
+/** Any number that no gateway uses. */
+const SETUP_LOCK = 7160299;
 
 export default async function globalSetup(config) {
   const workers = Array.from({ length: config.maxWorkers }, (_, index) => index + 1);
@@ -16,17 +21,34 @@ export default async function globalSetup(config) {
 async function makeDatabases(server, workers) {
   const client = new pg.Client({ connectionString: server });
   await client.connect();
+  // Runs on one server begin one after the other, and then do not meet: each has databases of its own.
+  await client.query('SELECT pg_advisory_lock($1)', [SETUP_LOCK]);
+  await dropAbandoned(client);
+  const run = randomBytes(4).toString('hex');
+  globalThis.tollgateTestDatabases = [];
   const urls = [];
   for (const worker of workers) {
-    const name = `tollgate_test_${worker}`;
-    await client.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+    const name = `${PREFIX}${run}_${worker}`;
     await client.query(`CREATE DATABASE "${name}"`);
     const url = new URL(server);
     url.pathname = `/${name}`;
+    const guard = new pg.Client({ connectionString: url.href });
+    await guard.connect();
+    globalThis.tollgateTestDatabases.push({ server, name, guard });
     urls.push({ url: url.href, poolSize: 5 });
   }
   await client.end();
   return urls;
+}
+
+/** Of runs that were killed: those that nobody is connected to, not even the run itself. */
+async function dropAbandoned(client) {
+  const { rows } = await client.query(
+    `SELECT datname FROM pg_database d WHERE starts_with(datname, $1)
+     AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = d.datname)`,
+    [PREFIX],
+  );
+  for (const { datname } of rows) await client.query(`DROP DATABASE IF EXISTS "${datname}"`);
 }
 
 async function startEmbedded(workers) {

@@ -116,7 +116,7 @@ async function createHandler(issuer: string, claim: () => unknown): Promise<Requ
 }
 
 /** The provider warns of Node's version and of being used without a database, which is what a test wants. */
-async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
   const spies = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'info')].map((spy) =>
     spy.mockImplementation(() => undefined),
   );

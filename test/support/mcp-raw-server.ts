@@ -89,10 +89,13 @@ export const brokenEvents: RequestListener = (request, response) => {
   response.write('data: {"half":true}\n\n', () => request.socket.destroy());
 };
 
-/** Sends `bytes` bytes, as fast as they are taken. */
-export function large(bytes: number, onWritten: (total: number) => void = () => undefined): RequestListener {
+/** Sends `bytes` bytes, the same piece over and over, as fast as they are taken. */
+export function large(
+  bytes: number,
+  onWritten: (total: number) => void = () => undefined,
+  chunk = Buffer.alloc(64 * 1024, 'x'),
+): RequestListener {
   return (_request, response) => {
-    const chunk = Buffer.alloc(64 * 1024, 'x');
     let written = 0;
     const write = (): void => {
       while (written < bytes) {

@@ -26,6 +26,12 @@ export interface McpSdkServerOptions {
   readonly sessions?: boolean;
   /** Events get ids and can be read again. Default false. */
   readonly resumable?: boolean;
+  /** Another server than the one of this file; one for each session. */
+  readonly create?: () => McpServer;
+  /** Refuses requests under other names than this machine's, as a server on a developer's machine has to. Default false. */
+  readonly checksHost?: boolean;
+  /** Taken for the revision of every request, whatever its header says. */
+  readonly revision?: string;
 }
 
 /** A server of the official SDK at `/mcp`, whose tools use what the protocol has. */
@@ -35,6 +41,7 @@ export async function startMcpServer(options: McpSdkServerOptions = {}): Promise
   const eventStore = options.resumable ? new MemoryEventStore() : undefined;
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (options.revision !== undefined) setRevision(request, options.revision);
     const id = request.headers['mcp-session-id'];
     const known = typeof id === 'string' ? transports.get(id) : undefined;
     if (id !== undefined && !known) return void response.writeHead(404).end('{"error":"unknown session"}');
@@ -45,10 +52,13 @@ export async function startMcpServer(options: McpSdkServerOptions = {}): Promise
     const transport = new StreamableHTTPServerTransport({
       ...(options.sessions === false ? {} : { sessionIdGenerator: randomUUID }),
       ...(eventStore ? { eventStore, retryInterval: 50 } : {}),
+      ...(options.checksHost
+        ? { enableDnsRebindingProtection: true, allowedHosts: [new URL(server.origin).host] }
+        : {}),
       onsessioninitialized: (sessionId) => void transports.set(sessionId, transport),
       onsessionclosed: (sessionId) => void transports.delete(sessionId),
     });
-    await createServer(seen).connect(transport);
+    await (options.create?.() ?? createServer(seen)).connect(transport);
     return transport;
   };
 
@@ -73,6 +83,12 @@ export async function startMcpServer(options: McpSdkServerOptions = {}): Promise
       connections: { get: () => server.connections },
     },
   );
+}
+
+/** Where the SDK reads it. */
+function setRevision({ rawHeaders }: IncomingMessage, revision: string): void {
+  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'mcp-protocol-version');
+  if (at >= 0) rawHeaders[at + 1] = revision;
 }
 
 interface Seen {

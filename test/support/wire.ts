@@ -47,3 +47,12 @@ export function dial(url: string): () => Socket {
   if (socketDir !== null) return () => connect(`${socketDir}/.s.PGSQL.5432`);
   return () => connect(Number(parsed.port || 5432), parsed.hostname);
 }
+
+/** The same database, by the wire that listens on this port. */
+export function through(url: string, port: number): string {
+  const wired = new URL(url);
+  wired.hostname = '127.0.0.1';
+  wired.port = String(port);
+  wired.searchParams.delete('host');
+  return wired.href;
+}

@@ -18,12 +18,11 @@ import {
 } from 'class-validator';
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/rate-limit.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
+import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 
-/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
-const LAST_SECOND = 253_402_300_799;
 /** Thirty days: long enough for any rollout, short enough that an old key does not live on by accident. */
 const MAX_TRANSITION_SECONDS = 30 * 86_400;
 
@@ -95,6 +94,7 @@ class ApiKeyFieldsDto {
   @Optional()
   @IsArray()
   @ArrayMaxSize(4)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => RateLimitDto)
   readonly rate_limits?: RateLimitDto[];

@@ -178,8 +178,8 @@ export const ERROR_CODES = {
     status: 502,
     type: 'provider_error',
     source: 'gateway',
-    message: 'The credential of the virtual key could not be obtained.',
-    when: "A secret reference of the virtual key could not be resolved, or another service that gives the credential (AWS STS) failed, or the stored credential does not open. The reason is in the gateway's log.",
+    message: 'The credential of the virtual key or MCP server could not be obtained.',
+    when: "A secret reference of the virtual key or MCP server could not be resolved, or another service that gives the credential (AWS STS) failed, or the stored credential does not open. The reason is in the gateway's log.",
   },
   identity_provider_unavailable: {
     status: 502,

@@ -1,3 +1,6 @@
+/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
+export const LAST_SECOND = 253_402_300_799;
+
 /** Unix seconds, the form of every timestamp in management answers. */
 export function toUnixSeconds(date: Date): number;
 export function toUnixSeconds(date: Date | null): number | null;

@@ -74,8 +74,7 @@ describe('a lock that another process left', () => {
     expect(readFileSync(lockFile, 'utf8')).toBe(`${process.pid} ${startTimeOf(process.pid)}`);
   });
 
-  const itWithProc = HAS_PROC ? it : it.skip;
-  itWithProc('is taken over when its process id belongs to a younger process now (told by /proc)', async () => {
+  it('is taken over when its process id belongs to another process now', async () => {
     const other = await startProcess();
     writeFileSync(lockFile, `${other.pid} 1`);
     lockDataDir(dataDir)();

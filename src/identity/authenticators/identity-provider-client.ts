@@ -4,6 +4,7 @@ import { Clock } from '../../common/time/clock.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
 import { JwksClient } from './jwks-client.js';
+import { UnexpectedStatusError } from './unexpected-status.error.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_RESPONSE_BYTES = 256 * 1024;
@@ -48,7 +49,7 @@ export class IdentityProviderClient {
 
   private async json(url: string, init: RequestInit): Promise<unknown> {
     const response = await this.fetch(url, init);
-    if (response.status !== 200) throw new Error(`expected status 200, not ${response.status}`);
+    if (response.status !== 200) throw new UnexpectedStatusError(response.status);
     return response.json();
   }
 }

@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
-import type { JwtValidation } from '../config/identity-config.js';
+import type { ConfiguredIntrospection, JwtValidation } from '../config/identity-config.js';
 import { assertClaims } from './claim-rules.js';
 import { IdentityProviderClient } from './identity-provider-client.js';
 import { Introspector } from './introspector.js';
 import { verifyJwt } from './jwt-verifier.js';
 import { assertTokenSize, isTokenText, looksLikeJwt } from './token-form.js';
 import { TokenRefusedError } from './token-refused.error.js';
+import { UnexpectedStatusError } from './unexpected-status.error.js';
 
 /** A key that the provider withdraws is believed for at most this long more. */
 const CACHE_MS = 60_000;
@@ -33,7 +35,7 @@ export class TokenValidator {
   /**
    * The claims of a good token.
    * @throws TokenRefusedError
-   * @throws GatewayError `identity_provider_unavailable`
+   * @throws GatewayError `identity_provider_unavailable`, `secret_unavailable`
    */
   async validate(token: string, rules: JwtValidation, now: Date): Promise<JsonObject> {
     assertTokenSize(token);
@@ -43,9 +45,30 @@ export class TokenValidator {
       return this.claimsOfJwt(token, jwksUri, rules, now);
     }
     if (introspection === undefined) throw new TokenRefusedError('malformed');
-    const claims = await this.introspector.introspect(token, introspection, rules, now);
+    const claims = await this.introspect(token, introspection, rules, now);
     assertClaims(claims, rules);
     return claims;
+  }
+
+  /** With a secret that is read for it, once more with another one when the provider refuses that: it may have been rotated. */
+  private async introspect(
+    token: string,
+    introspection: ConfiguredIntrospection,
+    rules: JwtValidation,
+    now: Date,
+  ): Promise<JsonObject> {
+    const ask = async (clientSecret: string): Promise<JsonObject> =>
+      this.introspector.introspect(token, { ...introspection, clientSecret }, rules, now);
+    const { clientSecret: configured } = introspection;
+    if (typeof configured === 'string') return ask(configured);
+    const secret = await configured('cached');
+    try {
+      return await ask(secret);
+    } catch (error) {
+      const renewed = isClientRefused(error) ? await configured('fresh').catch(() => secret) : secret;
+      if (renewed === secret) throw error;
+      return ask(renewed);
+    }
   }
 
   private async claimsOfJwt(token: string, jwksUri: string, rules: JwtValidation, now: Date): Promise<JsonObject> {
@@ -58,6 +81,12 @@ export class TokenValidator {
     this.verified.set(key, { claims, until: Math.min(now.getTime() + CACHE_MS, expiryOf(claims)) });
     return claims;
   }
+}
+
+/** The provider knows the endpoint, but not the gateway by this secret. */
+function isClientRefused(error: unknown): boolean {
+  if (!(error instanceof GatewayError) || !(error.cause instanceof UnexpectedStatusError)) return false;
+  return [401, 403].includes(error.cause.status);
 }
 
 /** Unix milliseconds; verified tokens have one. */

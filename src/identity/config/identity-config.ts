@@ -55,10 +55,20 @@ export interface Introspection {
   readonly cacheSeconds: number;
 }
 
+/** `fresh`: read anew, unless that was done moments ago. */
+export type Freshness = 'cached' | 'fresh';
+
+export type ReadSecret = (freshness: Freshness) => Promise<string>;
+
+/** The same with a secret that may have to be read first: from a secret reference, whenever it is needed. */
+export interface ConfiguredIntrospection extends Omit<Introspection, 'clientSecret'> {
+  readonly clientSecret: string | ReadSecret;
+}
+
 /** How tokens of an identity provider are judged; both spellings of the wire come to this. */
 export interface JwtValidation {
   readonly jwksUri?: string | undefined;
-  readonly introspection?: Introspection | undefined;
+  readonly introspection?: ConfiguredIntrospection | undefined;
   readonly requiredClaims: readonly string[];
   readonly claimValues: Readonly<Record<string, readonly string[]>>;
   readonly issuer?: string | undefined;
@@ -87,7 +97,8 @@ export interface JwtValidationFields {
 export interface IntrospectionFields {
   readonly endpoint: string;
   readonly client_id: string;
-  readonly client_secret: string;
+  /** Undefined when it comes from a secret reference. */
+  readonly client_secret?: string | undefined;
   readonly cache_seconds?: number | undefined;
 }
 

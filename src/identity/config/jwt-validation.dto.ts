@@ -36,10 +36,12 @@ export class IntrospectionDto implements IntrospectionFields {
   @IsStorable()
   readonly client_id: string;
 
+  /** Required, unless it comes from a secret reference. */
+  @Optional()
   @IsString()
   @Length(1, 1024)
   @IsStorable()
-  readonly client_secret: string;
+  readonly client_secret?: string;
 
   /** How long an answer is believed; default 30. */
   @Optional()

@@ -1,18 +1,21 @@
-import type { JwtValidation, JwtValidationFields, SignatureAlgorithm } from './identity-config.js';
+import type { JwtValidation, JwtValidationFields, ReadSecret, SignatureAlgorithm } from './identity-config.js';
 
 const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['RS256'];
 const DEFAULT_CLOCK_TOLERANCE_SECONDS = 5;
 const DEFAULT_INTROSPECTION_CACHE_SECONDS = 30;
 
-/** The wire's spelling to the one that the code uses, defaults filled in. */
-export function toJwtValidation(fields: JwtValidationFields): JwtValidation {
+/**
+ * The wire's spelling to the one that the code uses, defaults filled in.
+ * @param readClientSecret where the introspection's secret comes from when it is not among the fields
+ */
+export function toJwtValidation(fields: JwtValidationFields, readClientSecret?: ReadSecret): JwtValidation {
   const { introspection } = fields;
   return {
     jwksUri: fields.jwks_uri ?? fields.jwksUri,
     introspection: introspection && {
       endpoint: introspection.endpoint,
       clientId: introspection.client_id,
-      clientSecret: introspection.client_secret,
+      clientSecret: introspection.client_secret ?? readClientSecret ?? '',
       cacheSeconds: introspection.cache_seconds ?? DEFAULT_INTROSPECTION_CACHE_SECONDS,
     },
     requiredClaims: fields.required_claims ?? fields.requiredClaims ?? [],

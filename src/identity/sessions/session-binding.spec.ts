@@ -58,6 +58,17 @@ describe('a bound session id', () => {
     expect(binding.unbind(id, { ...ALICE, ...change })).toBeUndefined();
   });
 
+  it('that was opened before opens again, and to nobody else', () => {
+    const id = bound(UUID);
+    for (let time = 0; time < 2; time += 1) {
+      expect(binding.unbind(id, ALICE)).toBe(UUID);
+      expect(binding.unbind(id, { ...ALICE, user: 'bob' })).toBeUndefined();
+      expect(binding.unbind(id, { ...ALICE, serverId: 'server-2' })).toBeUndefined();
+      expect(binding.unbind(`${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`, ALICE)).toBeUndefined();
+      expect(binding.unbind(UUID, ALICE)).toBeUndefined();
+    }
+  });
+
   it('does not confuse the parts of its owner', () => {
     const one = { serverId: 'a', user: 'b\nc' };
     const other = { serverId: 'a\nb', user: 'c' };

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /** Bytes of the HMAC that are kept: 128 bits cannot be guessed online (RFC 2104, section 5). */
 const TAG_BYTES = 16;
@@ -6,6 +7,7 @@ const TAG = /^(.+)-([0-9a-f]{32})$/;
 /** MCP 2025-03-26, "Session Management": visible ASCII. */
 const SESSION_ID = /^[\x21-\x7e]+$/;
 const MAX_SESSION_ID_CHARACTERS = 1024;
+const MAX_OPENED = 10_000;
 
 /** Whose session it is. */
 export interface SessionOwner {
@@ -19,6 +21,9 @@ export interface SessionOwner {
  * Nothing is stored, every replica knows it, and a stolen id is of no use to another user.
  */
 export class SessionBinding {
+  /** What was opened, so that the calls of a session do not pay for its proof anew. Only what was proved is in it. */
+  private readonly opened = new LRUCache<string, string>({ max: MAX_OPENED });
+
   /** @param secrets the first one binds, the others still open: a changed secret must not end sessions */
   constructor(private readonly secrets: readonly [Buffer, ...Buffer[]]) {}
 
@@ -30,6 +35,15 @@ export class SessionBinding {
 
   /** The server's id. Undefined for ids of others, of other servers and of nobody alike: all of them answer 404. */
   unbind(boundId: string, owner: SessionOwner): string | undefined {
+    const key = JSON.stringify([owner.serverId, owner.user, boundId]);
+    const known = this.opened.get(key);
+    if (known !== undefined) return known;
+    const sessionId = this.prove(boundId, owner);
+    if (sessionId !== undefined) this.opened.set(key, sessionId);
+    return sessionId;
+  }
+
+  private prove(boundId: string, owner: SessionOwner): string | undefined {
     const [, sessionId, tag] = TAG.exec(boundId) ?? [];
     if (sessionId === undefined || tag === undefined || !isSessionId(sessionId)) return undefined;
     const given = Buffer.from(tag, 'hex');

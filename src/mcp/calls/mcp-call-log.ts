@@ -6,8 +6,8 @@ import { contextOf } from '../../telemetry/request-context.js';
 import { USAGE_STORE } from '../../usage/usage-store.token.js';
 import type { UsageStore } from '../../usage/usage-store.types.js';
 import { type McpMessage, rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
-import type { Passage, PassageOutcome } from '../endpoints/mcp-passage.js';
-import { usageOf } from './mcp-call-usage.js';
+import type { Passage, PassageOutcome } from '../endpoints/mcp-passage.types.js';
+import { usagesOf } from './mcp-call-usage.js';
 import { McpCallRecorder } from './mcp-call.recorder.js';
 import { methodLabel } from './rpc-method-label.js';
 
@@ -39,9 +39,10 @@ export class McpCallLog {
   }
 
   private noteUsage(passage: Passage): void {
-    const usage = usageOf(passage, this.clock.now());
-    // The store keeps it until it is written, and counts what it has to give up.
-    if (usage !== undefined) this.usage.record(usage).catch(() => undefined);
+    for (const usage of usagesOf(passage, this.clock.now())) {
+      // The store keeps it until it is written, and counts what it has to give up.
+      this.usage.record(usage).catch(() => undefined);
+    }
   }
 
   private count({ request, message }: Passage, { status, firstByteMs }: Ending, totalMs: number): void {

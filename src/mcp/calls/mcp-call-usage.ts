@@ -2,17 +2,21 @@ import { isStorable } from '../../common/validation/is-storable.decorator.js';
 import { uuidv7 } from '../../common/uuid.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import type { UnlimitedUsage } from '../../usage/usage-store.types.js';
-import { rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
-import type { Passage } from '../endpoints/mcp-passage.js';
+import { toolsOf } from '../endpoints/mcp-message.js';
+import type { Passage } from '../endpoints/mcp-passage.types.js';
 
 const ENDPOINT = 'mcp';
 const MAX_TOOL_CHARACTERS = 255;
 const NOTHING = { costNano: 0n, tokens: 0n, searchUnits: 0n } as const;
 
-/** A tool call for the ledger: it costs nothing, and shows in reports. undefined for what is no tool call. */
-export function usageOf({ request, server, caller, message }: Passage, at: Date): UnlimitedUsage | undefined {
-  const tool = toolOf(message);
-  if (rpcMethodOf(message) !== 'tools/call' || tool === undefined || !isStorable(tool)) return undefined;
+/** The tool calls of a request for the ledger, each of a batch for itself: they cost nothing, and show in reports. */
+export function usagesOf(passage: Passage, at: Date): readonly UnlimitedUsage[] {
+  return toolsOf(passage.message)
+    .filter(isStorable)
+    .map((tool) => usageOf(passage, tool, at));
+}
+
+function usageOf({ request, server, caller }: Passage, tool: string, at: Date): UnlimitedUsage {
   const { principal } = caller;
   const { trace, metadata } = contextOf(request);
   return {

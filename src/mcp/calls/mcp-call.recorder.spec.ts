@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Repository } from 'typeorm';
 import { Clock } from '../../common/time/clock.js';
 import { createLogger } from '../../telemetry/logger.js';
 import type { McpCall } from './mcp-call.entity.js';
 import { type McpCallRecord, McpCallRecorder } from './mcp-call.recorder.js';
+import type { McpCallStore } from './mcp-call.store.js';
 
 const CALL: McpCallRecord = {
   organisationId: 'organisation',
@@ -25,8 +25,7 @@ const CALL: McpCallRecord = {
   traceId: 'trace',
 };
 
-/** The two methods of a repository that a recorder calls. */
-class FakeCalls {
+class FakeCalls implements Pick<McpCallStore, 'insert' | 'deleteBefore'> {
   readonly batches: McpCall[][] = [];
   isAway = false;
 
@@ -36,7 +35,7 @@ class FakeCalls {
     return Promise.resolve();
   }
 
-  delete(): Promise<void> {
+  deleteBefore(): Promise<void> {
     return Promise.resolve();
   }
 
@@ -47,9 +46,7 @@ class FakeCalls {
 
 function start(): { readonly calls: FakeCalls; readonly recorder: McpCallRecorder } {
   const calls = new FakeCalls();
-  // @ts-expect-error -- a repository has some sixty methods, of which two are called
-  const repository: Repository<McpCall> = calls;
-  return { calls, recorder: new McpCallRecorder(repository, new Clock(), createLogger('silent')) };
+  return { calls, recorder: new McpCallRecorder(calls, new Clock(), createLogger('silent')) };
 }
 
 describe('a recorder of calls', () => {

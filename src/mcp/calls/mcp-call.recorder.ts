@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, type Repository } from 'typeorm';
 import { Clock } from '../../common/time/clock.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
-import { McpCall } from './mcp-call.entity.js';
+import type { McpCall } from './mcp-call.entity.js';
+import { McpCallStore } from './mcp-call.store.js';
 
 const FLUSH_MS = 500;
 const BATCH_ROWS = 200;
@@ -24,7 +23,7 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   private prunedAt = 0;
 
   constructor(
-    @InjectRepository(McpCall) private readonly calls: Repository<McpCall>,
+    @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'insert' | 'deleteBefore'>,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -67,7 +66,7 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
     const now = this.clock.now().getTime();
     if (now - this.prunedAt < PRUNE_EVERY_MS) return;
     this.prunedAt = now;
-    await this.calls.delete({ createdAt: LessThan(new Date(now - KEPT_MS)) });
+    await this.calls.deleteBefore(new Date(now - KEPT_MS));
   }
 
   private giveUp(count: number): void {

@@ -50,6 +50,12 @@ describe('passEdge: the host', () => {
     },
   );
 
+  it('names the setting that mends it, as for a port that is mapped to another one', async () => {
+    const answer = await ask({ host: 'localhost:9999' });
+    expect(answer.status).toBe(403);
+    expect(jsonOf(answer)).toMatchObject({ error: { message: expect.stringContaining('MCP_PUBLIC_URL') } });
+  });
+
   it('refuses two of them', async () => {
     const answer = await askRaw(['Host: mcp.example.com', 'Host: evil.example.com']);
     expect(answer).toMatch(/^HTTP\/1\.1 40[03] /);

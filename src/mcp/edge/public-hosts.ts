@@ -36,7 +36,8 @@ export function checkHost(rawHeaders: readonly string[], { hosts }: PublicHosts)
   const [host, ...others] = valuesOf(rawHeaders, 'host');
   if (host !== undefined && others.length === 0 && hosts.has(host.toLowerCase())) return;
   throw new GatewayError('permission_denied', {
-    message: 'The gateway does not serve MCP under this host name.',
+    message:
+      'The gateway does not serve MCP under this host name and port: set MCP_PUBLIC_URL to the origin that clients type.',
     reason: 'host',
   });
 }

@@ -65,7 +65,10 @@ export class McpEntry {
     const { MCP_PUBLIC_URL } = this.config;
     return {
       ...server.identity,
-      resource: resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port }),
+      // Made when it is asked for: a caller with a key has no use for it.
+      get resource() {
+        return resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port });
+      },
     };
   }
 

@@ -8,7 +8,8 @@ import { McpCallLog } from '../calls/mcp-call-log.js';
 import { rpcErrorBody } from '../mcp-error.js';
 import { addressOf, type McpEndpoint } from './mcp-address.js';
 import { type Entered, McpEntry } from './mcp-entry.js';
-import { McpPassage, type Passage, type PassageOutcome } from './mcp-passage.js';
+import { McpPassage } from './mcp-passage.js';
+import type { Passage, PassageOutcome } from './mcp-passage.types.js';
 
 /** The way of an MCP request, from the edge to the row in the log of calls. */
 @Injectable()

@@ -39,7 +39,13 @@ export function rpcMethodOf(message: McpMessage | undefined): string | undefined
 
 /** The tool that is called; of a batch, the first. */
 export function toolOf(message: McpMessage | undefined): string | undefined {
-  return message?.inspected?.messages.find(({ method }) => method === 'tools/call')?.subject;
+  return toolsOf(message)[0];
+}
+
+/** The tools that are called, as often as they are. */
+export function toolsOf(message: McpMessage | undefined): readonly string[] {
+  const messages = message?.inspected?.messages ?? [];
+  return messages.flatMap(({ method, subject }) => (method === 'tools/call' && subject !== undefined ? [subject] : []));
 }
 
 function understand(read: () => InspectedBody): InspectedBody | undefined {

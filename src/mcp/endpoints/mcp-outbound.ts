@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/time/clock.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
-import { identityHeaderName } from '../../identity/config/identity-config.js';
+import { type Freshness, identityHeaderName } from '../../identity/config/identity-config.js';
 import { IdentityForwarding } from '../../identity/forwarding/identity-forwarding.js';
 import { outboundHeaders } from '../../identity/headers/outbound-headers.js';
 import type { RawHeader } from '../../identity/headers/raw-headers.js';
@@ -15,6 +15,8 @@ export interface OutboundRequest {
   /** The server's own session id. */
   readonly sessionId?: string | undefined;
   readonly traceId?: string | undefined;
+  /** How new what comes from secret references has to be; default `cached`. */
+  readonly secrets?: Freshness;
 }
 
 /** What a server gets to read about a request: one builder for clients' requests, tests and previews. */
@@ -25,9 +27,12 @@ export class McpOutbound {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is not called without one by accident */
+  /**
+   * @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is not called without one by accident
+   * @throws GatewayError `secret_unavailable`: nor without a header that comes from a secret reference
+   */
   async headersFor(request: OutboundRequest): Promise<Readonly<Record<string, string>>> {
-    const { server, caller, client, sessionId, traceId } = request;
+    const { server, caller, client, sessionId, traceId, secrets = 'cached' } = request;
     const { userIdentityForwarding, forwardHeaders, jwtValidation } = server.identity;
     const identity = await this.forwarding.headerFor(caller, userIdentityForwarding, this.clock.now());
     return outboundHeaders({
@@ -36,7 +41,7 @@ export class McpOutbound {
       identityHeaderName: userIdentityForwarding && identityHeaderName(userIdentityForwarding),
       tokenHeaderName: jwtValidation?.headerKey,
       sessionId,
-      staticHeaders: server.headers,
+      staticHeaders: { ...server.headers, ...(await server.mapped.readHeaders(secrets)) },
       gatewayHeaders: {
         // Answers are passed on as they come; a compressed one could not be read where it has to be.
         'accept-encoding': 'identity',

@@ -1,41 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { AppConfig } from '../../config/environment.js';
-import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
 import { headerValue } from '../../identity/headers/raw-headers.js';
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
-import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import { denyToolCalls, type ToolDenial } from '../inspection/tool-denial.js';
-import { toolListFilter } from '../inspection/tool-list-filter.js';
-import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
-import { clientEndpoint, messageTarget } from '../legacy/message-endpoint.js';
+import { messageTarget } from '../legacy/message-endpoint.js';
 import { sendJson } from '../mcp-error.js';
-import { filterChain } from '../proxy/filter-chain.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
-import type { BodyFilter, McpHooks, McpOutcome } from '../proxy/mcp-proxy.types.js';
-import type { McpEndpoint } from './mcp-address.js';
-import type { Entered } from './mcp-entry.js';
-import { type McpMessage, readMessage } from './mcp-message.js';
-import { McpOutbound } from './mcp-outbound.js';
+import type { McpForward } from '../proxy/mcp-proxy.types.js';
+import { McpAnswerHooks } from './mcp-answer-hooks.js';
+import { readMessage } from './mcp-message.js';
+import { McpOutbound, type OutboundRequest } from './mcp-outbound.js';
+import type { Passage, PassageOutcome } from './mcp-passage.types.js';
 
 const DEFAULT_FIRST_BYTE_MS = 120_000;
 /** The first revision without sessions: what is sent for one means nothing (MCP 2026-07-28). */
 const SESSIONLESS_REVISION = '2026-07-28';
 
-/** A request on its way through, with what is learned about it. */
-export interface Passage extends Entered {
-  readonly request: Request;
-  readonly response: Response;
-  readonly endpoint: McpEndpoint;
-  message?: McpMessage;
-}
-
-/** What happened to a request that reached its server, or was answered in its place. */
-export type PassageOutcome = Pick<
-  McpOutcome,
-  'status' | 'upstreamStatus' | 'error' | 'requestBytes' | 'responseBytes' | 'firstByteMs'
->;
+type Headers = Readonly<Record<string, string>>;
 
 /** Takes a request whose caller is known to its server: session, message, headers (identity last), proxy. */
 @Injectable()
@@ -43,7 +25,7 @@ export class McpPassage {
   constructor(
     private readonly outbound: McpOutbound,
     private readonly sessions: SessionBinding,
-    private readonly authentication: McpAuthentication,
+    private readonly hooks: McpAnswerHooks,
     private readonly proxy: McpProxy,
     private readonly config: AppConfig,
   ) {}
@@ -57,7 +39,8 @@ export class McpPassage {
     const denial = await this.read(passage);
     if (denial !== undefined) return answerDenial(passage, denial);
     const { traceId } = request.context?.trace ?? {};
-    const headers = await this.outbound.headersFor({ server, caller, client, sessionId, traceId });
+    const outgoing = { server, caller, client, sessionId, traceId };
+    const headers = await this.outbound.headersFor(outgoing);
     return this.proxy.forward({
       request,
       response,
@@ -68,11 +51,26 @@ export class McpPassage {
         maxBodyBytes: this.config.MAX_JSON_BODY_BYTES,
       },
       headers: flat(headers),
+      renewHeaders: this.renewalOf(outgoing, headers),
       streamKey: `${server.id}\n${caller.sessionUser}`,
       body: passage.message?.body,
       rpcId: passage.message?.inspected?.messages[0]?.id ?? null,
-      hooks: this.hooksFor(passage, owner),
+      hooks: this.hooks.hooksFor(passage, owner),
     });
+  }
+
+  /** Undefined where nothing comes from secret references: what is stored was refused as it is. */
+  private renewalOf(outgoing: OutboundRequest, refused: Headers): McpForward['renewHeaders'] {
+    const names = outgoing.server.mapped.headerNames.map((name) => name.toLowerCase());
+    if (names.length === 0) return undefined;
+    return async () => {
+      // A manager that is down as well is not what the caller is told: the refusal came first.
+      const renewed = await this.outbound.headersFor({ ...outgoing, secrets: 'fresh' }).catch((error: unknown) => {
+        if (error instanceof GatewayError && error.code === 'secret_unavailable') return refused;
+        throw error;
+      });
+      return names.some((name) => renewed[name] !== refused[name]) ? flat(renewed) : undefined;
+    };
   }
 
   /** The server's own session id. One that was given to somebody else answers like one that has ended. */
@@ -87,12 +85,6 @@ export class McpPassage {
     const sessionId = this.sessions.unbind(bound, owner);
     if (sessionId === undefined) throw new GatewayError('not_found', { message: 'The session does not exist.' });
     return sessionId;
-  }
-
-  private bind(sessionId: string, owner: SessionOwner): string {
-    const bound = this.sessions.bind(sessionId, owner);
-    if (bound === undefined) throw new GatewayError('provider_invalid_response', { reason: 'session id' });
-    return bound;
   }
 
   private targetOf({ request, server, endpoint }: Passage, owner: SessionOwner): URL {
@@ -120,41 +112,6 @@ export class McpPassage {
       throw new GatewayError('permission_denied', { param: 'params.name' });
     return denial;
   }
-
-  private hooksFor(passage: Passage, owner: SessionOwner): McpHooks {
-    const { identity, caller } = passage;
-    // Only then was it the user's own token that the server has refused.
-    const isUsersToken = identity.userIdentityForwarding?.method === 'bearer' && caller.externalToken !== undefined;
-    return {
-      wrapSessionId: (sessionId) => this.bind(sessionId, owner),
-      challenge: isUsersToken ? this.authentication.challengeFor(identity) : undefined,
-      bodyFilter: (head) => this.filterFor(passage, owner, head),
-    };
-  }
-
-  private filterFor(passage: Passage, owner: SessionOwner, head: UpstreamHead): BodyFilter | undefined {
-    const { request, server } = passage;
-    const isStream = request.method === 'GET';
-    const isLegacyStream = isStream && server.transport === 'sse' && head.status < 300;
-    const messagesPath = request.path.replace(/\/[^/]*$/, '/messages');
-    const binding = { seal: (text: string) => this.bind(text, owner) };
-    const mayHoldTools = isStream || listsTools(passage.message);
-    const { disabledTools } = server;
-    return filterChain(
-      isLegacyStream
-        ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPath, binding))
-        : undefined,
-      disabledTools.size > 0 && mayHoldTools
-        ? toolListFilter(head, (tool) => !disabledTools.has(tool), this.config.MAX_JSON_BODY_BYTES)
-        : undefined,
-    );
-  }
-}
-
-/** What was not understood may be one as well. */
-function listsTools(message: McpMessage | undefined): boolean {
-  const { inspected } = message ?? {};
-  return inspected === undefined || inspected.messages.some(({ method }) => method === 'tools/list');
 }
 
 function answerDenial({ response, message }: Passage, { status, text }: ToolDenial): PassageOutcome {
@@ -170,6 +127,8 @@ function answerDenial({ response, message }: Passage, { status, text }: ToolDeni
 }
 
 /** As the proxy takes them; it announces the length itself. */
-function flat(headers: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(headers).flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
+function flat(headers: Headers): readonly string[] {
+  const names: string[] = [];
+  for (const name in headers) if (name !== 'content-length') names.push(name, headers[name] ?? '');
+  return names;
 }

@@ -6,6 +6,11 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+const ASCII = /^[\x20-\x7e]*$/;
+/** Characters. The time to order combining marks grows with the square of their number. */
+const MAX_FOLDED_LENGTH = 64;
+const MAX_FOLDINGS = 1_000;
+
 /** Keys by which a server decides what a message does, each under its folded form. */
 const MESSAGE_KEYS = foldedKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
 const PARAMS_KEYS = foldedKeys([
@@ -61,6 +66,7 @@ class KeyScan {
   readonly #ofMessage = new Set<string>();
   readonly #ofMember = new Set<string>();
   #member = '';
+  #foldings = 0;
 
   constructor(private readonly messageDepth: number) {}
 
@@ -72,10 +78,20 @@ class KeyScan {
   isAmbiguous(key: string, depth: number): boolean {
     if (depth === this.messageDepth) {
       this.#member = key;
-      return isRepeated(this.#ofMessage, key) || isVariant(MESSAGE_KEYS, key);
+      return isRepeated(this.#ofMessage, key) || this.isVariant(MESSAGE_KEYS, key);
     }
     if (depth !== this.messageDepth + 1) return false;
-    return isRepeated(this.#ofMember, key) || (this.#member === 'params' && isVariant(PARAMS_KEYS, key));
+    return isRepeated(this.#ofMember, key) || (this.#member === 'params' && this.isVariant(PARAMS_KEYS, key));
+  }
+
+  /** Keys that are dear to fold count as variants: no client needs them, and they would hold up everybody. */
+  private isVariant(keys: ReadonlyMap<string, string>, key: string): boolean {
+    if (!ASCII.test(key)) {
+      this.#foldings += 1;
+      if (key.length > MAX_FOLDED_LENGTH || this.#foldings > MAX_FOLDINGS) return true;
+    }
+    const protocolKey = keys.get(folded(key));
+    return protocolKey !== undefined && protocolKey !== key;
   }
 }
 
@@ -84,18 +100,13 @@ function isRepeated(seen: Set<string>, key: string): boolean {
   return seen.add(key).size === size;
 }
 
-function isVariant(keys: ReadonlyMap<string, string>, key: string): boolean {
-  const protocolKey = keys.get(folded(key));
-  return protocolKey !== undefined && protocolKey !== key;
-}
-
 function foldedKeys(keys: readonly string[]): ReadonlyMap<string, string> {
   return new Map(keys.map((key) => [folded(key), key]));
 }
 
 /** What is left of a key when case, compatibility forms, accents and invisible characters count for nothing. */
 function folded(key: string): string {
-  if (/^[\x20-\x7e]*$/.test(key)) return key.toLowerCase();
+  if (ASCII.test(key)) return key.toLowerCase();
   return key
     .normalize('NFKD')
     .replaceAll(/[\p{Mark}\p{Format}]/gu, '')

@@ -184,3 +184,12 @@ describe('denyToolCalls', () => {
     expect(denyToolCalls(inspected(silent), mayUse)).toEqual({ status: 202, text: '', tools: ['off'] });
   });
 });
+
+it('judges dear keys without folding them: combining marks by the thousand, and other letters by the thousand', () => {
+  const marks = `a${'\u0315\u0300\u05ae\u0301'.repeat(200_000)}`;
+  const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`ä${index}`, 1]));
+  for (const extra of [{ [marks]: 1 }, { params: many }]) {
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', ...extra }));
+    expect(() => inspectBody(body, { 'content-type': 'application/json' })).toThrow('spelling');
+  }
+});

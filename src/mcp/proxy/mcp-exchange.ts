@@ -6,7 +6,7 @@ import type { RelayOptions } from '../../upstream/relay-pool.js';
 import { firstHeader } from '../../upstream/upstream-headers.js';
 import { UploadBody } from '../../upstream/upload-body.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
-import type { BodyFilter, McpForward, McpHooks } from './mcp-proxy.types.js';
+import type { BodyFilter, BodyWatcher, McpForward, McpHooks } from './mcp-proxy.types.js';
 import { clientHead } from './response-head.js';
 
 const NO_HOOKS: McpHooks = {};
@@ -29,6 +29,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #received = false;
   #controller: Dispatcher.DispatchController | undefined;
   #filter: BodyFilter | undefined;
+  #watcher: BodyWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #response: ServerResponse;
   readonly #hooks: McpHooks;
@@ -90,6 +91,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     this.seen.bytes += chunk.length;
     if (!this.#filter) this.#write(chunk);
     else this.#guard(() => this.#write(this.#filter?.push(chunk)));
+    this.#watcher?.push(chunk);
   }
 
   onResponseEnd(): void {
@@ -110,6 +112,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   }
 
   #begin(head: UpstreamHead): void {
+    this.#watcher = this.#hooks.bodyWatcher?.(head);
     this.#filter = this.#hooks.bodyFilter?.(head);
     if (this.#filter && firstHeader(head.headers, 'content-encoding') !== undefined) {
       throw new UpstreamFailure('incomplete', 'the MCP server compressed an answer that has to be read');
@@ -150,6 +153,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.options.connection?.end(this.#controller);
     this.#response.off('close', this.#onClose).off('drain', this.#onDrain).off('finish', this.#onFinish);
+    this.#watcher?.end();
     this.done(error);
   }
 

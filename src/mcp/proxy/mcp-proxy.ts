@@ -86,10 +86,12 @@ export class McpProxy {
     try {
       const body = call.body ? wholeBody(call.body) : await outgoingBody(request, target.maxBodyBytes);
       run.body = body;
-      await this.#dispatch(call, body, run).catch(async (error: unknown) => {
-        if (!mayRepeat(error, body)) throw error;
-        await sleep(RETRY_PAUSE_MS);
-        await this.#dispatch(call, body, run);
+      await this.#renewing(call, body, async (current) => {
+        await this.#dispatch(current, body, run).catch(async (error: unknown) => {
+          if (this.#isClosed || !mayRepeat(error, body)) throw error;
+          await sleep(RETRY_PAUSE_MS);
+          await this.#dispatch(current, body, run);
+        });
       });
     } finally {
       if (run.body?.content instanceof UploadBody) run.body.content.destroy();
@@ -103,9 +105,26 @@ export class McpProxy {
     try {
       call.request.socket.setKeepAlive(true, CLIENT_PROBE_MS);
       call.request.resume();
-      await this.#dispatch(call, undefined, run);
+      await this.#renewing(call, undefined, (current) => this.#dispatch(current, undefined, run));
     } finally {
       this.#limiter.leave(call.streamKey);
+    }
+  }
+
+  /** Once more with other headers, where there are some, when the server has refused those. It has done nothing then. */
+  async #renewing(
+    call: McpForward,
+    body: OutgoingBody | undefined,
+    send: (call: McpForward) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await send(call);
+    } catch (error) {
+      const isRefusal = error instanceof GatewayError && error.code === 'provider_credential_rejected';
+      const isWhole = !(body?.content instanceof UploadBody);
+      const headers = isRefusal && isWhole ? await call.renewHeaders?.() : undefined;
+      if (headers === undefined || this.#isClosed) throw error;
+      await send({ ...call, headers });
     }
   }
 

@@ -24,6 +24,8 @@ export interface McpForward {
    * what else belongs to a connection, which the proxy writes.
    */
   readonly headers: readonly string[];
+  /** Asked when the server refuses the gateway's credential: other headers to try once more with; undefined: there are none. */
+  readonly renewHeaders?: (() => Promise<readonly string[] | undefined>) | undefined;
   /** Whose open GET streams are counted together: one caller at one server. */
   readonly streamKey: string;
   /** The body where it was read already (to be inspected). These bytes are sent. */
@@ -42,6 +44,15 @@ export interface McpHooks {
   readonly challenge?: string | undefined;
   /** Asked once, with the head of the answer. Its bytes go through the filter, if there is one. */
   readonly bodyFilter?: (head: UpstreamHead) => BodyFilter | undefined;
+  /** Asked once, with the head of the answer. Gets its bytes as they came, behind those that went on. */
+  readonly bodyWatcher?: (head: UpstreamHead) => BodyWatcher | undefined;
+}
+
+/** Sees a body pass. Must not throw, nor keep anybody waiting. */
+export interface BodyWatcher {
+  push(chunk: Buffer): void;
+  /** Nothing comes any more, whether the body is whole or not. */
+  end(): void;
 }
 
 /** Changes a body on its way. What it throws cuts the answer off. */

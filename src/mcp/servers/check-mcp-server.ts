@@ -4,6 +4,7 @@ import type { IdentityFields } from '../../identity/config/identity-config.js';
 import { foldName } from '../../identity/headers/header-names.js';
 import { describeEgressRefusal, EgressRefusedError } from '../../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { CLIENT_SECRET, type MappedTargets, mappedHeaderNames } from './mapped-targets.js';
 import type { McpServer } from './mcp-server.entity.js';
 
 const MAX_HEADERS = 32;
@@ -14,6 +15,8 @@ const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 /** Everything about a server that has rules of its own, secrets opened. */
 export interface McpServerSettings extends IdentityFields, Pick<McpServer, 'url' | 'authType' | 'allowedOrigins'> {
   readonly headers: Readonly<Record<string, unknown>>;
+  /** Fields whose values are not among these, but in secret managers. */
+  readonly mapped: MappedTargets;
 }
 
 export interface McpServerRules {
@@ -32,7 +35,8 @@ export function checkMcpServer(settings: McpServerSettings, rules: McpServerRule
     ...headerProblems(settings),
     ...originProblems(settings.allowedOrigins),
     ...identityProblems(settings, rules),
-  ];
+    ...clientSecretProblems(settings),
+  ].map((detail) => blamed(detail, settings.mapped));
   if (details.length === 0) return;
   throw new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
 }
@@ -40,7 +44,7 @@ export function checkMcpServer(settings: McpServerSettings, rules: McpServerRule
 /** The identity room's own rules, beside ours: a caller reads about all that is wrong at once. */
 function identityProblems(settings: McpServerSettings, rules: McpServerRules): readonly ErrorDetail[] {
   try {
-    assertIdentityFields(settings, { ...rules, staticHeaders: Object.keys(settings.headers) });
+    assertIdentityFields(settings, { ...rules, staticHeaders: headerNames(settings) });
     return [];
   } catch (error) {
     if (error instanceof GatewayError && error.details !== undefined) return error.details;
@@ -62,9 +66,31 @@ function urlProblems(text: string, egress: EgressPolicy): readonly ErrorDetail[]
   }
 }
 
+/** A mapped field that breaks a rule is blamed where the request names it. */
+function blamed({ param, message }: ErrorDetail, mapped: MappedTargets): ErrorDetail {
+  const name = param === null ? undefined : mapped.get(param);
+  if (param === null || name === undefined) return { param, message };
+  return { param: name, message: message.replace(param, () => name) };
+}
+
+function headerNames({ headers, mapped }: McpServerSettings): readonly string[] {
+  return [...Object.keys(headers), ...mappedHeaderNames(mapped)];
+}
+
+function clientSecretProblems({ jwt_validation: validation, mapped }: McpServerSettings): readonly ErrorDetail[] {
+  const introspection = validation?.introspection;
+  const isMapped = mapped.has(CLIENT_SECRET);
+  if (introspection === undefined) {
+    return isMapped ? [broken(CLIENT_SECRET, 'cannot be mapped without jwt_validation.introspection')] : [];
+  }
+  const isMissing = introspection.client_secret === undefined && !isMapped;
+  return isMissing ? [broken(CLIENT_SECRET, 'must be given, or come from a secret reference')] : [];
+}
+
 /** Which names are refused, the identity room says. */
-function headerProblems({ authType, headers }: McpServerSettings): readonly ErrorDetail[] {
-  const names = Object.keys(headers);
+function headerProblems(settings: McpServerSettings): readonly ErrorDetail[] {
+  const { authType, headers } = settings;
+  const names = headerNames(settings);
   if (authType === 'none') {
     return names.length === 0 ? [] : [broken('headers', 'are only used with auth_type headers')];
   }
@@ -72,12 +98,13 @@ function headerProblems({ authType, headers }: McpServerSettings): readonly Erro
   if (names.length > MAX_HEADERS) return [broken('headers', `must not be more than ${MAX_HEADERS}`)];
   return names.flatMap((name) => {
     const isTwice = names.some((other) => other !== name && foldName(other) === foldName(name));
-    const problem = isTwice ? 'is named twice' : valueProblem(headers[name]);
+    const problem = isTwice ? 'is named twice' : Object.hasOwn(headers, name) ? valueProblem(headers[name]) : undefined;
     return problem === undefined ? [] : [broken(`headers.${name}`, problem)];
   });
 }
 
-function valueProblem(value: unknown): string | undefined {
+/** What is wrong with the value of a header; reads on from its name. Undefined: nothing. */
+export function valueProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length > MAX_HEADER_CHARACTERS) return `must be at most ${MAX_HEADER_CHARACTERS} characters long`;
   return HEADER_VALUE.test(value) ? undefined : 'must be printable ASCII without spaces around it';

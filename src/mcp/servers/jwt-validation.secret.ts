@@ -13,13 +13,16 @@ export function withoutSecret(dto: JwtValidationFields): StoredJwtValidation {
   return { ...others, introspection: rest };
 }
 
+/** Without a secret there is none in it: it comes from a secret reference. */
 export function withSecret(stored: StoredJwtValidation, secret: string | undefined): JwtValidationFields {
-  const { introspection, ...others } = stored;
-  return introspection === undefined
-    ? others
-    : { ...others, introspection: { ...introspection, client_secret: secret ?? '' } };
+  const { introspection, ...others } = withoutSecret(stored);
+  if (introspection === undefined) return others;
+  return {
+    ...others,
+    introspection: secret === undefined ? introspection : { ...introspection, client_secret: secret },
+  };
 }
 
 export function withMaskedSecret(stored: StoredJwtValidation, secret: string | undefined): JwtValidationFields {
-  return withSecret(stored, mask(secret ?? ''));
+  return withSecret(stored, secret === undefined ? undefined : mask(secret));
 }

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { McpEra } from './mcp-server.types.js';
 
 export class McpServerInfoResponse {
   readonly name: string;
@@ -9,8 +10,15 @@ export class McpServerTestResponse {
   /** Whether the server took the gateway for a client and told its tools. */
   readonly ok: boolean;
   readonly latency_ms: number;
-  /** Revision of MCP that both agreed on; null where the transport does not say. */
+  /**
+   * For which clients the server is: `modern`, for those of revision 2026-07-28 and later, without handshake and session;
+   * `legacy`, for those that begin with `initialize`; or `both`.
+   */
+  readonly era?: McpEra;
+  /** Revision of MCP in which it was asked; null where the transport does not say. */
   readonly protocol_version?: string | null;
+  /** Revisions that it named, or agreed on. */
+  readonly protocol_versions?: string[];
   /** What the server calls itself. */
   @ApiProperty({ type: McpServerInfoResponse, nullable: true })
   readonly server?: McpServerInfoResponse | null;

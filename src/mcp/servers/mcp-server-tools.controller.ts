@@ -12,7 +12,7 @@ import { McpServerToolsService } from './mcp-server-tools.service.js';
 export class McpServerToolsController {
   constructor(private readonly tools: McpServerToolsService) {}
 
-  /** Lists the tools that the server had when it was last tested, and those that are disabled. */
+  /** Lists the tools that the server had when it was last tested, those that it has listed to clients since, and those that are disabled. */
   @Get()
   @RequireScope('mcp_servers.read')
   async list(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<McpServerToolListResponse> {

@@ -5,12 +5,15 @@ import { AppConfig } from '../../config/environment.js';
 import { resourceAt } from '../../identity/authenticators/protected-resource.js';
 import { SigningKeys } from '../../identity/jwt/signing-keys.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { SecretValues } from '../../secret-references/secret-values.js';
 import { checkMcpServer } from './check-mcp-server.js';
 import { withMaskedSecret, withoutSecret } from './jwt-validation.secret.js';
+import { mappedSecrets } from './mapped-secrets.js';
 import type { McpServer } from './mcp-server.entity.js';
 import { type McpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
 import { type OpenSettings, openSettings } from './mcp-server.settings.js';
 import { type McpServerSecrets, McpServerVault } from './mcp-server.vault.js';
+import { toUsableMcpServer, type UsableMcpServer } from './usable-mcp-server.js';
 
 /** The columns that hold a server's settings. */
 export type SettingsColumns = Pick<
@@ -27,6 +30,8 @@ export type SettingsColumns = Pick<
   | 'enabled'
 >;
 
+const NO_TOOLS: ReadonlySet<string> = new Set();
+
 /** Shown in place of a secret that does not open. */
 const UNREADABLE: McpServerSecrets = { headers: {}, introspectionClientSecret: '' };
 
@@ -38,6 +43,7 @@ export class McpServerDefinitions {
     private readonly egress: EgressPolicy,
     private readonly keys: SigningKeys,
     private readonly config: AppConfig,
+    private readonly values: SecretValues,
   ) {}
 
   /** @throws GatewayError `validation_failed` */
@@ -62,9 +68,27 @@ export class McpServerDefinitions {
     };
   }
 
-  /** @throws GatewayError `secret_unavailable` */
+  /**
+   * What is stored, for changes of it.
+   * @throws GatewayError `secret_unavailable`
+   */
   open(row: McpServer): OpenSettings {
     return openSettings(row, this.vault.open(row));
+  }
+
+  /**
+   * For use, with the secret references behind the mapped fields. Their values are read when they are needed.
+   * @throws GatewayError `secret_unavailable`
+   */
+  async openForUse(row: McpServer, disabledTools: ReadonlySet<string> = NO_TOOLS): Promise<UsableMcpServer> {
+    const { secretMappings } = row;
+    const mappings = secretMappings.length === 0 ? [] : await this.values.load(row, secretMappings);
+    return toUsableMcpServer(row, this.open(row), disabledTools, mappedSecrets(this.values, mappings));
+  }
+
+  /** Told when servers that were opened before must not be used any more. */
+  onChange(listener: () => void): void {
+    this.values.onChange(listener);
   }
 
   toResponse(row: McpServer): McpServerResponse {

@@ -9,7 +9,7 @@ import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServer } from './mcp-server.entity.js';
 import { McpServerStore, WITH_SECRETS } from './mcp-server.store.js';
 import { McpServerTools } from './mcp-server.tools.js';
-import { type UsableMcpServer, toUsableMcpServer } from './usable-mcp-server.js';
+import type { UsableMcpServer } from './usable-mcp-server.js';
 
 /** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
 const CACHE_MS = 5_000;
@@ -27,7 +27,7 @@ export interface ServerAddress {
 /** Whom a server must belong to. */
 export interface Tenant {
   readonly organisationId: string;
-  /** null: any workspace of the organisation. */
+  /** null: it may be in every workspace of the organisation. */
   readonly workspaceId: string | null;
 }
 
@@ -49,6 +49,7 @@ export class McpServerDirectory {
     private readonly tools: McpServerTools,
   ) {
     this.entries = this.emptyCache();
+    definitions.onChange(() => this.clear());
   }
 
   /**
@@ -109,9 +110,7 @@ export class McpServerDirectory {
       take: ENOUGH_CANDIDATES,
     });
     return Promise.all(
-      rows.map(async (row) =>
-        toUsableMcpServer(row, this.definitions.open(row), await this.tools.disabledNames(row.id)),
-      ),
+      rows.map(async (row) => this.definitions.openForUse(row, await this.tools.disabledNames(row.id))),
     );
   }
 }

@@ -1,5 +1,15 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
+import {
+  Column,
+  CreateDateColumn,
+  Entity,
+  ForeignKey,
+  Index,
+  PrimaryGeneratedColumn,
+  UpdateDateColumn,
+  VirtualColumn,
+} from 'typeorm';
 import type { ForwardHeaders, UserIdentityForwarding } from '../../identity/config/identity-config.js';
+import { type MappedField, mappingsOfOwner } from '../../secret-references/secret-mapping.entity.js';
 import type { StoredJwtValidation } from './jwt-validation.secret.js';
 import type { McpAuthType, McpTimeouts, McpTransport } from './mcp-server.types.js';
 
@@ -48,6 +58,10 @@ export class McpServer {
   /** What the gateway itself presents to the server and to its identity provider, as JSON, sealed. */
   @Column({ name: 'sealed_secrets', type: 'text', nullable: true, select: false })
   sealedSecrets!: string | null;
+
+  /** Fields that take their values from secret references instead. */
+  @VirtualColumn('json', { query: mappingsOfOwner('mcp-server') })
+  readonly secretMappings!: readonly MappedField[];
 
   @Column({ name: 'user_identity_forwarding', type: 'jsonb', nullable: true })
   userIdentityForwarding!: UserIdentityForwarding | null;

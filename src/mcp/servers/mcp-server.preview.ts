@@ -14,7 +14,7 @@ import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
 import type { HeadersPreviewResponse, IdentityPreviewResponse } from './mcp-server-test.response.js';
-import { toUsableMcpServer, type UsableMcpServer } from './usable-mcp-server.js';
+import type { UsableMcpServer } from './usable-mcp-server.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -31,7 +31,7 @@ export class McpServerPreview {
 
   async preview(principal: Principal, ref: string, request: Request): Promise<HeadersPreviewResponse> {
     const row = await this.store.get(principal, ref);
-    const server = toUsableMcpServer(row, this.definitions.open(row), new Set());
+    const server = await this.definitions.openForUse(row);
     const caller = await this.callerOf(principal, server, request);
     const client = toRawHeaders(request.rawHeaders);
     const { traceId } = principal;
@@ -53,14 +53,19 @@ export class McpServerPreview {
   }
 }
 
-function masked(headers: Headers, { headers: fixed, identity }: UsableMcpServer): Headers {
+function masked(headers: Headers, { headers: fixed, mapped, identity }: UsableMcpServer): Headers {
+  // Whoever may see the server may not see anything of a secret of the manager.
+  const hidden = new Set(mapped.headerNames.map((name) => name.toLowerCase()));
   const secret = new Set(['authorization', ...Object.keys(fixed).map((name) => name.toLowerCase())]);
   const { userIdentityForwarding: forwarding } = identity;
   if (forwarding !== undefined && forwarding.method !== 'claims_header') {
     secret.add(identityHeaderName(forwarding).toLowerCase());
   }
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, secret.has(name) ? mask(value) : value]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      hidden.has(name) ? mask('') : secret.has(name) ? mask(value) : value,
+    ]),
   );
 }
 

@@ -8,6 +8,7 @@ import type {
 } from '../../identity/config/identity-config.js';
 import { JwtValidationDto } from '../../identity/config/jwt-validation.dto.js';
 import { UserIdentityForwardingDto } from '../../identity/config/user-identity-forwarding.dto.js';
+import { SecretMappingResponse, toSecretMappingResponse } from '../../secret-references/secret-mapping.response.js';
 import { McpTimeoutsDto } from './dto/mcp-timeouts.dto.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { McpAuthType, McpTransport } from './mcp-server.types.js';
@@ -29,6 +30,8 @@ export class McpServerResponse {
   readonly auth_type: McpAuthType;
   /** Values masked. */
   readonly headers: Record<string, string>;
+  /** Fields that take their values from secret references. */
+  readonly secret_mappings: SecretMappingResponse[];
   @ApiProperty({ type: UserIdentityForwardingDto, nullable: true })
   readonly user_identity_forwarding: UserIdentityForwarding | null;
   /** Secrets masked. */
@@ -72,6 +75,7 @@ export function toMcpServerResponse(row: McpServer, shown: ShownParts): McpServe
     transport: row.transport,
     auth_type: row.authType,
     headers: shown.headers,
+    secret_mappings: row.secretMappings.map(toSecretMappingResponse),
     user_identity_forwarding: row.userIdentityForwarding,
     jwt_validation: shown.jwtValidation,
     forward_headers: row.forwardHeaders,

@@ -1,22 +1,25 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { isMaskOf } from '../../common/mask.js';
+import { foldName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
 import type { McpServerSettings } from './check-mcp-server.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import { withSecret } from './jwt-validation.secret.js';
+import { CLIENT_SECRET, mappedHeaderNames, type MappedTargets, NO_TARGETS, targetsOf } from './mapped-targets.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { McpServerSecrets } from './mcp-server.vault.js';
 
 /** How a server is reached and who may be told what: all that is not its name. Secrets are open in here. */
 export interface OpenSettings extends McpServerSettings, Pick<McpServer, 'transport' | 'timeouts' | 'enabled'> {}
 
-type Changes = Omit<UpdateMcpServerDto, 'name' | 'description' | 'organisation_id'>;
+type Changes = Omit<UpdateMcpServerDto, 'name' | 'description' | 'organisation_id' | 'secret_mappings'>;
 
 const DEFAULTS: OpenSettings = {
   url: '',
   transport: 'streamable_http',
   authType: 'none',
   headers: {},
+  mapped: NO_TARGETS,
   user_identity_forwarding: null,
   jwt_validation: null,
   forward_headers: null,
@@ -25,8 +28,8 @@ const DEFAULTS: OpenSettings = {
   enabled: true,
 };
 
-export function newSettings(dto: Changes): OpenSettings {
-  return changedSettings(DEFAULTS, dto);
+export function newSettings(dto: Changes, mapped: MappedTargets): OpenSettings {
+  return changedSettings(DEFAULTS, dto, mapped);
 }
 
 export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSettings {
@@ -35,6 +38,7 @@ export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSet
     transport: row.transport,
     authType: row.authType,
     headers: secrets.headers,
+    mapped: targetsOf(row.secretMappings),
     user_identity_forwarding: row.userIdentityForwarding,
     jwt_validation: row.jwtValidation && withSecret(row.jwtValidation, secrets.introspectionClientSecret),
     forward_headers: row.forwardHeaders,
@@ -46,23 +50,37 @@ export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSet
 
 /**
  * Lays an update over what is stored. `headers` are merged, everything else is replaced. Masked secrets that come back
- * count as unchanged.
+ * count as unchanged, and what is stored for a mapped field goes.
  * @throws GatewayError `validation_failed` when stored secrets would go to another host than they were stored for
  */
-export function changedSettings(stored: OpenSettings, dto: Changes): OpenSettings {
+export function changedSettings(before: OpenSettings, dto: Changes, mapped: MappedTargets): OpenSettings {
+  const stored = withoutMapped(before, mapped);
   const url = dto.url ?? stored.url;
   const headers = changedHeaders(stored, dto, originOf(url) !== originOf(stored.url));
+  const hasHeaders = Object.keys(headers).length + mappedHeaderNames(mapped).length > 0;
   return {
     url,
     transport: dto.transport ?? stored.transport,
-    authType: dto.auth_type ?? (Object.keys(headers).length > 0 ? 'headers' : 'none'),
+    authType: dto.auth_type ?? (hasHeaders ? 'headers' : 'none'),
     headers,
+    mapped,
     user_identity_forwarding: changed(stored.user_identity_forwarding, dto.user_identity_forwarding),
     jwt_validation: changedValidation(stored.jwt_validation, dto.jwt_validation),
     forward_headers: changed(stored.forward_headers, dto.forward_headers),
     allowedOrigins: dto.allowed_origins ?? stored.allowedOrigins,
     timeouts: dto.timeouts ?? stored.timeouts,
     enabled: dto.enabled ?? stored.enabled,
+  };
+}
+
+function withoutMapped(settings: OpenSettings, mapped: MappedTargets): OpenSettings {
+  const names = new Set(mappedHeaderNames(mapped).map(foldName));
+  const headers = Object.entries(settings.headers).filter(([name]) => !names.has(foldName(name)));
+  const { jwt_validation: validation } = settings;
+  return {
+    ...settings,
+    headers: Object.fromEntries(headers),
+    jwt_validation: validation && mapped.has(CLIENT_SECRET) ? withSecret(validation, undefined) : validation,
   };
 }
 

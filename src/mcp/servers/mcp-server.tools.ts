@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
 import { Clock } from '../../common/time/clock.js';
+import { isStorable } from '../../common/validation/is-storable.decorator.js';
+import { McpServer } from './mcp-server.entity.js';
 import { McpServerTool } from './mcp-server-tool.entity.js';
 
 /** As long as the column: names of tools that are longer are not remembered. */
@@ -9,11 +11,19 @@ const MAX_NAME_CHARACTERS = 255;
 const MAX_DESCRIPTION_CHARACTERS = 4_096;
 /** A server that lists more is not remembered whole. */
 export const MAX_TOOLS = 1_000;
+/** A tool that stays the same is written down again this often, for the time when it was last seen. */
+const SEEN_AGAIN_MS = 3_600_000;
 
 /** A tool as a server lists it. */
 export interface SeenTool {
   readonly name: string;
   readonly description?: string | undefined;
+}
+
+/** A server, and whose it is. */
+interface ServerOfTenant {
+  readonly id: string;
+  readonly organisationId: string;
 }
 
 /** What is known of the tools of servers: when they were last seen, and which of them are disabled. */
@@ -35,19 +45,41 @@ export class McpServerTools {
 
   /** Remembers a server's whole list. Tools that are gone are forgotten, unless they are disabled: they may come back. */
   async remember(serverId: string, seen: readonly SeenTool[]): Promise<void> {
-    const storable = seen.filter(({ name }) => name.length <= MAX_NAME_CHARACTERS).slice(0, MAX_TOOLS);
+    const byName = storable(seen);
     const seenAt = this.clock.now();
-    const byName = new Map(storable.map((tool) => [tool.name, tool]));
     await this.tools.manager.transaction(async (manager) => {
       const known = await manager.findBy(McpServerTool, { serverId });
       const gone = known.filter(({ name, enabled }) => enabled && !byName.has(name)).map(({ name }) => name);
       if (gone.length > 0) await manager.delete(McpServerTool, { serverId, name: In(gone) });
-      const rows = [...byName.values()].map(({ name, description }) => ({
-        serverId,
-        name,
-        description: description?.slice(0, MAX_DESCRIPTION_CHARACTERS) ?? null,
-        seenAt,
-      }));
+      const rows = [...byName].map(([name, description]) => ({ serverId, name, description, seenAt }));
+      if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
+    });
+  }
+
+  /**
+   * Remembers what one caller was shown, which may be a part: tools are added and described anew, never forgotten, and
+   * stay enabled or disabled. Writes nothing where nothing is new, and nothing for a server that is gone.
+   */
+  async note(server: ServerOfTenant, seen: readonly SeenTool[]): Promise<void> {
+    const { id: serverId, organisationId } = server;
+    const seenAt = this.clock.now();
+    await this.tools.manager.transaction(async (manager) => {
+      // One writer at a time, so that no two of them wait for each other's rows.
+      const lock = { mode: 'pessimistic_write' } as const;
+      const row = await manager.findOne(McpServer, {
+        select: { id: true },
+        where: { id: serverId, organisationId },
+        lock,
+      });
+      if (row === null) return;
+      const known = new Map((await manager.findBy(McpServerTool, { serverId })).map((tool) => [tool.name, tool]));
+      let room = MAX_TOOLS - known.size;
+      const rows = [...storable(seen)].flatMap(([name, description]) => {
+        const tool = known.get(name);
+        if (tool === undefined) room -= 1;
+        if (tool === undefined ? room < 0 : isFresh(tool, description, seenAt)) return [];
+        return [{ serverId, name, description, seenAt }];
+      });
       if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
     });
   }
@@ -61,4 +93,18 @@ export class McpServerTools {
     const rows = choices.map(({ name, enabled }) => ({ serverId, name, enabled }));
     if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
   }
+}
+
+/** Names and descriptions as the columns can hold them; a tool whose name they cannot hold is left out. */
+function storable(tools: readonly SeenTool[]): ReadonlyMap<string, string | null> {
+  const named = tools.filter(({ name }) => name !== '' && name.length <= MAX_NAME_CHARACTERS && isStorable(name));
+  return new Map(named.slice(0, MAX_TOOLS).map(({ name, description }) => [name, storableText(description)]));
+}
+
+function storableText(text: string | undefined): string | null {
+  return text?.slice(0, MAX_DESCRIPTION_CHARACTERS).replaceAll(/[\0\p{Cs}]/gu, '\uFFFD') ?? null;
+}
+
+function isFresh({ description, seenAt }: McpServerTool, described: string | null, now: Date): boolean {
+  return description === described && seenAt !== null && now.getTime() - seenAt.getTime() < SEEN_AGAIN_MS;
 }

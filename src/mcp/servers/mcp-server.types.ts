@@ -4,6 +4,9 @@ export type McpTransport = (typeof MCP_TRANSPORTS)[number];
 export const MCP_AUTH_TYPES = ['none', 'headers'] as const;
 export type McpAuthType = (typeof MCP_AUTH_TYPES)[number];
 
+/** The words of MCP itself: before and after it did away with the handshake. */
+export type McpEra = 'modern' | 'legacy' | 'both';
+
 /** Milliseconds. */
 export interface McpTimeouts {
   /** Until the answer to a POST or DELETE begins; open streams have no limit. */

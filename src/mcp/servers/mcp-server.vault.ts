@@ -4,7 +4,7 @@ import { isObject, stringOrUndefined } from '../../common/json/read.js';
 import { SealError, type SealedPlace, Sealer } from '../../sealing/sealer.js';
 import type { McpServer } from './mcp-server.entity.js';
 
-/** What of a server is sealed. Values from secret references (`secret_mappings`) will be laid over these when one is opened for use. */
+/** What of a server is sealed. Values of fields that are mapped to secret references are never among these. */
 export interface McpServerSecrets {
   /** Fixed headers by name. */
   readonly headers: Readonly<Record<string, string>>;

@@ -10,6 +10,7 @@ import { withoutUndefined } from '../../common/without-undefined.js';
 import { withFreeSlug } from '../../database/with-free-slug.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import type { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
+import { keepTargets, readTargets } from './mapped-targets.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServer } from './mcp-server.entity.js';
@@ -36,11 +37,12 @@ export class McpServersService {
     const { organisationId } = principal;
     const { name, description = null } = dto;
     const id = randomUUID();
-    const columns = this.definitions.toColumns({ id, organisationId }, newSettings(dto));
+    const mappings = dto.secret_mappings ?? [];
+    const columns = this.definitions.toColumns({ id, organisationId }, newSettings(dto, readTargets(mappings, dto)));
     const saved = await withFreeSlug(dto.slug, slugSource(name), (slug) =>
       this.store.rows.manager.transaction(async (manager) => {
         const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
-        const row = await manager.save(manager.create(McpServer, fields));
+        const row = await this.store.save(manager, manager.create(McpServer, fields), mappings);
         await this.audit.record(manager, principal, entryOf('create', row, Object.keys(withoutUndefined(dto))));
         return row;
       }),
@@ -61,8 +63,11 @@ export class McpServersService {
     const { name, description } = dto;
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
-      const columns = this.definitions.toColumns(row, changedSettings(this.definitions.open(row), dto));
-      const changed = await manager.save(Object.assign(row, withoutUndefined({ name, description }), columns));
+      const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
+      const mapped = mappings === undefined ? keepTargets(row.secretMappings, dto) : readTargets(mappings, dto);
+      const columns = this.definitions.toColumns(row, changedSettings(this.definitions.open(row), dto, mapped));
+      const changes = Object.assign(row, withoutUndefined({ name, description }), columns);
+      const changed = await this.store.save(manager, changes, mappings);
       await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
       return changed;
     });
@@ -73,7 +78,7 @@ export class McpServersService {
   async delete(principal: Principal, ref: string): Promise<void> {
     await this.store.rows.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
-      await manager.delete(McpServer, { id: row.id, organisationId: row.organisationId });
+      await this.store.remove(manager, row);
       await this.audit.record(manager, principal, entryOf('delete', row, []));
     });
     this.directory.clear();

@@ -1,5 +1,6 @@
 import type { McpServerIdentity } from '../../identity/config/identity-config.js';
 import { toJwtValidation } from '../../identity/config/to-jwt-validation.js';
+import type { MappedSecrets } from './mapped-secrets.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { OpenSettings } from './mcp-server.settings.js';
 import type { McpTimeouts, McpTransport } from './mcp-server.types.js';
@@ -13,8 +14,10 @@ export interface UsableMcpServer {
   readonly slug: string;
   readonly url: URL;
   readonly transport: McpTransport;
-  /** What the gateway itself presents to the server. */
+  /** What the gateway itself presents to the server, as far as it is stored here. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The rest of it. */
+  readonly mapped: MappedSecrets;
   readonly allowedOrigins: readonly string[];
   readonly timeouts: McpTimeouts;
   readonly disabledTools: ReadonlySet<string>;
@@ -26,6 +29,7 @@ export function toUsableMcpServer(
   row: McpServer,
   settings: OpenSettings,
   disabledTools: ReadonlySet<string>,
+  mapped: MappedSecrets,
 ): UsableMcpServer {
   const { id, organisationId, workspaceId, slug } = row;
   return {
@@ -36,6 +40,7 @@ export function toUsableMcpServer(
     url: new URL(settings.url),
     transport: settings.transport,
     headers: Object.fromEntries(Object.entries(settings.headers).map(([name, value]) => [name, String(value)])),
+    mapped,
     allowedOrigins: settings.allowedOrigins,
     timeouts: settings.timeouts,
     disabledTools,
@@ -44,7 +49,9 @@ export function toUsableMcpServer(
       organisationId,
       workspaceId,
       userIdentityForwarding: settings.user_identity_forwarding ?? undefined,
-      jwtValidation: settings.jwt_validation ? toJwtValidation(settings.jwt_validation) : undefined,
+      jwtValidation: settings.jwt_validation
+        ? toJwtValidation(settings.jwt_validation, mapped.readClientSecret)
+        : undefined,
       forwardHeaders: settings.forward_headers ?? undefined,
     },
   };

@@ -13,6 +13,7 @@ import {
   MaxLength,
   Min,
   ValidateNested,
+  IsObject,
 } from 'class-validator';
 import type { UsageUnit } from '../../common/money/units.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
@@ -98,6 +99,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_CONDITIONS)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => ConditionDto)
   readonly conditions: ConditionDto[];
@@ -109,6 +111,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_GROUPS)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => GroupDto)
   readonly group_by: GroupDto[];
@@ -143,6 +146,7 @@ export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_CONDITIONS)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => ConditionDto)
   readonly conditions?: ConditionDto[];

@@ -6,7 +6,8 @@ import { VALUE_FORMATS, type ValueFormat } from '../secret-mapping.entity.js';
 /** A field that takes its value from a secret reference whenever it is used. */
 export class SecretMappingDto {
   /**
-   * Where the value goes: `key`, or `config.` and the name of an option.
+   * Where the value goes. Of a virtual key: `key`, or `config.` and the name of an option. Of an MCP server: `headers.` and the
+   * name of a header, or `jwt_validation.introspection.client_secret`.
    * @example "key"
    */
   @IsString()

@@ -25,7 +25,7 @@ export function readAwsAuth(config: AuthConfig): AwsAuth {
         sessionToken: config['cloudA_session_token'],
       };
     case 'assumedRole':
-      // Never without an external id: any tenant could then name a role that trusts the gateway.
+      // Never without an external id, since every tenant could then name a role that trusts the gateway.
       return {
         type,
         roleArn: required(config, 'cloudA_role_arn'),

@@ -2,6 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform, type TransformFnParams, Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { PageQuery } from '../../common/pagination/page.query.js';
+import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
@@ -12,8 +13,6 @@ export const TIME_BUCKETS = ['hour', 'day', 'month', 'none'] as const;
 export type TimeBucket = (typeof TIME_BUCKETS)[number];
 
 const MAX_GROUPS = 5;
-/** Year 9999. */
-const MAX_SECONDS = 253_402_300_799;
 
 const ToList = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown => (typeof value === 'string' ? value.split(',') : value));
@@ -35,7 +34,7 @@ export class UsageReportQuery extends PageQuery {
   @Type(() => Number)
   @IsInt()
   @Min(0)
-  @Max(MAX_SECONDS)
+  @Max(LAST_SECOND)
   readonly from?: number;
 
   /** Unix seconds, not included. Now by default. */
@@ -44,7 +43,7 @@ export class UsageReportQuery extends PageQuery {
   @Type(() => Number)
   @IsInt()
   @Min(0)
-  @Max(MAX_SECONDS)
+  @Max(LAST_SECOND)
   readonly to?: number;
 
   /** Width of the periods in time, in UTC. */

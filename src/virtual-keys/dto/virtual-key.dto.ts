@@ -1,13 +1,11 @@
 import { IsIn, IsInt, IsNotEmpty, IsObject, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSecretMappings } from '../../secret-references/dto/is-secret-mappings.decorator.js';
 import { SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/vendors/vendor.types.js';
-
-/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
-const LAST_SECOND = 253_402_300_799;
 
 /**
  * The fields that have the same rules in a create and in an update. What only a create requires must stay out:

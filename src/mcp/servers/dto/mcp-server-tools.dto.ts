@@ -10,6 +10,7 @@ import {
   IsUUID,
   Length,
   ValidateNested,
+  IsObject,
 } from 'class-validator';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../../common/validation/optional.decorator.js';
@@ -33,6 +34,7 @@ export class UpdateMcpServerToolsDto {
   @ArrayMinSize(1)
   @ArrayMaxSize(1000)
   @ArrayUnique((choice: unknown): unknown => Object(choice).name)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => ToolChoiceDto)
   readonly tools: ToolChoiceDto[];

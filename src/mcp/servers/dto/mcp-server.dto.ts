@@ -18,6 +18,8 @@ import { Optional, OptionalOrNull } from '../../../common/validation/optional.de
 import { ForwardHeadersDto } from '../../../identity/config/forward-headers.dto.js';
 import { JwtValidationDto } from '../../../identity/config/jwt-validation.dto.js';
 import { UserIdentityForwardingDto } from '../../../identity/config/user-identity-forwarding.dto.js';
+import { IsSecretMappings } from '../../../secret-references/dto/is-secret-mappings.decorator.js';
+import { SecretMappingDto } from '../../../secret-references/dto/secret-mapping.dto.js';
 import { MCP_AUTH_TYPES, MCP_TRANSPORTS, type McpAuthType, type McpTransport } from '../mcp-server.types.js';
 import { McpTimeoutsDto } from './mcp-timeouts.dto.js';
 
@@ -44,6 +46,15 @@ class McpServerFieldsDto {
   @IsObject()
   @IsStorable()
   readonly headers?: Record<string, unknown>;
+
+  /**
+   * Fields that take their values from secret references: `headers.<name>` (the whole value of the header) and
+   * `jwt_validation.introspection.client_secret`. A mapped field may have no value of its own. On an update these take the
+   * place of all mappings; null or an empty list removes them.
+   */
+  @OptionalOrNull()
+  @IsSecretMappings()
+  readonly secret_mappings?: SecretMappingDto[] | null;
 
   /** null: the server only sees the gateway. */
   @OptionalOrNull()

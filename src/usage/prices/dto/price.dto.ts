@@ -1,4 +1,5 @@
 import { IsIn, IsInt, IsString, IsUUID, Length, Matches, Max, Min } from 'class-validator';
+import { LAST_SECOND } from '../../../common/time/unix-time.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../../common/validation/optional.decorator.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
@@ -8,8 +9,6 @@ import { IsPrice } from './is-price.decorator.js';
 const STAR_ONLY_AT_THE_END = /^[^*]*\*?$/;
 /** 2000-01-01 UTC. Earlier ones are milliseconds or days by mistake. */
 const FIRST_SECOND = 946_684_800;
-/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
-const LAST_SECOND = 253_402_300_799;
 
 export class CreatePriceDto {
   /** @example "cohere" */

@@ -2,6 +2,7 @@ import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode as RpcErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ErrorCode } from '../../common/errors/error-codes.js';
+import { codeOfStatus } from './code-of-status.js';
 
 /** What the official client threw, as a code of ours: its messages quote servers. */
 export function probeFailure(error: unknown): ErrorCode {
@@ -13,11 +14,6 @@ export function probeFailure(error: unknown): ErrorCode {
   if (error instanceof SyntaxError || (error instanceof Error && error.name === 'ZodError'))
     return 'provider_invalid_response';
   return 'provider_failed';
-}
-
-function codeOfStatus(status: number | undefined): ErrorCode {
-  if (status === 401 || status === 403) return 'provider_credential_rejected';
-  return status !== undefined && status >= 400 && status < 500 ? 'provider_rejected' : 'provider_failed';
 }
 
 function isTimeout(error: unknown): boolean {

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { AppConfig } from '../../config/environment.js';
+import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
+import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
+import type { UpstreamHead } from '../../upstream/upstream.types.js';
+import { toolListFilter } from '../inspection/tool-list-filter.js';
+import { ToolListWatch } from '../inspection/tool-list-watch.js';
+import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
+import { clientEndpoint } from '../legacy/message-endpoint.js';
+import { filterChain } from '../proxy/filter-chain.js';
+import type { BodyFilter, McpHooks } from '../proxy/mcp-proxy.types.js';
+import type { McpMessage } from './mcp-message.js';
+import type { Passage } from './mcp-passage.types.js';
+
+/** What happens to an answer on its way to the client: its session id, its challenge, and the tools in it. */
+@Injectable()
+export class McpAnswerHooks {
+  constructor(
+    private readonly sessions: SessionBinding,
+    private readonly authentication: McpAuthentication,
+    private readonly lists: ToolListWatch,
+    private readonly config: AppConfig,
+  ) {}
+
+  hooksFor(passage: Passage, owner: SessionOwner): McpHooks {
+    const { identity, caller, server, message } = passage;
+    // Only then was it the user's own token that the server has refused.
+    const isUsersToken = identity.userIdentityForwarding?.method === 'bearer' && caller.externalToken !== undefined;
+    return {
+      wrapSessionId: (sessionId) => this.bind(sessionId, owner),
+      challenge: isUsersToken ? this.authentication.challengeFor(identity) : undefined,
+      bodyFilter: (head) => this.filterFor(passage, owner, head),
+      bodyWatcher: (head) => this.lists.watch(server, message?.inspected, head),
+    };
+  }
+
+  private bind(sessionId: string, owner: SessionOwner): string {
+    const bound = this.sessions.bind(sessionId, owner);
+    if (bound === undefined) throw new GatewayError('provider_invalid_response', { reason: 'session id' });
+    return bound;
+  }
+
+  private filterFor(passage: Passage, owner: SessionOwner, head: UpstreamHead): BodyFilter | undefined {
+    const { request, server } = passage;
+    const isStream = request.method === 'GET';
+    const isLegacyStream = isStream && server.transport === 'sse' && head.status < 300;
+    const messagesPath = request.path.replace(/\/[^/]*$/, '/messages');
+    const binding = { seal: (text: string) => this.bind(text, owner) };
+    const mayHoldTools = isStream || listsTools(passage.message);
+    const { disabledTools } = server;
+    return filterChain(
+      isLegacyStream
+        ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPath, binding))
+        : undefined,
+      disabledTools.size > 0 && mayHoldTools
+        ? toolListFilter(head, (tool) => !disabledTools.has(tool), this.config.MAX_JSON_BODY_BYTES)
+        : undefined,
+    );
+  }
+}
+
+/** What was not understood may be one as well. */
+function listsTools(message: McpMessage | undefined): boolean {
+  const { inspected } = message ?? {};
+  return inspected === undefined || inspected.messages.some(({ method }) => method === 'tools/list');
+}

@@ -1,0 +1,50 @@
+import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
+
+/** How many bytes all gatherers may hold together. */
+export class GatheredBytes {
+  #held = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** Whether there was room. */
+  take(bytes: number): boolean {
+    if (this.#held + bytes > this.maxBytes) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#held -= bytes;
+  }
+}
+
+/** Keeps the bytes of one answer that passes. One that is too long is let go, and is as if it had not been watched. */
+export class AnswerGatherer implements BodyWatcher {
+  #chunks: Buffer[] | undefined = [];
+  #size = 0;
+
+  /** @param done gets the body once, and must give its bytes back to `bytes` */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly bytes: GatheredBytes,
+    private readonly done: (body: Buffer) => void,
+  ) {}
+
+  push(chunk: Buffer): void {
+    if (this.#chunks === undefined) return;
+    if (this.#size + chunk.length > this.maxBytes || !this.bytes.take(chunk.length)) return this.#letGo();
+    this.#size += chunk.length;
+    this.#chunks.push(chunk);
+  }
+
+  end(): void {
+    const chunks = this.#chunks;
+    this.#chunks = undefined;
+    if (chunks !== undefined && chunks.length > 0) this.done(Buffer.concat(chunks));
+  }
+
+  #letGo(): void {
+    this.#chunks = undefined;
+    this.bytes.give(this.#size);
+  }
+}

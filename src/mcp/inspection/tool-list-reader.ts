@@ -1,0 +1,46 @@
+import { isObject, stringOrUndefined } from '../../common/json/read.js';
+import type { RpcId } from '../mcp-error.js';
+import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
+import type { SeenTool } from '../servers/mcp-server.tools.js';
+
+/** The bytes of an answer to `tools/list`, as far as they came. */
+export interface GatheredAnswer {
+  readonly isEventStream: boolean;
+  readonly body: Buffer;
+  /** Of the requests that asked for tools: what else is in the answer may look like a list, and is none. */
+  readonly ids: ReadonlySet<RpcId>;
+}
+
+/** The tools that an answer lists. What is no list that was asked for, or cannot be read, counts for nothing. */
+export function readToolList({ isEventStream, body, ids }: GatheredAnswer): readonly SeenTool[] {
+  const texts = isEventStream ? messagesOf(body) : [body.toString('utf8')];
+  return texts.flatMap((text) => toolsOf(text, ids));
+}
+
+/** An event that did not come to its end is none. */
+function messagesOf(body: Buffer): readonly string[] {
+  const events = new EventSplitter(body.length).push(body).map(readEvent);
+  return events.flatMap(({ type, data = '' }) => (type === 'message' && data !== '' ? [data] : []));
+}
+
+function toolsOf(text: string, ids: ReadonlySet<RpcId>): readonly SeenTool[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return messages.flatMap((message) => listedIn(message, ids));
+}
+
+function listedIn(message: unknown, ids: ReadonlySet<unknown>): readonly SeenTool[] {
+  if (!isObject(message) || !ids.has(message.id)) return [];
+  const { result } = message;
+  if (!isObject(result) || result.isError === true || !Array.isArray(result.tools)) return [];
+  const tools: readonly unknown[] = result.tools;
+  return tools.flatMap((tool) => {
+    const name = isObject(tool) ? stringOrUndefined(tool.name) : undefined;
+    return name === undefined || !isObject(tool) ? [] : [{ name, description: stringOrUndefined(tool.description) }];
+  });
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Clock } from '../../common/time/clock.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
+import { firstHeader } from '../../upstream/upstream-headers.js';
+import type { UpstreamHead } from '../../upstream/upstream.types.js';
+import type { RpcId } from '../mcp-error.js';
+import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
+import { isEventStream, mediaTypeOf } from '../proxy/response-head.js';
+import { McpServerTools, type SeenTool } from '../servers/mcp-server.tools.js';
+import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import { AnswerGatherer, GatheredBytes } from './answer-gatherer.js';
+import type { InspectedBody } from './inspect-body.js';
+import { type GatheredAnswer, readToolList } from './tool-list-reader.js';
+
+/** Lists that are longer are not looked at. */
+const MAX_LIST_BYTES = 1024 * 1024;
+/** Of all lists that are under way or waiting to be read. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+/** Enough for a list in pages; what a busy server's clients ask beyond it says nothing new. */
+const LOOKS_PER_PERIOD = 32;
+const PERIOD_MS = 60_000;
+const PAUSE_MS = 1_000;
+const MAX_SERVERS = 10_000;
+const MAX_KNOWN_LISTS = 10_000;
+/** A list that stays the same is taken up again this often, for the time when its tools were last seen. */
+const KNOWN_MS = 3_600_000;
+
+type Watched = Pick<UsableMcpServer, 'id' | 'organisationId'>;
+
+/** What lists of one server say that was not known. */
+interface News {
+  readonly server: Watched;
+  readonly tools: Map<string, SeenTool>;
+  readonly hashes: string[];
+}
+
+interface Waiting extends GatheredAnswer {
+  readonly server: Watched;
+}
+
+/** Looks at the lists of tools that pass on their way to clients, behind their backs, and remembers what is new in them. */
+@Injectable()
+export class ToolListWatch implements BeforeApplicationShutdown {
+  private waiting: Waiting[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private reading = Promise.resolve();
+  private readonly held = new GatheredBytes(MAX_HELD_BYTES);
+  private readonly looks = new LRUCache<string, { count: number; readonly until: number }>({ max: MAX_SERVERS });
+  private readonly known = new LRUCache<string, number>({ max: MAX_KNOWN_LISTS });
+
+  constructor(
+    private readonly tools: McpServerTools,
+    private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Undefined for an answer that is not looked at. Call it when the answer begins. */
+  watch(server: Watched, request: InspectedBody | undefined, head: UpstreamHead): BodyWatcher | undefined {
+    const ids = idsOf(request);
+    if (ids.size === 0 || !isReadable(head) || !this.mayLook(server.id)) return undefined;
+    const isStream = isEventStream(head);
+    const { id, organisationId } = server;
+    return new AnswerGatherer(MAX_LIST_BYTES, this.held, (body) => {
+      this.waiting.push({ server: { id, organisationId }, isEventStream: isStream, body, ids });
+      this.timer ??= setTimeout(() => void this.flush(), PAUSE_MS).unref();
+    });
+  }
+
+  /** Reads what is waiting. Never fails: the next list tells it again. */
+  async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.reading = this.reading.then(() => this.read());
+    return this.reading;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.flush();
+  }
+
+  private mayLook(serverId: string): boolean {
+    const now = this.clock.now().getTime();
+    const known = this.looks.get(serverId);
+    const looks = known !== undefined && now < known.until ? known : { count: 0, until: now + PERIOD_MS };
+    looks.count += 1;
+    this.looks.set(serverId, looks);
+    return looks.count <= LOOKS_PER_PERIOD;
+  }
+
+  private async read(): Promise<void> {
+    const byServer = new Map<string, News>();
+    for (const list of this.waiting.splice(0)) {
+      this.held.give(list.body.length);
+      // One at a time: a long list takes some milliseconds, and callers must not wait for several.
+      await nextTurn();
+      const tools = readToolList(list);
+      const hash = hashOf(list.server, tools);
+      if (tools.length === 0 || this.isKnown(hash)) continue;
+      const { server } = list;
+      const news: News = byServer.get(server.id) ?? { server, tools: new Map(), hashes: [] };
+      news.hashes.push(hash);
+      for (const tool of tools) news.tools.set(tool.name, tool);
+      byServer.set(server.id, news);
+    }
+    for (const news of byServer.values()) await this.note(news);
+  }
+
+  private isKnown(hash: string): boolean {
+    return (this.known.get(hash) ?? 0) > this.clock.now().getTime();
+  }
+
+  private async note({ server, tools, hashes }: News): Promise<void> {
+    try {
+      await this.tools.note(server, [...tools.values()]);
+      const until = this.clock.now().getTime() + KNOWN_MS;
+      for (const hash of hashes) this.known.set(hash, until);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error;
+      this.logger.warn({ event: 'mcp_tools_not_noted', mcp_server_id: server.id, tools: tools.size, error: name });
+    }
+  }
+}
+
+function idsOf(request: InspectedBody | undefined): ReadonlySet<RpcId> {
+  const ids = new Set<RpcId>();
+  for (const { method, id } of request?.messages ?? []) {
+    // An answer to nobody in particular has the id null as well.
+    if (method === 'tools/list' && id !== undefined && id !== null) ids.add(id);
+  }
+  return ids;
+}
+
+function isReadable(head: UpstreamHead): boolean {
+  const isJson = mediaTypeOf(firstHeader(head.headers, 'content-type')) === 'application/json';
+  const isPlain = firstHeader(head.headers, 'content-encoding') === undefined;
+  return head.status === 200 && isPlain && (isJson || isEventStream(head));
+}
+
+function hashOf(server: Watched, tools: readonly SeenTool[]): string {
+  const texts = tools.map(({ name, description }) => [name, description]);
+  return createHash('sha256')
+    .update(JSON.stringify([server.id, texts]))
+    .digest('base64');
+}

@@ -1,0 +1,66 @@
+// MCP revisions that begin with `initialize`, and the older transport, spoken by the official client.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { MAX_TOOLS, type SeenTool } from '../servers/mcp-server.tools.js';
+import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import { probeFailure } from './probe-failure.js';
+import { type Approach, MAX_PAGES, type ReachedServer } from './reached-server.js';
+
+/** The client has a time of its own for each request; the approach has one for all of them. */
+const REQUEST_TIMEOUT_MS = 20_000;
+
+/** @throws GatewayError: what the client throws, as a code of ours */
+export async function askByHandshake(server: UsableMcpServer, approach: Approach): Promise<ReachedServer> {
+  const { deadline } = approach;
+  const transport = transportFor(server, approach);
+  const client = new Client({ name: 'tollgate', version: '0.1.0' });
+  try {
+    await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS, signal: deadline });
+    const tools = await listTools(client, deadline);
+    const { name, version } = client.getServerVersion() ?? {};
+    const protocolVersion = transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
+    // A server must not collect the sessions of tests.
+    if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession().catch(() => undefined);
+    return {
+      era: 'legacy',
+      protocol_version: protocolVersion ?? null,
+      protocol_versions: protocolVersion === undefined ? [] : [protocolVersion],
+      server: name === undefined ? null : { name, version: version ?? '' },
+      tools,
+    };
+  } catch (cause) {
+    throw new GatewayError(probeFailure(cause), { cause });
+  } finally {
+    await client.close().catch(() => undefined);
+  }
+}
+
+function transportFor(
+  { url, transport }: UsableMcpServer,
+  { headers: own, network, deadline }: Approach,
+): StreamableHTTPClientTransport | SSEClientTransport {
+  const withHeaders = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(own)) headers.set(name, value);
+    const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+    return network.fetch(input, { ...init, headers, signal });
+  };
+  return transport === 'sse'
+    ? new SSEClientTransport(url, { fetch: withHeaders, eventSourceInit: { fetch: withHeaders } })
+    : new StreamableHTTPClientTransport(url, { fetch: withHeaders });
+}
+
+async function listTools(client: Client, signal: AbortSignal): Promise<readonly SeenTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return [];
+  const tools: SeenTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
+    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { signal });
+    tools.push(...answer.tools.map(({ name, description }) => ({ name, description })));
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return tools;
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
+import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import { agreedRevision } from './handshake-check.js';
+import type { Approach, ReachedServer } from './reached-server.js';
+import { discover, listTools, STATELESS_REVISION } from './stateless-client.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** For all of it: who waits for a test sits in front of a screen. */
+const TEST_TIMEOUT_MS = 20_000;
+
+/** Speaks MCP with a server on the gateway's own behalf, in the way of the era that the server turns out to be of. */
+@Injectable()
+export class McpReach {
+  constructor(private readonly egress: EgressPolicy) {}
+
+  /** @throws GatewayError: what the server answered or did not answer, as a code of ours */
+  async ask(server: UsableMcpServer, headers: Readonly<Record<string, string>>): Promise<ReachedServer> {
+    const network = guardedStreamFetch(this.egress, { connectTimeoutMs: CONNECT_TIMEOUT_MS });
+    const approach = { headers, network, deadline: AbortSignal.timeout(TEST_TIMEOUT_MS) };
+    try {
+      const found = server.transport === 'sse' ? undefined : await askStateless(server, approach);
+      if (found !== undefined) return found;
+      // Loaded at the first use: the official client takes time and memory, and other requests pass through without it.
+      const { askByHandshake } = await import('./handshake-client.js');
+      return await askByHandshake(server, approach);
+    } finally {
+      await network.close();
+    }
+  }
+}
+
+async function askStateless({ url }: UsableMcpServer, approach: Approach): Promise<ReachedServer | undefined> {
+  const discovery = await discover(url, approach);
+  if (discovery === undefined) return undefined;
+  const tools = discovery.hasTools ? await listTools(url, approach) : [];
+  const agreed = await agreedRevision(url, approach);
+  return {
+    era: agreed === undefined ? 'modern' : 'both',
+    protocol_version: STATELESS_REVISION,
+    protocol_versions: [...new Set([...discovery.revisions, ...(agreed === undefined ? [] : [agreed])])],
+    server: discovery.server,
+    tools,
+  };
+}

@@ -1,0 +1,20 @@
+import type { GuardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
+import type { SeenTool } from '../servers/mcp-server.tools.js';
+import type { McpServerTestResponse } from '../servers/mcp-server-test.response.js';
+
+/** More pages of tools are not asked for. */
+export const MAX_PAGES = 50;
+
+/** What a server says of itself. */
+export type ReachedServer = Pick<McpServerTestResponse, 'era' | 'protocol_version' | 'protocol_versions' | 'server'> & {
+  readonly tools: readonly SeenTool[];
+};
+
+/** How a server is spoken with. */
+export interface Approach {
+  /** What the gateway presents, on every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly network: GuardedStreamFetch;
+  /** For all of it. */
+  readonly deadline: AbortSignal;
+}

@@ -1,0 +1,49 @@
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { Freshness, ReadSecret } from '../../identity/config/identity-config.js';
+import type { LoadedMapping, SecretFieldValues, SecretValues } from '../../secret-references/secret-values.js';
+import { valueProblem } from './check-mcp-server.js';
+import { CLIENT_SECRET, headerOf } from './mapped-targets.js';
+
+const MAX_CLIENT_SECRET_CHARACTERS = 1_024;
+
+/**
+ * What of a server comes from secret references. It is read for every use: values are kept by the secret references alone, for
+ * their time, so that a rotation is felt as soon as they feel it.
+ */
+export interface MappedSecrets {
+  readonly headerNames: readonly string[];
+  /** @throws GatewayError `secret_unavailable`, also for values that are no headers; its reason names the fields */
+  readonly readHeaders: (freshness: Freshness) => Promise<Readonly<Record<string, string>>>;
+  /** Undefined when it is no mapped one. */
+  readonly readClientSecret: ReadSecret | undefined;
+}
+
+export function mappedSecrets(values: SecretValues, mappings: readonly LoadedMapping[]): MappedSecrets {
+  const read = async (part: readonly LoadedMapping[], freshness: Freshness): Promise<SecretFieldValues> =>
+    freshness === 'fresh' ? values.readAgain(part) : values.read(part);
+  const ofHeaders = mappings.filter(({ targetField }) => headerOf(targetField) !== undefined);
+  const ofClient = mappings.filter(({ targetField }) => targetField === CLIENT_SECRET);
+  return {
+    headerNames: ofHeaders.map(({ targetField }) => headerOf(targetField) ?? ''),
+    readHeaders: async (freshness) => (ofHeaders.length === 0 ? {} : toHeaders(await read(ofHeaders, freshness))),
+    readClientSecret:
+      ofClient.length === 0 ? undefined : async (freshness) => toClientSecret(await read(ofClient, freshness)),
+  };
+}
+
+function toHeaders(values: SecretFieldValues): Readonly<Record<string, string>> {
+  const broken = [...values].filter(([, value]) => valueProblem(value) !== undefined).map(([field]) => field);
+  if (broken.length > 0) throw notValid(broken);
+  return Object.fromEntries([...values].map(([field, value]) => [headerOf(field) ?? '', String(value)]));
+}
+
+function toClientSecret(values: SecretFieldValues): string {
+  const secret = values.get(CLIENT_SECRET);
+  if (typeof secret === 'string' && secret !== '' && secret.length <= MAX_CLIENT_SECRET_CHARACTERS) return secret;
+  throw notValid([CLIENT_SECRET]);
+}
+
+function notValid(fields: readonly string[]): GatewayError {
+  const reason = `with the values of its secret references the MCP server is not valid: ${fields.join(', ')}`;
+  return new GatewayError('secret_unavailable', { reason });
+}

@@ -1,0 +1,26 @@
+import { access } from 'node:fs/promises';
+import { expect, it } from '@jest/globals';
+import { answerWithin } from './answer-within.js';
+
+const LIMIT_MS = 20;
+
+function keepBusy(ms: number): void {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < ms);
+}
+
+it('passes on an answer, or its refusal', async () => {
+  expect(await answerWithin(LIMIT_MS, Promise.resolve(7))).toBe(7);
+  await expect(answerWithin(LIMIT_MS, Promise.reject(new RangeError('no')))).rejects.toThrow(RangeError);
+});
+
+it('waits no longer than it should', async () => {
+  const never = new Promise<never>(() => undefined);
+  await expect(answerWithin(LIMIT_MS, never)).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+it('takes what arrived in time, and could only be read later', async () => {
+  const answer = answerWithin(LIMIT_MS, access('/'));
+  keepBusy(10 * LIMIT_MS);
+  expect(await answer).toBeUndefined();
+});

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestClock } from '../../test/support/test-clock.js';
+import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
+import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { usageDrift } from './drift.js';
+import { PostgresUsageStore } from './postgres-usage.store.js';
+import { batchParameters, USAGE_BATCH } from './usage-batch.js';
+import { UsageBucket } from './usage-bucket.entity.js';
+import { UsageBucketStore } from './usage-bucket.store.js';
+import { NO_OBSERVER } from './usage-observer.js';
+import type { Charge } from './usage-store.types.js';
+
+/** As many groups as a policy may have in one window. */
+const FULL = 100_000;
+const PAGE = 100;
+/** Groups that one statement makes: more would take the embedded database too long. */
+const AT_ONCE = 2_500;
+
+/** Groups from one number to another: group 1 has used 1, group 2 has used 2, and so on, each with its row in the books. */
+const FILL = `
+  WITH bucket AS (
+    INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, workspace_id, value_key,
+      unit, used, credit_limit)
+    SELECT $1, 'bucket-' || n, '2026-11', gen_random_uuid(), n, $2, NULL, 'metadata.user:' || n, 'cost', n, 1000000
+    FROM generate_series($3::integer, $4::integer) AS n
+    RETURNING id, used, organisation_id
+  )
+  INSERT INTO usage_adjustments (bucket_id, organisation_id, delta, epoch, actor_id, reason, at)
+  SELECT id, organisation_id, used, 0, 'test', 'filled', now() FROM bucket`;
+
+let dataSource: TollgateDataSource;
+let store: PostgresUsageStore;
+const policy = chargeOf({ policyId: randomUUID(), limit: 1_000_000n });
+const group = (number: number): Charge => ({
+  ...policy,
+  bucketHash: `bucket-${number}`,
+  valueKey: `metadata.user:${number}`,
+});
+
+beforeAll(async () => {
+  dataSource = await openDataSource();
+  await emptyUsage(dataSource);
+  store = new PostgresUsageStore(dataSource, new TestClock(), NO_OBSERVER);
+  // One short of full.
+  for (let first = 1; first < FULL; first += AT_ONCE) {
+    await dataSource.query(FILL, [policy.policyId, ORGANISATION, first, Math.min(first + AT_ONCE, FULL) - 1]);
+  }
+}, 120_000);
+
+afterAll(async () => {
+  await store.close();
+  await dataSource.query('TRUNCATE usage_buckets, usage_adjustments');
+  await emptyUsage(dataSource);
+  await dataSource.destroy();
+});
+
+async function kindFor(...charges: readonly Charge[]): Promise<string> {
+  const reservation = reservationOf(charges);
+  const { kind } = await store.reserve(reservation);
+  if (kind === 'admitted') await store.settle(settlementOf(reservation, { figures: cost(0n) }));
+  return kind;
+}
+
+/** What one batch with this admission reads of the counters: how often all of them, and how many rows by an index. */
+async function readFor(charge: Charge): Promise<{ wholeTable: number; rows: number }> {
+  const reservation = reservationOf([charge]);
+  const runner = dataSource.createQueryRunner();
+  await runner.startTransaction();
+  const soFar = async (): Promise<{ wholeTable: number; rows: number }> => {
+    const [row]: readonly { readonly seq_scan: string; readonly idx_tup_fetch: string }[] = await runner.query(
+      `SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'usage_buckets'`,
+    );
+    return { wholeTable: Number(row?.seq_scan), rows: Number(row?.idx_tup_fetch) };
+  };
+  try {
+    // What the connection did before may still be among the figures.
+    const before = await soFar();
+    await runner.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], FULL)]);
+    const after = await soFar();
+    return { wholeTable: after.wholeTable - before.wholeTable, rows: after.rows - before.rows };
+  } finally {
+    await runner.rollbackTransaction();
+    await runner.release();
+  }
+}
+
+describe(`a policy with ${FULL} groups`, () => {
+  it('takes the last one that it may have, and refuses the next', async () => {
+    expect(await kindFor(group(FULL))).toBe('admitted');
+    expect(await kindFor(group(FULL + 1))).toBe('crowded');
+    expect(await dataSource.getRepository(UsageBucket).countBy({ policyId: policy.policyId })).toBe(FULL);
+  });
+
+  it('refuses a crowd of new ones that come at once', async () => {
+    const kinds = await Promise.all(Array.from({ length: 200 }, (_, index) => kindFor(group(FULL + 1 + index))));
+    expect(new Set(kinds)).toEqual(new Set(['crowded']));
+  });
+
+  it('goes on counting those that it has: the first, the last and those between', async () => {
+    for (const number of [1, 2, FULL / 2, FULL - 1, FULL]) expect(await kindFor(group(number))).toBe('admitted');
+  });
+
+  it('lets no known group pass together with an unknown one', async () => {
+    expect(await kindFor(group(1), group(FULL + 1))).toBe('crowded');
+  });
+
+  it('does not stand in the way of the next window, or of another policy', async () => {
+    expect(await kindFor({ ...group(FULL + 1), windowId: '2026-12' })).toBe('admitted');
+    expect(await kindFor({ ...group(FULL + 1), policyId: randomUUID() })).toBe('admitted');
+  });
+
+  it.each([
+    { what: 'known', charge: group(777), statistics: 'without' },
+    { what: 'new', charge: group(FULL + 1), statistics: 'without' },
+    { what: 'known', charge: group(777), statistics: 'with' },
+    { what: 'new', charge: group(FULL + 1), statistics: 'with' },
+  ])('is not read from end to end for a $what group, $statistics statistics', async ({ charge, statistics }) => {
+    if (statistics === 'with') await dataSource.query('ANALYZE usage_buckets');
+    const { wholeTable, rows } = await readFor(charge);
+    expect(wholeTable).toBe(0);
+    // A handful: neither the whole policy nor a good part of it.
+    expect(rows).toBeLessThan(20);
+  });
+
+  it('has counters that are what the ledger adds up to', async () => {
+    expect(await usageDrift(dataSource)).toEqual([]);
+  });
+
+  describe('lists them', () => {
+    const window = { organisationId: ORGANISATION, policyId: policy.policyId, windowId: '2026-11' };
+    const filter = { limit: policy.limit, status: undefined, search: undefined, skip: 0, take: PAGE };
+    let buckets: UsageBucketStore;
+
+    beforeAll(() => {
+      buckets = new UsageBucketStore(dataSource.getRepository(UsageBucket));
+    });
+
+    it('page by page, the most used first', async () => {
+      const pages: number[] = [];
+      for (const skip of [0, PAGE, FULL / 2, FULL - PAGE, FULL - 1, FULL]) {
+        const [page, total] = await buckets.list(window, { ...filter, skip });
+        expect(total).toBe(FULL);
+        pages.push(...page.map(({ used }) => Number(used)));
+      }
+      const run = (from: number, length: number): readonly number[] =>
+        Array.from({ length }, (_, index) => from - index);
+      // The last one, which was admitted here, has used nothing.
+      expect(pages).toEqual([...run(FULL - 1, 2 * PAGE), ...run(FULL / 2 - 1, PAGE), ...run(PAGE - 1, PAGE), 0]);
+    });
+
+    it('by a part of their name, and by what is left', async () => {
+      const [found, count] = await buckets.list(window, { ...filter, search: 'user:9999' });
+      expect(count).toBe(1 + 10);
+      expect(found[0]?.valueKey).toBe('metadata.user:99999');
+      const [, exhausted] = await buckets.list(window, { ...filter, status: 'exhausted', limit: 99_990n });
+      expect(exhausted).toBe(10);
+    });
+
+    it('to nobody else', async () => {
+      expect(await buckets.list({ ...window, organisationId: randomUUID() }, filter)).toEqual([[], 0]);
+    });
+  });
+});

@@ -1,0 +1,288 @@
+// What is remembered of a server's tools when clients list them: behind their backs, and without ever taking back what an
+// administrator has decided.
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { JsonObject } from '../src/common/json/read.js';
+import { ToolListWatch } from '../src/mcp/inspection/tool-list-watch.js';
+import { McpServerTools, MAX_TOOLS } from '../src/mcp/servers/mcp-server.tools.js';
+import { eventually } from './support/eventually.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { connectClient } from './support/mcp-client.js';
+import { events, json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { startMcpServer, type McpSdkServer } from './support/mcp-servers.js';
+import { type Answer, jsonOf, send } from './support/send.js';
+import { addTenant } from './support/tenants.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+
+const HEADERS = {
+  'x-gateway-api-key': ADMIN_KEY,
+  accept: 'application/json, text/event-stream',
+  'content-type': 'application/json',
+};
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let raw: RawMcpServer;
+let sdk: McpSdkServer;
+
+beforeAll(async () => {
+  [gateway, raw, sdk] = await Promise.all([startTestApp(), startRawMcpServer(), startMcpServer()]);
+  admin = new GatewayClient(gateway.url);
+});
+
+afterEach(() => raw.forget());
+
+afterAll(async () => {
+  await gateway.close();
+  await Promise.all([raw.close(), sdk.close()]);
+});
+
+interface Registered {
+  readonly url: string;
+  readonly tools: string;
+  readonly id: string;
+}
+
+async function register(client = admin, endpoint = raw.endpoint): Promise<Registered> {
+  const slug = `s-${randomUUID()}`;
+  const { id } = await client.create('/v1/mcp-servers', { name: 'A server', slug, url: endpoint.href });
+  return { url: `${gateway.url}/${slug}/mcp`, tools: `/v1/mcp-servers/${String(id)}/tools`, id: String(id) };
+}
+
+function listing(tools: readonly unknown[], id: unknown = 1): object {
+  return { jsonrpc: '2.0', id, result: { tools } };
+}
+
+/** What the client got, when all that was in it has been remembered. */
+async function ask(url: string, body: unknown = LIST): Promise<Answer> {
+  const answer = await send(url, { headers: HEADERS, body: JSON.stringify(body) });
+  await flush();
+  return answer;
+}
+
+/** The exchange ends when the answer is sent, which may be after the client has it. */
+async function flush(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await gateway.app.get(ToolListWatch, { strict: false }).flush();
+}
+
+async function toolsOf({ tools }: Registered): Promise<readonly JsonObject[]> {
+  return admin.list(tools);
+}
+
+async function namesOf(server: Registered): Promise<readonly unknown[]> {
+  return (await toolsOf(server)).map(({ name }) => name);
+}
+
+describe('a list of tools that passes', () => {
+  it('is remembered, and the client gets the bytes of the server', async () => {
+    const server = await register();
+    const tools = [{ name: 'search', description: 'Finds', inputSchema: {} }, { name: 'create' }];
+    raw.answerWith(json(listing(tools)));
+    expect((await ask(server.url)).text).toBe(JSON.stringify(listing(tools)));
+    const seen_at = Math.floor(gateway.clock.now().getTime() / 1_000);
+    expect(await toolsOf(server)).toEqual([
+      { name: 'create', enabled: true, description: null, seen_at },
+      { name: 'search', enabled: true, description: 'Finds', seen_at },
+    ]);
+  });
+
+  it('is remembered when it comes as events, page by page, from the official server too', async () => {
+    const server = await register();
+    const list = JSON.stringify(listing([{ name: 'first' }]));
+    raw.answerWith(
+      events([': hello\n\n', 'id: 1\ndata: \n\n', `data: ${list.slice(0, 20)}`, `${list.slice(20)}\n\n`], 5),
+    );
+    await ask(server.url);
+    raw.answerWith(json(listing([{ name: 'second' }], 'page-2')));
+    await ask(server.url, { ...LIST, id: 'page-2', params: { cursor: 'n' } });
+    expect(await namesOf(server)).toEqual(['first', 'second']);
+
+    const official = await register(admin, sdk.endpoint);
+    const { client, close } = await connectClient(official.url, { 'x-gateway-api-key': ADMIN_KEY });
+    const { tools } = await client.listTools();
+    await close();
+    await flush();
+    expect(tools.length).toBeGreaterThan(1);
+    expect(new Set(await namesOf(official))).toEqual(new Set(tools.map(({ name }) => name)));
+  });
+
+  it('is not held back, and is remembered also when the client leaves before the stream ends', async () => {
+    const server = await register();
+    raw.answerWith(events([`data: ${JSON.stringify(listing([{ name: 'early' }]))}\n\n`], 0, false));
+    const text = await new Promise<string>((resolve, reject) => {
+      const asking = request(server.url, { method: 'POST', headers: HEADERS, agent: false }, (answer) => {
+        answer.once('data', (chunk: Buffer) => {
+          resolve(chunk.toString());
+          asking.destroy();
+        });
+        answer.on('error', () => undefined);
+      });
+      asking.on('error', reject).end(JSON.stringify(LIST));
+    });
+    expect(text).toContain('early');
+    await eventually(() => raw.received[0]?.closedEarlyAt !== undefined);
+    await flush();
+    expect(await namesOf(server)).toEqual(['early']);
+  });
+
+  it('takes nothing away and enables nothing, whatever one caller is shown', async () => {
+    const server = await register();
+    await admin.put(server.tools, { tools: [{ name: 'delete', enabled: false }] });
+    raw.answerWith(
+      json(
+        listing([
+          { name: 'search', description: 'old' },
+          { name: 'delete', description: 'Deletes' },
+        ]),
+      ),
+    );
+    // A disabled tool does not reach the client, and is seen all the same.
+    expect((await ask(server.url)).text).not.toContain('delete');
+    raw.answerWith(json(listing([{ name: 'search', description: 'new' }, { name: 'of-bob' }])));
+    await ask(server.url);
+    raw.answerWith(json(listing([])));
+    await ask(server.url);
+    expect(await toolsOf(server)).toMatchObject([
+      { name: 'delete', enabled: false, description: 'Deletes' },
+      { name: 'of-bob', enabled: true },
+      { name: 'search', enabled: true, description: 'new' },
+    ]);
+  });
+
+  it('is written when something is new in it, and else once an hour', async () => {
+    const server = await register();
+    const versions = async (): Promise<unknown> =>
+      gateway.dataSource.query('SELECT name, xmin::text FROM mcp_server_tools WHERE server_id = $1 ORDER BY name', [
+        server.id,
+      ]);
+    raw.answerWith(json(listing([{ name: 'a' }, { name: 'b' }])));
+    await ask(server.url);
+    const first = await versions();
+    for (const id of [1, 1, 1]) await ask(server.url, { ...LIST, id });
+    expect(await versions()).toEqual(first);
+    // The page of another caller, in which one tool is known and one is not.
+    raw.answerWith(json(listing([{ name: 'a' }, { name: 'c' }])));
+    await ask(server.url);
+    expect(await versions()).toEqual([...Object(first), expect.objectContaining({ name: 'c' })]);
+    gateway.clock.advance(HOUR_MS);
+    await ask(server.url);
+    expect((await toolsOf(server)).map(({ seen_at }) => seen_at)).toEqual([
+      Math.floor(gateway.clock.now().getTime() / 1_000),
+      Math.floor(gateway.clock.now().getTime() / 1_000) - HOUR_MS / 1_000,
+      Math.floor(gateway.clock.now().getTime() / 1_000),
+    ]);
+  });
+
+  it('is looked at so many times a minute and no more', async () => {
+    const server = await register();
+    const names = Array.from({ length: 40 }, (_none, index) => `tool-${String(index).padStart(2, '0')}`);
+    for (const name of names) {
+      raw.answerWith(json(listing([{ name }])));
+      await send(server.url, { headers: HEADERS, body: JSON.stringify(LIST) });
+    }
+    await flush();
+    expect(await namesOf(server)).toEqual(names.slice(0, 32));
+    gateway.clock.advance(MINUTE_MS);
+    await ask(server.url);
+    expect(await namesOf(server)).toEqual([...names.slice(0, 32), 'tool-39']);
+  });
+
+  it('that cannot be written costs nothing but a line in the log, and is written the next time', async () => {
+    const server = await register();
+    raw.answerWith(json(listing([{ name: 'unwritten-tool' }])));
+    const spy = jest.spyOn(gateway.app.get(McpServerTools, { strict: false }), 'note');
+    spy.mockRejectedValueOnce(new Error('unwritten-tool'));
+    expect((await ask(server.url)).status).toBe(200);
+    expect(await namesOf(server)).toEqual([]);
+    expect(gateway.log()).toContain('mcp_tools_not_noted');
+    expect(gateway.log()).not.toContain('unwritten-tool');
+    await ask(server.url);
+    spy.mockRestore();
+    expect(await namesOf(server)).toEqual(['unwritten-tool']);
+  });
+});
+
+describe('not remembered is', () => {
+  const TOOLS = [{ name: 'x' }];
+  const gzip = { 'content-encoding': 'gzip' };
+
+  it.each<[string, ReturnType<typeof json>, unknown]>([
+    [
+      'what is no JSON',
+      plain(200, { 'content-type': 'application/json' }, '{"id":1,"result":{"tools":[{"name":"x"}]'),
+      LIST,
+    ],
+    ['an error', json({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } }), LIST],
+    ['a result that is an error', json({ id: 1, result: { isError: true, tools: TOOLS } }), LIST],
+    ['the answer to another request', json(listing(TOOLS, 2)), LIST],
+    ['an answer with another status', json(listing(TOOLS), 500), LIST],
+    ['an answer of another type', plain(200, { 'content-type': 'text/plain' }, JSON.stringify(listing(TOOLS))), LIST],
+    ['a compressed answer', json(listing(TOOLS), 200, gzip), LIST],
+    ['what a tool says', json(listing(TOOLS)), { ...LIST, method: 'tools/call', params: { name: 'x' } }],
+    ['what answers no request', json(listing(TOOLS)), { jsonrpc: '2.0', method: 'tools/list' }],
+    ['what answers an ambiguous request', json(listing(TOOLS)), undefined],
+  ])('%s', async (_what, answer, body) => {
+    const server = await register();
+    raw.answerWith(answer);
+    const twice = '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"tools/list"}';
+    await send(server.url, { headers: HEADERS, body: body === undefined ? twice : JSON.stringify(body) });
+    await flush();
+    expect(raw.received).toHaveLength(1);
+    expect(await namesOf(server)).toEqual([]);
+  });
+
+  it('more than so many tools, over all lists', async () => {
+    const server = await register();
+    const many = Array.from({ length: 10_000 }, (_none, index) => ({ name: `tool-${index}` }));
+    raw.answerWith(json(listing(many)));
+    expect(jsonOf(await ask(server.url))).toEqual(listing(many));
+    expect(await toolsOf(server)).toHaveLength(MAX_TOOLS);
+    raw.answerWith(json(listing([{ name: 'one-more' }, { name: 'tool-7', description: 'described' }])));
+    await ask(server.url);
+    const tools = await toolsOf(server);
+    expect(tools).toHaveLength(MAX_TOOLS);
+    expect(tools).toContainEqual(expect.objectContaining({ name: 'tool-7', description: 'described' }));
+  });
+
+  it('a list that is too long, which passes all the same', async () => {
+    const server = await register();
+    const list = listing([{ name: 'x'.repeat(1024 * 1024) }, { name: 'short' }]);
+    raw.answerWith(json(list));
+    expect((await ask(server.url)).text).toBe(JSON.stringify(list));
+    expect(await namesOf(server)).toEqual([]);
+  });
+
+  it('a tool whose name no column can hold; others beside it are', async () => {
+    const server = await register();
+    const description = `a\0b\ud800${'x'.repeat(5_000)}`;
+    const names = ['', 'x'.repeat(256), 'nul\0', 'half\ud800', '__proto__', 'constructor', "'; DROP TABLE x"];
+    raw.answerWith(json(listing(names.map((name) => ({ name, description })))));
+    expect((await ask(server.url)).status).toBe(200);
+    const tools = await toolsOf(server);
+    expect(new Set(tools.map(({ name }) => name))).toEqual(new Set(["'; DROP TABLE x", '__proto__', 'constructor']));
+    expect(String(tools[0]?.['description'])).toMatch(/^a\uFFFDb\uFFFDx+$/);
+    expect(String(tools[0]?.['description'])).toHaveLength(4_096);
+  });
+
+  it('anything at the server of another tenant, or at one that is gone', async () => {
+    const other = await addTenant(gateway, `lists-${randomUUID()}`);
+    const theirs = await register(other.client);
+    const ours = await register();
+    raw.answerWith(json(listing([{ name: 'ours' }])));
+    await ask(ours.url);
+    expect((await ask(theirs.url)).status).toBe(404);
+    expect(await other.client.list(theirs.tools)).toEqual([]);
+    const rows = gateway.app.get(McpServerTools, { strict: false });
+    const { organisation_id } = await admin.read('/v1/workspaces/default');
+    await rows.note({ id: theirs.id, organisationId: String(organisation_id) }, [{ name: 'smuggled' }]);
+    await rows.note({ id: randomUUID(), organisationId: other.organisationId }, [{ name: 'nowhere' }]);
+    expect(await other.client.list(theirs.tools)).toEqual([]);
+    await rows.note({ id: theirs.id, organisationId: other.organisationId }, [{ name: 'own' }]);
+    expect(await other.client.list(theirs.tools)).toMatchObject([{ name: 'own' }]);
+  });
+});

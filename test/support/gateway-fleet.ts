@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DataSource } from 'typeorm';
+import { readString } from '../../src/common/json/read.js';
+import { openDataSource } from '../../src/usage/__fixtures__/postgres-harness.js';
+import { UsageBucket } from '../../src/usage/usage-bucket.entity.js';
+import { UsageEvent } from '../../src/usage/usage-event.entity.js';
+import { UsageReservation } from '../../src/usage/usage-reservation.entity.js';
+import { eventually } from './eventually.js';
+import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.js';
+import { GatewayClient } from './gateway-client.js';
+import { GatewayProcess } from './gateway-process.js';
+import { makeOwnDatabase, type OwnDatabase } from './own-database.js';
+import { send } from './send.js';
+import { ADMIN_KEY, ENCRYPTION_KEY } from './test-app.js';
+import { REQUEST, scored } from './usage-gateway.js';
+
+const LEASE_MS = 2_000;
+/** In which every gateway has read the policies again. */
+const POLICIES_KNOWN_MS = 6_000;
+export const POLICIES = '/v1/policies/usage-limits';
+
+const slowly: Reply = (response, call) => void setTimeout(() => scored()(response, call), 5 + Math.random() * 30);
+
+interface Member {
+  readonly process: GatewayProcess;
+  readonly url: string;
+}
+
+interface CallOptions {
+  /** The gateway that is asked, by its number; any, unless told. */
+  readonly from?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** What reached the provider, against what the ledger says of it. Calls are named by their trace. */
+export interface Reckoning {
+  readonly reached: readonly string[];
+  /** That reached it, and are not in the ledger exactly once. */
+  readonly miscounted: readonly string[];
+  /** Settled in the ledger, without having reached it. */
+  readonly invented: readonly string[];
+  /** Presumed spent, without having reached it. */
+  readonly unsent: readonly string[];
+}
+
+/** Built gateways as processes of their own, on one new database, before one provider. */
+export class GatewayFleet {
+  private known: ReadonlySet<string> = new Set();
+
+  private constructor(
+    readonly books: DataSource,
+    readonly provider: FakeProvider,
+    private readonly database: OwnDatabase,
+    private readonly folder: string,
+    private readonly start: () => Promise<Member>,
+    private readonly members: Member[],
+    private readonly virtualKey: string,
+  ) {}
+
+  /** @param server PostgreSQL, on which it makes a database of its own */
+  static async start(size: number, server: string, more: Readonly<Record<string, string>> = {}): Promise<GatewayFleet> {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-usage-'));
+    const [database, provider] = await Promise.all([makeOwnDatabase(server), startFakeProvider()]);
+    const settings = {
+      DATABASE_URL: database.url,
+      TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+      TOLLGATE_ADMIN_KEY: ADMIN_KEY,
+      EGRESS_ALLOW: '127.0.0.1',
+      USAGE_LEASE_MS: String(LEASE_MS),
+      LOG_LEVEL: 'error',
+      ...more,
+    };
+    const start = async (): Promise<Member> => {
+      const process = new GatewayProcess(settings, folder);
+      return { process, url: await process.url() };
+    };
+    const first = await start();
+    const members = [first, ...(await Promise.all(Array.from({ length: size - 1 }, start)))];
+    const books = await openDataSource(database.url);
+    const config = { base_url: provider.url };
+    const key = { name: 'cohere', provider: 'cohere', key: 'provider-key', config };
+    const { slug } = await new GatewayClient(first.url).create('/v1/virtual-keys', key);
+    provider.replyWith(slowly);
+    return new GatewayFleet(books, provider, database, folder, start, members, readString(slug, 'slug'));
+  }
+
+  get size(): number {
+    return this.members.length;
+  }
+
+  client(number = 0): GatewayClient {
+    return new GatewayClient(this.members[number]?.url ?? '');
+  }
+
+  /** The status; 0 when the gateway died. */
+  async call(traceId: string, { from = this.anyone(), metadata = {} }: CallOptions = {}): Promise<number> {
+    const headers = {
+      'content-type': 'application/json',
+      'x-gateway-api-key': ADMIN_KEY,
+      'x-gateway-virtual-key': this.virtualKey,
+      'x-gateway-trace-id': traceId,
+      'x-gateway-metadata': JSON.stringify(metadata),
+    };
+    const url = `${this.members[from]?.url}/v1/rerank`;
+    return send(url, { body: JSON.stringify(REQUEST), headers }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  }
+
+  /** Makes a policy for all calls, and waits until every gateway goes by it. Answers its id. */
+  async limit(fields: object): Promise<string> {
+    const policy = { conditions: [{ key: 'endpoint', value: 'rerank' }], type: 'cost', ...fields };
+    const { id } = await this.client().create(POLICIES, policy);
+    await new Promise((resolve) => setTimeout(resolve, POLICIES_KNOWN_MS));
+    await Promise.all(this.members.map((_member, from) => this.call(randomUUID(), { from })));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return readString(id, 'id');
+  }
+
+  /** Kills one at random, without a warning, and starts another in its place. */
+  async killOne(): Promise<void> {
+    const victim = this.anyone();
+    await this.members[victim]?.process.kill();
+    this.members[victim] = await this.start();
+  }
+
+  /** A counter of Prometheus, of each gateway. */
+  metric(name: string): Promise<readonly number[]> {
+    return Promise.all(
+      this.members.map(async (_member, number) => {
+        const { text } = await this.client(number).get('/metrics');
+        const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+        return Number(line?.slice(name.length + 1) ?? 0);
+      }),
+    );
+  }
+
+  /** Waits until no call is under way, or presumed to be. Answers the buckets that hold something back all the same. */
+  async atRest(): Promise<readonly UsageBucket[]> {
+    await eventually(async () => (await this.books.getRepository(UsageReservation).count()) === 0, 60_000);
+    const buckets = await this.books.getRepository(UsageBucket).find();
+    return buckets.filter(({ reserved }) => reserved !== '0');
+  }
+
+  /** Only calls from now on are reckoned. */
+  async forget(): Promise<void> {
+    this.provider.forget();
+    this.known = new Set((await this.books.getRepository(UsageEvent).find()).map(({ id }) => id));
+  }
+
+  async reckon(): Promise<Reckoning> {
+    const rows = (await this.books.getRepository(UsageEvent).find()).filter(({ id }) => !this.known.has(id));
+    const reached = this.provider.calls.map(({ headers }) => String(headers['traceparent']).split('-')[1] ?? '');
+    const arrivals = new Set(reached);
+    const counted = new Map<string, number>();
+    const traces = rows.map(({ traceId, status }) => ({ trace: traceId.replaceAll('-', ''), status }));
+    for (const { trace } of traces) counted.set(trace, (counted.get(trace) ?? 0) + 1);
+    const absent = traces.filter(({ trace }) => !arrivals.has(trace));
+    const absentAs = (wanted: string): readonly string[] =>
+      absent.filter(({ status }) => status === wanted).map(({ trace }) => trace);
+    return {
+      reached,
+      miscounted: reached.filter((trace) => counted.get(trace) !== 1),
+      invented: absentAs('settled'),
+      unsent: absentAs('presumed'),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.members.map(({ process }) => process.kill()));
+    await Promise.all([this.books.destroy(), this.provider.close()]);
+    await this.database.drop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private anyone(): number {
+    return Math.floor(Math.random() * this.size);
+  }
+}
