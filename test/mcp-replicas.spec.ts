@@ -1,7 +1,7 @@
 // Two gateways on one PostgreSQL behind a balancer that sends every request to the next one: no replica may know anything
 // of a session that the other does not.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from './support/eventually.js';
 import { EventReader } from './support/event-reader.js';
@@ -10,6 +10,7 @@ import { callTool, type ConnectedClient, connectClient } from './support/mcp-cli
 import { McpReplicas } from './support/mcp-replicas.js';
 import { type McpSdkServer, startMcpServer } from './support/mcp-servers.js';
 import { type Answer, jsonOf, send } from './support/send.js';
+import { databaseServer, onServer } from './support/services.js';
 
 const FIRST_SECRET = 'a'.repeat(32);
 const SECOND_SECRET = 'b'.repeat(32);
@@ -20,9 +21,6 @@ const ACCEPT = { accept: 'application/json, text/event-stream', 'content-type': 
 
 // Some ten starts of a gateway, several seconds each on a busy machine.
 jest.setTimeout(120_000);
-
-const { DATABASE_URL: server } = process.env;
-const onServer = server === undefined ? describe.skip : describe;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -38,7 +36,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
 
   beforeAll(async () => {
     [replicas, sdk] = await Promise.all([
-      McpReplicas.start(server ?? '', [OLD, OLD]),
+      McpReplicas.start(databaseServer ?? '', [OLD, OLD]),
       startMcpServer({ resumable: true }),
     ]);
     admin = new GatewayClient(replicas.url);

@@ -3,7 +3,7 @@ import { UsageDriftMonitor } from '../src/usage/usage-drift.monitor.js';
 import { UsageHousekeepingService } from '../src/usage/usage-housekeeping.service.js';
 import { eventually } from './support/eventually.js';
 import { silence } from './support/fake-provider.js';
-import { redisServer } from './support/services.js';
+import { onRedis } from './support/services.js';
 import { COST, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 let gateway: UsageGateway;
@@ -33,11 +33,8 @@ it('decisions and batches are counted', async () => {
   expect(await metric('gateway_usage_dropped_total')).toBe(0);
 });
 
-const withRedis = redisServer === undefined ? it.skip : it;
-
-withRedis(
-  'refusals that were remembered are counted, among the decisions and by themselves (needs REDIS_URL)',
-  async () => {
+onRedis('with Redis (needs REDIS_URL)', () => {
+  it('refusals that were remembered are counted, among the decisions and by themselves', async () => {
     const names = ['gateway_limit_decisions_total{result="exceeded"}', 'gateway_limit_refusals_remembered_total'];
     const [exceeded = 0, remembered = 0] = await Promise.all(names.map(metric));
     await gateway.limit({ credit_limit: COST });
@@ -53,8 +50,8 @@ withRedis(
     expect(new Set(refusals.map((refusal) => JSON.stringify(errorOf(refusal)['details']))).size).toBe(1);
     expect(await metric('gateway_limit_decisions_total{result="exceeded"}')).toBe(exceeded + refusals.length);
     expect(await metric('gateway_limit_refusals_remembered_total')).toBeLessThan(remembered + refusals.length);
-  },
-);
+  });
+});
 
 it('a reservation that is left open is seen, and charged when its lease is over', async () => {
   const housekeeping = gateway.app.app.get(UsageHousekeepingService, { strict: false });

@@ -10,7 +10,7 @@ import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
 import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-harness.js';
 import { openRedis, type TestRedis } from './__fixtures__/redis-harness.js';
 import type { TestedStore } from './__fixtures__/store-harness.js';
-import { StubRedis } from './__fixtures__/stub-redis.js';
+import { FaultyRedis } from './__fixtures__/faulty-redis.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import { MemoryUsageStore } from './memory-usage.store.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
@@ -380,22 +380,22 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
 });
 
 describe('a Redis that is of no use', () => {
-  let stub: StubRedis;
+  let redis: FaultyRedis;
   let warnings: object[];
 
   beforeEach(() => {
     warnings = [];
   });
 
-  afterEach(() => stub.close());
+  afterEach(() => redis.close());
 
   async function open(error: string | undefined, options: RefusalMemoryOptions = {}): Promise<RedisUsageStore> {
-    stub = new StubRedis(error);
+    redis = new FaultyRedis(error);
     const logger = { warn: (line: object) => warnings.push(line) };
-    const memory = new RefusalMemory(await stub.client(), logger, options);
+    const memory = new RefusalMemory(await redis.client(), logger, options);
     return new RedisUsageStore(new MemoryUsageStore(new TestClock()), memory, NO_OBSERVER);
   }
-  const commands = (): number => stub.received.split('*').length - 1;
+  const commands = (): number => redis.received.split('*').length - 1;
 
   it('that never answers keeps no call waiting for ever, and is left alone for a while', async () => {
     const store = await open(undefined, { pauseMs: 60_000 });
@@ -415,7 +415,7 @@ describe('a Redis that is of no use', () => {
     expect(await store.reset(charge, ADJUSTMENT)).toBe(true);
     expect((await store.reserve(reservationOf([charge]))).kind).toBe('admitted');
     // Tried although the call before had failed: on a Redis that speaks again the refusal must not live on.
-    expect(stub.received).toMatch(/set\r\n[^*]*reset\r\n/);
+    expect(redis.received).toMatch(/set\r\n[^*]*reset\r\n/);
   });
 
   it.each(['READONLY You can not write', 'LOADING Redis is loading', 'NOAUTH Authentication required', 'MOVED 1 a:1'])(

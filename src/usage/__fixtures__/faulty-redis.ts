@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 
 /** Accepts connections of Redis clients, and answers nothing, or an error to whatever is sent. */
-export class StubRedis {
+export class FaultyRedis {
   /** What clients sent. */
   received = '';
   private readonly sockets = new Set<Socket>();
