@@ -39,7 +39,7 @@ export class VirtualKeysService {
     const shared = principal.workspaceId === null && dto.workspace_id === undefined;
     const workspaceId = shared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
     return withFreeSlug(dto.slug, dto.name, (slug) =>
-      this.store.rows.manager.transaction((manager) => this.insert(manager, principal, { workspaceId, slug }, dto)),
+      this.store.manager.transaction((manager) => this.insert(manager, principal, { workspaceId, slug }, dto)),
     );
   }
 
@@ -71,7 +71,7 @@ export class VirtualKeysService {
 
   async update(principal: Principal, ref: string, dto: UpdateVirtualKeyDto): Promise<VirtualKeyResponse> {
     const { name, description } = dto;
-    const saved = await this.store.rows.manager.transaction(async (manager) => {
+    const saved = await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
       const sealed = this.resealed(row, dto, mappings);
@@ -85,7 +85,7 @@ export class VirtualKeysService {
   }
 
   async delete(principal: Principal, ref: string): Promise<void> {
-    await this.store.rows.manager.transaction(async (manager) => {
+    await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       await this.store.remove(manager, row);
       await this.audit.record(manager, principal, entryOf('delete', row, []));

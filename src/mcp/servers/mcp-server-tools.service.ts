@@ -23,7 +23,7 @@ export class McpServerToolsService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<readonly McpServerTool[]> {
-    const id = await this.store.rows.manager.transaction(async (manager) => {
+    const id = await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       await this.tools.setEnabled(manager, row.id, dto.tools);
       await this.audit.record(manager, principal, entryOf('update', row, ['tools']));

@@ -100,7 +100,7 @@ export class McpServerDirectory {
   }
 
   private async load({ address, tenant }: Lookup): Promise<readonly UsableMcpServer[]> {
-    const { manager } = this.store.rows;
+    const { manager } = this.store;
     const where = await placesOf(manager, address, tenant);
     if (where.length === 0) return [];
     const rows = await manager.find(McpServer, {

@@ -40,7 +40,7 @@ export class McpServersService {
     const mappings = dto.secret_mappings ?? [];
     const columns = this.definitions.toColumns({ id, organisationId }, newSettings(dto, readTargets(mappings, dto)));
     const saved = await withFreeSlug(dto.slug, slugSource(name), (slug) =>
-      this.store.rows.manager.transaction(async (manager) => {
+      this.store.manager.transaction(async (manager) => {
         const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
         const row = await this.store.save(manager, manager.create(McpServer, fields), mappings);
         await this.audit.record(manager, principal, entryOf('create', row, Object.keys(withoutUndefined(dto))));
@@ -61,7 +61,7 @@ export class McpServersService {
 
   async update(principal: Principal, ref: string, dto: UpdateMcpServerDto): Promise<McpServerResponse> {
     const { name, description } = dto;
-    const saved = await this.store.rows.manager.transaction(async (manager) => {
+    const saved = await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
       const mapped = mappings === undefined ? keepTargets(row.secretMappings, dto) : readTargets(mappings, dto);
@@ -76,7 +76,7 @@ export class McpServersService {
   }
 
   async delete(principal: Principal, ref: string): Promise<void> {
-    await this.store.rows.manager.transaction(async (manager) => {
+    await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       await this.store.remove(manager, row);
       await this.audit.record(manager, principal, entryOf('delete', row, []));

@@ -1,0 +1,118 @@
+import type { EntityManager } from 'typeorm';
+import { onlyRow } from '../access/only-row.js';
+import type { Principal } from '../access/principal.js';
+import { refWhere, tenantWhere } from '../access/tenant-where.js';
+import { toSkipTake } from '../common/pagination/list.js';
+import type { PageQuery } from '../common/pagination/page.query.js';
+import type { SecretMappingDto } from './dto/secret-mapping.dto.js';
+import type { MappedField, SecretOwnerType } from './secret-mapping.entity.js';
+import type { SecretMappingsService, SecretOwner } from './secret-mappings.service.js';
+
+/** What all resources have whose fields may take their values from secret references. */
+export interface MappedRow {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly workspaceId: string | null;
+  readonly slug: string;
+  secretMappings: readonly MappedField[];
+}
+
+type Tenant = ReturnType<typeof tenantWhere>;
+
+interface PageOptions {
+  readonly select: object;
+  readonly where: Tenant;
+  readonly order: { readonly createdAt: 'DESC'; readonly id: 'DESC' };
+  readonly skip: number;
+  readonly take: number;
+}
+
+interface ReferenceOptions {
+  readonly select: object;
+  readonly where: Tenant & ReturnType<typeof refWhere>;
+  readonly take: number;
+  readonly lock?: RowLock | undefined;
+}
+
+interface RowLock {
+  readonly mode: 'pessimistic_write';
+}
+
+/** As much of TypeORM's `Repository<Row>` as is used here: for a type that is not known yet its own cannot be called. */
+interface Rows<Row> {
+  readonly manager: EntityManager;
+  save(row: Row): Promise<Row>;
+  delete(where: { readonly id: string; readonly organisationId: string }): Promise<unknown>;
+  find(options: ReferenceOptions): Promise<Row[]>;
+  findAndCount(options: PageOptions): Promise<[Row[], number]>;
+}
+
+interface Resource<Row> {
+  readonly type: SecretOwnerType;
+  /** The rows within this transaction. */
+  readonly rowsOf: (manager: EntityManager) => Rows<Row>;
+  /** All columns, also those that queries leave out unless they are named. */
+  readonly select: object;
+  /** What callers of a whole organisation are told of a slug that several workspaces have. */
+  readonly ambiguous: string;
+}
+
+/** Reads and writes the rows of one resource, always within a tenant, each together with its secret mappings. */
+export abstract class MappedResourceStore<Row extends MappedRow> {
+  protected constructor(
+    readonly manager: EntityManager,
+    private readonly mappings: SecretMappingsService,
+    private readonly resource: Resource<Row>,
+  ) {}
+
+  /**
+   * Writes a row, and the mappings when some are given; none are needed for what they are now.
+   * @throws GatewayError `validation_failed` for secret references that the resource may not use
+   */
+  async save(manager: EntityManager, row: Row, mappings?: readonly SecretMappingDto[]): Promise<Row> {
+    const saved = await this.resource.rowsOf(manager).save(row);
+    if (mappings !== undefined) {
+      saved.secretMappings = await this.mappings.replace(manager, this.ownerOf(saved), mappings);
+    }
+    return saved;
+  }
+
+  async remove(manager: EntityManager, row: Row): Promise<void> {
+    await this.mappings.remove(manager, this.ownerOf(row));
+    await this.resource.rowsOf(manager).delete({ id: row.id, organisationId: row.organisationId });
+  }
+
+  async list(principal: Principal, page: PageQuery): Promise<[Row[], number]> {
+    return this.resource.rowsOf(this.manager).findAndCount({
+      select: this.resource.select,
+      where: tenantWhere(principal),
+      order: { createdAt: 'DESC', id: 'DESC' },
+      ...toSkipTake(page),
+    });
+  }
+
+  /**
+   * One row that the caller manages.
+   * @throws GatewayError `not_found`, or `conflict` when a slug names rows of several workspaces
+   */
+  async get(principal: Principal, ref: string): Promise<Row> {
+    return this.findOnly(this.manager, principal, ref);
+  }
+
+  /** The same in a transaction, until whose end nobody else changes the row. */
+  async getForChange(manager: EntityManager, principal: Principal, ref: string): Promise<Row> {
+    const { id } = await this.findOnly(manager, principal, ref, { mode: 'pessimistic_write' });
+    // Read after the lock: of what another change had just written, that statement may have seen the row alone.
+    return this.findOnly(manager, principal, id);
+  }
+
+  private async findOnly(manager: EntityManager, principal: Principal, ref: string, lock?: RowLock): Promise<Row> {
+    const { rowsOf, select, ambiguous } = this.resource;
+    const where = { ...refWhere(ref), ...tenantWhere(principal) };
+    return onlyRow(await rowsOf(manager).find({ select, where, take: 2, lock }), ambiguous);
+  }
+
+  private ownerOf({ id, slug, organisationId, workspaceId }: Row): SecretOwner {
+    return { type: this.resource.type, id, slug, organisationId, workspaceId };
+  }
+}
