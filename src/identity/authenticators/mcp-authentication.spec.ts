@@ -4,6 +4,7 @@ import { generateApiKey } from '../../api-keys/api-key-format.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { loadConfig } from '../../config/environment.js';
+import { PRINCIPAL } from '../__fixtures__/principal.js';
 import type { McpCaller } from '../claims/mcp-caller.js';
 import type { JwtValidation, JwtValidationFields, McpServerIdentity } from '../config/identity-config.js';
 import { toJwtValidation } from '../config/to-jwt-validation.js';
@@ -23,17 +24,6 @@ const ISSUER = 'https://login.example.com';
 const OAUTH_ISSUER = 'https://auth.example.com';
 const RESOURCE = 'https://mcp.example.com/search/mcp';
 const METADATA = 'https://mcp.example.com/.well-known/oauth-protected-resource/search/mcp';
-const PRINCIPAL: Principal = {
-  kind: 'api_key',
-  id: 'key-1',
-  organisationId: 'org-1',
-  workspaceId: 'ws-1',
-  scopes: new Set(['mcp.invoke']),
-  user: null,
-  enforcedMetadata: {},
-  defaultMetadata: {},
-  rateLimits: [],
-};
 const OWNERS: Readonly<Record<string, Principal>> = {
   [KEY]: PRINCIPAL,
   [USER_KEY]: { ...PRINCIPAL, id: 'key-2', user: { user_id: 'u-42', email: 'ann@example.com', sub: 'ann' } },

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
-import type { Principal } from '../../access/principal.js';
 import { generateApiKey } from '../../api-keys/api-key-format.js';
+import { PRINCIPAL } from '../__fixtures__/principal.js';
 import type { McpCaller } from '../claims/mcp-caller.js';
 import type { UserIdentityForwarding } from '../config/identity-config.js';
 import { IdentityTokenCache } from '../jwt/identity-token.cache.js';
@@ -19,17 +19,6 @@ const keys = new SigningKeys({
     generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
   ),
 });
-const PRINCIPAL: Principal = {
-  kind: 'api_key',
-  id: 'key-1',
-  organisationId: 'org-1',
-  workspaceId: 'ws-1',
-  scopes: new Set(['mcp.invoke']),
-  user: null,
-  enforcedMetadata: {},
-  defaultMetadata: {},
-  rateLimits: [],
-};
 const CALLER: McpCaller = {
   kind: 'external',
   principal: PRINCIPAL,

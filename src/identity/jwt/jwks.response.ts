@@ -1,6 +1,5 @@
-import type { PublicJwk } from './public-jwk.js';
-
-export class JwkResponse implements PublicJwk {
+/** A signature key as the key set shows it, and nothing else (RFC 7517, section 4). */
+export class JwkResponse {
   readonly kty: 'RSA';
   /** Modulus. */
   readonly n: string;

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { readRsaPrivateKey, readRsaPublicKeys } from '../../common/crypto/rsa-pem.js';
 import type { IdentitySettings } from '../../config/identity-settings.js';
-import { type PublicJwk, toPublicJwk } from './public-jwk.js';
+import type { JwkResponse } from './jwks.response.js';
+import { toPublicJwk } from './public-jwk.js';
 
 /** The key that signs. */
 export interface SigningKey {
@@ -17,7 +18,7 @@ type KeySettings = Pick<IdentitySettings, 'JWT_PRIVATE_KEY' | 'JWT_PUBLIC_KEYS_P
  */
 export class SigningKeys {
   readonly current: SigningKey | undefined;
-  readonly published: readonly PublicJwk[];
+  readonly published: readonly JwkResponse[];
 
   constructor(settings: KeySettings) {
     const privateKey = settings.JWT_PRIVATE_KEY === undefined ? undefined : readRsaPrivateKey(settings.JWT_PRIVATE_KEY);
@@ -31,6 +32,6 @@ export class SigningKeys {
 }
 
 /** The same key may be in two settings while a rotation is under way. */
-function uniqueByKid(keys: readonly PublicJwk[]): readonly PublicJwk[] {
+function uniqueByKid(keys: readonly JwkResponse[]): readonly JwkResponse[] {
   return [...new Map(keys.map((key) => [key.kid, key])).values()];
 }
