@@ -6,12 +6,14 @@ export const ADMIT = `
     -- Admission.
     SELECT array_agg(k.unit ORDER BY k.place), array_agg(COALESCE(b.used, 0) ORDER BY k.place),
       array_agg(COALESCE(b.reserved, 0) ORDER BY k.place), array_agg(k.is_needed ORDER BY k.place),
-      array_agg(k.group_no ORDER BY k.place)
-    INTO b_unit, b_used, b_reserved, b_needed, b_group
+      array_agg(k.group_no ORDER BY k.place), array_agg(
+        CASE WHEN b.used > 0 AND (b.exhausted_at IS NULL OR b.credit_limit < k.credit_limit) THEN k.credit_limit END
+        ORDER BY k.place)
+    INTO b_unit, b_used, b_reserved, b_needed, b_group, b_limit
     FROM (
       SELECT *, dense_rank() OVER (ORDER BY policy_id, window_id)::integer AS group_no
-      FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (policy_id uuid, window_id varchar(16), unit text, is_needed boolean))
-        WITH ORDINALITY AS k(policy_id, window_id, unit, is_needed, place)
+      FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (policy_id uuid, window_id varchar(16), unit text, is_needed boolean,
+        credit_limit bigint)) WITH ORDINALITY AS k(policy_id, window_id, unit, is_needed, credit_limit, place)
     ) k LEFT JOIN usage_buckets b ON b.id = b_id[k.place];
     IF array_position(b_id, NULL) IS NOT NULL THEN
       SELECT array_agg(COALESCE(l.ordinal, 0) ORDER BY k.policy_id, k.window_id) INTO g_last
@@ -41,6 +43,11 @@ export const ADMIT = `
           WHEN p_charge_enforced[v_c] AND p_charge_amounts[v_c] > v_left - b_reserved[v_b] THEN 1
           ELSE 0 END;
         o_verdicts[v_c] := v_verdict;
+        -- Something is used and no more fits: the bucket is exhausted. The first refusal notes it, and no other.
+        IF v_verdict = 3 AND p_charge_limits[v_c] = b_limit[v_b] THEN
+          v_exhausted := v_exhausted || v_b;
+          b_limit[v_b] := NULL;
+        END IF;
         -- A policy that only watches refuses nobody; a bucket too many is not counted.
         IF p_charge_enforced[v_c] AND v_verdict > v_outcome THEN
           v_outcome := v_verdict;
@@ -84,10 +91,18 @@ export const ADMIT = `
     IF b_added <> '{}' THEN
       UPDATE usage_buckets b
       SET reserved = b.reserved + b_added[k.place], credit_limit = k.credit_limit, alert_threshold = k.alert_threshold,
+        threshold_reached_at = CASE WHEN k.alert_threshold <= b.alert_threshold THEN b.threshold_reached_at END,
+        exhausted_at = CASE WHEN k.credit_limit <= b.credit_limit THEN b.exhausted_at END,
         updated_at = now()
       FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (credit_limit bigint, alert_threshold bigint))
         WITH ORDINALITY AS k(credit_limit, alert_threshold, place)
       WHERE b.id = b_id[k.place] AND b_added[k.place] IS NOT NULL AND b_ordinal[k.place] IS NULL;
+    END IF;
+    IF v_exhausted <> '{}' THEN
+      PERFORM usage_set_lines(array_agg(b_id[k.place]), array_agg(k.credit_limit), array_agg(k.alert_threshold), true)
+      FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (credit_limit bigint, alert_threshold bigint))
+        WITH ORDINALITY AS k(credit_limit, alert_threshold, place)
+      WHERE k.place = ANY (v_exhausted);
     END IF;
     IF 0 = ANY (o_outcomes) THEN
       INSERT INTO usage_reservations (id, at, expires_at, ${NAMES}, ${FIGURES}, bucket_ids, units, amounts)

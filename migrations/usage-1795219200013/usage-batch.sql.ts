@@ -40,10 +40,13 @@ export const USAGE_BATCH = `
     b_reserved bigint[];
     b_group integer[];
     b_needed boolean[];
+    -- Its limit, if a refusal by it is to be noted.
+    b_limit bigint[];
     b_ordinal integer[] := '{}';
     b_added bigint[] := '{}';
     g_last integer[];
     v_known boolean[];
+    v_exhausted integer[] := '{}';
     v_count integer := jsonb_array_length(p_buckets);
     v_outcome smallint;
     v_verdict smallint;

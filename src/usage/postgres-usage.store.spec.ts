@@ -200,6 +200,60 @@ describe('batches', () => {
   });
 });
 
+describe('a refusal', () => {
+  /** Rows that one batch with this admission writes. */
+  async function writtenBy(reservation: Reservation): Promise<number> {
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const soFar = async (): Promise<number> => {
+      const [row]: readonly { readonly rows: number }[] = await runner.query(
+        'SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::integer AS rows FROM pg_stat_xact_user_tables',
+      );
+      return row?.rows ?? -1;
+    };
+    try {
+      const before = await soFar();
+      await runner.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], 10)]);
+      const written = (await soFar()) - before;
+      await runner.commitTransaction();
+      return written;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  it('writes nothing, except for the first one by a bucket that something is used of: a mark and an event', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const call = (): Reservation => reservationOf([charge], { estimate: cost(30n) });
+    expect(await writtenBy(reservationOf([charge], { estimate: cost(101n) }))).toBe(0);
+    for (let count = 0; count < 3; count += 1) {
+      const reservation = call();
+      await store.reserve(reservation);
+      await store.settle(settlementOf(reservation));
+    }
+    expect(await writtenBy(call())).toBe(2);
+    for (let count = 0; count < 3; count += 1) expect(await writtenBy(call())).toBe(0);
+    expect(await seen.bucket(charge)).toEqual({ used: 90n, reserved: 0n, epoch: 0 });
+  });
+
+  it('is noted under the limit that it was refused by, also where a batch knows another', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const first = reservationOf([charge], { estimate: cost(90n) });
+    await store.reserve(first);
+    await store.settle(settlementOf(first));
+    const raised = { ...charge, limit: 200n };
+    const outcomes = await reserveAll(store, [
+      reservationOf([charge], { estimate: cost(30n) }),
+      reservationOf([raised], { estimate: cost(30n) }),
+    ]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['exceeded', 'admitted']);
+    expect(await seen.alerts()).toEqual([]);
+    expect(await seen.isExhausted(charge)).toBe(false);
+  });
+});
+
 describe('events', () => {
   const payloads = async (): Promise<readonly unknown[]> => {
     const rows: readonly { readonly payload: unknown }[] = await dataSource.query(

@@ -2,15 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/time/clock.js';
 import { BatchConnection, isFaultOfAnItem } from './batch-connection.js';
-import { reserveOutcomes } from './usage-batch.js';
+import { limitOf, reserveOutcomes } from './usage-batch.js';
 import type { UsageObserver } from './usage-observer.js';
 import {
   type Adjustment,
   type BucketKey,
+  type LimitChange,
   type Reservation,
   type ReserveOutcome,
   type Settlement,
   StoreUnavailableError,
+  type Transaction,
   type UnlimitedUsage,
   type UsageStore,
 } from './usage-store.types.js';
@@ -115,6 +117,12 @@ export class PostgresUsageStore implements UsageStore {
       [bucket.policyId, bucket.bucketHash, bucket.windowId, organisationId, actorId, reason, at],
     );
     return row?.found === true;
+  }
+
+  async changeLimit(change: LimitChange, transaction: Transaction = this.dataSource): Promise<void> {
+    const { organisationId, policyId, windowId, threshold = null } = change;
+    const parameters = [policyId, windowId, organisationId, limitOf(change), threshold];
+    await transaction.query('SELECT usage_change_limit($1, $2, $3, $4, $5)', parameters);
   }
 
   async close(): Promise<void> {

@@ -5,9 +5,11 @@ import type {
   BucketKey,
   BucketState,
   Charge,
+  LimitChange,
   Reservation,
   ReserveOutcome,
   Settlement,
+  Transaction,
   UnlimitedUsage,
   UsageStore,
 } from './usage-store.types.js';
@@ -67,6 +69,10 @@ export class RedisUsageStore implements UsageStore {
     const isFound = await this.durable.reset(bucket, adjustment);
     if (isFound) await this.memory.forget(adjustment.organisationId, bucket);
     return isFound;
+  }
+
+  changeLimit(change: LimitChange, transaction?: Transaction): Promise<void> {
+    return this.durable.changeLimit(change, transaction);
   }
 
   /** The connection to Redis is others' too, and stays open. */

@@ -171,6 +171,6 @@ function figureColumns({ costNano, tokens, searchUnits }: UsageFigures) {
   return { cost_nano: String(costNano), tokens: String(tokens), search_units: String(searchUnits) };
 }
 
-function limitOf({ limit }: Charge): bigint {
+export function limitOf({ limit }: Pick<Charge, 'limit'>): bigint {
   return limit > MAX_LIMIT ? MAX_LIMIT : limit;
 }
