@@ -1,5 +1,6 @@
 import { FIGURE_TYPES, FIGURES, NAMES, TYPES } from './facts.sql.js';
 import { KEY } from './usage-lookup.sql.js';
+import { RAISE_CHANGED } from './usage-withdrawal.sql.js';
 
 /** Decides about the batch's reservations one after the other, and writes those that are admitted. */
 export const ADMIT = `
@@ -26,9 +27,11 @@ export const ADMIT = `
       ) l ON true;
     END IF;
     -- Known ids were sent before, and the answer did not arrive.
-    SELECT array_agg(r.id IS NOT NULL OR e.id IS NOT NULL ORDER BY q.place) INTO v_known
+    SELECT array_agg(r.id IS NOT NULL OR e.id IS NOT NULL ORDER BY q.place),
+      array_agg(COALESCE(r.is_withdrawn, false) ORDER BY q.place)
+    INTO v_known, v_withdrawn
     FROM ROWS FROM (jsonb_to_recordset(p_reserves) AS (id uuid, at timestamptz)) WITH ORDINALITY AS q(id, at, place)
-    LEFT JOIN LATERAL (SELECT r.id FROM usage_reservations r WHERE r.id = q.id LIMIT 1) r ON true
+    LEFT JOIN LATERAL (SELECT r.id, r.is_withdrawn FROM usage_reservations r WHERE r.id = q.id LIMIT 1) r ON true
     LEFT JOIN LATERAL (SELECT e.id FROM usage_events e WHERE e.id = q.id AND e.at = q.at LIMIT 1) e ON true;
 
     FOR v_r IN 1 .. cardinality(p_starts) - 1 LOOP
@@ -53,6 +56,11 @@ export const ADMIT = `
           v_outcome := v_verdict;
         END IF;
       END LOOP;
+      IF v_withdrawn[v_r] THEN
+        v_outcome := 4;
+      ELSIF v_outcome = 0 AND NOT v_known[v_r] THEN
+        v_new := v_new + 1;
+      END IF;
       o_outcomes[v_r] := v_outcome;
       FOR v_c IN p_starts[v_r] .. p_starts[v_r + 1] - 1 LOOP
         v_b := p_charge_buckets[v_c];
@@ -123,4 +131,9 @@ export const ADMIT = `
       ) c
       WHERE o_outcomes[q.place] = 0 AND NOT v_known[q.place]
       ORDER BY id ON CONFLICT DO NOTHING;
+      -- Somebody else wrote one of them, or took it back, since they were looked for: nothing of this may stay.
+      GET DIAGNOSTICS v_written = ROW_COUNT;
+      IF v_written < v_new THEN
+        ${RAISE_CHANGED};
+      END IF;
     END IF;`;

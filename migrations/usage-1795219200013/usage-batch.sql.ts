@@ -12,9 +12,10 @@ import { FIND_SETTLED, SETTLE } from './usage-settlement.sql.js';
  *
  * p_buckets  what is charged, each bucket once; other parameters name them by their place here, from 1
  * p_reserves with their charges in p_charge_*: those of the nth are from p_starts[n] to before p_starts[n + 1]
- * p_settles  status settled, presumed or released (nothing was sent)
+ * p_settles  status settled, presumed or released (nothing was sent); is_final: it was told to be refused, but may yet arrive
  * p_records  usage without a reservation: not limited, or of a reservation that got lost
- * o_outcomes of p_reserves: 0 admitted, 1 contended, 2 crowded, 3 exceeded; o_verdicts, o_used, o_reserved of the charges
+ * o_outcomes of p_reserves: 0 admitted, 1 contended, 2 crowded, 3 exceeded, 4 was released before; o_verdicts,
+ *            o_used, o_reserved of the charges
  * o_lost     settlements of which nothing is known
  */
 export const USAGE_BATCH = `
@@ -27,6 +28,7 @@ export const USAGE_BATCH = `
   SET lock_timeout = '1s' SET jit = off SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
   DECLARE
     v_ids uuid[];
+    v_final uuid[];
     v_found uuid[] := '{}';
     v_late uuid[] := '{}';
     v_touched uuid[] := '{}';
@@ -46,6 +48,9 @@ export const USAGE_BATCH = `
     b_added bigint[] := '{}';
     g_last integer[];
     v_known boolean[];
+    v_withdrawn boolean[];
+    v_new integer := 0;
+    v_written integer;
     v_exhausted integer[] := '{}';
     v_count integer := jsonb_array_length(p_buckets);
     v_outcome smallint;

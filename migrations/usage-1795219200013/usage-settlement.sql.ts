@@ -1,19 +1,29 @@
 import { FIGURE_TYPES, FIGURES, NAMES } from './facts.sql.js';
+import { RAISE_CHANGED, withdraw } from './usage-withdrawal.sql.js';
 
 /** Locks what the batch settles, and finds out which buckets that touches. */
 export const FIND_SETTLED = `
     -- Reservations to settle.
     IF p_settles <> '[]' THEN
-      SELECT array_agg(s.id) INTO v_ids FROM jsonb_to_recordset(p_settles) AS s(id uuid);
+      SELECT array_agg(s.id), array_agg(s.id) FILTER (WHERE s.is_final) INTO v_ids, v_final
+      FROM jsonb_to_recordset(p_settles) AS s(id uuid, is_final boolean);
       SELECT COALESCE(array_agg(DISTINCT r.id), '{}'),
         COALESCE(array_agg(DISTINCT c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
       INTO v_found, v_touched
       FROM (
-        SELECT r.id, r.bucket_ids FROM usage_reservations r WHERE r.id = ANY (v_ids) ORDER BY r.id FOR UPDATE
+        SELECT r.id, r.bucket_ids FROM usage_reservations r WHERE r.id = ANY (v_ids) AND NOT r.is_withdrawn
+        ORDER BY r.id FOR UPDATE
       ) r LEFT JOIN LATERAL unnest(r.bucket_ids) AS c(id) ON true;
 
       -- The others were settled before, presumed spent before (the truth comes late), or got lost.
       IF cardinality(v_found) < cardinality(v_ids) THEN
+        ${withdraw(`s.id <> ALL (v_found)
+          AND (s.is_final OR NOT EXISTS (SELECT FROM usage_events e WHERE e.id = s.id AND e.at = s.at))`)};
+        IF EXISTS (
+          SELECT FROM usage_reservations r WHERE r.id = ANY (v_ids) AND r.id <> ALL (v_found) AND NOT r.is_withdrawn
+        ) THEN
+          ${RAISE_CHANGED};
+        END IF;
         SELECT COALESCE(array_agg(DISTINCT e.id), '{}'),
           COALESCE(array_agg(DISTINCT c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
         INTO v_late, v_more
@@ -39,7 +49,7 @@ export const SETTLE = `
       WITH gone AS (
         DELETE FROM usage_reservations r
         USING jsonb_to_recordset(p_settles) AS s(id uuid, status text, ${FIGURE_TYPES})
-        WHERE r.id = s.id
+        WHERE r.id = s.id AND NOT r.is_withdrawn
         RETURNING r.id, r.at, s.status, r.organisation_id, r.workspace_id, r.api_key_id, r.virtual_key, r.provider,
           r.model, r.endpoint, r.mcp_server, r.mcp_tool, r.metadata, r.trace_id, r.attempt,
           s.cost_nano, s.tokens, s.search_units, s.source, s.price_id, r.bucket_ids, r.amounts AS held,
@@ -58,6 +68,9 @@ export const SETTLE = `
       INTO v_more, v_spent, v_held
       FROM gone g, unnest(g.bucket_ids, g.amounts, g.held) AS c(bucket_id, amount, held);
       PERFORM usage_apply(v_more, v_spent, v_held);
+      IF v_final && v_found THEN
+        ${withdraw(`s.id = ANY (v_final) AND s.id = ANY (v_found)`)};
+      END IF;
     END IF;
 
     -- The truth about what was presumed. What lies before a reset is not taken from what came after it.

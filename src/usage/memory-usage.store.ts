@@ -1,17 +1,18 @@
 import type { Clock } from '../common/time/clock.js';
-import type {
-  Adjustment,
-  BucketKey,
-  BucketState,
-  Charge,
-  LimitChange,
-  Reservation,
-  ReserveOutcome,
-  Settlement,
-  SettlementStatus,
-  UnlimitedUsage,
-  UsageFigures,
-  UsageStore,
+import {
+  type Adjustment,
+  type BucketKey,
+  type BucketState,
+  type Charge,
+  type LimitChange,
+  type Reservation,
+  type ReserveOutcome,
+  type Settlement,
+  type SettlementStatus,
+  StoreUnavailableError,
+  type UnlimitedUsage,
+  type UsageFigures,
+  type UsageStore,
 } from './usage-store.types.js';
 import { amountOf, type AmountCharge, assertCountable } from './usage-work.js';
 
@@ -38,6 +39,7 @@ interface MemoryReservation {
 
 type SettledAs = Omit<Settlement, 'reservation' | 'status'> & { readonly status: SettlementStatus | 'released' };
 
+const RELEASED_MS = 600_000;
 const NOTHING: UsageFigures = { costNano: 0n, tokens: 0n, searchUnits: 0n };
 const RELEASED: SettledAs = { figures: NOTHING, source: 'computed', priceId: null, status: 'released' };
 
@@ -47,6 +49,8 @@ export class MemoryUsageStore implements UsageStore {
   readonly reservations = new Map<string, MemoryReservation>();
   readonly events = new Map<string, MemoryEvent>();
   readonly adjustments: { readonly key: BucketKey; readonly delta: bigint; readonly epoch: number }[] = [];
+  /** Released before they arrived; until when that is remembered, in Unix milliseconds. */
+  private readonly withdrawn = new Map<string, number>();
   /** By what makes them one. */
   readonly alerts = new Map<string, { readonly type: string; readonly used: bigint }>();
 
@@ -58,6 +62,7 @@ export class MemoryUsageStore implements UsageStore {
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
     const { id, at, leaseMs, dimensions, estimate, charges } = reservation;
     assertCountable(estimate);
+    if (this.withdrawn.has(id)) throw new StoreUnavailableError();
     if (this.reservations.has(id) || this.events.has(id)) return this.admitted(charges);
     const verdicts = charges.map((charge) => ({ charge, verdict: this.verdict(charge, amountOf(estimate, charge)) }));
     const refused = verdicts.filter(({ charge, verdict }) => charge.enforced && verdict !== 'fits');
@@ -83,7 +88,8 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   async release(id: string): Promise<void> {
-    if (!this.move(id, RELEASED)) this.correct(id, RELEASED);
+    if (this.move(id, RELEASED) || this.correct(id, RELEASED) || this.events.has(id)) return;
+    this.withdrawn.set(id, this.clock.now().getTime() + RELEASED_MS);
   }
 
   async record(usage: UnlimitedUsage): Promise<void> {
@@ -102,6 +108,7 @@ export class MemoryUsageStore implements UsageStore {
       const { id, estimate: figures, estimateSource: source, priceId } = reservation;
       this.move(id, { figures, source, priceId, status: 'presumed' });
     }
+    for (const [id, expiresAt] of this.withdrawn) if (expiresAt < now.getTime()) this.withdrawn.delete(id);
     return left.length;
   }
 

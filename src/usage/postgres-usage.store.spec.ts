@@ -501,6 +501,102 @@ describe('several stores on one database', () => {
   });
 });
 
+onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
+  /** Sends a batch of its own, as a gateway that is no longer listened to. */
+  const send = (reservation: Reservation, on: Pick<DataSource, 'query'> = dataSource): Promise<unknown> =>
+    on.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], 10)]);
+  /** Sessions that wait for another's transaction. */
+  async function waiting(): Promise<number> {
+    const [row]: readonly { readonly count: number }[] = await dataSource.query(
+      `SELECT count(*)::integer AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%usage_batch%'`,
+    );
+    return row?.count ?? -1;
+  }
+  const LATER = new Date('2026-11-22T00:00:00Z');
+  async function nothingCharged(charge: Charge): Promise<void> {
+    await eventually(async () => (await seen.openReservations()) === 0);
+    expect((await seen.bucket(charge)) ?? { used: 0n, reserved: 0n }).toMatchObject({ used: 0n, reserved: 0n });
+    expect(await seen.store.reap(LATER)).toBe(0);
+    expect(await seen.ledger()).toEqual([]);
+  }
+
+  it('is taken back when the commit lands at last, and keeps nobody else waiting', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, { ...QUICK, reserveTimeoutMs: 10_000, batchTimeoutMs: 1_000 });
+    const [charge, other] = [chargeOf(), chargeOf()];
+    database.breakages.push('commit stalled');
+    await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
+    // The first try still holds its rows; whoever takes it back waits for it.
+    await eventually(async () => (await waiting()) > 0);
+    for (let count = 0; count < 5; count += 1) {
+      const passing = reservationOf([other]);
+      expect((await store.reserve(passing)).kind).toBe('admitted');
+      await store.release(passing.id, passing.at);
+    }
+    await database.commitStalled();
+    await nothingCharged(charge);
+  });
+
+  it('is taken back by a release that comes before its commit', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    const gone = dataSource.createQueryRunner();
+    await gone.startTransaction();
+    await send(reservation, gone);
+    const released = store.release(reservation.id, reservation.at);
+    await eventually(async () => (await waiting()) === 1);
+    await gone.commitTransaction();
+    await gone.release();
+    await released;
+    await nothingCharged(charge);
+  });
+
+  it('is not admitted when it arrives after it was taken back', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    await store.release(reservation.id, reservation.at);
+    await send(reservation);
+    await nothingCharged(charge);
+  });
+
+  it('is refused whole when it is taken back while it is being written', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    // Somebody else is at the same new bucket: the late reservation has been looked at, and is not written yet.
+    const ahead = dataSource.createQueryRunner();
+    await ahead.startTransaction();
+    await ahead.query(
+      `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, credit_limit)
+       VALUES ($1, $2, $3, gen_random_uuid(), 1, $4, 'x', 'cost', 100)`,
+      [charge.policyId, charge.bucketHash, charge.windowId, ORGANISATION],
+    );
+    const late = send(reservation);
+    await eventually(async () => (await waiting()) === 1);
+    await store.release(reservation.id, reservation.at);
+    await ahead.rollbackTransaction();
+    await ahead.release();
+    await expect(late).rejects.toMatchObject({ driverError: { code: '40001' } });
+    expect(await seen.bucket(charge)).toBeUndefined();
+    await nothingCharged(charge);
+  });
+
+  it('cannot be written between its taking back and a second try that was under way as well', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, QUICK);
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    database.breakages.push('answer lost', 'silent');
+    await expect(store.reserve(reservation)).rejects.toThrow(StoreUnavailableError);
+    await eventually(async () => (await seen.openReservations()) === 0);
+    await send(reservation);
+    await nothingCharged(charge);
+  });
+});
+
 onServer('two gateways that need the same new bucket (needs DATABASE_URL)', () => {
   it('decide one after the other', async () => {
     const store = open();

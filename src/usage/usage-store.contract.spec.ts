@@ -6,7 +6,7 @@ import { postgresHarness } from './__fixtures__/postgres-harness.js';
 import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
-import type { Adjustment, Charge, Reservation } from './usage-store.types.js';
+import { type Adjustment, type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
 
 const MAX_BUCKETS = 3;
 const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() };
@@ -307,6 +307,49 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toEqual([
         { id, status: 'settled', costNano: 3n, tokens: 0n, source: 'provider', amounts: [] },
       ]);
+    });
+  });
+
+  describe('a release of what is not known', () => {
+    it('keeps it from being admitted later on', async () => {
+      const charge = chargeOf();
+      const reservation = reservationOf([charge]);
+      await tested.store.release(reservation.id, reservation.at);
+      await tested.store.release(reservation.id, reservation.at);
+      await expect(tested.store.reserve(reservation)).rejects.toThrow(StoreUnavailableError);
+      expect(await tested.bucket(charge)).toBeUndefined();
+      await nothingWritten();
+      await admit([charge]);
+    });
+
+    it('does not fail the others that are admitted at the same moment', async () => {
+      const charge = chargeOf();
+      const [released, ...others] = Array.from({ length: 5 }, () => reservationOf([charge]));
+      if (released === undefined) throw new Error('there are five');
+      await tested.store.release(released.id, released.at);
+      const outcomes = await Promise.allSettled([released, ...others].map((one) => tested.store.reserve(one)));
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 40n, epoch: 0 });
+    });
+
+    it('is forgotten after the time of a lease, and never taken for a call', async () => {
+      const reservation = reservationOf([chargeOf()], { at: new Date() });
+      await tested.store.release(reservation.id, reservation.at);
+      const now = tested.clock.now().getTime();
+      expect(await tested.store.reap(new Date(now + 60_000))).toBe(0);
+      await expect(tested.store.reserve(reservation)).rejects.toThrow(StoreUnavailableError);
+      expect(await tested.store.reap(new Date(now + 3_600_000))).toBe(0);
+      await nothingWritten();
+      expect((await tested.store.reserve(reservation)).kind).toBe('admitted');
+    });
+
+    it('does not keep a settlement of the same call from being charged', async () => {
+      const charge = chargeOf();
+      const reservation = reservationOf([charge]);
+      await tested.store.release(reservation.id, reservation.at);
+      await tested.store.settle(settlementOf(reservation));
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toHaveLength(1);
     });
   });
 

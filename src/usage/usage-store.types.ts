@@ -122,7 +122,10 @@ export interface UsageStore {
    * Kept until it is written, like `release` and `record`: nobody has to wait for it.
    */
   settle(settlement: Settlement): Promise<void>;
-  /** Nothing was sent: gives the reservation back, and leaves no row in the ledger. */
+  /**
+   * Nothing was sent: gives the reservation back, and leaves no row in the ledger. One that is not known, since it is still
+   * on its way, is refused when it arrives.
+   */
   release(id: string, at: Date): Promise<void>;
   /** Notes usage that no policy limits. */
   record(usage: UnlimitedUsage): Promise<void>;

@@ -38,7 +38,7 @@ export class UsageBooks {
   }
 
   async open(): Promise<number> {
-    return this.gateway.app.dataSource.getRepository(UsageReservation).count();
+    return this.gateway.app.dataSource.getRepository(UsageReservation).countBy({ isWithdrawn: false });
   }
 
   /** Types of the events that were raised, in alphabetical order. */

@@ -58,7 +58,7 @@ export function inspect(store: UsageStore, clock: TestClock, dataSource: Tollgat
         amounts: amounts.map(BigInt),
       }));
     },
-    openReservations: () => dataSource.getRepository(UsageReservation).count(),
+    openReservations: () => dataSource.getRepository(UsageReservation).countBy({ isWithdrawn: false }),
     async alerts() {
       const rows: readonly { readonly type: string }[] = await dataSource.query('SELECT type FROM webhook_outbox');
       return rows.map(({ type }) => type).sort();
