@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { AuditService } from '../src/audit/audit.service.js';
 import type { GatewayClient } from './support/gateway-client.js';
-import { type Answer, brokenRulesOf, jsonOf } from './support/send.js';
+import { onServer } from './support/services.js';
+import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 import { COST, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
@@ -129,6 +131,47 @@ describe('what is used', () => {
     expect(await gateway.books.drift()).toEqual([]);
     const [entry] = await admin.list('/v1/audit-logs?page_size=1');
     expect(entry).toMatchObject({ action: 'policies.reset', resource_id: id });
+  });
+});
+
+describe('a reset that cannot be finished', () => {
+  let path: string;
+  let entities: string;
+
+  beforeEach(async () => {
+    const id = await make({ credit_limit: 1 });
+    await callAs('alice');
+    await gateway.books.ledger(1);
+    entities = `${PATH}/${id}/entities`;
+    const [alice] = await admin.list(entities);
+    path = `${entities}/${String(alice?.['id'])}/reset`;
+  });
+
+  async function nothingReset(): Promise<void> {
+    expect(await admin.list(entities)).toMatchObject([{ current_usage: COST, last_reset_at: null }]);
+    expect(await gateway.books.alerts()).toEqual([]);
+  }
+
+  it('leaves all as it was when its entry in the audit log cannot be written', async () => {
+    const audit = gateway.app.app.get(AuditService, { strict: false });
+    const failing = jest.spyOn(audit, 'record').mockRejectedValueOnce(new Error('no room'));
+    expect((await admin.put(path, undefined)).status).toBe(500);
+    expect(failing).toHaveBeenCalledTimes(1);
+    await nothingReset();
+  });
+
+  onServer('(needs DATABASE_URL: the embedded database has one session)', () => {
+    it('says that the store is not available while somebody else holds the bucket', async () => {
+      const other = gateway.app.dataSource.createQueryRunner();
+      await other.startTransaction();
+      await other.query('SELECT FROM usage_buckets FOR UPDATE');
+      const refused = await admin.put(path, undefined);
+      await other.rollbackTransaction();
+      await other.release();
+      expect(refusalOf(refused)).toMatchObject({ status: 503, code: 'store_unavailable' });
+      await nothingReset();
+      expect((await admin.put(path, undefined)).status).toBe(204);
+    });
   });
 });
 

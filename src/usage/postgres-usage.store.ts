@@ -116,8 +116,12 @@ export class PostgresUsageStore implements UsageStore {
     return count;
   }
 
-  async reset(bucket: BucketKey, { organisationId, actorId, reason, at }: Adjustment): Promise<boolean> {
-    const [row]: readonly { readonly found: boolean }[] = await this.dataSource.query(
+  async reset(
+    bucket: BucketKey,
+    { organisationId, actorId, reason, at }: Adjustment,
+    transaction: Transaction = this.dataSource,
+  ): Promise<boolean> {
+    const [row]: readonly { readonly found: boolean }[] = await transaction.query(
       'SELECT usage_reset($1, $2, $3, $4, $5, $6, $7) AS found',
       [bucket.policyId, bucket.bucketHash, bucket.windowId, organisationId, actorId, reason, at],
     );

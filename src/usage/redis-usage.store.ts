@@ -65,8 +65,9 @@ export class RedisUsageStore implements UsageStore {
     return this.durable.reap(now);
   }
 
-  async reset(bucket: BucketKey, adjustment: Adjustment): Promise<boolean> {
-    const isFound = await this.durable.reset(bucket, adjustment);
+  async reset(bucket: BucketKey, adjustment: Adjustment, transaction?: Transaction): Promise<boolean> {
+    const isFound = await this.durable.reset(bucket, adjustment, transaction);
+    // Before somebody else's transaction ends: what stands in the place of the memory outlasts that.
     if (isFound) await this.memory.forget(adjustment.organisationId, bucket);
     return isFound;
   }

@@ -136,8 +136,9 @@ export interface UsageStore {
   /**
    * Sets a bucket's usage of its window back to zero by an adjustment. Calls under way stay reserved.
    * Whether the organisation has such a bucket.
+   * @param transaction one that ends soon; else it has its own
    */
-  reset(bucket: BucketKey, adjustment: Adjustment): Promise<boolean>;
+  reset(bucket: BucketKey, adjustment: Adjustment, transaction?: Transaction): Promise<boolean>;
   /**
    * Applies a policy's new limit and threshold to what was used before: one that is reached already raises its alert, and
    * what a higher limit leaves room in is not exhausted any more.
