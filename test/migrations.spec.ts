@@ -26,7 +26,7 @@ const SCHEMA = `
   UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
     WHERE connamespace = 'public'::regnamespace AND conrelid <> 0 AND conrelid <> 'migrations'::regclass
   UNION ALL SELECT 'type ' || typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype = 'e'
-  UNION ALL SELECT 'routine ' || proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL SELECT 'routine ' || pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
   UNION ALL SELECT 'sequence ' || relname FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' AND relname <> 'migrations_id_seq'
   ORDER BY 1`;

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { AuditService } from '../src/audit/audit.service.js';
 import type { GatewayClient } from './support/gateway-client.js';
-import { type Answer, brokenRulesOf, jsonOf } from './support/send.js';
+import { onServer } from './support/services.js';
+import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 import { COST, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
@@ -61,6 +63,52 @@ describe('what is used', () => {
     expect(await admin.read(`${PATH}/${id}`)).not.toHaveProperty('usage');
   });
 
+  it('is exhausted when a call was refused, though the limit was not hit exactly, until the limit is raised', async () => {
+    const id = await make({ credit_limit: 1.5 * COST });
+    const entities = `${PATH}/${id}/entities`;
+    const exhausted = async (): Promise<readonly unknown[]> =>
+      (await admin.list(`${entities}?status=exhausted`)).map(({ value_key, current_usage }) => [
+        value_key,
+        current_usage,
+      ]);
+    for (const user of ['alice', 'bob']) expect((await callAs(user)).status).toBe(200);
+    await gateway.books.ledger(2);
+    expect(await exhausted()).toEqual([]);
+    for (let call = 0; call < 3; call += 1) expect((await callAs('alice')).status).toBe(412);
+    expect(await exhausted()).toEqual([['metadata.user:alice', COST]]);
+    expect(await admin.list(`${entities}?status=active`)).toMatchObject([{ value_key: 'metadata.user:bob' }]);
+    expect(await admin.list(`${entities}?search=alice`)).toMatchObject([{ status: 'exhausted' }]);
+    expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted']);
+    await admin.patch(`${PATH}/${id}`, { credit_limit: 3 * COST });
+    expect(await exhausted()).toEqual([]);
+    expect(await admin.list(`${entities}?search=alice`)).toMatchObject([{ status: 'active' }]);
+  });
+
+  it('raises its alerts when a change of the policy puts a line below it, and no others', async () => {
+    const id = await make({ credit_limit: 1, alert_threshold: 0.5 });
+    await callAs('alice');
+    await gateway.books.ledger(1);
+    await admin.patch(`${PATH}/${id}`, { name: 'Renamed', credit_limit: 2 * COST, alert_threshold: 1.5 * COST });
+    expect(await gateway.books.alerts()).toEqual([]);
+    const refused = await admin.patch(`${PATH}/${id}`, { credit_limit: COST, alert_threshold: COST });
+    expect(refused.status).toBe(400);
+    expect(await gateway.books.alerts()).toEqual([]);
+    await admin.patch(`${PATH}/${id}`, { alert_threshold: COST });
+    expect(await gateway.books.alerts()).toEqual(['usage_limit.threshold_reached']);
+    for (let time = 0; time < 2; time += 1)
+      await admin.patch(`${PATH}/${id}`, { credit_limit: COST, alert_threshold: 0 });
+    expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted', 'usage_limit.threshold_reached']);
+  });
+
+  it('raises no alert of a policy that is out of force', async () => {
+    const id = await make({ credit_limit: 1 });
+    await callAs('alice');
+    await gateway.books.ledger(1);
+    await admin.delete(`${PATH}/${id}`);
+    expect((await admin.patch(`${PATH}/${id}`, { credit_limit: 0 })).status).toBe(200);
+    expect(await gateway.books.alerts()).toEqual([]);
+  });
+
   it('goes back to zero for one group alone, and is audited', async () => {
     const id = await make({ credit_limit: 1 });
     for (const user of ['alice', 'bob']) await callAs(user);
@@ -83,6 +131,47 @@ describe('what is used', () => {
     expect(await gateway.books.drift()).toEqual([]);
     const [entry] = await admin.list('/v1/audit-logs?page_size=1');
     expect(entry).toMatchObject({ action: 'policies.reset', resource_id: id });
+  });
+});
+
+describe('a reset that cannot be finished', () => {
+  let path: string;
+  let entities: string;
+
+  beforeEach(async () => {
+    const id = await make({ credit_limit: 1 });
+    await callAs('alice');
+    await gateway.books.ledger(1);
+    entities = `${PATH}/${id}/entities`;
+    const [alice] = await admin.list(entities);
+    path = `${entities}/${String(alice?.['id'])}/reset`;
+  });
+
+  async function nothingReset(): Promise<void> {
+    expect(await admin.list(entities)).toMatchObject([{ current_usage: COST, last_reset_at: null }]);
+    expect(await gateway.books.alerts()).toEqual([]);
+  }
+
+  it('leaves all as it was when its entry in the audit log cannot be written', async () => {
+    const audit = gateway.app.app.get(AuditService, { strict: false });
+    const failing = jest.spyOn(audit, 'record').mockRejectedValueOnce(new Error('no room'));
+    expect((await admin.put(path, undefined)).status).toBe(500);
+    expect(failing).toHaveBeenCalledTimes(1);
+    await nothingReset();
+  });
+
+  onServer('(needs DATABASE_URL: the embedded database has one session)', () => {
+    it('says that the store is not available while somebody else holds the bucket', async () => {
+      const other = gateway.app.dataSource.createQueryRunner();
+      await other.startTransaction();
+      await other.query('SELECT FROM usage_buckets FOR UPDATE');
+      const refused = await admin.put(path, undefined);
+      await other.rollbackTransaction();
+      await other.release();
+      expect(refusalOf(refused)).toMatchObject({ status: 503, code: 'store_unavailable' });
+      await nothingReset();
+      expect((await admin.put(path, undefined)).status).toBe(204);
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import { UsageDriftMonitor } from '../src/usage/usage-drift.monitor.js';
 import { UsageHousekeepingService } from '../src/usage/usage-housekeeping.service.js';
 import { eventually } from './support/eventually.js';
@@ -74,6 +74,21 @@ it('a reservation that is left open is seen, and charged when its lease is over'
   await gateway.call();
   expect(await gateway.books.ledger(2)).toHaveLength(2);
   expect(await gateway.books.drift()).toEqual([]);
+});
+
+it('a comparison with the ledger that could not be made is told, and changes no figure', async () => {
+  const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
+  const failures = (): Promise<number> => metric('gateway_usage_drift_check_failures_total');
+  await monitor.check();
+  expect(await failures()).toBe(0);
+  const timeout = new Error('Query read timeout');
+  jest.spyOn(gateway.app.dataSource, 'query').mockRejectedValueOnce(timeout);
+  await monitor.check();
+  expect(await failures()).toBe(1);
+  expect(await metric('gateway_usage_drift_nano')).toBe(0);
+  expect(gateway.app.log()).toContain('"event":"usage_drift_check_failed"');
+  await monitor.check();
+  expect(await failures()).toBe(1);
 });
 
 it('counters that differ from the ledger are told', async () => {

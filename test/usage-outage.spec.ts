@@ -64,7 +64,10 @@ async function mend(): Promise<void> {
 async function expectRecovered(rows: number): Promise<void> {
   await eventually(async () => (await gateway.call()).status === 200, 20_000);
   const { dataSource } = gateway.app;
-  await eventually(async () => (await dataSource.getRepository(UsageReservation).count()) === 0, 20_000);
+  await eventually(
+    async () => (await dataSource.getRepository(UsageReservation).countBy({ isWithdrawn: false })) === 0,
+    20_000,
+  );
   expect(await dataSource.getRepository(UsageEvent).count()).toBeGreaterThanOrEqual(rows);
   expect(await usageDrift(dataSource)).toEqual([]);
 }

@@ -1,5 +1,3 @@
-import { FIND_BUCKETS, KEY } from './usage-lookup.sql.js';
-
 /** Columns that a reservation and the ledger share; `FACTS` with their types, as they come in JSON. */
 const NAMES = `organisation_id, workspace_id, api_key_id, virtual_key, provider, model, endpoint, mcp_server, mcp_tool,
         metadata, trace_id, attempt`;
@@ -8,13 +6,14 @@ const TYPES = `organisation_id uuid, workspace_id uuid, api_key_id varchar(255),
         metadata jsonb, trace_id varchar(128), attempt integer`;
 const FIGURES = `cost_nano, tokens, search_units, source, price_id`;
 const FIGURE_TYPES = `cost_nano bigint, tokens bigint, search_units bigint, source varchar(16), price_id uuid`;
+const KEY = `policy_id uuid, bucket_hash varchar(22), window_id varchar(16)`;
 
 /**
  * Everything that a gateway has waiting for its counters, in one transaction: settlements first, then admissions in order.
  *
  * Locks are taken in one order by everyone, so that nobody waits in a circle: reservations by id, ledger rows by id, the
  * right to make buckets of a policy, buckets by id. Index look-ups are forced: a plan that was made while a table was small
- * must not read it from end to end once it is large. They look dear on paper, and compiling them (JIT) would cost far more.
+ * must not read it from end to end once it is large.
  *
  * p_buckets  what is charged, each bucket once; other parameters name them by their place here, from 1
  * p_reserves with their charges in p_charge_*: those of the nth are from p_starts[n] to before p_starts[n + 1]
@@ -30,7 +29,7 @@ export const USAGE_BATCH = `
     p_max_buckets integer,
     OUT o_outcomes smallint[], OUT o_verdicts smallint[], OUT o_used bigint[], OUT o_reserved bigint[], OUT o_lost uuid[]
   ) LANGUAGE plpgsql
-  SET lock_timeout = '1s' SET jit = off SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+  SET lock_timeout = '1s' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
   DECLARE
     v_ids uuid[];
     v_found uuid[] := '{}';
@@ -88,7 +87,9 @@ export const USAGE_BATCH = `
 
     -- Buckets. Where one is missing, nobody else may make buckets of that policy until this is over.
     IF v_count > 0 THEN
-      ${FIND_BUCKETS};
+      SELECT array_agg(b.id ORDER BY k.place) INTO b_id
+      FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (${KEY})) WITH ORDINALITY AS k(policy_id, bucket_hash, window_id, place)
+      LEFT JOIN usage_buckets b USING (policy_id, bucket_hash, window_id);
       IF array_position(b_id, NULL) IS NOT NULL THEN
         PERFORM pg_advisory_xact_lock(7160235, p.lock)
         FROM (
@@ -96,7 +97,9 @@ export const USAGE_BATCH = `
           FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (policy_id uuid)) WITH ORDINALITY AS k(policy_id, place)
           WHERE b_id[k.place] IS NULL ORDER BY 1
         ) p;
-        ${FIND_BUCKETS};
+        SELECT array_agg(b.id ORDER BY k.place) INTO b_id
+        FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (${KEY})) WITH ORDINALITY AS k(policy_id, bucket_hash, window_id, place)
+        LEFT JOIN usage_buckets b USING (policy_id, bucket_hash, window_id);
       END IF;
     END IF;
     PERFORM FROM usage_buckets b WHERE b.id = ANY (v_touched || b_id) ORDER BY b.id FOR UPDATE;

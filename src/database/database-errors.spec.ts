@@ -37,10 +37,13 @@ describe('isForeignKeyViolation', () => {
 });
 
 describe('isDatabaseUnavailable', () => {
-  it.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '53300', '08006'])('knows %s', (code) => {
-    expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
-    expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
-  });
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '53300', '08006', '55P03', '40P01'])(
+    'knows %s',
+    (code) => {
+      expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
+      expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
+    },
+  );
 
   it.each([
     'Connection terminated unexpectedly',

@@ -5,8 +5,14 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Node's and PostgreSQL's codes for "there is no working connection" (PostgreSQL manual, appendix A). */
-const CONNECTION_CODES = new Set([
+/** PostgreSQL's codes for a lock that others hold, and for a circle of locks: the same may work a moment later. */
+const LOCK_CODES = ['55P03', '40P01'] as const;
+
+/**
+ * Node's and PostgreSQL's codes for "there is no working connection", or none that gets anywhere now (PostgreSQL manual,
+ * appendix A).
+ */
+const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',
@@ -23,6 +29,7 @@ const CONNECTION_CODES = new Set([
   '08003',
   '08004',
   '08006',
+  ...LOCK_CODES,
 ]);
 
 /** The `pg` driver has no code for these; its sentences are all there is. */
@@ -33,11 +40,11 @@ const CONNECTION_MESSAGES = [
   'Client has encountered a connection error',
 ];
 
-/** Whether an error says that the database cannot be reached, as against a wrong statement. */
+/** Whether an error says that the database cannot do it now, as against a wrong statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const code = codeOf(error);
-  if (code !== undefined && CONNECTION_CODES.has(code)) return true;
+  if (code !== undefined && UNAVAILABLE_CODES.has(code)) return true;
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
 }
 

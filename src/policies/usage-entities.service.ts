@@ -48,13 +48,16 @@ export class UsageEntitiesService {
     const where = { organisationId, policyId: policy.id, id: entityId };
     const bucket = isUuid(entityId) ? await this.buckets.find(where) : null;
     const adjustment = { organisationId, actorId: principal.id, reason: 'reset by hand', at: this.clock.now() };
-    if (bucket === null || !(await this.usage.reset(bucket, adjustment))) throw new GatewayError('not_found');
-    await this.audit.record(this.policies.rows.manager, principal, {
-      action: 'policies.reset',
-      resourceType: 'policy_usage_limits',
-      resourceId: policy.id,
-      workspaceId: policy.workspaceId,
-      changedFields: [`entities.${bucket.id}`],
+    if (bucket === null) throw new GatewayError('not_found');
+    await this.policies.rows.manager.transaction(async (manager) => {
+      if (!(await this.usage.reset(bucket, adjustment, manager))) throw new GatewayError('not_found');
+      await this.audit.record(manager, principal, {
+        action: 'policies.reset',
+        resourceType: 'policy_usage_limits',
+        resourceId: policy.id,
+        workspaceId: policy.workspaceId,
+        changedFields: [`entities.${bucket.id}`],
+      });
     });
   }
 

@@ -22,6 +22,7 @@ export class UsageEntityResponse {
   /** Expected of calls that are under way. */
   readonly reserved: number;
   readonly credit_limit: number;
+  /** `exhausted`: the limit is reached, or a call was refused since it did not fit into what is left. */
   readonly status: 'active' | 'exhausted';
   /** Unix seconds; null: never. */
   @ApiProperty({ type: 'integer', nullable: true })
@@ -105,6 +106,8 @@ export function toUsageLimitResponse(
 
 export function toUsageEntityResponse(bucket: UsageBucket, limit: bigint): UsageEntityResponse {
   const used = BigInt(bucket.used);
+  // The mark counts for the limit that it was made under, and for lower ones.
+  const isMarked = bucket.exhaustedAt !== null && limit <= BigInt(bucket.creditLimit);
   return {
     id: bucket.id,
     object: 'usage-entity',
@@ -112,7 +115,7 @@ export function toUsageEntityResponse(bucket: UsageBucket, limit: bigint): Usage
     current_usage: fromUnits(bucket.unit, used),
     reserved: fromUnits(bucket.unit, BigInt(bucket.reserved)),
     credit_limit: fromUnits(bucket.unit, limit),
-    status: used >= limit ? 'exhausted' : 'active',
+    status: used >= limit || isMarked ? 'exhausted' : 'active',
     next_reset_at: toUnixSeconds(bucket.resetsAt),
     last_reset_at: toUnixSeconds(bucket.resetAt),
   };

@@ -86,7 +86,8 @@ export class UsageLimitsController {
     @Param('id') id: string,
     @Body() dto: UpdateUsageLimitDto,
   ): Promise<UsageLimitResponse> {
-    return toUsageLimitResponse(await this.policies.update(principal, id, dto), this.clock.now());
+    const now = this.clock.now();
+    return toUsageLimitResponse(await this.policies.update(principal, id, dto, now), now);
   }
 
   /** The same as PATCH: updates are partial either way. */

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
 import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { USAGE_STORE } from '../usage/usage-store.token.js';
+import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
+import { windowAt } from '../usage/windows.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { compilePolicy } from './compiled-policy.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
 import type { CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
@@ -20,6 +24,7 @@ export class UsageLimitsService {
     private readonly workspaces: WorkspacesService,
     private readonly audit: AuditService,
     private readonly cache: PolicyCache,
+    @Inject(USAGE_STORE) private readonly usage: UsageStore,
   ) {}
 
   async create(principal: Principal, dto: CreateUsageLimitDto): Promise<UsagePolicy> {
@@ -60,7 +65,8 @@ export class UsageLimitsService {
     return this.store.get(principal, id);
   }
 
-  async update(principal: Principal, id: string, dto: UpdateUsageLimitDto): Promise<UsagePolicy> {
+  /** What has reached a lowered limit or threshold by now raises its alert with the change. */
+  async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
     const { name, description, conditions, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
@@ -79,6 +85,7 @@ export class UsageLimitsService {
         enforcement,
       });
       const changed = await manager.save(Object.assign(policy, changes));
+      if (credit_limit !== undefined || alert_threshold !== undefined) await this.applyLines(changed, now, manager);
       await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
       return changed;
     });
@@ -94,6 +101,14 @@ export class UsageLimitsService {
       await this.audit.record(manager, principal, entryOf('delete', policy, []));
     });
     this.cache.forget(principal.organisationId);
+  }
+
+  private async applyLines(policy: UsagePolicy, now: Date, transaction: Transaction): Promise<void> {
+    if (policy.status !== 'active') return;
+    const { id: policyId, organisationId } = policy;
+    const { limit, threshold } = compilePolicy(policy);
+    const { id: windowId } = windowAt(policy.periodicReset, now);
+    await this.usage.changeLimit({ organisationId, policyId, windowId, limit, threshold }, transaction);
   }
 
   /** A caller of the whole organisation that names no workspace makes a policy for all of them. */

@@ -95,6 +95,11 @@ export class Metrics {
     help: 'Counters less ledger, added up without their signs: anything but 0 is a defect',
     registers: [this.registry],
   });
+  readonly usageDriftCheckFailures = new Counter({
+    name: 'gateway_usage_drift_check_failures_total',
+    help: 'Comparisons of counters and ledger that could not be made: the drift is that of the last one that could',
+    registers: [this.registry],
+  });
   readonly usageDropped = new Counter({
     name: 'gateway_usage_dropped_total',
     help: 'Settlements that could not be kept until the database takes them; they are presumed spent later',

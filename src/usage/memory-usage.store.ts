@@ -1,24 +1,29 @@
 import type { Clock } from '../common/time/clock.js';
-import type {
-  Adjustment,
-  BucketKey,
-  BucketState,
-  Charge,
-  Reservation,
-  ReserveOutcome,
-  Settlement,
-  SettlementStatus,
-  UnlimitedUsage,
-  UsageFigures,
-  UsageStore,
+import {
+  type Adjustment,
+  type BucketKey,
+  type BucketState,
+  type Charge,
+  type LimitChange,
+  type Reservation,
+  type ReserveOutcome,
+  type Settlement,
+  type SettlementStatus,
+  StoreUnavailableError,
+  type UnlimitedUsage,
+  type UsageFigures,
+  type UsageStore,
 } from './usage-store.types.js';
 import { amountOf, type AmountCharge, assertCountable } from './usage-work.js';
 
 export interface MemoryBucket {
   readonly charge: Charge;
+  readonly organisationId: string;
   used: bigint;
   reserved: bigint;
   epoch: number;
+  isThresholdReached: boolean;
+  isExhausted: boolean;
 }
 
 export interface MemoryEvent {
@@ -34,6 +39,7 @@ interface MemoryReservation {
 
 type SettledAs = Omit<Settlement, 'reservation' | 'status'> & { readonly status: SettlementStatus | 'released' };
 
+const RELEASED_MS = 600_000;
 const NOTHING: UsageFigures = { costNano: 0n, tokens: 0n, searchUnits: 0n };
 const RELEASED: SettledAs = { figures: NOTHING, source: 'computed', priceId: null, status: 'released' };
 
@@ -43,6 +49,8 @@ export class MemoryUsageStore implements UsageStore {
   readonly reservations = new Map<string, MemoryReservation>();
   readonly events = new Map<string, MemoryEvent>();
   readonly adjustments: { readonly key: BucketKey; readonly delta: bigint; readonly epoch: number }[] = [];
+  /** Released before they arrived; until when that is remembered, in Unix milliseconds. */
+  private readonly withdrawn = new Map<string, number>();
   /** By what makes them one. */
   readonly alerts = new Map<string, { readonly type: string; readonly used: bigint }>();
 
@@ -52,17 +60,22 @@ export class MemoryUsageStore implements UsageStore {
   ) {}
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
-    const { id, at, leaseMs, estimate, charges } = reservation;
+    const { id, at, leaseMs, dimensions, estimate, charges } = reservation;
     assertCountable(estimate);
+    if (this.withdrawn.has(id)) throw new StoreUnavailableError();
     if (this.reservations.has(id) || this.events.has(id)) return this.admitted(charges);
     const verdicts = charges.map((charge) => ({ charge, verdict: this.verdict(charge, amountOf(estimate, charge)) }));
     const refused = verdicts.filter(({ charge, verdict }) => charge.enforced && verdict !== 'fits');
     for (const kind of ['exceeded', 'crowded', 'contended'] as const) {
       if (!refused.some(({ verdict }) => verdict === kind)) continue;
+      for (const { charge, verdict } of refused)
+        if (verdict === 'exceeded') this.exhaust(charge, dimensions.organisationId);
       return { kind, failing: refused.map(({ charge }) => this.state(charge)) };
     }
     const counted = verdicts.filter(({ verdict }) => verdict === 'fits').map(({ charge }) => charge);
-    for (const charge of counted) this.open(charge).reserved += amountOf(estimate, charge);
+    for (const charge of counted) {
+      this.open(charge, dimensions.organisationId).reserved += amountOf(estimate, charge);
+    }
     this.reservations.set(id, { reservation, charges: counted, expiresAt: at.getTime() + leaseMs });
     return this.admitted(charges);
   }
@@ -75,7 +88,8 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   async release(id: string): Promise<void> {
-    if (!this.move(id, RELEASED)) this.correct(id, RELEASED);
+    if (this.move(id, RELEASED) || this.correct(id, RELEASED) || this.events.has(id)) return;
+    this.withdrawn.set(id, this.clock.now().getTime() + RELEASED_MS);
   }
 
   async record(usage: UnlimitedUsage): Promise<void> {
@@ -94,6 +108,7 @@ export class MemoryUsageStore implements UsageStore {
       const { id, estimate: figures, estimateSource: source, priceId } = reservation;
       this.move(id, { figures, source, priceId, status: 'presumed' });
     }
+    for (const [id, expiresAt] of this.withdrawn) if (expiresAt < now.getTime()) this.withdrawn.delete(id);
     return left.length;
   }
 
@@ -104,7 +119,15 @@ export class MemoryUsageStore implements UsageStore {
     this.alerts.set(`${nameOf(key)} ${bucket.epoch} reset`, { type: 'usage_limit.reset', used: bucket.used });
     bucket.used = 0n;
     bucket.epoch += 1;
+    bucket.isThresholdReached = bucket.isExhausted = false;
     return true;
+  }
+
+  async changeLimit({ organisationId, policyId, windowId, limit, threshold }: LimitChange): Promise<void> {
+    for (const { charge, organisationId: owner } of this.buckets.values()) {
+      if (owner !== organisationId || charge.policyId !== policyId || charge.windowId !== windowId) continue;
+      this.alert(this.open({ ...charge, limit, threshold }, owner));
+    }
   }
 
   async close(): Promise<void> {}
@@ -130,9 +153,13 @@ export class MemoryUsageStore implements UsageStore {
     return { policyId, bucketHash, windowId, limit, used, reserved };
   }
 
-  private open(charge: Charge): MemoryBucket {
-    const { used, reserved, epoch } = this.buckets.get(nameOf(charge)) ?? { used: 0n, reserved: 0n, epoch: 0 };
-    const bucket = { charge, used, reserved, epoch };
+  /** With the limit and threshold of now: a mark stays unless its line was raised. */
+  private open(charge: Charge, organisationId: string): MemoryBucket {
+    const known = this.buckets.get(nameOf(charge));
+    const { used = 0n, reserved = 0n, epoch = 0 } = known ?? {};
+    const isThresholdReached = known?.isThresholdReached === true && isNotRaised(charge, known.charge);
+    const isExhausted = known?.isExhausted === true && charge.limit <= known.charge.limit;
+    const bucket = { charge, organisationId, used, reserved, epoch, isThresholdReached, isExhausted };
     this.buckets.set(nameOf(charge), bucket);
     return bucket;
   }
@@ -170,7 +197,7 @@ export class MemoryUsageStore implements UsageStore {
 
   private note(usage: UnlimitedUsage, charges: readonly Charge[]): void {
     const charged = charges.map((charge) => {
-      const bucket = this.buckets.get(nameOf(charge)) ?? this.open(charge);
+      const bucket = this.buckets.get(nameOf(charge)) ?? this.open(charge, usage.dimensions.organisationId);
       const amount = amountOf(usage.figures, charge);
       this.spend(bucket, amount);
       return { charge, amount, epoch: bucket.epoch };
@@ -179,17 +206,38 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   private spend(bucket: MemoryBucket, amount: bigint): void {
-    const before = bucket.used;
     bucket.used += amount;
-    const { limit, threshold } = bucket.charge;
-    for (const [type, line] of [
-      ['usage_limit.threshold_reached', threshold],
-      ['usage_limit.exhausted', limit],
-    ] as const) {
-      if (line === undefined || before >= line || bucket.used < line) continue;
-      const name = `${nameOf(bucket.charge)} ${bucket.epoch} ${type} ${line}`;
-      if (!this.alerts.has(name)) this.alerts.set(name, { type, used: bucket.used });
+    if (amount < 0n && bucket.used < bucket.charge.limit) bucket.isExhausted = false;
+    this.alert(bucket);
+  }
+
+  /** A call did not fit into what is left. */
+  private exhaust(charge: Charge, organisationId: string): void {
+    const bucket = this.buckets.get(nameOf(charge));
+    if (bucket === undefined || bucket.used === 0n) return;
+    this.markExhausted(this.open(charge, organisationId));
+  }
+
+  /** Of the lines that are reached, and were not before. */
+  private alert(bucket: MemoryBucket): void {
+    const { used, charge } = bucket;
+    if (used === 0n) return;
+    if (charge.threshold !== undefined && used >= charge.threshold && !bucket.isThresholdReached) {
+      bucket.isThresholdReached = true;
+      this.tell(bucket, 'usage_limit.threshold_reached', charge.threshold);
     }
+    if (used >= charge.limit) this.markExhausted(bucket);
+  }
+
+  private markExhausted(bucket: MemoryBucket): void {
+    if (bucket.isExhausted) return;
+    bucket.isExhausted = true;
+    this.tell(bucket, 'usage_limit.exhausted', bucket.charge.limit);
+  }
+
+  private tell({ charge, epoch, used }: MemoryBucket, type: string, line: bigint): void {
+    const name = `${nameOf(charge)} ${epoch} ${type} ${line}`;
+    if (!this.alerts.has(name)) this.alerts.set(name, { type, used });
   }
 
   private at(key: BucketKey): MemoryBucket {
@@ -197,6 +245,10 @@ export class MemoryUsageStore implements UsageStore {
     if (bucket === undefined) throw new Error('a reservation without its bucket');
     return bucket;
   }
+}
+
+function isNotRaised({ threshold }: Charge, before: Charge): boolean {
+  return threshold !== undefined && before.threshold !== undefined && threshold <= before.threshold;
 }
 
 function nameOf({ policyId, bucketHash, windowId }: BucketKey): string {

@@ -200,6 +200,60 @@ describe('batches', () => {
   });
 });
 
+describe('a refusal', () => {
+  /** Rows that one batch with this admission writes. */
+  async function writtenBy(reservation: Reservation): Promise<number> {
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const soFar = async (): Promise<number> => {
+      const [row]: readonly { readonly rows: number }[] = await runner.query(
+        'SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::integer AS rows FROM pg_stat_xact_user_tables',
+      );
+      return row?.rows ?? -1;
+    };
+    try {
+      const before = await soFar();
+      await runner.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], 10)]);
+      const written = (await soFar()) - before;
+      await runner.commitTransaction();
+      return written;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  it('writes nothing, except for the first one by a bucket that something is used of: a mark and an event', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const call = (): Reservation => reservationOf([charge], { estimate: cost(30n) });
+    expect(await writtenBy(reservationOf([charge], { estimate: cost(101n) }))).toBe(0);
+    for (let count = 0; count < 3; count += 1) {
+      const reservation = call();
+      await store.reserve(reservation);
+      await store.settle(settlementOf(reservation));
+    }
+    expect(await writtenBy(call())).toBe(2);
+    for (let count = 0; count < 3; count += 1) expect(await writtenBy(call())).toBe(0);
+    expect(await seen.bucket(charge)).toEqual({ used: 90n, reserved: 0n, epoch: 0 });
+  });
+
+  it('is noted under the limit that it was refused by, also where a batch knows another', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const first = reservationOf([charge], { estimate: cost(90n) });
+    await store.reserve(first);
+    await store.settle(settlementOf(first));
+    const raised = { ...charge, limit: 200n };
+    const outcomes = await reserveAll(store, [
+      reservationOf([charge], { estimate: cost(30n) }),
+      reservationOf([raised], { estimate: cost(30n) }),
+    ]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['exceeded', 'admitted']);
+    expect(await seen.alerts()).toEqual([]);
+    expect(await seen.isExhausted(charge)).toBe(false);
+  });
+});
+
 describe('events', () => {
   const payloads = async (): Promise<readonly unknown[]> => {
     const rows: readonly { readonly payload: unknown }[] = await dataSource.query(
@@ -444,6 +498,102 @@ describe('several stores on one database', () => {
     const reaped = await Promise.all(all.map((store) => store.reap(later)));
     expect(reaped.reduce((sum, count) => sum + count, 0)).toBe(600);
     expect(await seen.bucket(charge)).toEqual({ used: 6_000n, reserved: 0n, epoch: 0 });
+  });
+});
+
+onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
+  /** Sends a batch of its own, as a gateway that is no longer listened to. */
+  const send = (reservation: Reservation, on: Pick<DataSource, 'query'> = dataSource): Promise<unknown> =>
+    on.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], 10)]);
+  /** Sessions that wait for another's transaction. */
+  async function waiting(): Promise<number> {
+    const [row]: readonly { readonly count: number }[] = await dataSource.query(
+      `SELECT count(*)::integer AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%usage_batch%'`,
+    );
+    return row?.count ?? -1;
+  }
+  const LATER = new Date('2026-11-22T00:00:00Z');
+  async function nothingCharged(charge: Charge): Promise<void> {
+    await eventually(async () => (await seen.openReservations()) === 0);
+    expect((await seen.bucket(charge)) ?? { used: 0n, reserved: 0n }).toMatchObject({ used: 0n, reserved: 0n });
+    expect(await seen.store.reap(LATER)).toBe(0);
+    expect(await seen.ledger()).toEqual([]);
+  }
+
+  it('is taken back when the commit lands at last, and keeps nobody else waiting', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, { ...QUICK, reserveTimeoutMs: 10_000, batchTimeoutMs: 1_000 });
+    const [charge, other] = [chargeOf(), chargeOf()];
+    database.breakages.push('commit stalled');
+    await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
+    // The first try still holds its rows; whoever takes it back waits for it.
+    await eventually(async () => (await waiting()) > 0);
+    for (let count = 0; count < 5; count += 1) {
+      const passing = reservationOf([other]);
+      expect((await store.reserve(passing)).kind).toBe('admitted');
+      await store.release(passing.id, passing.at);
+    }
+    await database.commitStalled();
+    await nothingCharged(charge);
+  });
+
+  it('is taken back by a release that comes before its commit', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    const gone = dataSource.createQueryRunner();
+    await gone.startTransaction();
+    await send(reservation, gone);
+    const released = store.release(reservation.id, reservation.at);
+    await eventually(async () => (await waiting()) === 1);
+    await gone.commitTransaction();
+    await gone.release();
+    await released;
+    await nothingCharged(charge);
+  });
+
+  it('is not admitted when it arrives after it was taken back', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    await store.release(reservation.id, reservation.at);
+    await send(reservation);
+    await nothingCharged(charge);
+  });
+
+  it('is refused whole when it is taken back while it is being written', async () => {
+    const store = open();
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    // Somebody else is at the same new bucket: the late reservation has been looked at, and is not written yet.
+    const ahead = dataSource.createQueryRunner();
+    await ahead.startTransaction();
+    await ahead.query(
+      `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, credit_limit)
+       VALUES ($1, $2, $3, gen_random_uuid(), 1, $4, 'x', 'cost', 100)`,
+      [charge.policyId, charge.bucketHash, charge.windowId, ORGANISATION],
+    );
+    const late = send(reservation);
+    await eventually(async () => (await waiting()) === 1);
+    await store.release(reservation.id, reservation.at);
+    await ahead.rollbackTransaction();
+    await ahead.release();
+    await expect(late).rejects.toMatchObject({ driverError: { code: '40001' } });
+    expect(await seen.bucket(charge)).toBeUndefined();
+    await nothingCharged(charge);
+  });
+
+  it('cannot be written between its taking back and a second try that was under way as well', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, QUICK);
+    const charge = chargeOf();
+    const reservation = reservationOf([charge]);
+    database.breakages.push('answer lost', 'silent');
+    await expect(store.reserve(reservation)).rejects.toThrow(StoreUnavailableError);
+    await eventually(async () => (await seen.openReservations()) === 0);
+    await send(reservation);
+    await nothingCharged(charge);
   });
 });
 

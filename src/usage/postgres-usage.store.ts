@@ -2,23 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/time/clock.js';
 import { BatchConnection, isFaultOfAnItem } from './batch-connection.js';
-import { reserveOutcomes } from './usage-batch.js';
+import { limitOf, reserveOutcomes } from './usage-batch.js';
 import type { UsageObserver } from './usage-observer.js';
 import {
   type Adjustment,
   type BucketKey,
+  type LimitChange,
   type Reservation,
   type ReserveOutcome,
   type Settlement,
   StoreUnavailableError,
+  type Transaction,
   type UnlimitedUsage,
   type UsageStore,
 } from './usage-store.types.js';
 import { asRecord, assertCountable, type UsageWork } from './usage-work.js';
 import { type QueuedWork, WorkQueue } from './work-queue.js';
+import { Withdrawals } from './withdrawals.js';
 
 const MAX_QUEUED = { admissions: 10_000, kept: 100_000 } as const;
 const REAP_AT_ONCE = 500;
+/** How long a release of what is not known is remembered: as long as a lease, unless told otherwise. */
+const RELEASED_MS = 600_000;
 
 export interface PostgresUsageStoreOptions {
   /** Of a policy in one window. */
@@ -53,6 +58,7 @@ const DEFAULTS = {
 export class PostgresUsageStore implements UsageStore {
   private readonly options: Required<PostgresUsageStoreOptions>;
   private readonly connection: BatchConnection;
+  private readonly withdrawals: Withdrawals;
   private readonly queue = new WorkQueue(MAX_QUEUED.admissions, MAX_QUEUED.kept);
   private running: Promise<void> | undefined;
   private gathering: NodeJS.Timeout | undefined;
@@ -66,6 +72,7 @@ export class PostgresUsageStore implements UsageStore {
   ) {
     this.options = { ...DEFAULTS, ...options };
     this.connection = new BatchConnection(dataSource, this.options.maxBuckets, this.options.batchTimeoutMs);
+    this.withdrawals = new Withdrawals(this.connection, observer, this.options);
   }
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
@@ -84,7 +91,7 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   async release(id: string, at: Date): Promise<void> {
-    await this.write({ kind: 'release', id, at });
+    await this.write({ kind: 'release', id, at, expiresAt: this.inFuture(RELEASED_MS), isFinal: false });
   }
 
   async record(usage: UnlimitedUsage): Promise<void> {
@@ -93,7 +100,7 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   async extend(id: string, leaseMs: number): Promise<void> {
-    await this.write({ kind: 'extend', id, expiresAt: new Date(this.clock.now().getTime() + leaseMs) });
+    await this.write({ kind: 'extend', id, expiresAt: this.inFuture(leaseMs) });
   }
 
   async reap(now: Date): Promise<number> {
@@ -109,12 +116,22 @@ export class PostgresUsageStore implements UsageStore {
     return count;
   }
 
-  async reset(bucket: BucketKey, { organisationId, actorId, reason, at }: Adjustment): Promise<boolean> {
-    const [row]: readonly { readonly found: boolean }[] = await this.dataSource.query(
+  async reset(
+    bucket: BucketKey,
+    { organisationId, actorId, reason, at }: Adjustment,
+    transaction: Transaction = this.dataSource,
+  ): Promise<boolean> {
+    const [row]: readonly { readonly found: boolean }[] = await transaction.query(
       'SELECT usage_reset($1, $2, $3, $4, $5, $6, $7) AS found',
       [bucket.policyId, bucket.bucketHash, bucket.windowId, organisationId, actorId, reason, at],
     );
     return row?.found === true;
+  }
+
+  async changeLimit(change: LimitChange, transaction: Transaction = this.dataSource): Promise<void> {
+    const { organisationId, policyId, windowId, threshold = null } = change;
+    const parameters = [policyId, windowId, organisationId, limitOf(change), threshold];
+    await transaction.query('SELECT usage_change_limit($1, $2, $3, $4, $5)', parameters);
   }
 
   async close(): Promise<void> {
@@ -122,10 +139,11 @@ export class PostgresUsageStore implements UsageStore {
     this.start();
     const cancel = new AbortController();
     const limit = sleep(this.options.drainMs, undefined, { signal: cancel.signal }).catch(() => undefined);
-    await Promise.race([this.running, limit]);
+    await Promise.race([Promise.all([this.running, this.withdrawals.drained()]), limit]);
     cancel.abort();
     this.state = 'closed';
     this.abandon();
+    this.withdrawals.close();
   }
 
   /** What could not be written in time. */
@@ -230,7 +248,7 @@ export class PostgresUsageStore implements UsageStore {
     const lost = new Set(row.o_lost);
     for (const item of batch) {
       const { work } = item;
-      if (work.kind === 'reserve') item.done(outcomes.next().value);
+      if (work.kind === 'reserve') answer(item, outcomes.next().value);
       else if (work.kind === 'settle' && lost.has(work.id)) this.enqueue({ ...item, work: asRecord(work.settlement) });
       else item.done();
     }
@@ -261,7 +279,16 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   /** It may have been written, or be written yet, though the answer did not arrive. */
-  private takeBack({ id, at }: Reservation): void {
-    this.write({ kind: 'release', id, at }).catch(() => undefined);
+  private takeBack({ id, at, leaseMs }: Reservation): void {
+    this.withdrawals.add({ kind: 'release', id, at, expiresAt: this.inFuture(leaseMs), isFinal: true });
   }
+
+  private inFuture(ms: number): Date {
+    return new Date(this.clock.now().getTime() + ms);
+  }
+}
+
+function answer(item: QueuedWork, outcome: ReserveOutcome | undefined): void {
+  if (outcome === undefined) item.failed(new StoreUnavailableError());
+  else item.done(outcome);
 }

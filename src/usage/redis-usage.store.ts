@@ -5,9 +5,11 @@ import type {
   BucketKey,
   BucketState,
   Charge,
+  LimitChange,
   Reservation,
   ReserveOutcome,
   Settlement,
+  Transaction,
   UnlimitedUsage,
   UsageStore,
 } from './usage-store.types.js';
@@ -63,10 +65,15 @@ export class RedisUsageStore implements UsageStore {
     return this.durable.reap(now);
   }
 
-  async reset(bucket: BucketKey, adjustment: Adjustment): Promise<boolean> {
-    const isFound = await this.durable.reset(bucket, adjustment);
+  async reset(bucket: BucketKey, adjustment: Adjustment, transaction?: Transaction): Promise<boolean> {
+    const isFound = await this.durable.reset(bucket, adjustment, transaction);
+    // Before somebody else's transaction ends: what stands in the place of the memory outlasts that.
     if (isFound) await this.memory.forget(adjustment.organisationId, bucket);
     return isFound;
+  }
+
+  changeLimit(change: LimitChange, transaction?: Transaction): Promise<void> {
+    return this.durable.changeLimit(change, transaction);
   }
 
   /** The connection to Redis is others' too, and stays open. */

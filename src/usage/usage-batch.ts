@@ -15,7 +15,7 @@ export interface BatchRow {
 }
 
 /** By the function's numbers. */
-const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded'] as const;
+const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded', 'withdrawn'] as const;
 
 const MAX_VALUE_KEY = 2048;
 /** Of PostgreSQL's bigint, with room for what is under way: a higher limit means the same. */
@@ -48,7 +48,13 @@ class BatchWriter {
         return;
       }
       case 'release':
-        this.rows.settles.push({ id: work.id, at: work.at, status: 'released' });
+        this.rows.settles.push({
+          id: work.id,
+          at: work.at,
+          status: 'released',
+          expires_at: work.expiresAt,
+          is_final: work.isFinal,
+        });
         return;
       case 'extend':
         this.rows.extends.push({ id: work.id, expires_at: work.expiresAt });
@@ -138,9 +144,9 @@ export function batchParameters(works: readonly UsageWork[], maxBuckets: number)
   return writer.parameters(maxBuckets);
 }
 
-/** What was decided about each `reserve` of the batch, in its order. */
-export function reserveOutcomes(works: readonly UsageWork[], row: BatchRow): readonly ReserveOutcome[] {
-  const outcomes: ReserveOutcome[] = [];
+/** What was decided about each `reserve` of the batch, in its order; undefined: it was released before it arrived. */
+export function reserveOutcomes(works: readonly UsageWork[], row: BatchRow): readonly (ReserveOutcome | undefined)[] {
+  const outcomes: (ReserveOutcome | undefined)[] = [];
   let first = 0;
   for (const work of works) {
     if (work.kind !== 'reserve') continue;
@@ -151,11 +157,9 @@ export function reserveOutcomes(works: readonly UsageWork[], row: BatchRow): rea
     const start = first;
     const isFailing = (index: number): boolean =>
       charges[index]?.enforced === true && row.o_verdicts?.[start + index] !== 0;
-    outcomes.push(
-      kind === 'admitted'
-        ? { kind, buckets: states }
-        : { kind, failing: states.filter((_, index) => isFailing(index)) },
-    );
+    if (kind === 'withdrawn') outcomes.push(undefined);
+    else if (kind === 'admitted') outcomes.push({ kind, buckets: states });
+    else outcomes.push({ kind, failing: states.filter((_, index) => isFailing(index)) });
     first += charges.length;
   }
   return outcomes;
@@ -171,6 +175,6 @@ function figureColumns({ costNano, tokens, searchUnits }: UsageFigures) {
   return { cost_nano: String(costNano), tokens: String(tokens), search_units: String(searchUnits) };
 }
 
-function limitOf({ limit }: Charge): bigint {
+export function limitOf({ limit }: Pick<Charge, 'limit'>): bigint {
   return limit > MAX_LIMIT ? MAX_LIMIT : limit;
 }

@@ -3,7 +3,7 @@ import type { UsageUnit } from '../common/money/units.js';
 
 /**
  * What one group of calls used of one policy in one window. `used` is always the sum of the ledger's charges and of the
- * adjustments; written by `usage_batch` and `usage_reset` only.
+ * adjustments; written by the database's functions `usage_…` only.
  */
 @Entity('usage_buckets')
 @Index('uq_usage_buckets_ordinal', ['policyId', 'windowId', 'ordinal'], { unique: true })
@@ -51,12 +51,23 @@ export class UsageBucket {
   @Column({ type: 'bigint', default: 0 })
   readonly reserved!: string;
 
-  /** As of the last admission: decides when alerts are raised. */
+  /** As of the last admission or change of the policy: decides when alerts are raised. */
   @Column({ name: 'credit_limit', type: 'bigint' })
   readonly creditLimit!: string;
 
   @Column({ name: 'alert_threshold', type: 'bigint', nullable: true })
   readonly alertThreshold!: string | null;
+
+  /** When the threshold was reached in this epoch, or a higher one before; null: not yet. */
+  @Column({ name: 'threshold_reached_at', type: 'timestamptz', nullable: true })
+  readonly thresholdReachedAt!: Date | null;
+
+  /**
+   * When the limit was reached, or a call was first refused for want of what is left; null: not in this epoch, or not
+   * under the limit as it is.
+   */
+  @Column({ name: 'exhausted_at', type: 'timestamptz', nullable: true })
+  readonly exhaustedAt!: Date | null;
 
   /** Goes up with every reset, after which alerts are raised again. */
   @Column({ type: 'integer', default: 0 })

@@ -13,7 +13,7 @@ export interface BucketsOfWindow {
 }
 
 export interface BucketFilter {
-  /** In the policy's unit: `exhausted` are those that have reached it. */
+  /** In the policy's unit: `exhausted` are those that have reached it, or were marked under no lower one. */
   readonly limit: bigint;
   readonly status: 'active' | 'exhausted' | undefined;
   /** Part of the readable key. */
@@ -21,6 +21,8 @@ export interface BucketFilter {
   readonly skip: number;
   readonly take: number;
 }
+
+const IS_EXHAUSTED = '(bucket.used >= :limit OR (bucket.exhaustedAt IS NOT NULL AND bucket.creditLimit >= :limit))';
 
 /** Reads what is counted; only the usage store writes it. */
 @Injectable()
@@ -32,8 +34,9 @@ export class UsageBucketStore {
     const query = this.rows.createQueryBuilder('bucket').where({ ...window });
     const { status, search, limit } = filter;
     if (search !== undefined) query.andWhere({ valueKey: containsText(search) });
-    if (status === 'exhausted') query.andWhere('bucket.used >= :limit', { limit: String(limit) });
-    if (status === 'active') query.andWhere('bucket.used < :limit', { limit: String(limit) });
+    if (status !== undefined) {
+      query.andWhere(`(${status === 'active' ? 'NOT ' : ''}${IS_EXHAUSTED})`, { limit: String(limit) });
+    }
     return query
       .orderBy('bucket.used', 'DESC')
       .addOrderBy('bucket.id', 'ASC')

@@ -46,6 +46,7 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, OnModuleDestro
         this.logger.error({ event: 'usage_drift', bucketId, policyId, windowId, drift: String(drift) });
       }
     } catch (cause) {
+      this.metrics.usageDriftCheckFailures.inc();
       this.logger.warn({ event: 'usage_drift_check_failed', err: cause });
     }
   }

@@ -65,7 +65,7 @@ export class UsageHousekeepingService implements OnApplicationBootstrap, OnModul
 
   private async countReservations(): Promise<void> {
     const [row]: readonly { readonly count: number }[] = await this.dataSource.query(
-      'SELECT count(*)::integer AS count FROM usage_reservations',
+      'SELECT count(*)::integer AS count FROM usage_reservations WHERE NOT is_withdrawn',
     );
     this.observer.reservationsOpen(row?.count ?? 0);
   }

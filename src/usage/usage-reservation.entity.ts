@@ -2,7 +2,7 @@ import { Column, CreateDateColumn, Entity, Index, PrimaryColumn } from 'typeorm'
 import type { UsageUnit } from '../common/money/units.js';
 import { UsageFacts } from './usage-facts.js';
 
-/** A call under way: what it is expected to use at most. Written and removed by `usage_batch` only. */
+/** A call under way: what it is expected to use at most; or the place of one that must not come any more. Written and removed by `usage_batch` only. */
 @Entity('usage_reservations')
 export class UsageReservation extends UsageFacts {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_usage_reservations' })
@@ -15,6 +15,10 @@ export class UsageReservation extends UsageFacts {
   @Index('ix_usage_reservations_expires_at')
   @Column({ name: 'expires_at', type: 'timestamptz' })
   readonly expiresAt!: Date;
+
+  /** It was released before it arrived: its row is nobody's, and keeps the call from being admitted. */
+  @Column({ name: 'is_withdrawn', type: 'boolean', default: false })
+  readonly isWithdrawn!: boolean;
 
   /** Of the buckets, in their order. */
   @Column({ type: 'text', array: true })

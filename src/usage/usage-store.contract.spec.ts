@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../test/support/eventually.js';
 import { redisServer } from '../../test/support/services.js';
 import { memoryHarness } from './__fixtures__/memory-harness.js';
 import { postgresHarness } from './__fixtures__/postgres-harness.js';
 import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
-import type { Adjustment, Charge, Reservation } from './usage-store.types.js';
+import { type Adjustment, type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
 
 const MAX_BUCKETS = 3;
 const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() };
@@ -309,6 +310,49 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     });
   });
 
+  describe('a release of what is not known', () => {
+    it('keeps it from being admitted later on', async () => {
+      const charge = chargeOf();
+      const reservation = reservationOf([charge]);
+      await tested.store.release(reservation.id, reservation.at);
+      await tested.store.release(reservation.id, reservation.at);
+      await expect(tested.store.reserve(reservation)).rejects.toThrow(StoreUnavailableError);
+      expect(await tested.bucket(charge)).toBeUndefined();
+      await nothingWritten();
+      await admit([charge]);
+    });
+
+    it('does not fail the others that are admitted at the same moment', async () => {
+      const charge = chargeOf();
+      const [released, ...others] = Array.from({ length: 5 }, () => reservationOf([charge]));
+      if (released === undefined) throw new Error('there are five');
+      await tested.store.release(released.id, released.at);
+      const outcomes = await Promise.allSettled([released, ...others].map((one) => tested.store.reserve(one)));
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 40n, epoch: 0 });
+    });
+
+    it('is forgotten after the time of a lease, and never taken for a call', async () => {
+      const reservation = reservationOf([chargeOf()], { at: new Date() });
+      await tested.store.release(reservation.id, reservation.at);
+      const now = tested.clock.now().getTime();
+      expect(await tested.store.reap(new Date(now + 60_000))).toBe(0);
+      await expect(tested.store.reserve(reservation)).rejects.toThrow(StoreUnavailableError);
+      expect(await tested.store.reap(new Date(now + 3_600_000))).toBe(0);
+      await nothingWritten();
+      expect((await tested.store.reserve(reservation)).kind).toBe('admitted');
+    });
+
+    it('does not keep a settlement of the same call from being charged', async () => {
+      const charge = chargeOf();
+      const reservation = reservationOf([charge]);
+      await tested.store.release(reservation.id, reservation.at);
+      await tested.store.settle(settlementOf(reservation));
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toHaveLength(1);
+    });
+  });
+
   describe('a reservation whose gateway died', () => {
     it('is charged as expected, and marked as presumed', async () => {
       const charge = chargeOf();
@@ -433,6 +477,231 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await spend(charge, 100n);
       await spend({ ...charge, limit: 150n }, 50n);
       expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
+    });
+  });
+
+  describe('exhaustion', () => {
+    const refuse = async (charge: Charge, amount: bigint, times = 1): Promise<void> => {
+      for (let time = 0; time < times; time += 1) {
+        const { kind } = await tested.store.reserve(reservationOf([charge], { estimate: cost(amount) }));
+        expect(kind).toBe('exceeded');
+      }
+    };
+    /** Three calls of 30, and a fourth for which there is no room under 100. */
+    const useUp = async (charge: Charge): Promise<void> => {
+      for (let call = 0; call < 3; call += 1) await spend(charge, 30n);
+      expect(await tested.isExhausted(charge)).toBe(false);
+      await refuse(charge, 30n);
+    };
+
+    it('is told once, though the limit is never hit exactly', async () => {
+      const charge = chargeOf();
+      await useUp(charge);
+      await refuse(charge, 30n, 3);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+      expect(await tested.isExhausted(charge)).toBe(true);
+      expect(await tested.bucket(charge)).toEqual({ used: 90n, reserved: 0n, epoch: 0 });
+    });
+
+    it('is told once when the limit is hit exactly, whatever is refused afterwards', async () => {
+      const charge = chargeOf();
+      await spend(charge, 100n);
+      expect(await tested.isExhausted(charge)).toBe(true);
+      await refuse(charge, 30n, 2);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('is told once by many that are refused at once', async () => {
+      const charge = chargeOf();
+      await spend(charge, 90n);
+      const calls = Array.from({ length: 50 }, () => reservationOf([charge], { estimate: cost(30n) }));
+      await Promise.all(calls.map((call) => tested.store.reserve(call)));
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('is not of one call that is too large for a bucket of which nothing is used', async () => {
+      const charge = chargeOf();
+      await refuse(charge, 101n);
+      expect(await tested.bucket(charge)).toBeUndefined();
+      await admit([charge]);
+      await refuse(charge, 101n);
+      expect(await tested.isExhausted(charge)).toBe(false);
+      expect(await tested.alerts()).toEqual([]);
+    });
+
+    it('is not of calls under way that are in the way', async () => {
+      const charge = chargeOf();
+      await spend(charge, 50n);
+      await admit([charge], { estimate: cost(50n) });
+      expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('contended');
+      expect(await tested.isExhausted(charge)).toBe(false);
+      expect(await tested.alerts()).toEqual([]);
+    });
+
+    it('is only of the bucket that is in the way', async () => {
+      const [roomy, full] = [chargeOf(), chargeOf()];
+      await spend(roomy, 10n);
+      await spend(full, 90n);
+      expect((await tested.store.reserve(reservationOf([roomy, full], { estimate: cost(30n) }))).kind).toBe('exceeded');
+      expect([await tested.isExhausted(roomy), await tested.isExhausted(full)]).toEqual([false, true]);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('is not of a policy that only watches, before its limit is reached', async () => {
+      const [watching, full] = [chargeOf({ enforced: false }), chargeOf()];
+      await spend(watching, 90n);
+      await spend(full, 90n);
+      expect((await tested.store.reserve(reservationOf([watching, full], { estimate: cost(30n) }))).kind).toBe(
+        'exceeded',
+      );
+      expect([await tested.isExhausted(watching), await tested.isExhausted(full)]).toEqual([false, true]);
+      await spend(watching, 30n);
+      expect(await tested.isExhausted(watching)).toBe(true);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
+    });
+
+    it('ends with a reset, and is told again after it', async () => {
+      const charge = chargeOf();
+      await useUp(charge);
+      await tested.store.reset(charge, ADJUSTMENT);
+      expect(await tested.isExhausted(charge)).toBe(false);
+      await useUp(charge);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted, 'usage_limit.reset']);
+    });
+
+    it('ends with a raise of the limit, and is told again at the higher one', async () => {
+      const charge = chargeOf();
+      await useUp(charge);
+      const raised = { ...charge, limit: 190n };
+      await spend(raised, 30n);
+      expect(await tested.isExhausted(charge)).toBe(false);
+      await refuse(raised, 100n, 2);
+      expect(await tested.isExhausted(charge)).toBe(true);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
+    });
+
+    it('is told again by the first call that is refused under a higher limit', async () => {
+      const charge = chargeOf();
+      await useUp(charge);
+      // A refusal that is remembered from before the raise tells nobody, for as long as it is remembered.
+      await eventually(async () => {
+        await refuse({ ...charge, limit: 110n }, 30n, 2);
+        return (await tested.alerts()).length === 2;
+      });
+      expect(await tested.isExhausted(charge)).toBe(true);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
+    });
+
+    it('is not told again for a limit that is lowered', async () => {
+      const charge = chargeOf();
+      await useUp(charge);
+      await refuse({ ...charge, limit: 50n }, 30n, 2);
+      expect(await tested.isExhausted(charge)).toBe(true);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('is of one window', async () => {
+      const november = chargeOf();
+      await useUp(november);
+      const december = { ...november, windowId: '2026-12' };
+      await useUp(december);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
+    });
+
+    it('ends with a correction that makes room, and is not told twice', async () => {
+      const charge = chargeOf();
+      await spend(charge, 60n);
+      const reservation = await admit([charge], { estimate: cost(40n) });
+      await tested.store.reap(LEASE_OVER(reservation));
+      expect(await tested.isExhausted(charge)).toBe(true);
+      await tested.store.settle(settlementOf(reservation, { figures: cost(1n) }));
+      expect(await tested.isExhausted(charge)).toBe(false);
+      await refuse(charge, 60n);
+      expect(await tested.isExhausted(charge)).toBe(true);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+  });
+
+  describe('a line that comes to lie below what is used', () => {
+    const change = (charge: Charge, facts: Partial<Charge>, organisationId = ORGANISATION): Promise<void> => {
+      const { policyId, windowId, limit, threshold } = { ...charge, ...facts };
+      return tested.store.changeLimit({ organisationId, policyId, windowId, limit, threshold });
+    };
+
+    it('raises its alert with the next settlement', async () => {
+      const charge = chargeOf({ enforced: false, threshold: 80n });
+      await spend(charge, 60n);
+      await spend({ ...charge, threshold: 50n }, 1n);
+      expect(await tested.alerts()).toEqual([ALERTS.threshold]);
+      await spend({ ...charge, threshold: 40n, limit: 50n }, 1n);
+      await spend({ ...charge, threshold: 40n, limit: 50n }, 1n);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.threshold]);
+    });
+
+    it.each([
+      ['a threshold of 0', { threshold: 0n }, [ALERTS.threshold]],
+      ['a limit of 0', { limit: 0n, enforced: false }, [ALERTS.exhausted]],
+    ])('is %s as soon as anything is used', async (_what, facts, alerts) => {
+      const charge = chargeOf(facts);
+      const released = await admit([charge]);
+      await tested.store.release(released.id, released.at);
+      expect(await tested.alerts()).toEqual([]);
+      await spend(charge, 1n);
+      await spend(charge, 1n);
+      expect(await tested.alerts()).toEqual(alerts);
+    });
+
+    it('raises its alert at once when the policy is changed', async () => {
+      const charge = chargeOf({ threshold: 80n });
+      await spend(charge, 60n);
+      await change(charge, { threshold: 61n });
+      expect(await tested.alerts()).toEqual([]);
+      await change(charge, { threshold: 60n });
+      await change(charge, { threshold: 60n });
+      expect(await tested.alerts()).toEqual([ALERTS.threshold]);
+      await change(charge, { threshold: 50n, limit: 60n });
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.threshold]);
+      expect(await tested.isExhausted(charge)).toBe(true);
+      expect(await tested.bucket(charge)).toEqual({ used: 60n, reserved: 0n, epoch: 0 });
+    });
+
+    it('raises its alert when calls that are under way reach it', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge], { estimate: cost(60n) });
+      await change(charge, { limit: 50n });
+      expect(await tested.alerts()).toEqual([]);
+      await tested.store.settle(settlementOf(reservation));
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('raises no alert where nothing is used', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge]);
+      await tested.store.release(reservation.id, reservation.at);
+      await change(charge, { limit: 0n });
+      expect(await tested.alerts()).toEqual([]);
+    });
+
+    it('concerns neither other windows nor other policies nor other tenants', async () => {
+      const [charge, other] = [chargeOf(), chargeOf()];
+      for (const one of [charge, other, { ...charge, windowId: '2026-10' }]) await spend(one, 60n);
+      await change({ ...charge, windowId: '2026-12' }, { limit: 50n });
+      await change(charge, { limit: 50n }, '00000000-0000-4000-8000-00000000000f');
+      expect(await tested.alerts()).toEqual([]);
+      await change(charge, { limit: 50n });
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('is passed again after a raise: exhaustion ends, and is told anew', async () => {
+      const charge = chargeOf({ threshold: 50n });
+      await spend(charge, 90n);
+      expect((await tested.store.reserve(reservationOf([charge], { estimate: cost(30n) }))).kind).toBe('exceeded');
+      const raised = { threshold: 95n, limit: 130n };
+      await change(charge, raised);
+      expect(await tested.isExhausted(charge)).toBe(false);
+      await spend({ ...charge, ...raised }, 40n);
+      const both = [ALERTS.exhausted, ALERTS.threshold];
+      expect(await tested.alerts()).toEqual([...both, ...both].sort());
     });
   });
 

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { NanoDollars, UsageUnit } from '../common/money/units.js';
 
 /** What a call used, or is expected to use at most. */
@@ -22,6 +23,14 @@ export interface BucketKey {
   readonly windowId: string;
 }
 
+/** The lines of a policy that was changed, for its buckets of one window. */
+export interface LimitChange extends Pick<BucketKey, 'policyId' | 'windowId'> {
+  readonly organisationId: string;
+  /** In the policy's unit, like the threshold. */
+  readonly limit: bigint;
+  readonly threshold: bigint | undefined;
+}
+
 /** One bucket that a call is charged to. */
 export interface Charge extends BucketKey {
   /** Readable: `api_key:<id>|metadata.user:alice`. */
@@ -31,7 +40,7 @@ export interface Charge extends BucketKey {
   readonly unit: UsageUnit;
   /** In the policy's unit. */
   readonly limit: bigint;
-  /** Crossing it raises an alert. */
+  /** Reaching it raises an alert. */
   readonly threshold: bigint | undefined;
   /** false: counted, never refused (monitor). */
   readonly enforced: boolean;
@@ -97,10 +106,14 @@ export interface Settlement {
 export type UnlimitedUsage = Pick<Reservation, 'id' | 'at' | 'dimensions'> &
   Pick<Settlement, 'figures' | 'source' | 'priceId' | 'status'>;
 
+/** Somebody else's, of the database in which usage is counted. */
+export type Transaction = Pick<EntityManager, 'query'>;
+
 /** Where usage is counted. Every method is atomic, and safe to repeat with the same id (a reset: only once it failed). */
 export interface UsageStore {
   /**
-   * Admits a call into all of its buckets or into none, within two seconds.
+   * Admits a call into all of its buckets or into none, within two seconds. A refusal writes nothing, except for the first
+   * one by a bucket that something was used of: that marks it as exhausted, and raises the alert.
    * @throws StoreUnavailableError
    */
   reserve(reservation: Reservation): Promise<ReserveOutcome>;
@@ -109,7 +122,10 @@ export interface UsageStore {
    * Kept until it is written, like `release` and `record`: nobody has to wait for it.
    */
   settle(settlement: Settlement): Promise<void>;
-  /** Nothing was sent: gives the reservation back, and leaves no row in the ledger. */
+  /**
+   * Nothing was sent: gives the reservation back, and leaves no row in the ledger. One that is not known, since it is still
+   * on its way, is refused when it arrives.
+   */
   release(id: string, at: Date): Promise<void>;
   /** Notes usage that no policy limits. */
   record(usage: UnlimitedUsage): Promise<void>;
@@ -120,8 +136,15 @@ export interface UsageStore {
   /**
    * Sets a bucket's usage of its window back to zero by an adjustment. Calls under way stay reserved.
    * Whether the organisation has such a bucket.
+   * @param transaction one that ends soon; else it has its own
    */
-  reset(bucket: BucketKey, adjustment: Adjustment): Promise<boolean>;
+  reset(bucket: BucketKey, adjustment: Adjustment, transaction?: Transaction): Promise<boolean>;
+  /**
+   * Applies a policy's new limit and threshold to what was used before: one that is reached already raises its alert, and
+   * what a higher limit leaves room in is not exhausted any more.
+   * @param transaction the one in which the policy is changed; else it has its own
+   */
+  changeLimit(change: LimitChange, transaction?: Transaction): Promise<void>;
   /** Waits for what is queued, then lets go of everything. */
   close(): Promise<void>;
 }

@@ -10,7 +10,15 @@ export interface AmountCharge {
 export type UsageWork =
   | { readonly kind: 'reserve'; readonly id: string; readonly reservation: Reservation }
   | { readonly kind: 'settle'; readonly id: string; readonly settlement: Settlement }
-  | { readonly kind: 'release'; readonly id: string; readonly at: Date }
+  | {
+      readonly kind: 'release';
+      readonly id: string;
+      readonly at: Date;
+      /** Until when a reservation that arrives after its release is refused. */
+      readonly expiresAt: Date;
+      /** The caller was told that it is not admitted, but a statement that does it may be under way. */
+      readonly isFinal: boolean;
+    }
   | { readonly kind: 'extend'; readonly id: string; readonly expiresAt: Date }
   | {
       readonly kind: 'record';

@@ -10,7 +10,7 @@ const admission = (id: string): QueuedWork => ({
   failed: noop,
 });
 const release = (id: string): QueuedWork => ({
-  work: { kind: 'release', id, at: new Date(0) },
+  work: { kind: 'release', id, at: new Date(0), expiresAt: new Date(0), isFinal: false },
   isGivenUp: false,
   done: noop,
   failed: noop,

@@ -141,7 +141,10 @@ export class GatewayFleet {
 
   /** Waits until no call is under way, or presumed to be. Answers the buckets that hold something back all the same. */
   async atRest(): Promise<readonly UsageBucket[]> {
-    await eventually(async () => (await this.books.getRepository(UsageReservation).count()) === 0, 60_000);
+    await eventually(
+      async () => (await this.books.getRepository(UsageReservation).countBy({ isWithdrawn: false })) === 0,
+      60_000,
+    );
     const buckets = await this.books.getRepository(UsageBucket).find();
     return buckets.filter(({ reserved }) => reserved !== '0');
   }

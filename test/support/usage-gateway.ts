@@ -3,6 +3,7 @@ import { PolicyCache } from '../../src/policies/policy-cache.js';
 import { usageDrift } from '../../src/usage/drift.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../../src/usage/usage-reservation.entity.js';
+import { WebhookOutboxEvent } from '../../src/webhooks/webhook-outbox-event.entity.js';
 import { eventually } from './eventually.js';
 import { json, type Reply } from './fake-provider.js';
 import { GatewayClient } from './gateway-client.js';
@@ -37,7 +38,13 @@ export class UsageBooks {
   }
 
   async open(): Promise<number> {
-    return this.gateway.app.dataSource.getRepository(UsageReservation).count();
+    return this.gateway.app.dataSource.getRepository(UsageReservation).countBy({ isWithdrawn: false });
+  }
+
+  /** Types of the events that were raised, in alphabetical order. */
+  async alerts(): Promise<readonly string[]> {
+    const events = await this.gateway.app.dataSource.getRepository(WebhookOutboxEvent).find({ order: { type: 'ASC' } });
+    return events.map(({ type }) => type);
   }
 
   /** Counters that are not what the ledger adds up to; there should be none. */

@@ -200,7 +200,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'A store that the gateway depends on is not available.',
-    when: 'The database, or the counters of a rate limit, cannot be reached. Calls that a usage-limit policy applies to are refused then, others pass.',
+    when: 'The database, or the counters of a rate limit, cannot be reached, or others hold what is to be changed. Calls that a usage-limit policy applies to are refused then, others pass.',
   },
   provider_timeout: {
     status: 504,

@@ -4,7 +4,7 @@ import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 export class UsageEntitiesQuery extends PageQuery {
-  /** `exhausted` have reached the limit. */
+  /** `exhausted` have reached the limit, or had to refuse a call for want of what is left. */
   @Optional()
   @IsIn(['active', 'exhausted'])
   readonly status?: 'active' | 'exhausted';

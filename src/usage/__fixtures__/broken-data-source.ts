@@ -1,16 +1,20 @@
 import { DataSource, type QueryRunner } from 'typeorm';
 import type { TollgateDataSource } from '../../database/tollgate-data-source.js';
 
-/** What happens to the next statements: the database does the work, but nobody hears of it; or it never hears of them. */
-export type Breakage = 'answer lost' | 'refused' | 'silent';
+/**
+ * What happens to the next statements: the database does the work, but nobody hears of it; or it never hears of them; or
+ * their commit takes until `commitStalled` (needs a server: the embedded database has one session).
+ */
+export type Breakage = 'answer lost' | 'refused' | 'silent' | 'commit stalled';
 
 export class BreakableDatabase {
   /** In order, one a statement; then all is well. */
   readonly breakages: Breakage[] = [];
   statements = 0;
   readonly dataSource: DataSource;
+  private readonly stalled: QueryRunner[] = [];
 
-  constructor(real: TollgateDataSource) {
+  constructor(private readonly real: TollgateDataSource) {
     this.dataSource = new Proxy(real, {
       get: (target, name) =>
         name === 'createQueryRunner'
@@ -19,12 +23,27 @@ export class BreakableDatabase {
     });
   }
 
+  async commitStalled(): Promise<void> {
+    for (const runner of this.stalled.splice(0)) {
+      await runner.commitTransaction();
+      await runner.release();
+    }
+  }
+
+  private async stall(sql: string, parameters: unknown[]): Promise<void> {
+    const runner = this.real.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query(sql, parameters);
+    this.stalled.push(runner);
+  }
+
   private runner(real: QueryRunner): QueryRunner {
     const query = async (sql: string, parameters: unknown[]): Promise<unknown> => {
       this.statements += 1;
       const breakage = this.breakages.shift();
       if (breakage === 'refused') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-      if (breakage === 'silent') return untilClosed(await real.connect());
+      if (breakage === 'commit stalled') await this.stall(sql, parameters);
+      if (breakage === 'silent' || breakage === 'commit stalled') return untilClosed(await real.connect());
       const answer: unknown = await real.query(sql, parameters);
       if (breakage === 'answer lost') throw new Error('Connection terminated unexpectedly');
       return answer;

@@ -22,6 +22,7 @@ function openMemory(maxBuckets: number): TestedStore {
       const { used, reserved, epoch } = bucket;
       return { used, reserved, epoch };
     },
+    isExhausted: async (key) => bucketAt(key)?.isExhausted === true,
     async ledger() {
       return [...store.events].map(([id, { usage, charges }]) => {
         const { costNano, tokens } = usage.figures;

@@ -43,6 +43,10 @@ export function inspect(store: UsageStore, clock: TestClock, dataSource: Tollgat
       if (bucket === null) return undefined;
       return { used: BigInt(bucket.used), reserved: BigInt(bucket.reserved), epoch: bucket.epoch };
     },
+    async isExhausted({ policyId, bucketHash, windowId }) {
+      const bucket = await dataSource.getRepository(UsageBucket).findOneBy({ policyId, bucketHash, windowId });
+      return (bucket?.exhaustedAt ?? null) !== null;
+    },
     async ledger() {
       const events = await dataSource.getRepository(UsageEvent).find({ order: { chargedAt: 'ASC', id: 'ASC' } });
       return events.map(({ id, status, costNano, tokens, source, amounts }) => ({
@@ -54,7 +58,7 @@ export function inspect(store: UsageStore, clock: TestClock, dataSource: Tollgat
         amounts: amounts.map(BigInt),
       }));
     },
-    openReservations: () => dataSource.getRepository(UsageReservation).count(),
+    openReservations: () => dataSource.getRepository(UsageReservation).countBy({ isWithdrawn: false }),
     async alerts() {
       const rows: readonly { readonly type: string }[] = await dataSource.query('SELECT type FROM webhook_outbox');
       return rows.map(({ type }) => type).sort();

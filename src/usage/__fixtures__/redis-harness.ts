@@ -8,6 +8,9 @@ import { NO_OBSERVER } from '../usage-observer.js';
 import { emptyUsage, inspect, openDataSource } from './postgres-harness.js';
 import type { StoreHarness } from './store-harness.js';
 
+/** Long enough for calls that follow each other, and short enough to wait for the end of it. */
+const REMEMBER_MS = 1_000;
+
 /** A connection as the gateway's, and keys of its own on that server. */
 export interface TestRedis {
   readonly client: Redis;
@@ -42,7 +45,11 @@ export function redisHarness(url: string): StoreHarness {
           await emptyUsage(dataSource);
           const clock = new TestClock();
           const durable = new PostgresUsageStore(dataSource, clock, NO_OBSERVER, { maxBuckets });
-          const memory = new RefusalMemory(redis.client, { warn: () => undefined }, { prefix: redis.prefix });
+          const memory = new RefusalMemory(
+            redis.client,
+            { warn: () => undefined },
+            { prefix: redis.prefix, rememberMs: REMEMBER_MS },
+          );
           return inspect(new RedisUsageStore(durable, memory, NO_OBSERVER), clock, dataSource);
         },
         async stop() {

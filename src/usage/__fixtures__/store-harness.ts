@@ -23,6 +23,8 @@ export interface TestedStore {
   readonly clock: TestClock;
   /** undefined: there is no such bucket. */
   bucket(key: BucketKey): Promise<SeenBucket | undefined>;
+  /** Whether it is marked as used up. */
+  isExhausted(key: BucketKey): Promise<boolean>;
   ledger(): Promise<readonly SeenEvent[]>;
   openReservations(): Promise<number>;
   /** Types of the alerts that were raised, in alphabetical order. */
