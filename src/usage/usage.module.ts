@@ -9,6 +9,7 @@ import { PostgresUsageStore } from './postgres-usage.store.js';
 import { PricesModule } from './prices/prices.module.js';
 import { RedisUsageStore } from './redis-usage.store.js';
 import { RefusalMemory } from './refusal-memory.js';
+import { ReportQueries } from './report-queries.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import { UsageBucketStore } from './usage-bucket.store.js';
 import { UsageDriftMonitor } from './usage-drift.monitor.js';
@@ -31,6 +32,7 @@ import { UsageController } from './usage.controller.js';
       inject: [DataSource, Clock, USAGE_OBSERVER, RedisConnection, LOGGER],
       useFactory: createStore,
     },
+    ReportQueries,
     UsageBucketStore,
     UsageDriftMonitor,
     UsageHousekeepingService,
