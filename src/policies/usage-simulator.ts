@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
@@ -25,9 +26,11 @@ export class UsageSimulator {
     private readonly store: PolicyStore,
     private readonly buckets: UsageBucketStore,
     private readonly workspaces: WorkspacesService,
+    private readonly apiKeys: ApiKeysService,
     private readonly clock: Clock,
   ) {}
 
+  /** @throws GatewayError `not_found` for a workspace or key that the caller cannot see */
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
     const estimate = readEstimate(dto.estimate ?? {});
     const facts = await this.factsOf(principal, dto);
@@ -39,12 +42,15 @@ export class UsageSimulator {
       hits.map(({ charge }) => charge),
     );
     const answers = hits.map(({ policy, charge }) => judge(policy, charge, bucketOfCharge(buckets, charge), estimate));
-    return { object: 'usage-simulation', decision: overall(answers), policies: answers };
+    // Every policy decides; a caller of one workspace reads of its own alone, as by GET.
+    const shown = answers.filter((_, index) => isReadable(principal, hits[index]?.policy));
+    return { object: 'usage-simulation', decision: overall(answers), policies: shown };
   }
 
   private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
     const { workspace_id: ref } = dto;
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
+    await this.assertOwnKey(principal, dto.api_key);
     return {
       api_key: dto.api_key,
       organisation_id: principal.organisationId,
@@ -58,6 +64,16 @@ export class UsageSimulator {
       metadata: dto.metadata ?? {},
     };
   }
+
+  /** By trying estimates out, a caller of one workspace could find out how much the keys of others have used. */
+  private async assertOwnKey(principal: Principal, apiKey: string | undefined): Promise<void> {
+    if (principal.workspaceId === null || apiKey === undefined || apiKey === principal.id) return;
+    await this.apiKeys.get(principal, apiKey);
+  }
+}
+
+function isReadable({ workspaceId }: Principal, policy: CompiledPolicy | undefined): boolean {
+  return workspaceId === null || policy?.workspaceId === workspaceId;
 }
 
 function readEstimate({ cost = 0, tokens = 0 }: UsageEstimateDto): Estimate {
