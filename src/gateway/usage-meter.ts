@@ -7,6 +7,7 @@ import { PolicyCache } from '../policies/policy-cache.js';
 import { matchingPolicies } from '../policies/policy-charges.js';
 import type { PolicyFacts } from '../policies/policy-keys.js';
 import { RunningCalls } from '../upstream/running-calls.js';
+import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { Price } from '../usage/prices/price.types.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
@@ -87,13 +88,15 @@ export class UsageMeter implements BeforeApplicationShutdown {
 }
 
 function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyFacts {
+  const provider = virtualKey.vendor.slug;
   return {
     api_key: principal.id,
     organisation_id: principal.organisationId,
     workspace_id: principal.workspaceId ?? virtualKey.workspaceId ?? undefined,
     virtual_key: virtualKey.slug,
-    provider: virtualKey.vendor.slug,
-    model: use.model,
+    provider,
+    model: canonicalModel(provider, use.model),
+    modelAliases: modelAliases(provider, use.model),
     endpoint: use.endpoint,
     mcp_server: undefined,
     mcp_tool: undefined,

@@ -5,6 +5,7 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import type { Charge } from '../usage/usage-store.types.js';
@@ -48,7 +49,7 @@ export class UsageSimulator {
   }
 
   private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
-    const { workspace_id: ref } = dto;
+    const { workspace_id: ref, provider, model } = dto;
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     await this.assertOwnKey(principal, dto.api_key);
     return {
@@ -56,8 +57,9 @@ export class UsageSimulator {
       organisation_id: principal.organisationId,
       workspace_id: workspaceId ?? undefined,
       virtual_key: dto.virtual_key,
-      provider: dto.provider,
-      model: dto.model,
+      provider,
+      model: model === undefined ? undefined : canonicalModel(provider, model),
+      modelAliases: model === undefined ? [] : modelAliases(provider, model),
       endpoint: dto.endpoint,
       mcp_server: dto.mcp_server,
       mcp_tool: dto.mcp_tool,

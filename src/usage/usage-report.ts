@@ -8,6 +8,7 @@ import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TimeBucket, UsageReportQuery } from './dto/usage-report.query.js';
+import { canonicalModel } from './model-names.js';
 import { ReportQueries } from './report-queries.js';
 import { countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
 import type { ReportKey } from './report-keys.js';
@@ -50,7 +51,8 @@ export class UsageReport {
 
   private async rangeOf(principal: Principal, query: UsageReportQuery): Promise<ReportRange> {
     const { bucket, group_by: groupBy = [], workspace_id: ref, metadata } = query;
-    const { api_key: api_key_id, virtual_key, provider, model, endpoint, mcp_server, mcp_tool } = query;
+    const model = query.model === undefined ? undefined : canonicalModel(query.provider, query.model);
+    const { api_key: api_key_id, virtual_key, provider, endpoint, mcp_server, mcp_tool } = query;
     const { from, to } = this.timesOf(query);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     return {

@@ -56,6 +56,20 @@ describe('PriceBook', () => {
     expect(idsOf(new PriceBook([[model], [region]]), day(1), arn, 'bedrock')).toEqual(['model']);
   });
 
+  it('prices a model however it is spelt', () => {
+    const azure = new PriceBook([[row('deployment', { provider: 'azure-ai', model: 'Our-Reranker' })]]);
+    for (const spelling of [
+      'Our-Reranker',
+      'cohere.Our-Reranker',
+      'Cohere.our-reranker ',
+      'cohere.cohere.Our-Reranker',
+    ]) {
+      expect(idsOf(azure, day(1), spelling, 'azure-ai')).toEqual(['deployment']);
+    }
+    expect(idsOf(azure, day(1), 'Our-Reranker-2', 'azure-ai')).toEqual([]);
+    expect(idsOf(azure, day(1), 'cohere.Our-Reranker', 'cohere')).toEqual([]);
+  });
+
   it('prices names that are too long for any row but one with a star', () => {
     const book = new PriceBook([[row('all', { model: '*' })]]);
     expect(idsOf(book, day(1), 'x'.repeat(1_000_000))).toEqual(['all']);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { pricedNames } from './model-names.js';
+import { pricedNames } from '../model-names.js';
 import { pricesOf } from './price-list.js';
 import { MAX_MODEL_LENGTH, type Price } from './price.types.js';
 

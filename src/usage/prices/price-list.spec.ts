@@ -37,6 +37,11 @@ describe('pricesOf', () => {
     expect(idsOf([some, all])).toEqual(['some']);
   });
 
+  it('takes a name and a beginning in any case', () => {
+    expect(idsOf([row('exact', { model: 'Rerank-V3.5' })])).toEqual(['exact']);
+    expect(idsOf([row('some', { model: 'Rerank-*' })])).toEqual(['some']);
+  });
+
   it('takes the first list that has the model', () => {
     expect(idsOf([row('foreign', { provider: 'voyage' })], [row('own', {})], [row('bundled', {})])).toEqual(['own']);
   });
@@ -47,7 +52,6 @@ describe('pricesOf', () => {
 
   it.each([
     ['another model', { model: 'rerank-v4' }],
-    ['another case', { model: 'Rerank-v3.5' }],
     ['a longer name', { model: 'rerank-v3.5-x' }],
     ['a star that is not at the end', { model: '*-v3.5' }],
     ['another provider', { provider: 'azure-ai' }],

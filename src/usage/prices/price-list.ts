@@ -1,3 +1,4 @@
+import { foldModel } from '../model-names.js';
 import type { Price, PricedUnit } from './price.types.js';
 
 const ANY = '*';
@@ -25,7 +26,8 @@ export function pricesOf(
 }
 
 function fits(pattern: string, model: string): boolean {
-  return pattern.endsWith(ANY) ? model.startsWith(pattern.slice(0, -ANY.length)) : pattern === model;
+  const folded = foldModel(pattern);
+  return folded.endsWith(ANY) ? model.startsWith(folded.slice(0, -ANY.length)) : folded === model;
 }
 
 /** A whole name before a beginning, a longer beginning before a shorter one, then the newer row. */
