@@ -54,6 +54,8 @@ describe('PriceBook', () => {
     expect(idsOf(new PriceBook([[model]]), day(1), arn, 'bedrock')).toEqual(['model']);
     expect(idsOf(new PriceBook([[model, region]]), day(1), arn, 'bedrock')).toEqual(['region']);
     expect(idsOf(new PriceBook([[model], [region]]), day(1), arn, 'bedrock')).toEqual(['model']);
+    const all = row('all', { provider: 'bedrock', model: '*', unit: 'request' });
+    expect(idsOf(new PriceBook([[all, model]]), day(1), arn, 'bedrock')).toEqual(['model']);
   });
 
   it('prices a model however it is spelt', () => {
@@ -96,7 +98,7 @@ describe('PriceBook', () => {
       fc.property(fc.array(fc.array(anyRow), { maxLength: 3 }), fc.array(anyCall), (lists, calls) => {
         const book = new PriceBook(lists);
         for (const { model, at } of calls) {
-          expect(book.pricesFor('cohere', model, day(at))).toEqual(pricesOf(lists, 'cohere', model, day(at)));
+          expect(book.pricesFor('cohere', model, day(at))).toEqual(pricesOf(lists, 'cohere', [model], day(at)));
         }
       }),
     );

@@ -43,14 +43,7 @@ export class PriceBook {
   }
 
   private lookUp(provider: string, model: string, at: Date): readonly Price[] {
-    const names = pricedNames(provider, model);
-    for (const list of this.lists) {
-      for (const name of names) {
-        const found = pricesOf([list], provider, name, at);
-        if (found.length > 0) return found;
-      }
-    }
-    return [];
+    return pricesOf(this.lists, provider, pricedNames(provider, model), at);
   }
 
   private turnTo(time: number): void {

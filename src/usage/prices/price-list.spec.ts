@@ -18,7 +18,7 @@ function row(id: string, fields: Partial<Price>): Price {
 }
 
 function idsOf(...lists: Price[][]): readonly string[] {
-  return pricesOf(lists, 'cohere', 'rerank-v3.5', AT).map(({ id }) => id);
+  return pricesOf(lists, 'cohere', ['rerank-v3.5'], AT).map(({ id }) => id);
 }
 
 describe('pricesOf', () => {
@@ -44,6 +44,22 @@ describe('pricesOf', () => {
 
   it('takes the first list that has the model', () => {
     expect(idsOf([row('foreign', { provider: 'voyage' })], [row('own', {})], [row('bundled', {})])).toEqual(['own']);
+  });
+
+  it('takes no unit from a pattern that fits less well', () => {
+    const all = row('all', { model: '*', unit: 'request' });
+    const some = row('some', { model: 'rerank-*', unit: 'input_token' });
+    const exact = row('exact', {});
+    expect(idsOf([all, some, exact])).toEqual(['exact']);
+    expect(idsOf([all, some])).toEqual(['some']);
+    expect(idsOf([all])).toEqual(['all']);
+    expect(idsOf([all, row('later', { effectiveFrom: new Date(AT.getTime() + 1) })])).toEqual(['all']);
+  });
+
+  it('takes the newest row of each unit of the pattern', () => {
+    const rows = [row('old', {}), row('new', { effectiveFrom: AT }), row('request', { unit: 'request' })];
+    expect(idsOf(rows)).toEqual(['new', 'request']);
+    expect(idsOf(rows.toReversed())).toEqual(['request', 'new']);
   });
 
   it('has one row for each unit', () => {
