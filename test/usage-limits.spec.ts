@@ -187,6 +187,32 @@ describe('a limit', () => {
     expect(entity).toMatchObject({ current_usage: 3 * COST, status: 'exhausted', reserved: 0 });
   });
 
+  it('that only monitors tells what it would have refused', async () => {
+    const id = await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
+    const lineOf = async (trace: string): Promise<unknown> => {
+      expect((await gateway.call({ headers: { 'x-gateway-trace-id': trace } })).status).toBe(OK);
+      await settled();
+      return requestLine(gateway.app, trace);
+    };
+    const told = async (): Promise<number> => {
+      const { text } = await gateway.admin.get('/metrics');
+      return Number(/gateway_limit_monitored_total\{result="exceeded"\} (\d+)/.exec(text)?.[1] ?? 0);
+    };
+    const before = await told();
+    expect(await lineOf('within')).not.toHaveProperty('limit_monitored');
+    expect(await told()).toBe(before);
+    const over = { limit_decision: 'admitted', limit_monitored: 'exceeded', limit_monitored_policy: id };
+    expect(await lineOf('over')).toMatchObject(over);
+    expect(await told()).toBe(before + 1);
+  });
+
+  it('that only monitors is not in what an answer tells to be left', async () => {
+    await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
+    expect((await gateway.call()).headers).not.toHaveProperty('x-gateway-limit-remaining');
+    await gateway.limit({ credit_limit: 10 * COST });
+    expect((await gateway.call()).headers['x-gateway-limit-remaining']).toBe('0.018');
+  });
+
   it('that is archived holds no longer', async () => {
     const id = await gateway.limit({ credit_limit: 0 });
     expect(await statusesOf(1)).toEqual([412]);
@@ -216,6 +242,11 @@ describe('a model without a price', () => {
   const call = (): ReturnType<UsageGateway['rerank']> =>
     gateway.rerank(gateway.cohere, { model: 'rerank-unheard-of', query: 'q', documents: ['a', 'b'] });
 
+  const told = async (): Promise<number> => {
+    const { text } = await gateway.admin.get('/metrics');
+    return Number(/gateway_limit_monitored_total\{result="price_unknown"\} (\d+)/.exec(text)?.[1] ?? 0);
+  };
+
   it('is refused where a limit on costs applies, and counted', async () => {
     await gateway.limit({ credit_limit: 1 });
     const refused = await call();
@@ -230,8 +261,10 @@ describe('a model without a price', () => {
     ['only a limit on tokens', { type: 'tokens', credit_limit: 10_000 }],
     ['only a limit that monitors', { credit_limit: 0, enforcement: 'monitor' }],
   ])('passes where %s applies', async (_what, fields) => {
+    const before = await told();
     if (fields !== undefined) await gateway.limit(fields);
     expect((await call()).status).toBe(OK);
+    expect(await told()).toBe(before + (fields !== undefined && 'enforcement' in fields ? 1 : 0));
     const [row] = await gateway.books.ledger(1);
     expect(row).toMatchObject({ costNano: '0', priceId: null, searchUnits: '1' });
   });

@@ -68,22 +68,28 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const prices = found instanceof Promise ? await found : found;
     const estimate = use.estimate();
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
-    if (cost.priceId === null) this.assertAllowed(policies, facts, prices);
+    if (cost.priceId === null) this.assertAllowed(context, policies, facts, prices);
     const dimensions = dimensionsOf(context, facts);
     const leaseMs = this.config.USAGE_LEASE_MS;
     return new MeteredCall({ facts, dimensions, policies, estimate, cost, leaseMs }, context, this.store, this.clock);
   }
 
   private assertAllowed(
+    { request }: ProviderContext,
     policies: readonly CompiledPolicy[],
     { provider = '', model = '' }: PolicyFacts,
     prices: readonly Price[] | undefined,
   ): void {
     this.prices.countMissing(provider);
-    const policy = policies.find(({ unit, enforced }) => enforced && unit === 'cost');
-    if (policy === undefined) return;
-    if (prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
-    if (this.config.USAGE_UNPRICED === 'refuse') throw priceUnknown(policy.id, provider, model);
+    const onCosts = policies.filter(({ unit }) => unit === 'cost');
+    const policy = onCosts.find(({ enforced }) => enforced);
+    if (policy !== undefined && prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
+    if (this.config.USAGE_UNPRICED === 'allow') return;
+    if (policy !== undefined) throw priceUnknown(policy.id, provider, model);
+    const [monitor] = onCosts;
+    if (monitor === undefined || prices === undefined) return;
+    request.facts.limit_monitored = 'price_unknown';
+    request.facts.limit_monitored_policy = monitor.id;
   }
 }
 
