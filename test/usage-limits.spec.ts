@@ -3,7 +3,15 @@ import { eventually } from './support/eventually.js';
 import { json, type Reply } from './support/fake-provider.js';
 import { requestLine } from './support/request-line.js';
 import { refusalOf } from './support/send.js';
-import { COST, COST_NANO, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+import {
+  COST,
+  COST_NANO,
+  errorOf,
+  MODEL,
+  scored,
+  startUsageGateway,
+  type UsageGateway,
+} from './support/usage-gateway.js';
 
 const EXCEEDED = { status: 412, code: 'usage_limit_exceeded', param: null, source: 'gateway' };
 const CONTENDED = { status: 429, code: 'usage_limit_contended', param: null, source: 'gateway' };
@@ -267,6 +275,14 @@ describe('a model without a price', () => {
     expect(await told()).toBe(before + (fields !== undefined && 'enforcement' in fields ? 1 : 0));
     const [row] = await gateway.books.ledger(1);
     expect(row).toMatchObject({ costNano: '0', priceId: null, searchUnits: '1' });
+  });
+
+  it('has the list price where its own is for what the call does not have', async () => {
+    await gateway.admin.create('/v1/prices', { provider: 'cohere', model: MODEL, unit: 'output_token', price: '0.01' });
+    await gateway.limit({ credit_limit: 1 });
+    expect((await gateway.call()).status).toBe(OK);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ costNano: String(COST_NANO), priceId: 'd9fafbff-3fbd-474f-a8ec-a7b691610bed' });
   });
 
   it('is refused as well where its price is for what the provider does not bill', async () => {

@@ -13,7 +13,7 @@ import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js'
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { BillableUse } from './billable-use.js';
 import { CallPrices } from './call-prices.js';
-import { costOfEstimate } from './call-cost.js';
+import { costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown } from './limit-refusal.js';
 import { MeteredCall } from './metered-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -60,13 +60,13 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const { organisationId } = context.principal;
     const provider = context.virtualKey.vendor.slug;
     const now = this.clock.now();
+    const estimate = use.estimate();
     // Both are looked up at once, and most often known at once.
-    const found = this.prices.pricesFor(organisationId, provider, use.model, now);
+    const found = this.prices.pricesFor(organisationId, provider, use.model, now, measuredUnits(estimate));
     const known = this.policies.policiesOf(organisationId, now.getTime());
     const facts = factsOf(context, use);
     const policies = matchingPolicies(known instanceof Promise ? await known : known, facts);
     const prices = found instanceof Promise ? await found : found;
-    const estimate = use.estimate();
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
     if (cost.priceId === null) this.assertAllowed(context, policies, facts, prices);
     const dimensions = dimensionsOf(context, facts);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PriceBook } from './price-book.js';
 import { pricesOf } from './price-list.js';
-import type { Price } from './price.types.js';
+import type { Price, PricedUnit } from './price.types.js';
 
 const DAY_MS = 86_400_000;
 const FIRST = Date.parse('2026-01-01T00:00:00Z');
@@ -56,6 +56,13 @@ describe('PriceBook', () => {
     expect(idsOf(new PriceBook([[model], [region]]), day(1), arn, 'bedrock')).toEqual(['model']);
     const all = row('all', { provider: 'bedrock', model: '*', unit: 'request' });
     expect(idsOf(new PriceBook([[all, model]]), day(1), arn, 'bedrock')).toEqual(['model']);
+  });
+
+  it('knows calls apart by what they are measured in', () => {
+    const book = new PriceBook([[row('request', { unit: 'request' })], [row('search')]]);
+    const find = (...units: PricedUnit[]): readonly string[] =>
+      book.pricesFor('cohere', 'rerank-v3.5', day(1), units).map(({ id }) => id);
+    expect([find('search_unit'), find('request'), find('input_token')]).toEqual([['search'], ['request'], []]);
   });
 
   it('prices a model however it is spelt', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { costOf } from './cost.js';
 import { pricesOf } from './price-list.js';
-import type { Price } from './price.types.js';
+import type { Price, PricedUnit } from './price.types.js';
 
 const AT = new Date('2026-11-21T00:00:00Z');
 
@@ -60,6 +60,19 @@ describe('pricesOf', () => {
     const rows = [row('old', {}), row('new', { effectiveFrom: AT }), row('request', { unit: 'request' })];
     expect(idsOf(rows)).toEqual(['new', 'request']);
     expect(idsOf(rows.toReversed())).toEqual(['request', 'new']);
+  });
+
+  it('passes over prices for what the call does not have', () => {
+    const lists = [
+      [row('out', { unit: 'output_token' }), row('any', { model: '*', unit: 'request' })],
+      [row('bundled', {})],
+    ];
+    const find = (units: readonly PricedUnit[]): readonly string[] =>
+      pricesOf(lists, 'cohere', ['rerank-v3.5'], AT, units).map(({ id }) => id);
+    expect(find(['search_unit', 'request'])).toEqual(['any']);
+    expect(find(['search_unit'])).toEqual(['bundled']);
+    expect(find(['output_token', 'search_unit'])).toEqual(['out']);
+    expect(find(['input_token'])).toEqual([]);
   });
 
   it('has one row for each unit', () => {

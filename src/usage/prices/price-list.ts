@@ -1,5 +1,5 @@
 import { foldModel } from '../model-names.js';
-import type { Price, PricedUnit } from './price.types.js';
+import { type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
 
 const ANY = '*';
 /** A model of any name, whatever better the list has. */
@@ -12,18 +12,21 @@ const RANKS_OF_A_NAME = 10_000;
  * pattern that fits less well adds nothing: `*` is for models without a price of their own.
  * @param lists in order of precedence: where one has the model at all, the later ones do not count
  * @param names of the model, folded, in order of precedence
+ * @param units that the call has: prices for others are passed over, as if they were not there
  */
 export function pricesOf(
   lists: readonly (readonly Price[])[],
   provider: string,
   names: readonly string[],
   at: Date,
+  units: readonly PricedUnit[] = PRICED_UNITS,
 ): readonly Price[] {
   for (const list of lists) {
     let bestRank = RANK_OF_ANY;
     let best = new Map<PricedUnit, Price>();
     for (const price of list) {
       if (price.provider !== provider || price.effectiveFrom > at) continue;
+      if (!units.includes(price.unit)) continue;
       const rank = rankOf(foldModel(price.model), names);
       if (rank === undefined || rank < bestRank) continue;
       if (rank > bestRank) best = new Map();
