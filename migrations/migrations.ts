@@ -10,6 +10,7 @@ import { CreateUsage1795219200008 } from './1795219200008-create-usage.js';
 import { CreateUsagePolicies1795219200009 } from './1795219200009-create-usage-policies.js';
 import { CreatePrices1795219200010 } from './1795219200010-create-prices.js';
 import { CreateMcpServers1795219200012 } from './1795219200012-create-mcp-servers.js';
+import { IndexEndsOfUsageWindows1795219200020 } from './1795219200020-index-ends-of-usage-windows.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   CreateUsagePolicies1795219200009,
   CreatePrices1795219200010,
   CreateMcpServers1795219200012,
+  IndexEndsOfUsageWindows1795219200020,
 ] as const;
