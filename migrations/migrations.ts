@@ -11,6 +11,7 @@ import { CreateUsagePolicies1795219200009 } from './1795219200009-create-usage-p
 import { CreatePrices1795219200010 } from './1795219200010-create-prices.js';
 import { CreateMcpServers1795219200012 } from './1795219200012-create-mcp-servers.js';
 import { ReviseUsageCounting1795219200013 } from './1795219200013-revise-usage-counting.js';
+import { IndexEndsOfUsageWindows1795219200020 } from './1795219200020-index-ends-of-usage-windows.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -27,4 +28,5 @@ export const MIGRATIONS = [
   CreatePrices1795219200010,
   CreateMcpServers1795219200012,
   ReviseUsageCounting1795219200013,
+  IndexEndsOfUsageWindows1795219200020,
 ] as const;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   ({ admin } = gateway);
   other = await addTenant(gateway.app, 'other');
   workspaceId = await admin.createWorkspace('Team');
-  const scopes = ['policies.read', 'policies.update'];
+  const scopes = ['policies.read', 'policies.update', 'policies.list'];
   ({ client: member } = await admin.createKey({ level: 'workspace', workspace_id: workspaceId, scopes }));
 });
 beforeEach(() => gateway.reset());
@@ -198,6 +198,33 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       policies: [{ ...policy, value_key: 'metadata.user:bob', current_usage: 0, headroom: COST }],
     });
     expect(await admin.list(`${PATH}/${tight}/entities`)).toHaveLength(1);
+  });
+
+  describe('to a caller of a workspace', () => {
+    const all = { group_by: [{ key: 'workspace_id' }] };
+    const simulate = (body: object): Promise<Answer> => member.post(`${PATH}/simulate`, body);
+
+    it('shows the policies of its workspace alone, and decides by all that its calls fall under', async () => {
+      const own = await make({ ...all, name: 'own', credit_limit: 5, workspace_id: workspaceId });
+      await make({ ...all, name: 'of another', credit_limit: 0, workspace_id: 'default' });
+      await make({ ...all, name: 'of all', credit_limit: 3 });
+      const [roomy, tight] = [await simulate({ estimate: { cost: 1 } }), await simulate({ estimate: { cost: 4 } })];
+      const shown = [expect.objectContaining({ policy_id: own, decision: 'admitted' })];
+      expect(jsonOf(roomy)).toEqual({ object: 'usage-simulation', decision: 'admitted', policies: shown });
+      expect(jsonOf(tight)).toEqual({ object: 'usage-simulation', decision: 'exceeded', policies: shown });
+      // As the reads do.
+      expect((await member.list(PATH)).map(({ id }) => id)).toEqual([own]);
+    });
+
+    it('tells nothing about keys and workspaces of others', async () => {
+      await make({ group_by: [{ key: 'api_key' }], credit_limit: 1 });
+      const foreign = await admin.createKey({ level: 'workspace', workspace_id: 'default', scopes: ['policies.read'] });
+      for (const body of [{ api_key: foreign.id }, { api_key: 'unknown' }, { workspace_id: 'default' }]) {
+        expect(refusalOf(await simulate(body))).toMatchObject({ status: 404, code: 'not_found' });
+      }
+      const sibling = await admin.createKey({ level: 'workspace', workspace_id: workspaceId, scopes: ['usage.read'] });
+      expect((await simulate({ api_key: sibling.id })).status).toBe(200);
+    });
   });
 
   it.each([

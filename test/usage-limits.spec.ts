@@ -3,7 +3,15 @@ import { eventually } from './support/eventually.js';
 import { json, type Reply } from './support/fake-provider.js';
 import { requestLine } from './support/request-line.js';
 import { refusalOf } from './support/send.js';
-import { COST, COST_NANO, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+import {
+  COST,
+  COST_NANO,
+  errorOf,
+  MODEL,
+  scored,
+  startUsageGateway,
+  type UsageGateway,
+} from './support/usage-gateway.js';
 
 const EXCEEDED = { status: 412, code: 'usage_limit_exceeded', param: null, source: 'gateway' };
 const CONTENDED = { status: 429, code: 'usage_limit_contended', param: null, source: 'gateway' };
@@ -187,6 +195,32 @@ describe('a limit', () => {
     expect(entity).toMatchObject({ current_usage: 3 * COST, status: 'exhausted', reserved: 0 });
   });
 
+  it('that only monitors tells what it would have refused', async () => {
+    const id = await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
+    const lineOf = async (trace: string): Promise<unknown> => {
+      expect((await gateway.call({ headers: { 'x-gateway-trace-id': trace } })).status).toBe(OK);
+      await settled();
+      return requestLine(gateway.app, trace);
+    };
+    const told = async (): Promise<number> => {
+      const { text } = await gateway.admin.get('/metrics');
+      return Number(/gateway_limit_monitored_total\{result="exceeded"\} (\d+)/.exec(text)?.[1] ?? 0);
+    };
+    const before = await told();
+    expect(await lineOf('within')).not.toHaveProperty('limit_monitored');
+    expect(await told()).toBe(before);
+    const over = { limit_decision: 'admitted', limit_monitored: 'exceeded', limit_monitored_policy: id };
+    expect(await lineOf('over')).toMatchObject(over);
+    expect(await told()).toBe(before + 1);
+  });
+
+  it('that only monitors is not in what an answer tells to be left', async () => {
+    await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
+    expect((await gateway.call()).headers).not.toHaveProperty('x-gateway-limit-remaining');
+    await gateway.limit({ credit_limit: 10 * COST });
+    expect((await gateway.call()).headers['x-gateway-limit-remaining']).toBe('0.018');
+  });
+
   it('that is archived holds no longer', async () => {
     const id = await gateway.limit({ credit_limit: 0 });
     expect(await statusesOf(1)).toEqual([412]);
@@ -216,6 +250,11 @@ describe('a model without a price', () => {
   const call = (): ReturnType<UsageGateway['rerank']> =>
     gateway.rerank(gateway.cohere, { model: 'rerank-unheard-of', query: 'q', documents: ['a', 'b'] });
 
+  const told = async (): Promise<number> => {
+    const { text } = await gateway.admin.get('/metrics');
+    return Number(/gateway_limit_monitored_total\{result="price_unknown"\} (\d+)/.exec(text)?.[1] ?? 0);
+  };
+
   it('is refused where a limit on costs applies, and counted', async () => {
     await gateway.limit({ credit_limit: 1 });
     const refused = await call();
@@ -230,10 +269,20 @@ describe('a model without a price', () => {
     ['only a limit on tokens', { type: 'tokens', credit_limit: 10_000 }],
     ['only a limit that monitors', { credit_limit: 0, enforcement: 'monitor' }],
   ])('passes where %s applies', async (_what, fields) => {
+    const before = await told();
     if (fields !== undefined) await gateway.limit(fields);
     expect((await call()).status).toBe(OK);
+    expect(await told()).toBe(before + (fields !== undefined && 'enforcement' in fields ? 1 : 0));
     const [row] = await gateway.books.ledger(1);
     expect(row).toMatchObject({ costNano: '0', priceId: null, searchUnits: '1' });
+  });
+
+  it('has the list price where its own is for what the call does not have', async () => {
+    await gateway.admin.create('/v1/prices', { provider: 'cohere', model: MODEL, unit: 'output_token', price: '0.01' });
+    await gateway.limit({ credit_limit: 1 });
+    expect((await gateway.call()).status).toBe(OK);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ costNano: String(COST_NANO), priceId: 'd9fafbff-3fbd-474f-a8ec-a7b691610bed' });
   });
 
   it('is refused as well where its price is for what the provider does not bill', async () => {

@@ -137,6 +137,36 @@ describe('groups', () => {
   });
 });
 
+describe('a model that is spelt in other ways', () => {
+  const DEPLOYMENT = 'Cohere-rerank-v4.0-pro';
+  const SPELLINGS = [DEPLOYMENT, `cohere.${DEPLOYMENT}`, `cohere.cohere.${DEPLOYMENT}`, `Cohere.${DEPLOYMENT}`];
+  let azure: string;
+  const ask = async (model: string): Promise<number> => (await gateway.rerank(azure, { ...REQUEST, model })).status;
+
+  beforeAll(async () => {
+    azure = await gateway.virtualKey('azure-ai');
+  });
+
+  it.each([...SPELLINGS, DEPLOYMENT.toLowerCase()])('falls under a policy on it: %s', async (model) => {
+    await gateway.limit({ credit_limit: 0, conditions: [{ key: 'model', value: `cohere.${DEPLOYMENT}` }] });
+    expect(await ask(model)).toBe(412);
+    expect((await gateway.call()).status).toBe(200);
+    await gateway.books.ledger(1);
+  });
+
+  it('is one group, and one model of the ledger', async () => {
+    const id = await gateway.limit({ credit_limit: 1, group_by: [{ key: 'model' }] });
+    for (const model of SPELLINGS) expect(await ask(model)).toBe(200);
+    const rows = await gateway.books.ledger(SPELLINGS.length);
+    expect(new Set(rows.map(({ model }) => model))).toEqual(new Set([DEPLOYMENT.toLowerCase()]));
+    const entities = await gateway.admin.list(`/v1/policies/usage-limits/${id}/entities`);
+    expect(entities.map((entity) => entity['current_usage'])).toEqual([SPELLINGS.length * 0.0025]);
+    const since = gateway.app.clock.now().getTime() / 1_000 - 60;
+    const report = `/v1/usage?from=${Math.floor(since)}&bucket=none&model=${DEPLOYMENT}`;
+    expect(await gateway.admin.list(report)).toEqual([expect.objectContaining({ calls: SPELLINGS.length })]);
+  });
+});
+
 describe('metadata that is made to get around a cap', () => {
   it('has no way through __proto__ and other names that objects inherit', async () => {
     await gateway.limit({ credit_limit: COST, group_by: [{ key: 'metadata.user' }] });

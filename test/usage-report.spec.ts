@@ -180,6 +180,11 @@ describe('GET /v1/usage', () => {
     expect(await admin.read(`/v1/usage?${pages}&current_page=7`)).toMatchObject({ data: [], total: 3 });
   });
 
+  it('to several callers at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => admin.get(`/v1/usage?${RANGE}`)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+
   it('of the last thirty days by default', async () => {
     const now = gateway.clock.now().getTime() / 1_000 - START;
     await write({ at: Math.floor(now) - 29 * DAY, apiKeyId: 'recent' });

@@ -28,6 +28,6 @@ import { RateLimiter } from './rate-limiter.js';
     PrincipalCache,
     RateLimiter,
   ],
-  exports: [ApiKeyIssuer, Authenticator],
+  exports: [ApiKeyIssuer, ApiKeysService, Authenticator],
 })
 export class ApiKeysModule {}

@@ -198,6 +198,13 @@ export class AppConfig extends IdentitySettings {
   @Max(86_400_000)
   readonly USAGE_LEASE_MS: number = 600_000;
 
+  /** How long the counters of a week or month are kept after its end. */
+  @ToNumber()
+  @IsInt()
+  @Min(30)
+  @Max(3_660)
+  readonly USAGE_COUNTER_DAYS: number = 90;
+
   /** What happens to a call whose model has no price where a limit on costs applies. */
   @IsIn(['refuse', 'allow'])
   readonly USAGE_UNPRICED: 'refuse' | 'allow' = 'refuse';

@@ -7,6 +7,9 @@ import type { ReportedUsage, UsageEstimate } from './billable-use.js';
 const HIGHEST = 1e15;
 const HIGHEST_COST = BigInt(HIGHEST);
 
+const WITHOUT_SEARCH_UNITS: readonly PricedUnit[] = ['input_token', 'request'];
+const WITH_SEARCH_UNITS: readonly PricedUnit[] = ['search_unit', ...WITHOUT_SEARCH_UNITS];
+
 export const NOTHING: UsageFigures = { costNano: 0n, tokens: 0n, searchUnits: 0n };
 
 /** What a call costs by its estimate, and how its prices apply. */
@@ -43,11 +46,14 @@ export function costOfReport(
   };
 }
 
-/** A price for a unit that the call is not measured in would make it free. */
-function decidingPrice({ unit, searchUnits }: UsageEstimate, prices: readonly Price[]): Price | undefined {
-  const measured: readonly PricedUnit[] =
-    searchUnits > 0 ? ['search_unit', 'input_token', 'request'] : ['input_token', 'request'];
-  return prices.find((price) => price.unit === unit) ?? prices.find((price) => measured.includes(price.unit));
+/** What a call has a figure of. A price for anything else would make it free. */
+export function measuredUnits({ searchUnits }: UsageEstimate): readonly PricedUnit[] {
+  return searchUnits > 0 ? WITH_SEARCH_UNITS : WITHOUT_SEARCH_UNITS;
+}
+
+function decidingPrice(estimate: UsageEstimate, prices: readonly Price[]): Price | undefined {
+  const measured = measuredUnits(estimate);
+  return prices.find(({ unit }) => unit === estimate.unit) ?? prices.find(({ unit }) => measured.includes(unit));
 }
 
 function toFigures(searchUnits: bigint, tokens: bigint, prices: readonly Price[]): UsageFigures {

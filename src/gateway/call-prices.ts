@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../telemetry/metrics.js';
 import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
-import type { Price } from '../usage/prices/price.types.js';
+import type { Price, PricedUnit } from '../usage/prices/price.types.js';
 
 type Prices = readonly Price[] | undefined;
 
@@ -14,8 +14,14 @@ export class CallPrices {
   ) {}
 
   /** Empty: the model has no price. undefined: the database is away, and the prices were never read. Never rejects. */
-  pricesFor(organisationId: string, provider: string, model: string, at: Date): Prices | Promise<Prices> {
-    const found = this.catalogue.pricesFor(organisationId, provider, model, at);
+  pricesFor(
+    organisationId: string,
+    provider: string,
+    model: string,
+    at: Date,
+    units: readonly PricedUnit[],
+  ): Prices | Promise<Prices> {
+    const found = this.catalogue.pricesFor(organisationId, provider, model, at, units);
     return found instanceof Promise ? found.catch(() => undefined) : found;
   }
 

@@ -38,16 +38,18 @@ export function priceUnknown(policyId: string, provider: string, model: string):
 
 const MAX_LOGGED_MODEL = 128;
 
-/** Tells what is left of the limit that will be reached first. */
-export function remainingOf(buckets: readonly BucketState[], charges: readonly Charge[]): string {
-  let tightest = '';
+/** Tells what is left of the limit that will be reached first; undefined where all of them only monitor. */
+export function remainingOf(buckets: readonly BucketState[], charges: readonly Charge[]): string | undefined {
+  let tightest: string | undefined;
   let leastShare = Infinity;
   for (const [index, bucket] of buckets.entries()) {
+    const charge = charges[index];
+    if (charge?.enforced !== true) continue;
     const left = leftOf(bucket);
     const share = bucket.limit === 0n ? 0 : Number(left) / Number(bucket.limit);
     if (share >= leastShare) continue;
     leastShare = share;
-    tightest = amountText(left, charges[index]);
+    tightest = amountText(left, charge);
   }
   return tightest;
 }

@@ -21,6 +21,7 @@ import { outcomeOfAttempt } from './attempt-outcome.js';
 import type { ReportedUsage, UsageEstimate } from './billable-use.js';
 import { type CallCost, costOfReport, NOTHING } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
+import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 
 /** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
@@ -105,6 +106,7 @@ export class MeteredCall {
     if (outcome.kind !== 'admitted') throw refusalOf(outcome, reservation.charges, this.plan.policies);
     this.open = reservation;
     this.tellRemaining(outcome, reservation.charges);
+    this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
   }
 
   /** The attempt by the clock of now, less how long it has been under way. */
@@ -155,6 +157,13 @@ export class MeteredCall {
   }
 
   private tellRemaining({ buckets }: ReserveOutcome & { readonly kind: 'admitted' }, charges: readonly Charge[]): void {
-    this.context.answer.setHeader('x-gateway-limit-remaining', remainingOf(buckets, charges));
+    const remaining = remainingOf(buckets, charges);
+    if (remaining !== undefined) this.context.answer.setHeader('x-gateway-limit-remaining', remaining);
+  }
+
+  private noteMonitored(refusal: MonitoredRefusal | undefined): void {
+    const { facts } = this.context.request;
+    facts.limit_monitored ??= refusal?.result;
+    facts.limit_monitored_policy ??= refusal?.policyId;
   }
 }

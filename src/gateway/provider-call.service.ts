@@ -16,6 +16,7 @@ import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import { mappedOptions } from '../virtual-keys/mapped-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { BillableUse } from './billable-use.js';
+import type { MeteredCall } from './metered-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { UsageMeter } from './usage-meter.js';
 import { withoutSecrets } from './without-secrets.js';
@@ -56,7 +57,7 @@ export class ProviderCallService {
     use: BillableUse<Result>,
     read: (answer: unknown) => Result,
   ): Promise<Result> {
-    return this.meter.during(context, use, async (call) => {
+    return this.metered(context, use, async (call) => {
       const result = read(parseProviderJson(await this.run(context, operation, call)));
       call.succeed(use.usageOf(result));
       return result;
@@ -69,7 +70,7 @@ export class ProviderCallService {
     use: BillableUse<Result>,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    return this.meter.during(context, use, async (call) => {
+    return this.metered(context, use, async (call) => {
       await call.beforeAttempt?.();
       const startedAt = performance.now();
       const result = await work();
@@ -77,6 +78,19 @@ export class ProviderCallService {
       call.succeed(use.usageOf(result));
       return result;
     });
+  }
+
+  private async metered<Result>(
+    context: ProviderContext,
+    use: BillableUse<Result>,
+    work: (call: MeteredCall) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await this.meter.during(context, use, work);
+    } finally {
+      const { limit_monitored: result } = context.request.facts;
+      if (result !== undefined) this.metrics.limitMonitored.inc({ result });
+    }
   }
 
   /**

@@ -7,12 +7,13 @@ import { PolicyCache } from '../policies/policy-cache.js';
 import { matchingPolicies } from '../policies/policy-charges.js';
 import type { PolicyFacts } from '../policies/policy-keys.js';
 import { RunningCalls } from '../upstream/running-calls.js';
+import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { Price } from '../usage/prices/price.types.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { BillableUse } from './billable-use.js';
 import { CallPrices } from './call-prices.js';
-import { costOfEstimate } from './call-cost.js';
+import { costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown } from './limit-refusal.js';
 import { MeteredCall } from './metered-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -59,41 +60,49 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const { organisationId } = context.principal;
     const provider = context.virtualKey.vendor.slug;
     const now = this.clock.now();
+    const estimate = use.estimate();
     // Both are looked up at once, and most often known at once.
-    const found = this.prices.pricesFor(organisationId, provider, use.model, now);
+    const found = this.prices.pricesFor(organisationId, provider, use.model, now, measuredUnits(estimate));
     const known = this.policies.policiesOf(organisationId, now.getTime());
     const facts = factsOf(context, use);
     const policies = matchingPolicies(known instanceof Promise ? await known : known, facts);
     const prices = found instanceof Promise ? await found : found;
-    const estimate = use.estimate();
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
-    if (cost.priceId === null) this.assertAllowed(policies, facts, prices);
+    if (cost.priceId === null) this.assertAllowed(context, policies, facts, prices);
     const dimensions = dimensionsOf(context, facts);
     const leaseMs = this.config.USAGE_LEASE_MS;
     return new MeteredCall({ facts, dimensions, policies, estimate, cost, leaseMs }, context, this.store, this.clock);
   }
 
   private assertAllowed(
+    { request }: ProviderContext,
     policies: readonly CompiledPolicy[],
     { provider = '', model = '' }: PolicyFacts,
     prices: readonly Price[] | undefined,
   ): void {
     this.prices.countMissing(provider);
-    const policy = policies.find(({ unit, enforced }) => enforced && unit === 'cost');
-    if (policy === undefined) return;
-    if (prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
-    if (this.config.USAGE_UNPRICED === 'refuse') throw priceUnknown(policy.id, provider, model);
+    const onCosts = policies.filter(({ unit }) => unit === 'cost');
+    const policy = onCosts.find(({ enforced }) => enforced);
+    if (policy !== undefined && prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
+    if (this.config.USAGE_UNPRICED === 'allow') return;
+    if (policy !== undefined) throw priceUnknown(policy.id, provider, model);
+    const [monitor] = onCosts;
+    if (monitor === undefined || prices === undefined) return;
+    request.facts.limit_monitored = 'price_unknown';
+    request.facts.limit_monitored_policy = monitor.id;
   }
 }
 
 function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyFacts {
+  const provider = virtualKey.vendor.slug;
   return {
     api_key: principal.id,
     organisation_id: principal.organisationId,
     workspace_id: principal.workspaceId ?? virtualKey.workspaceId ?? undefined,
     virtual_key: virtualKey.slug,
-    provider: virtualKey.vendor.slug,
-    model: use.model,
+    provider,
+    model: canonicalModel(provider, use.model),
+    modelAliases: modelAliases(provider, use.model),
     endpoint: use.endpoint,
     mcp_server: undefined,
     mcp_tool: undefined,

@@ -44,6 +44,27 @@ describe('conditions', () => {
     ['a key of another kind of call', { key: 'mcp_server', value: 'files' }, false],
   ])('%s', (_what, condition, expected) => expect(matches(condition)).toBe(expected));
 
+  describe('on a model', () => {
+    const azure: PolicyFacts = { ...FACTS, provider: 'azure-ai', virtual_key: 'Azure-EU', model: 'our-reranker' };
+    const facts = { ...azure, modelAliases: ['cohere.our-reranker'] };
+
+    it.each([
+      ['Our-Reranker', true],
+      ['cohere.Our-reranker', true],
+      ['cohere.*', true],
+      ['@azure-ai/Cohere.our-*', true],
+      ['@Azure-EU/Our-Reranker', true],
+      ['@azure-eu/Our-Reranker', false],
+      ['@Azure-*', true],
+      ['@azure-e*', false],
+      ['our-reranker-2', false],
+      ['cohere.cohere.our-reranker', false],
+    ])('%s: %s', (value, expected) => {
+      expect(compileConditions([{ key: 'model', value }])(facts)).toBe(expected);
+      expect(compileConditions([{ key: 'model', value: '*', excludes: value }])(facts)).toBe(!expected);
+    });
+  });
+
   it('all have to be met', () => {
     expect(matches({ key: 'provider', value: 'cohere' }, { key: 'metadata.team', value: 'search' })).toBe(true);
     expect(matches({ key: 'provider', value: 'cohere' }, { key: 'metadata.team', value: 'ads' })).toBe(false);

@@ -1,3 +1,4 @@
+import { foldModel } from '../usage/model-names.js';
 import { factOf, type PolicyFacts, type PolicyKey } from './policy-keys.js';
 
 /** One condition of a policy: the key has one of the values and none of the excluded ones. */
@@ -11,6 +12,7 @@ export type Matches = (facts: PolicyFacts) => boolean;
 
 /** Any value, and none: who leaves the key out does not get around a cap by it. */
 const ANY = '*';
+const OWNER = /^(@[^/]*(?:\/|$))?(.*)$/s;
 
 /** Whether a call meets all of the conditions. Made once a policy. */
 export function compileConditions(conditions: readonly Condition[]): Matches {
@@ -19,9 +21,10 @@ export function compileConditions(conditions: readonly Condition[]): Matches {
 }
 
 function compileCondition({ key, value, excludes }: Condition): Matches {
+  const fold = key === 'model' ? foldName : undefined;
   const values = toArray(value);
-  const wanted = values.includes(ANY) ? undefined : values.map(compileValue);
-  const excluded = toArray(excludes ?? []).map(compileValue);
+  const wanted = values.includes(ANY) ? undefined : values.map((text) => compileValue(fold?.(text) ?? text));
+  const excluded = toArray(excludes ?? []).map((text) => compileValue(fold?.(text) ?? text));
   return (facts) => {
     const names = namesOf(facts, key);
     if (excluded.some((isExcluded) => names.some(isExcluded))) return false;
@@ -29,13 +32,20 @@ function compileCondition({ key, value, excludes }: Condition): Matches {
   };
 }
 
-/** A model goes by its own name, and by `@<provider>/<name>` and `@<virtual key>/<name>`. */
+/** A model goes by its own names, and by `@<provider>/<name>` and `@<virtual key>/<name>`. */
 function namesOf(facts: PolicyFacts, key: PolicyKey): readonly string[] {
   const fact = factOf(facts, key);
   if (fact === undefined) return [];
   if (key !== 'model') return [fact];
   const owners = [facts.provider, facts.virtual_key].filter((owner) => owner !== undefined);
-  return [fact, ...owners.map((owner) => `@${owner}/${fact}`)];
+  const names = [fact, ...(facts.modelAliases ?? [])];
+  return [...names, ...owners.flatMap((owner) => names.map((name) => `@${owner}/${name}`))];
+}
+
+/** As the names of models in facts are; that of the owner stays. */
+function foldName(value: string): string {
+  const [, owner = '', name = ''] = OWNER.exec(value) ?? [];
+  return owner + foldModel(name);
 }
 
 /** `rerank-*` stands for all names that begin so; a star elsewhere is an ordinary character. */

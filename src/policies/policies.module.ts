@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
@@ -12,7 +13,7 @@ import { UsagePolicy } from './usage-policy.entity.js';
 import { UsageSimulator } from './usage-simulator.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([UsagePolicy]), AuditModule, UsageModule, WorkspacesModule],
+  imports: [TypeOrmModule.forFeature([UsagePolicy]), ApiKeysModule, AuditModule, UsageModule, WorkspacesModule],
   controllers: [UsageLimitsController],
   providers: [PolicyCache, PolicyStore, UsageEntitiesService, UsageLimitsService, UsageSimulator],
   exports: [PolicyCache],

@@ -22,6 +22,8 @@ export type PolicyKey = PlainKey | `metadata.${string}`;
 /** What policies see of a call. A fact that a call does not have is undefined. */
 export type PolicyFacts = Readonly<Record<PlainKey, string | undefined>> & {
   readonly metadata: Readonly<Record<string, string>>;
+  /** Other names that a condition may have for the model. */
+  readonly modelAliases?: readonly string[];
 };
 
 export function isPolicyKey(key: unknown): key is PolicyKey {

@@ -26,8 +26,9 @@ export class SimulatedPolicyResponse {
 
 export class UsageSimulationResponse {
   readonly object: 'usage-simulation';
+  /** By all policies, also those that are not shown. */
   @ApiProperty({ enum: DECISIONS })
   readonly decision: Decision;
-  /** Those that the call falls under. */
+  /** Those that the call falls under, as far as the caller can read them: one of a workspace sees those of its workspace. */
   readonly policies: SimulatedPolicyResponse[];
 }

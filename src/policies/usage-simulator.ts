@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import type { Charge } from '../usage/usage-store.types.js';
@@ -25,9 +27,11 @@ export class UsageSimulator {
     private readonly store: PolicyStore,
     private readonly buckets: UsageBucketStore,
     private readonly workspaces: WorkspacesService,
+    private readonly apiKeys: ApiKeysService,
     private readonly clock: Clock,
   ) {}
 
+  /** @throws GatewayError `not_found` for a workspace or key that the caller cannot see */
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
     const estimate = readEstimate(dto.estimate ?? {});
     const facts = await this.factsOf(principal, dto);
@@ -39,25 +43,39 @@ export class UsageSimulator {
       hits.map(({ charge }) => charge),
     );
     const answers = hits.map(({ policy, charge }) => judge(policy, charge, bucketOfCharge(buckets, charge), estimate));
-    return { object: 'usage-simulation', decision: overall(answers), policies: answers };
+    // Every policy decides; a caller of one workspace reads of its own alone, as by GET.
+    const shown = answers.filter((_, index) => isReadable(principal, hits[index]?.policy));
+    return { object: 'usage-simulation', decision: overall(answers), policies: shown };
   }
 
   private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
-    const { workspace_id: ref } = dto;
+    const { workspace_id: ref, provider, model } = dto;
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
+    await this.assertOwnKey(principal, dto.api_key);
     return {
       api_key: dto.api_key,
       organisation_id: principal.organisationId,
       workspace_id: workspaceId ?? undefined,
       virtual_key: dto.virtual_key,
-      provider: dto.provider,
-      model: dto.model,
+      provider,
+      model: model === undefined ? undefined : canonicalModel(provider, model),
+      modelAliases: model === undefined ? [] : modelAliases(provider, model),
       endpoint: dto.endpoint,
       mcp_server: dto.mcp_server,
       mcp_tool: dto.mcp_tool,
       metadata: dto.metadata ?? {},
     };
   }
+
+  /** By trying estimates out, a caller of one workspace could find out how much the keys of others have used. */
+  private async assertOwnKey(principal: Principal, apiKey: string | undefined): Promise<void> {
+    if (principal.workspaceId === null || apiKey === undefined || apiKey === principal.id) return;
+    await this.apiKeys.get(principal, apiKey);
+  }
+}
+
+function isReadable({ workspaceId }: Principal, policy: CompiledPolicy | undefined): boolean {
+  return workspaceId === null || policy?.workspaceId === workspaceId;
 }
 
 function readEstimate({ cost = 0, tokens = 0 }: UsageEstimateDto): Estimate {

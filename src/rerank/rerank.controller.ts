@@ -11,7 +11,8 @@ import { RerankService } from './rerank.service.js';
 const ANSWER_HEADERS = {
   'x-gateway-trace-id': { description: 'The id of the request, or the one made for it.', schema: { type: 'string' } },
   'x-gateway-limit-remaining': {
-    description: 'Where usage limits apply: what is left of the one that is closest to its end, in its own unit.',
+    description:
+      'Where usage limits apply that refuse calls: what is left of the one that is closest to its end, in its own unit.',
     schema: { type: 'string', example: '7.998' },
   },
   'x-gateway-warnings': {

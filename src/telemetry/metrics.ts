@@ -58,6 +58,12 @@ export class Metrics {
     labelNames: ['result'],
     registers: [this.registry],
   });
+  readonly limitMonitored = new Counter({
+    name: 'gateway_limit_monitored_total',
+    help: 'Calls that a limit which only monitors would have refused: exceeded, contended, price_unknown',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
   readonly limitRefusalsRemembered = new Counter({
     name: 'gateway_limit_refusals_remembered_total',
     help: 'Calls over their limit that were refused without asking the database, because Redis remembered an earlier refusal',

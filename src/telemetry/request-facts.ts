@@ -17,6 +17,9 @@ export class RequestFacts {
   cost_nano: number | undefined = undefined;
   /** What the usage limits said; undefined where none applies. */
   limit_decision: string | undefined = undefined;
+  /** What a limit that only monitors would have said, and which. */
+  limit_monitored: string | undefined = undefined;
+  limit_monitored_policy: string | undefined = undefined;
   mcp_server: string | undefined = undefined;
   mcp_method: string | undefined = undefined;
   upstream_status: number | undefined = undefined;

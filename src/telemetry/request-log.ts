@@ -50,6 +50,8 @@ export function recordAtEnd(
       total_tokens: facts.total_tokens,
       cost_nano: facts.cost_nano,
       limit_decision: facts.limit_decision,
+      limit_monitored: facts.limit_monitored,
+      limit_monitored_policy: facts.limit_monitored_policy,
       mcp_server: facts.mcp_server,
       mcp_method: facts.mcp_method,
       upstream_status: facts.upstream_status,

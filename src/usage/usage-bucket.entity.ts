@@ -78,6 +78,7 @@ export class UsageBucket {
   readonly resetAt!: Date | null;
 
   /** When its window ends. */
+  @Index('ix_usage_buckets_resets_at')
   @Column({ name: 'resets_at', type: 'timestamptz', nullable: true })
   readonly resetsAt!: Date | null;
 

@@ -19,7 +19,7 @@ export abstract class UsageFacts {
   @Column({ type: 'varchar', length: 64, nullable: true })
   readonly provider!: string | null;
 
-  /** As requested. */
+  /** Its one name, however it was spelt. */
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly model!: string | null;
 

@@ -1,5 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { fromScaled } from '../common/money/decimal.js';
@@ -9,7 +8,9 @@ import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TimeBucket, UsageReportQuery } from './dto/usage-report.query.js';
-import { countOf, pageOf, type ReportRange, reportStatement, type Statement } from './report-statement.js';
+import { canonicalModel } from './model-names.js';
+import { ReportQueries } from './report-queries.js';
+import { countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
 import type { ReportKey } from './report-keys.js';
 import type { UsagePeriodResponse, UsageReportResponse } from './usage-report.response.js';
 
@@ -22,11 +23,15 @@ const NANO_DECIMALS = 9;
 type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'search_units' | 'presumed', string>> &
   Readonly<Record<`g${number}`, string | null>> & { readonly start: Date };
 
+interface CountRow {
+  readonly total: string;
+}
+
 /** Adds up the ledger. */
 @Injectable()
 export class UsageReport {
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    private readonly queries: ReportQueries,
     private readonly workspaces: WorkspacesService,
     private readonly clock: Clock,
   ) {}
@@ -35,16 +40,19 @@ export class UsageReport {
     const range = await this.rangeOf(principal, query);
     const { skip, take } = toSkipTake(query);
     const statement = reportStatement(range);
-    const rows = await this.run<Row>(pageOf(statement, range.groupBy.length, skip, take));
-    // A page that is not full is the last one, unless it is beyond it.
-    const isLast = rows.length < take && (rows.length > 0 || skip === 0);
-    const total = isLast ? skip + rows.length : await this.count(statement);
-    return { object: 'list', data: rows.map((row) => toPeriod(row, range)), total };
+    return this.queries.run(async (read) => {
+      const rows = await read<Row>(pageOf(statement, range.groupBy.length, skip, take));
+      // A page that is not full is the last one, unless it is beyond it.
+      const isLast = rows.length < take && (rows.length > 0 || skip === 0);
+      const total = isLast ? skip + rows.length : countIn(await read<CountRow>(countOf(statement)));
+      return { object: 'list', data: rows.map((row) => toPeriod(row, range)), total };
+    });
   }
 
   private async rangeOf(principal: Principal, query: UsageReportQuery): Promise<ReportRange> {
     const { bucket, group_by: groupBy = [], workspace_id: ref, metadata } = query;
-    const { api_key: api_key_id, virtual_key, provider, model, endpoint, mcp_server, mcp_tool } = query;
+    const model = query.model === undefined ? undefined : canonicalModel(query.provider, query.model);
+    const { api_key: api_key_id, virtual_key, provider, endpoint, mcp_server, mcp_tool } = query;
     const { from, to } = this.timesOf(query);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     return {
@@ -69,15 +77,10 @@ export class UsageReport {
     }
     return { from, to };
   }
+}
 
-  private async count(statement: Statement): Promise<number> {
-    const [row] = await this.run<{ readonly total: string }>(countOf(statement));
-    return Number(row?.total ?? 0);
-  }
-
-  private run<Result>({ sql, parameters }: Statement): Promise<readonly Result[]> {
-    return this.dataSource.query(sql, [...parameters]);
-  }
+function countIn([row]: readonly CountRow[]): number {
+  return Number(row?.total ?? 0);
 }
 
 function toPeriod(row: Row, { bucket, groupBy, to }: ReportRange): UsagePeriodResponse {

@@ -9,6 +9,7 @@ import { PostgresUsageStore } from './postgres-usage.store.js';
 import { PricesModule } from './prices/prices.module.js';
 import { RedisUsageStore } from './redis-usage.store.js';
 import { RefusalMemory } from './refusal-memory.js';
+import { ReportQueries } from './report-queries.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import { UsageBucketStore } from './usage-bucket.store.js';
 import { UsageDriftMonitor } from './usage-drift.monitor.js';
@@ -16,6 +17,7 @@ import { UsageHousekeepingService } from './usage-housekeeping.service.js';
 import { UsageMetrics } from './usage-metrics.js';
 import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
 import { UsageReport } from './usage-report.js';
+import { UsageRetentionService } from './usage-retention.service.js';
 import { USAGE_STORE } from './usage-store.token.js';
 import type { UsageStore } from './usage-store.types.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
@@ -31,10 +33,12 @@ import { UsageController } from './usage.controller.js';
       inject: [DataSource, Clock, USAGE_OBSERVER, RedisConnection, LOGGER],
       useFactory: createStore,
     },
+    ReportQueries,
     UsageBucketStore,
     UsageDriftMonitor,
     UsageHousekeepingService,
     UsageReport,
+    UsageRetentionService,
   ],
   exports: [PricesModule, USAGE_STORE, UsageBucketStore],
 })

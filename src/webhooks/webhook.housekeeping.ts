@@ -16,7 +16,7 @@ const DELETE_SUCCEEDED = `
     SELECT "id" FROM "webhook_deliveries" WHERE "status" = 'succeeded' AND "completed_at" < $1 LIMIT $2
   )`;
 
-/** Events with a key stay, since the key is what keeps an event from being sent twice. */
+/** Events with a key stay, since the key is what keeps an event from being sent twice; whoever gave it takes it away. */
 const DELETE_EVENTS = `
   DELETE FROM "webhook_outbox" WHERE "id" IN (
     SELECT "id" FROM "webhook_outbox" AS event

@@ -41,6 +41,13 @@ export const ERROR_CODES = {
     message: 'This operation needs the header x-gateway-virtual-key.',
     when: 'A provider-style endpoint was called without `x-gateway-virtual-key`.',
   },
+  report_too_large: {
+    status: 400,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The report takes too long: narrow the time range (from, to), or filter more.',
+    when: 'The database could not add up a report within four seconds. Narrow the time range (`from`, `to`), or filter more.',
+  },
   api_key_invalid: {
     status: 401,
     type: 'authentication_error',
@@ -201,6 +208,13 @@ export const ERROR_CODES = {
     source: 'gateway',
     message: 'A store that the gateway depends on is not available.',
     when: 'The database, or the counters of a rate limit, cannot be reached, or others hold what is to be changed. Calls that a usage-limit policy applies to are refused then, others pass.',
+  },
+  report_busy: {
+    status: 503,
+    type: 'api_error',
+    source: 'gateway',
+    message: 'Other reports are being made; try again.',
+    when: 'A gateway makes two reports at once, so that calls keep their connections to the database, and another one has waited for two seconds. `Retry-After` tells when to try again.',
   },
   provider_timeout: {
     status: 504,

@@ -23,7 +23,7 @@ export class UsageEstimateDto {
 
 /** A call as policies would see it. What is left out, the call does not have. */
 export class SimulateUsageDto {
-  /** Id of an API key. */
+  /** Id of an API key. A caller of one workspace can name keys of its own. */
   @Optional()
   @IsString()
   @Length(1, 255)

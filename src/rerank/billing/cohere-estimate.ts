@@ -9,7 +9,7 @@ import type { TokenLimits } from './tokens.js';
  */
 const CHUNK_TOKENS = 500;
 /** Billed by token. Source: https://openrouter.ai/models/cohere/rerank-5-fast-20261028, read 2026-11-21. */
-const BILLED_BY_TOKEN = /^rerank-v5\b/;
+const BILLED_BY_TOKEN = /^\s*rerank-v5\b/i;
 
 /** For Cohere's models, at Cohere and elsewhere. */
 export function estimateCohere(request: RerankRequest, limits?: TokenLimits): RerankEstimate {

@@ -1,10 +1,8 @@
 // Vendor P6, rerank: Cohere's v2 contract on Azure. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank, read 2026-11-21.
-import { AZURE_RERANK_PATH } from '../../upstream/vendors/azure-ai.vendor.js';
+import { AZURE_RERANK_PATH, azureDeploymentName } from '../../upstream/vendors/azure-ai.vendor.js';
 import { estimateCohere } from '../billing/cohere-estimate.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
 import { fromCohereAnswer, toCohereBody } from './cohere-v2.js';
-
-const VENDOR_PREFIX = 'cohere.';
 
 export const azureAiRerank: RemoteRerankProvider = {
   kind: 'remote',
@@ -18,12 +16,7 @@ export const azureAiRerank: RemoteRerankProvider = {
   toUpstream: (request) => ({
     method: 'POST',
     path: AZURE_RERANK_PATH,
-    body: toCohereBody(request, deploymentName(request.model)),
+    body: toCohereBody(request, azureDeploymentName(request.model)),
   }),
   fromUpstream: fromCohereAnswer,
 };
-
-/** `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: one prefix goes, in this spelling; the rest is the deployment's name. */
-function deploymentName(model: string): string {
-  return model.startsWith(VENDOR_PREFIX) ? model.slice(VENDOR_PREFIX.length) : model;
-}

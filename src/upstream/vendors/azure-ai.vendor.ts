@@ -14,6 +14,8 @@ export const AZURE_RERANK_PATH = '/v2/rerank';
 
 const AUTH = ['api-key', 'bearer'] as const;
 
+const VENDOR_PREFIX = 'cohere.';
+
 export class AzureAiOptions extends VendorOptions {
   /** How the key is sent: as header `api-key` (default for Foundry resources) or as bearer token (default for serverless deployments). */
   @Optional()
@@ -36,6 +38,11 @@ export const azureAi: Vendor<AzureAiOptions> = {
   // The key is checked before the body, so a complaint about the empty body says that the key is good, for free.
   probe: { request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} }, accepts: [400, 422] },
 };
+
+/** `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: one prefix goes, in this spelling; the rest is the deployment's name. */
+export function azureDeploymentName(model: string): string {
+  return model.startsWith(VENDOR_PREFIX) ? model.slice(VENDOR_PREFIX.length) : model;
+}
 
 /**
  * Where the deployment answers rerank requests, by the form of `base_url`:

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PriceBook } from './price-book.js';
 import { pricesOf } from './price-list.js';
-import type { Price } from './price.types.js';
+import type { Price, PricedUnit } from './price.types.js';
 
 const DAY_MS = 86_400_000;
 const FIRST = Date.parse('2026-01-01T00:00:00Z');
@@ -54,6 +54,29 @@ describe('PriceBook', () => {
     expect(idsOf(new PriceBook([[model]]), day(1), arn, 'bedrock')).toEqual(['model']);
     expect(idsOf(new PriceBook([[model, region]]), day(1), arn, 'bedrock')).toEqual(['region']);
     expect(idsOf(new PriceBook([[model], [region]]), day(1), arn, 'bedrock')).toEqual(['model']);
+    const all = row('all', { provider: 'bedrock', model: '*', unit: 'request' });
+    expect(idsOf(new PriceBook([[all, model]]), day(1), arn, 'bedrock')).toEqual(['model']);
+  });
+
+  it('knows calls apart by what they are measured in', () => {
+    const book = new PriceBook([[row('request', { unit: 'request' })], [row('search')]]);
+    const find = (...units: PricedUnit[]): readonly string[] =>
+      book.pricesFor('cohere', 'rerank-v3.5', day(1), units).map(({ id }) => id);
+    expect([find('search_unit'), find('request'), find('input_token')]).toEqual([['search'], ['request'], []]);
+  });
+
+  it('prices a model however it is spelt', () => {
+    const azure = new PriceBook([[row('deployment', { provider: 'azure-ai', model: 'Our-Reranker' })]]);
+    for (const spelling of [
+      'Our-Reranker',
+      'cohere.Our-Reranker',
+      'Cohere.our-reranker ',
+      'cohere.cohere.Our-Reranker',
+    ]) {
+      expect(idsOf(azure, day(1), spelling, 'azure-ai')).toEqual(['deployment']);
+    }
+    expect(idsOf(azure, day(1), 'Our-Reranker-2', 'azure-ai')).toEqual([]);
+    expect(idsOf(azure, day(1), 'cohere.Our-Reranker', 'cohere')).toEqual([]);
   });
 
   it('prices names that are too long for any row but one with a star', () => {
@@ -82,7 +105,7 @@ describe('PriceBook', () => {
       fc.property(fc.array(fc.array(anyRow), { maxLength: 3 }), fc.array(anyCall), (lists, calls) => {
         const book = new PriceBook(lists);
         for (const { model, at } of calls) {
-          expect(book.pricesFor('cohere', model, day(at))).toEqual(pricesOf(lists, 'cohere', model, day(at)));
+          expect(book.pricesFor('cohere', model, day(at))).toEqual(pricesOf(lists, 'cohere', [model], day(at)));
         }
       }),
     );

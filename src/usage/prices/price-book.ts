@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { pricedNames } from './model-names.js';
+import { pricedNames } from '../model-names.js';
 import { pricesOf } from './price-list.js';
-import { MAX_MODEL_LENGTH, type Price } from './price.types.js';
+import { MAX_MODEL_LENGTH, type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
 
 const MAX_LOOK_UPS = 1_000;
 
@@ -19,14 +19,14 @@ export class PriceBook {
     this.turns = lists.flat().map(({ effectiveFrom }) => effectiveFrom.getTime());
   }
 
-  pricesFor(provider: string, model: string, at: Date): readonly Price[] {
+  pricesFor(provider: string, model: string, at: Date, units: readonly PricedUnit[] = PRICED_UNITS): readonly Price[] {
     // Names come from callers: long ones that fit a `*` are not worth the memory.
-    if (model.length > MAX_MODEL_LENGTH) return this.lookUp(provider, model, at);
+    if (model.length > MAX_MODEL_LENGTH) return this.lookUp(provider, model, at, units);
     this.turnTo(at.getTime());
-    const key = `${provider} ${model}`;
+    const key = `${provider} ${units.join(' ')} ${model}`;
     const known = this.known.get(key);
     if (known !== undefined) return known;
-    const found = this.lookUp(provider, model, at);
+    const found = this.lookUp(provider, model, at, units);
     this.known.set(key, found);
     return found;
   }
@@ -42,15 +42,8 @@ export class PriceBook {
     );
   }
 
-  private lookUp(provider: string, model: string, at: Date): readonly Price[] {
-    const names = pricedNames(provider, model);
-    for (const list of this.lists) {
-      for (const name of names) {
-        const found = pricesOf([list], provider, name, at);
-        if (found.length > 0) return found;
-      }
-    }
-    return [];
+  private lookUp(provider: string, model: string, at: Date, units: readonly PricedUnit[]): readonly Price[] {
+    return pricesOf(this.lists, provider, pricedNames(provider, model), at, units);
   }
 
   private turnTo(time: number): void {

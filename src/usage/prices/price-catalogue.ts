@@ -3,7 +3,7 @@ import { Clock } from '../../common/time/clock.js';
 import { LastKnown } from '../../database/last-known.js';
 import { PriceBook } from './price-book.js';
 import { PriceStore } from './price.store.js';
-import type { Price } from './price.types.js';
+import { type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
 import { BUNDLED, fromRow } from './visible-price.js';
 
 /** What models cost: the organisation's own prices, then the operator's, then those that come with the gateway. */
@@ -17,7 +17,7 @@ export class PriceCatalogue {
   ) {}
 
   /**
-   * The prices of a model at a moment, one for each unit that it is sold by; none: it has no price.
+   * The prices of a model at a moment, one for each of the units that the call has; none: it has no price.
    * @throws what the database throws when the organisation's prices were never read
    */
   pricesFor(
@@ -25,11 +25,12 @@ export class PriceCatalogue {
     provider: string,
     model: string,
     at: Date,
+    units: readonly PricedUnit[] = PRICED_UNITS,
   ): readonly Price[] | Promise<readonly Price[]> {
     const book = this.books.get(organisationId, this.clock.now().getTime());
     return book instanceof Promise
-      ? book.then((loaded) => loaded.pricesFor(provider, model, at))
-      : book.pricesFor(provider, model, at);
+      ? book.then((loaded) => loaded.pricesFor(provider, model, at, units))
+      : book.pricesFor(provider, model, at, units);
   }
 
   /** After a new price on this replica. */

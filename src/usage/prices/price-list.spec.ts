@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { costOf } from './cost.js';
 import { pricesOf } from './price-list.js';
-import type { Price } from './price.types.js';
+import type { Price, PricedUnit } from './price.types.js';
 
 const AT = new Date('2026-11-21T00:00:00Z');
 
@@ -18,7 +18,7 @@ function row(id: string, fields: Partial<Price>): Price {
 }
 
 function idsOf(...lists: Price[][]): readonly string[] {
-  return pricesOf(lists, 'cohere', 'rerank-v3.5', AT).map(({ id }) => id);
+  return pricesOf(lists, 'cohere', ['rerank-v3.5'], AT).map(({ id }) => id);
 }
 
 describe('pricesOf', () => {
@@ -37,8 +37,42 @@ describe('pricesOf', () => {
     expect(idsOf([some, all])).toEqual(['some']);
   });
 
+  it('takes a name and a beginning in any case', () => {
+    expect(idsOf([row('exact', { model: 'Rerank-V3.5' })])).toEqual(['exact']);
+    expect(idsOf([row('some', { model: 'Rerank-*' })])).toEqual(['some']);
+  });
+
   it('takes the first list that has the model', () => {
     expect(idsOf([row('foreign', { provider: 'voyage' })], [row('own', {})], [row('bundled', {})])).toEqual(['own']);
+  });
+
+  it('takes no unit from a pattern that fits less well', () => {
+    const all = row('all', { model: '*', unit: 'request' });
+    const some = row('some', { model: 'rerank-*', unit: 'input_token' });
+    const exact = row('exact', {});
+    expect(idsOf([all, some, exact])).toEqual(['exact']);
+    expect(idsOf([all, some])).toEqual(['some']);
+    expect(idsOf([all])).toEqual(['all']);
+    expect(idsOf([all, row('later', { effectiveFrom: new Date(AT.getTime() + 1) })])).toEqual(['all']);
+  });
+
+  it('takes the newest row of each unit of the pattern', () => {
+    const rows = [row('old', {}), row('new', { effectiveFrom: AT }), row('request', { unit: 'request' })];
+    expect(idsOf(rows)).toEqual(['new', 'request']);
+    expect(idsOf(rows.toReversed())).toEqual(['request', 'new']);
+  });
+
+  it('passes over prices for what the call does not have', () => {
+    const lists = [
+      [row('out', { unit: 'output_token' }), row('any', { model: '*', unit: 'request' })],
+      [row('bundled', {})],
+    ];
+    const find = (units: readonly PricedUnit[]): readonly string[] =>
+      pricesOf(lists, 'cohere', ['rerank-v3.5'], AT, units).map(({ id }) => id);
+    expect(find(['search_unit', 'request'])).toEqual(['any']);
+    expect(find(['search_unit'])).toEqual(['bundled']);
+    expect(find(['output_token', 'search_unit'])).toEqual(['out']);
+    expect(find(['input_token'])).toEqual([]);
   });
 
   it('has one row for each unit', () => {
@@ -47,7 +81,6 @@ describe('pricesOf', () => {
 
   it.each([
     ['another model', { model: 'rerank-v4' }],
-    ['another case', { model: 'Rerank-v3.5' }],
     ['a longer name', { model: 'rerank-v3.5-x' }],
     ['a star that is not at the end', { model: '*-v3.5' }],
     ['another provider', { provider: 'azure-ai' }],

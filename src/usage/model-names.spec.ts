@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { canonicalModel, modelAliases, pricedNames } from './model-names.js';
+
+const ID = 'cohere.rerank-v3-5:0';
+const ARN = `arn:aws:bedrock:us-east-1::foundation-model/${ID}`;
+
+describe('canonicalModel', () => {
+  it.each([
+    ['cohere', 'rerank-v3.5', ['rerank-v3.5', 'Rerank-V3.5', ' rerank-v3.5', 'rerank-v3.5\u00a0', 'rerank-v3.5\n']],
+    ['voyage', 'rerank-2.5-lite', ['rerank-2.5-lite', 'RERANK-2.5-LITE', 'rerank-2.5-lite ']],
+    ['jina', 'jina-reranker-v3', ['jina-reranker-v3', 'Jina-Reranker-v3', '\tjina-reranker-v3']],
+    ['pinecone', 'bge-reranker-v2-m3', ['bge-reranker-v2-m3', 'BGE-reranker-v2-m3']],
+    [
+      'bedrock',
+      ID,
+      [
+        ARN,
+        ID,
+        ARN.replace('us-east-1', 'eu-central-1'),
+        ARN.replace('::', ':123456789012:'),
+        ARN.replace('arn:aws', 'arn:aws-us-gov'),
+        ARN.replace('cohere', 'Cohere'),
+        `${ARN} `,
+      ],
+    ],
+    [
+      'azure-ai',
+      'cohere-rerank-v4.0-pro',
+      [
+        'Cohere-rerank-v4.0-pro',
+        'cohere.Cohere-rerank-v4.0-pro',
+        'Cohere.Cohere-rerank-v4.0-pro',
+        'cohere.cohere.Cohere-rerank-v4.0-pro',
+        'cohere.COHERE-RERANK-V4.0-PRO ',
+      ],
+    ],
+    ['local', 'bm25', ['bm25', 'anything', '']],
+  ])('%s: %s', (provider, canonical, spellings) => {
+    expect(spellings.map((spelling) => canonicalModel(provider, spelling))).toEqual(spellings.map(() => canonical));
+  });
+
+  it.each([
+    ['cohere', 'rerank-v3.5', 'rerank-v3.0'],
+    ['cohere', 'rerank-v3.5', 'cohere.rerank-v3.5'],
+    ['cohere', 'rerank-v3.5', 'rerank v3.5'],
+    ['bedrock', ARN, ARN.replace(ID, 'amazon.rerank-v1:0')],
+    ['bedrock', ARN, 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/cohere.rerank-v3-5:0'],
+    ['azure-ai', 'our-reranker', 'our-reranker-2'],
+    ['azure-ai', 'cohere', 'cohere.'],
+  ])('%s: tells %j from %j', (provider, one, other) => {
+    expect(canonicalModel(provider, one)).not.toBe(canonicalModel(provider, other));
+  });
+
+  it('is a name without a provider too', () => expect(canonicalModel(undefined, ' Rerank ')).toBe('rerank'));
+});
+
+describe('modelAliases', () => {
+  it.each([
+    ['bedrock', ARN.replace('::', ':123456789012:'), [ARN]],
+    ['bedrock', 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/x', []],
+    ['azure-ai', 'Our-reranker', ['cohere.our-reranker']],
+    ['cohere', 'rerank-v3.5', []],
+    [undefined, 'rerank-v3.5', []],
+  ])('%s: %s', (provider, model, aliases) => expect(modelAliases(provider, model)).toEqual(aliases));
+});
+
+describe('pricedNames', () => {
+  it.each([
+    ['bedrock', ARN, [ARN, ID]],
+    ['bedrock', ARN.replace('::', ':123456789012:'), [ARN, ID]],
+    ['bedrock', ARN.replace('arn:aws', 'arn:aws-cn'), [ARN.replace('arn:aws', 'arn:aws-cn')]],
+    ['bedrock', ID, [ID]],
+    ['azure-ai', 'cohere.Our-reranker', ['our-reranker', 'cohere.our-reranker']],
+    ['cohere', ' Rerank-v3.5', ['rerank-v3.5']],
+  ])('%s: %s', (provider, model, names) => expect(pricedNames(provider, model)).toEqual(names));
+});

@@ -1,0 +1,62 @@
+import { azureDeploymentName } from '../upstream/vendors/azure-ai.vendor.js';
+
+/** In any region, also where it names an account. `partition`: that of China and those of governments are others. */
+const FOUNDATION_MODEL =
+  /^arn:(?<partition>aws(?:-[a-z]+)*):bedrock:(?<region>[a-z0-9-]*):(?:\d{12})?:foundation-model\/(?<id>.+)$/;
+/** Those of China and of governments have prices of their own. */
+const PRICED_PARTITION = 'aws';
+/** What answers, whatever model is named. */
+const LOCAL_MODEL = 'bm25';
+
+/**
+ * The one name by which policies, groups and the ledger know a model of a provider, however its caller spells it. More
+ * generous than any provider: what is taken here for a spelling of the model, and refused there, costs nothing; the other
+ * way round a cap could be evaded.
+ */
+export function canonicalModel(provider: string | undefined, model: string): string {
+  const name = foldModel(model);
+  switch (provider) {
+    case 'azure-ai':
+      return deploymentOf(name);
+    case 'bedrock':
+      return FOUNDATION_MODEL.exec(name)?.groups?.['id'] ?? name;
+    case 'local':
+      return LOCAL_MODEL;
+    default:
+      return name;
+  }
+}
+
+/** Other names that a policy may have for it: the ARN of a region (Bedrock), the name with Azure's prefix. */
+export function modelAliases(provider: string | undefined, model: string): readonly string[] {
+  if (provider === 'azure-ai') return [`cohere.${canonicalModel(provider, model)}`];
+  const arn = provider === 'bedrock' ? bedrockArn(foldModel(model)) : undefined;
+  return arn === undefined ? [] : [arn];
+}
+
+/** The names under which it may have a price, in the order of precedence. */
+export function pricedNames(provider: string, model: string): readonly string[] {
+  const canonical = canonicalModel(provider, model);
+  if (provider !== 'bedrock') return [canonical, ...modelAliases(provider, model)];
+  const name = foldModel(model);
+  const partition = FOUNDATION_MODEL.exec(name)?.groups?.['partition'];
+  const arn = bedrockArn(name) ?? name;
+  return partition === PRICED_PARTITION ? [arn, canonical] : [arn];
+}
+
+/** Without what makes no other model of it: case, and white space around it. */
+export function foldModel(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** Without the account. */
+function bedrockArn(name: string): string | undefined {
+  const { partition, region, id } = FOUNDATION_MODEL.exec(name)?.groups ?? {};
+  return id === undefined ? undefined : `arn:${partition}:bedrock:${region}::foundation-model/${id}`;
+}
+
+/** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
+function deploymentOf(name: string): string {
+  const deployment = azureDeploymentName(name);
+  return deployment === name || deployment === '' ? name : deploymentOf(deployment);
+}

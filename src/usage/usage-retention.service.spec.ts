@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { TestClock } from '../../test/support/test-clock.js';
+import { AppConfig } from '../config/environment.js';
+import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
+import { chargeOf, cost, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { usageDrift } from './drift.js';
+import { PostgresUsageStore } from './postgres-usage.store.js';
+import { NO_OBSERVER } from './usage-observer.js';
+import { UsageRetentionService } from './usage-retention.service.js';
+import type { Charge } from './usage-store.types.js';
+
+const DAY = 86_400_000;
+const KEPT_DAYS = new AppConfig().USAGE_COUNTER_DAYS;
+
+let dataSource: TollgateDataSource;
+let clock: TestClock;
+let store: PostgresUsageStore;
+let service: UsageRetentionService;
+let warnings: unknown[];
+
+beforeAll(async () => {
+  dataSource = await openDataSource();
+});
+beforeEach(async () => {
+  await emptyUsage(dataSource);
+  clock = new TestClock();
+  store = new PostgresUsageStore(dataSource, clock, NO_OBSERVER);
+  warnings = [];
+  service = serviceOn(dataSource);
+});
+afterAll(() => dataSource.destroy());
+
+function serviceOn(source: ConstructorParameters<typeof UsageRetentionService>[0]): UsageRetentionService {
+  return new UsageRetentionService(source, new AppConfig(), clock, { warn: (line: unknown) => warnings.push(line) });
+}
+
+/** A bucket whose window ended so many days ago, with a call that reached its limit. */
+async function exhaust(endedDaysAgo: number | undefined): Promise<Charge> {
+  const ended = endedDaysAgo === undefined ? undefined : new Date(clock.now().getTime() - endedDaysAgo * DAY);
+  const charge = chargeOf({ windowId: randomUUID().slice(0, 16), resetsAt: ended, threshold: 50n });
+  const reservation = reservationOf([charge], { at: clock.now(), estimate: cost(100n) });
+  await store.reserve(reservation);
+  await store.settle(settlementOf(reservation));
+  await dataSource.query(`UPDATE webhook_outbox SET dispatched_at = $1`, [new Date(clock.now().getTime() - 400 * DAY)]);
+  return charge;
+}
+
+async function policiesLeft(): Promise<ReadonlySet<unknown>> {
+  const rows: readonly { readonly policy_id: unknown }[] = await dataSource.query(
+    'SELECT policy_id FROM usage_buckets',
+  );
+  return new Set(rows.map(({ policy_id }) => policy_id));
+}
+
+/** Of alerts: the policy, and whether they still have their key. */
+async function keyed(): Promise<ReadonlySet<unknown>> {
+  const rows: readonly { readonly policy: string }[] = await dataSource.query(
+    `SELECT payload ->> 'policy_id' AS policy FROM webhook_outbox WHERE dedupe_key IS NOT NULL`,
+  );
+  return new Set(rows.map(({ policy }) => policy));
+}
+
+describe('retention of counters', () => {
+  it('deletes those of windows that ended long ago, and no others', async () => {
+    const old = await exhaust(KEPT_DAYS + 1);
+    const recent = await exhaust(KEPT_DAYS - 1);
+    const open = await exhaust(-1);
+    const cumulative = await exhaust(undefined);
+    const kept = new Set([recent, open, cumulative].map(({ policyId }) => policyId));
+    await service.sweep();
+    expect(await policiesLeft()).toEqual(kept);
+    expect(kept.has(old.policyId)).toBe(false);
+    expect(await usageDrift(dataSource)).toEqual([]);
+    const [events] = await dataSource.query('SELECT count(*)::integer AS count FROM usage_events');
+    expect(events).toEqual({ count: 4 });
+    expect(warnings).toEqual([]);
+  });
+
+  it('leaves what a call still holds until it has ended', async () => {
+    const charge = chargeOf({ resetsAt: new Date(clock.now().getTime() - (KEPT_DAYS + 1) * DAY) });
+    const reservation = reservationOf([charge], { at: clock.now() });
+    await store.reserve(reservation);
+    await service.sweep();
+    expect(await policiesLeft()).toEqual(new Set([charge.policyId]));
+    await store.settle(settlementOf(reservation));
+    await service.sweep();
+    expect(await policiesLeft()).toEqual(new Set());
+  });
+
+  it('gives the keys of alerts free whose bucket is gone, once they are dispatched', async () => {
+    await exhaust(KEPT_DAYS + 1);
+    const cumulative = await exhaust(undefined);
+    const undispatched = await exhaust(KEPT_DAYS + 1);
+    await dataSource.query(`UPDATE webhook_outbox SET dispatched_at = NULL WHERE payload ->> 'policy_id' = $1`, [
+      undispatched.policyId,
+    ]);
+    await service.sweep();
+    expect(await keyed()).toEqual(new Set([cumulative.policyId, undispatched.policyId]));
+    const [row] = await dataSource.query('SELECT count(*)::integer AS count FROM webhook_outbox');
+    expect(row).toEqual({ count: 6 });
+  });
+
+  it('works in batches until nothing is left', async () => {
+    await dataSource.query(
+      `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit,
+         credit_limit, resets_at)
+       SELECT $1, lpad(n::text, 22, '0'), '2020-01', gen_random_uuid(), n, $1, 'x', 'cost', 1, '2020-02-01Z'
+       FROM generate_series(1, 2500) AS n`,
+      [randomUUID()],
+    );
+    await service.sweep();
+    expect(await policiesLeft()).toEqual(new Set());
+  });
+
+  it('tells of a failure, and tries again', async () => {
+    let failures = 1;
+    const flaky = serviceOn({
+      query: async (sql: string, parameters?: unknown[]) => {
+        if (failures-- > 0) throw new Error('away');
+        return dataSource.query(sql, parameters);
+      },
+    });
+    await exhaust(KEPT_DAYS + 1);
+    await flaky.sweep();
+    expect(warnings).toEqual([expect.objectContaining({ event: 'usage_retention_failed' })]);
+    expect((await policiesLeft()).size).toBe(1);
+    await flaky.sweep();
+    expect(await policiesLeft()).toEqual(new Set());
+  });
+});

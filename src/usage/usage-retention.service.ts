@@ -1,0 +1,75 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock } from '../common/time/clock.js';
+import { AppConfig } from '../config/environment.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
+
+const INTERVAL_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Small enough for the time limit of a statement. */
+const BATCH_ROWS = 1_000;
+
+/** Only of windows that are over, so never those that add up for ever; one that a call still holds waits for its end. */
+const DELETE_BUCKETS = `
+  DELETE FROM "usage_buckets" WHERE "id" IN (
+    SELECT "id" FROM "usage_buckets" WHERE "resets_at" < $1 AND "reserved" = 0
+    ORDER BY "resets_at" LIMIT $2 FOR UPDATE SKIP LOCKED
+  )`;
+
+/**
+ * The key of an alert keeps it from being raised twice. Without its bucket none is ever raised again; without its key the
+ * event is deleted like others, once it has been delivered.
+ */
+const RELEASE_KEYS = `
+  UPDATE "webhook_outbox" SET "dedupe_key" = NULL WHERE "id" IN (
+    SELECT "id" FROM "webhook_outbox" AS event
+    WHERE "dedupe_key" LIKE 'usage:%' AND "dispatched_at" < $1
+      AND NOT EXISTS (SELECT 1 FROM "usage_buckets" WHERE "id" = (event."payload" -> 'bucket' ->> 'id')::uuid)
+    LIMIT $2
+  )`;
+
+/** Deletes the counters of windows that ended long ago. The ledger keeps what they counted. */
+@Injectable()
+export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: Pick<DataSource, 'query'>,
+    private readonly config: AppConfig,
+    private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.sweep(), INTERVAL_MS).unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** Never rejects: the next round tries again. */
+  sweep(): Promise<void> {
+    this.running ??= this.run().finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  private async run(): Promise<void> {
+    const before = new Date(this.clock.now().getTime() - this.config.USAGE_COUNTER_DAYS * DAY_MS);
+    try {
+      await this.inBatches(DELETE_BUCKETS, before);
+      await this.inBatches(RELEASE_KEYS, before);
+    } catch (cause) {
+      this.logger.warn({ event: 'usage_retention_failed', err: cause });
+    }
+  }
+
+  private async inBatches(statement: string, before: Date): Promise<void> {
+    let affected = BATCH_ROWS;
+    while (affected === BATCH_ROWS) {
+      [, affected] = await this.dataSource.query<[unknown, number]>(statement, [before, BATCH_ROWS]);
+    }
+  }
+}

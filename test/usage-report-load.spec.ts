@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { databaseServer, onServer } from './support/services.js';
+import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
+import { type Answer, refusalOf } from './support/send.js';
+import { COST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+jest.setTimeout(60_000);
+
+/** In sight of the name before PostgreSQL's own: reports by day take as long as they are let, all else is as ever. */
+const SLOW_DAYS = `
+  CREATE FUNCTION public.date_trunc(unit text, at timestamptz, zone text) RETURNS timestamptz LANGUAGE plpgsql AS $$
+  BEGIN
+    IF unit = 'day' THEN PERFORM pg_sleep(600); END IF;
+    RETURN pg_catalog.date_trunc(unit, at, zone);
+  END $$`;
+
+onServer('reports that take too long (needs DATABASE_URL)', () => {
+  let database: OwnDatabase;
+  let gateway: UsageGateway;
+
+  beforeAll(async () => {
+    database = await makeOwnDatabase(databaseServer ?? '');
+    await prepare(database.url);
+    gateway = await startUsageGateway({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4' });
+    gateway.provider.replyWith(scored());
+    await gateway.limit({ credit_limit: 1_000 * COST });
+    expect((await gateway.call()).status).toBe(200);
+    await gateway.books.ledger(1);
+  });
+
+  afterAll(async () => {
+    await gateway.close();
+    await database.drop();
+  });
+
+  const read = (bucket: string): Promise<Answer> => gateway.admin.get(`/v1/usage?bucket=${bucket}`);
+
+  it('are ended, wait for each other only shortly, and leave the calls alone', async () => {
+    const reports = Promise.all(Array.from({ length: 8 }, () => read('day')));
+    let isOver = false;
+    const over = reports.finally(() => (isOver = true));
+    let calls = 0;
+    while (!isOver) {
+      expect((await gateway.call()).status).toBe(200);
+      calls += 1;
+    }
+    expect(calls).toBeGreaterThan(10);
+
+    const answers = await over;
+    const refusals = answers.map((answer) => JSON.stringify(refusalOf(answer)));
+    const slow = { status: 400, code: 'report_too_large', param: 'from', source: 'gateway' };
+    const busy = { status: 503, code: 'report_busy', param: null, source: 'gateway' };
+    expect(new Set(refusals)).toEqual(new Set([slow, busy].map((refusal) => JSON.stringify(refusal))));
+    expect(refusals.filter((refusal) => refusal.includes(busy.code))).toHaveLength(6);
+    const retries = answers.filter(({ status }) => status === 503).map(({ headers }) => headers['retry-after']);
+    expect(new Set(retries)).toEqual(new Set(['2']));
+    expect(answers.every(({ text }) => text.includes('store_unavailable'))).toBe(false);
+  });
+
+  it('leave their connections as they were', async () => {
+    expect((await read('none')).status).toBe(200);
+    const settings = await Promise.all(
+      Array.from({ length: 4 }, () => gateway.app.dataSource.query('SHOW statement_timeout')),
+    );
+    expect(settings.flat()).toEqual(Array.from({ length: 4 }, () => ({ statement_timeout: '0' })));
+    const [row] = await gateway.app.dataSource.query(
+      `SELECT count(*)::integer AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
+    );
+    expect(row).toEqual({ count: 0 });
+  });
+});
+
+async function prepare(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(SLOW_DAYS);
+    await client.query(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = public, pg_catalog`);
+  } finally {
+    await client.end();
+  }
+}
