@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { toolListFilter } from './tool-list-filter.js';
 
 const mayUse = (name: string): boolean => name !== 'off';
@@ -21,6 +21,18 @@ describe('toolListFilter: JSON', () => {
 
   it('takes out what the caller may not use', () => {
     expect(JSON.parse(filter(JSON.stringify(LIST)))).toEqual(FILTERED);
+  });
+
+  it('holds few objects for a list that comes byte by byte', () => {
+    const text = JSON.stringify({ ...LIST, pad: 'x'.repeat(5_000) });
+    const filter = toolListFilter({ status: 200, headers: { 'content-type': 'application/json' } }, mayUse, 10_000);
+    for (const byte of Buffer.from(text)) filter?.push(Buffer.from([byte]));
+    const concat = jest.spyOn(Buffer, 'concat');
+    const out = String(filter?.end());
+    const pieces = concat.mock.calls.map(([list]) => list.length);
+    concat.mockRestore();
+    expect(JSON.parse(out)).toEqual({ ...FILTERED, pad: 'x'.repeat(5_000) });
+    expect(Math.max(...pieces)).toBeLessThan(10);
   });
 
   it('looks into batches', () => {

@@ -1,3 +1,4 @@
+import { ChunkList } from '../../common/http/chunk-list.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
@@ -50,8 +51,7 @@ class EventStreamFilter implements BodyFilter {
 }
 
 class JsonFilter implements BodyFilter {
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #chunks = new ChunkList();
 
   constructor(
     private readonly mayUse: ToolAccess,
@@ -59,14 +59,14 @@ class JsonFilter implements BodyFilter {
   ) {}
 
   push(chunk: Buffer): Buffer {
-    this.#size += chunk.length;
-    if (this.#size > this.maxBytes) throw new UpstreamFailure('too_large', 'the list of tools is too long');
+    if (this.#chunks.size + chunk.length > this.maxBytes)
+      throw new UpstreamFailure('too_large', 'the list of tools is too long');
     this.#chunks.push(chunk);
     return NOTHING;
   }
 
   end(): Buffer {
-    const body = Buffer.concat(this.#chunks);
+    const body = this.#chunks.take();
     const text = body.length === 0 ? undefined : withoutDenied(body.toString('utf8'), this.mayUse);
     return text === undefined ? body : Buffer.from(text);
   }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { ChunkList } from '../../common/http/chunk-list.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
@@ -70,13 +71,12 @@ async function fromEvents({ body }: Response): Promise<JsonObject | undefined> {
 }
 
 async function fromText({ body }: Response): Promise<JsonObject | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const chunks = new ChunkList();
   for await (const chunk of body ?? []) {
-    size = grown(size, chunk);
-    chunks.push(chunk);
+    grown(chunks.size, chunk);
+    chunks.push(Buffer.from(chunk));
   }
-  return responseIn(Buffer.concat(chunks).toString('utf8'));
+  return responseIn(chunks.take().toString('utf8'));
 }
 
 function grown(size: number, { length }: Uint8Array): number {
