@@ -4,12 +4,10 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
 import { mediaTypeOf } from '../proxy/response-head.js';
-import type { Approach } from './reached-server.js';
+import { type Approach, MAX_ANSWER_BYTES } from './reached-server.js';
 
 /** Each message is a request of its own, so that one number does for all. */
 const RPC_ID = 1;
-/** A list of tools with all their schemas is long. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export interface RpcRequest {
   readonly method: string;
