@@ -86,7 +86,10 @@ import { McpServersService } from './servers/mcp-servers.service.js';
       provide: McpProxy,
       inject: [EgressPolicy, AppConfig],
       useFactory: (egress: EgressPolicy, config: AppConfig): McpProxy =>
-        new McpProxy(egress, { streamsPerCaller: config.MCP_STREAMS_PER_CALLER }),
+        new McpProxy(egress, {
+          streamsPerCaller: config.MCP_STREAMS_PER_CALLER,
+          callsPerCaller: config.MCP_CALLS_PER_CALLER,
+        }),
     },
   ],
 })
