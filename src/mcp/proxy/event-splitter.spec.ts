@@ -93,4 +93,5 @@ describe('readEvent', () => {
 it('withData keeps the other fields', () => {
   const event = Buffer.from('id: 7\r\nevent: message\r\ndata: a\r\ndata: b\r\n\r\n');
   expect(withData(event, 'c').toString()).toBe('id: 7\nevent: message\ndata: c\n\n');
+  expect(withData(event, 'c\nid: 8').toString()).toBe('id: 7\nevent: message\ndata: c\ndata: id: 8\n\n');
 });

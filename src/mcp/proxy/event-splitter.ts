@@ -77,10 +77,11 @@ export function readEvent(event: Buffer): ReadEvent {
   return { type, data: data.length === 0 ? undefined : data.join('\n') };
 }
 
-/** The event with other data, which must be one line; its other fields stay. */
+/** The event with other data, in lines that end in LF; its other fields stay. */
 export function withData(event: Buffer, data: string): Buffer {
   const kept = linesOf(event).filter((line) => line !== '' && fieldOf(line) !== 'data');
-  return Buffer.from(`${[...kept, `data: ${data}`].join('\n')}\n\n`);
+  const lines = data.split('\n').map((line) => `data: ${line}`);
+  return Buffer.from(`${[...kept, ...lines].join('\n')}\n\n`);
 }
 
 function linesOf(event: Buffer): readonly string[] {

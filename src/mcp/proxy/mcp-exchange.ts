@@ -3,11 +3,10 @@ import type { Dispatcher } from 'undici';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { toExchangeError, type ExchangeStage } from '../../upstream/exchange-failure.js';
 import type { RelayOptions } from '../../upstream/relay-pool.js';
-import { firstHeader } from '../../upstream/upstream-headers.js';
 import { UploadBody } from '../../upstream/upload-body.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
 import type { BodyFilter, BodyWatcher, McpForward, McpHooks } from './mcp-proxy.types.js';
-import { clientHead, isEventStream } from './response-head.js';
+import { clientHead, isEventStream, isPlain } from './response-head.js';
 
 const NO_HOOKS: McpHooks = {};
 /** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream for ever. */
@@ -129,7 +128,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #begin(head: UpstreamHead): void {
     this.#watcher = this.#hooks.bodyWatcher?.(head);
     this.#filter = this.#hooks.bodyFilter?.(head);
-    if (this.#filter && firstHeader(head.headers, 'content-encoding') !== undefined) {
+    if (this.#filter && !isPlain(head)) {
       throw new UpstreamFailure('incomplete', 'the MCP server compressed an answer that has to be read');
     }
     const { status, headers, flush } = clientHead(head, this.#hooks, this.#filter !== undefined);
