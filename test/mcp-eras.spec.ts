@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type LegacyMcpServer, startLegacyMcpServer } from './support/mcp-legacy-server.js';
 import {
@@ -9,7 +10,7 @@ import {
   type ModernMcpServerOptions,
   startModernMcpServer,
 } from './support/mcp-modern-server.js';
-import { events, json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { events, json, large, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
 import { type McpSdkServer, startMcpServer } from './support/mcp-servers.js';
 import { jsonOf, send } from './support/send.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
@@ -61,6 +62,24 @@ function asked(): readonly unknown[] {
     method === 'POST' ? Object(JSON.parse(body.toString())).method : method,
   );
 }
+
+describe('an endless answer', () => {
+  it.each<[string, string, object]>([
+    ['in JSON', 'application/json', {}],
+    ['in an event stream', 'text/event-stream', {}],
+    ['on the stream of the older transport', 'text/event-stream', { transport: 'sse' }],
+  ])('is not read to its end: %s', async (_how, type, fields) => {
+    let written = 0;
+    raw.answerWith((request, response) => {
+      const isDiscovery = raw.received.at(-1)?.body.includes('server/discover');
+      if (isDiscovery === true) return plain(400)(request, response);
+      large(1e9, (total) => (written = total), undefined, type)(request, response);
+    });
+    expect(await tested(raw.endpoint, fields)).toMatchObject({ ok: false, error: 'provider_invalid_response' });
+    expect(written).toBeLessThan(50_000_000);
+    await eventually(() => raw.open.size === 0);
+  });
+});
 
 describe('the test of a server without handshake', () => {
   it.each<[string, ModernMcpServerOptions]>([

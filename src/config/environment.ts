@@ -88,12 +88,19 @@ export class AppConfig extends IdentitySettings {
   @Max(4096)
   readonly PROVIDER_CONNECTIONS_PER_ORIGIN: number = 128;
 
-  /** Streams that one caller may hold open at one MCP server, in each gateway process. */
+  /** Streams (GET) that one caller may hold open at one MCP server, in each gateway process. */
   @ToNumber()
   @IsInt()
   @Min(1)
   @Max(100_000)
   readonly MCP_STREAMS_PER_CALLER: number = 16;
+
+  /** Calls of one caller that may be under way at one MCP server, in each gateway process; an answer may be a stream too. */
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  readonly MCP_CALLS_PER_CALLER: number = 512;
 
   @ToNumber()
   @IsInt()

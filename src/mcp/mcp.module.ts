@@ -24,6 +24,7 @@ import { McpMetadataController } from './endpoints/mcp-metadata.controller.js';
 import { McpOutbound } from './endpoints/mcp-outbound.js';
 import { McpPassage } from './endpoints/mcp-passage.js';
 import { McpController } from './endpoints/mcp.controller.js';
+import { OpenStreams } from './endpoints/open-streams.js';
 import { ToolListWatch } from './inspection/tool-list-watch.js';
 import { McpProxy } from './proxy/mcp-proxy.js';
 import { McpServerToolsController } from './servers/mcp-server-tools.controller.js';
@@ -81,12 +82,16 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpMetadata,
     McpOutbound,
     McpPassage,
+    OpenStreams,
     ToolListWatch,
     {
       provide: McpProxy,
       inject: [EgressPolicy, AppConfig],
       useFactory: (egress: EgressPolicy, config: AppConfig): McpProxy =>
-        new McpProxy(egress, { streamsPerCaller: config.MCP_STREAMS_PER_CALLER }),
+        new McpProxy(egress, {
+          streamsPerCaller: config.MCP_STREAMS_PER_CALLER,
+          callsPerCaller: config.MCP_CALLS_PER_CALLER,
+        }),
     },
   ],
 })

@@ -1,10 +1,10 @@
+import { ChunkList } from '../common/http/chunk-list.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamHeaders } from './upstream.types.js';
 
 /** The body of one answer in memory, up to a bound. */
 export class AnswerBuffer {
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #chunks = new ChunkList();
 
   constructor(
     private readonly host: string,
@@ -18,16 +18,13 @@ export class AnswerBuffer {
 
   /** The failure when this chunk is one too many. */
   add(chunk: Buffer): UpstreamFailure | undefined {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.maxBytes) return this.#tooLarge();
+    if (this.#chunks.size + chunk.length > this.maxBytes) return this.#tooLarge();
     this.#chunks.push(chunk);
     return undefined;
   }
 
   join(): Buffer {
-    const [first] = this.#chunks;
-    // A chunk is a view of a buffer that Node filled for it alone, so the only one can be handed on without a copy.
-    return first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes);
+    return this.#chunks.take();
   }
 
   #tooLarge(): UpstreamFailure {

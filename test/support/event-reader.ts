@@ -12,6 +12,8 @@ export class EventReader {
   readonly events: SeenEvent[] = [];
   status = 0;
   hasEnded = false;
+  /** Whether it came to its end, and was not cut off. */
+  isWhole = false;
   private readonly splitter = new EventSplitter(1024 * 1024);
   private readonly asking;
 
@@ -23,7 +25,12 @@ export class EventReader {
       answer.on('data', (chunk: Buffer) => {
         for (const event of this.splitter.push(chunk)) this.note(event.toString());
       });
-      answer.on('error', () => undefined).on('close', () => (this.hasEnded = true));
+      answer
+        .on('error', () => undefined)
+        .on('close', () => {
+          this.isWhole = answer.complete;
+          this.hasEnded = true;
+        });
     });
     this.asking.end(body);
   }

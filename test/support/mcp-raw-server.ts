@@ -94,6 +94,7 @@ export function large(
   bytes: number,
   onWritten: (total: number) => void = () => undefined,
   chunk = Buffer.alloc(64 * 1024, 'x'),
+  type = 'text/event-stream',
 ): RequestListener {
   return (_request, response) => {
     let written = 0;
@@ -105,7 +106,7 @@ export function large(
       }
       response.end();
     };
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': type });
     write();
   };
 }

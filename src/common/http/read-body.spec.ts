@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { GatewayError } from '../errors/gateway.error.js';
 import { readBody, RequestAbortedError } from './read-body.js';
 
@@ -67,6 +67,15 @@ describe('readBody', () => {
   ])('reads a body as large as the limit: %s', async (_how, message) => {
     client.write(message);
     await seen(`<${LIMIT_BYTES}>`);
+  });
+
+  it('holds few objects for a body that comes byte by byte', async () => {
+    const concat = jest.spyOn(Buffer, 'concat');
+    client.write(head('transfer-encoding: chunked') + chunk(1).repeat(LIMIT_BYTES) + '0\r\n\r\n');
+    await seen(`<${LIMIT_BYTES}>`);
+    const pieces = concat.mock.calls.map(([list]) => list.length);
+    concat.mockRestore();
+    expect(Math.max(...pieces)).toBeLessThan(10);
   });
 
   it('reads a body without content as empty', async () => {

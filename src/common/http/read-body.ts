@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway.error.js';
+import { ChunkList } from './chunk-list.js';
 
 /** The connection ended before the whole request had come: there is nobody left to answer. */
 export class RequestAbortedError extends Error {
@@ -27,18 +28,17 @@ export async function readBody(
   const mostBytes = limitBytes + maxDiscardedBytes;
   if (announcedBytes > mostBytes) throw tooLarge(limitBytes);
   return new Promise<Buffer>((done, fail) => {
-    const chunks: Buffer[] = [];
+    const chunks = new ChunkList();
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (Math.max(size, announcedBytes) <= limitBytes) chunks.push(chunk);
-      else chunks.length = 0;
+      else chunks.clear();
       if (size > mostBytes) fail(tooLarge(limitBytes));
     });
     request.on('end', () => {
       if (size > limitBytes) return fail(tooLarge(limitBytes));
-      const [first] = chunks;
-      done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+      done(chunks.take());
     });
     request.on('error', () => fail(new RequestAbortedError()));
     request.on('close', () => {

@@ -12,18 +12,20 @@ const SCOPE = 'mcp.invoke';
 /** A gateway key with the scope mcp.invoke. */
 @Injectable()
 export class ApiKeyAuthenticator implements McpAuthenticator {
-  constructor(@Inject(Authenticator) private readonly authenticator: Pick<Authenticator, 'ownerOf'>) {}
+  constructor(@Inject(Authenticator) private readonly authenticator: Pick<Authenticator, 'ownerOf' | 'knownOwnerOf'>) {}
 
   async authenticate(request: McpRequest, _server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
     const keyOwner = request.keyOwner ?? (await this.keyOwnerOf(request.headers, now));
     return keyOwner && { kind: 'api_key', keyOwner };
   }
 
-  /** @throws GatewayError `api_key_invalid`, `permission_denied`, `rate_limited` */
-  async keyOwnerOf(headers: readonly RawHeader[], now: Date): Promise<Principal | undefined> {
+  /** @throws GatewayError `api_key_invalid`, `permission_denied`, `rate_limited` unless the request was counted before */
+  async keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): Promise<Principal | undefined> {
     const key = keyIn(headers);
     if (key === undefined) return undefined;
-    const owner = await this.authenticator.ownerOf(key, now);
+    const owner = wasCounted
+      ? await this.authenticator.knownOwnerOf(key, now)
+      : await this.authenticator.ownerOf(key, now);
     if (!owner.scopes.has(SCOPE)) {
       throw new GatewayError('permission_denied', { message: `The caller lacks the scope ${SCOPE}.` });
     }

@@ -75,13 +75,17 @@ function authenticationWith(settings: Readonly<Record<string, string>>): McpAuth
       return claims;
     },
   };
+  const ownerOf = async (key: string): Promise<Principal> => {
+    const owner = OWNERS[key];
+    if (owner === undefined) throw new GatewayError('api_key_invalid');
+    return owner;
+  };
   const keys = new ApiKeyAuthenticator({
     ownerOf: async (key) => {
       lookedUp.push(key);
-      const owner = OWNERS[key];
-      if (owner === undefined) throw new GatewayError('api_key_invalid');
-      return owner;
+      return ownerOf(key);
     },
+    knownOwnerOf: ownerOf,
   });
   const list = [
     keys,
@@ -164,6 +168,11 @@ describe('a gateway key', () => {
     const keyOwner = await authentication.keyOwnerOf(headers, NOW);
     expect((await authentication.callerOf({ headers, keyOwner }, SERVER, NOW)).principal).toBe(PRINCIPAL);
     expect(lookedUp).toEqual([KEY]);
+    expect(await authentication.keyOwnerOf(headers, NOW, true)).toBe(PRINCIPAL);
+    expect(lookedUp).toEqual([KEY]);
+    await expect(
+      authentication.keyOwnerOf(toRawHeaders(['x-gateway-api-key', 'junk']), NOW, true),
+    ).rejects.toMatchObject({ code: 'api_key_invalid' });
     expect(await authentication.keyOwnerOf(toRawHeaders(['authorization', 'Bearer e30.e30.x']), NOW)).toBeUndefined();
   });
 

@@ -32,11 +32,12 @@ export class McpAuthentication {
   /**
    * The owner of the request's gateway key, before the server is known: addresses without a workspace are looked up in its
    * tenant. Hand the result on to `callerOf`, so that the call counts once. Undefined without a key.
+   * @param wasCounted of a request that is looked at again
    * @throws GatewayError `validation_failed`, `api_key_invalid`, `permission_denied`, `rate_limited`
    */
-  async keyOwnerOf(headers: readonly RawHeader[], now: Date): Promise<Principal | undefined> {
+  async keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): Promise<Principal | undefined> {
     assertSingleHeaders(headers, KEY_HEADERS);
-    return this.keys.keyOwnerOf(headers, now);
+    return this.keys.keyOwnerOf(headers, now, wasCounted);
   }
 
   /**

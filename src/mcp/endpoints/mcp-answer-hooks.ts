@@ -11,15 +11,17 @@ import { clientEndpoint } from '../legacy/message-endpoint.js';
 import { filterChain } from '../proxy/filter-chain.js';
 import type { BodyFilter, McpHooks } from '../proxy/mcp-proxy.types.js';
 import type { McpMessage } from './mcp-message.js';
+import { OpenStreams } from './open-streams.js';
 import type { Passage } from './mcp-passage.types.js';
 
-/** What happens to an answer on its way to the client: its session id, its challenge, and the tools in it. */
+/** What happens to an answer on its way to the client: its session id, its challenge, the tools in it, and its end. */
 @Injectable()
 export class McpAnswerHooks {
   constructor(
     private readonly sessions: SessionBinding,
     private readonly authentication: McpAuthentication,
     private readonly lists: ToolListWatch,
+    private readonly streams: OpenStreams,
     private readonly config: AppConfig,
   ) {}
 
@@ -31,6 +33,7 @@ export class McpAnswerHooks {
       wrapSessionId: (sessionId) => this.bind(sessionId, owner),
       challenge: isUsersToken ? this.authentication.challengeFor(identity) : undefined,
       bodyFilter: (head) => this.filterFor(passage, owner, head),
+      onStream: (end) => this.streams.watch(passage, end),
       bodyWatcher: (head) => this.lists.watch(server, message?.inspected, head),
     };
   }

@@ -22,7 +22,14 @@ export interface Entered {
   readonly caller: McpCaller;
   /** As the client sent them. */
   readonly headers: readonly RawHeader[];
+  /**
+   * Looks at the request again while it is being answered. What is in memory serves, and no rate limit counts it.
+   * @throws GatewayError as `McpEntry.enter`, when it would not come in any more, or to another server or as somebody else
+   */
+  readonly recheck: (now: Date) => Promise<void>;
 }
+
+type Admitted = Pick<Entered, 'server' | 'identity' | 'caller'>;
 
 /** Lets requests in: the edge first, then who calls, then what may be called. */
 @Injectable()
@@ -47,10 +54,17 @@ export class McpEntry {
 
   /** @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory */
   async enter(request: Request, address: ServerAddress, endpoint: McpEndpoint): Promise<Entered> {
-    const now = this.clock.now();
     const headers = toRawHeaders(request.rawHeaders);
     const place = { address, endpoint, port: portOf(request) };
-    const keyOwner = await this.keyOwnerOf(headers, place, now);
+    const admitted = await this.admit(headers, place, this.clock.now(), false);
+    const recheck = async (now: Date): Promise<void> =>
+      assertSame(admitted, await this.admit(headers, place, now, true));
+    return { ...admitted, headers, recheck };
+  }
+
+  private async admit(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): Promise<Admitted> {
+    const { address } = place;
+    const keyOwner = await this.keyOwnerOf(headers, place, now, wasCounted);
     const server = keyOwner
       ? await this.directory.find(address, keyOwner)
       : await this.directory.findUnambiguous(address);
@@ -58,7 +72,7 @@ export class McpEntry {
     if (server === undefined) throw keyMissing();
     const identity = this.identityOf(server, place);
     const caller = await this.authentication.callerOf({ headers, keyOwner }, identity, now);
-    return { server, identity, caller, headers };
+    return { server, identity, caller };
   }
 
   identityOf(server: UsableMcpServer, { address, endpoint, port }: Place): McpServerIdentity {
@@ -73,9 +87,14 @@ export class McpEntry {
   }
 
   /** A key that is refused gets the server's challenge: with it, a client finds out where to log in instead. */
-  private async keyOwnerOf(headers: readonly RawHeader[], place: Place, now: Date): Promise<Principal | undefined> {
+  private async keyOwnerOf(
+    headers: readonly RawHeader[],
+    place: Place,
+    now: Date,
+    wasCounted: boolean,
+  ): Promise<Principal | undefined> {
     try {
-      return await this.authentication.keyOwnerOf(headers, now);
+      return await this.authentication.keyOwnerOf(headers, now, wasCounted);
     } catch (error) {
       if (!(error instanceof GatewayError) || error.status !== 401) throw error;
       const server = await this.directory.findUnambiguous(place.address);
@@ -105,6 +124,11 @@ export interface Place {
 /** The port that the gateway listens on; with `PORT=0` only the connection knows it. */
 export function portOf(request: Request): number {
   return request.socket.localPort ?? 0;
+}
+
+function assertSame(before: Admitted, { server, caller }: Admitted): void {
+  if (server.id === before.server.id && caller.sessionUser === before.caller.sessionUser) return;
+  throw new GatewayError('not_found', { reason: 'another server or caller' });
 }
 
 function keyMissing(): GatewayError {

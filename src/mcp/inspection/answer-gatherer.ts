@@ -1,3 +1,4 @@
+import { ChunkList } from '../../common/http/chunk-list.js';
 import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
 
 /** How many bytes all gatherers may hold together. */
@@ -20,8 +21,7 @@ export class GatheredBytes {
 
 /** Keeps the bytes of one answer that passes. One that is too long is let go, and is as if it had not been watched. */
 export class AnswerGatherer implements BodyWatcher {
-  #chunks: Buffer[] | undefined = [];
-  #size = 0;
+  #chunks: ChunkList | undefined = new ChunkList();
 
   /** @param done gets the body once, and must give its bytes back to `bytes` */
   constructor(
@@ -31,20 +31,20 @@ export class AnswerGatherer implements BodyWatcher {
   ) {}
 
   push(chunk: Buffer): void {
-    if (this.#chunks === undefined) return;
-    if (this.#size + chunk.length > this.maxBytes || !this.bytes.take(chunk.length)) return this.#letGo();
-    this.#size += chunk.length;
-    this.#chunks.push(chunk);
+    const chunks = this.#chunks;
+    if (chunks === undefined) return;
+    if (chunks.size + chunk.length > this.maxBytes || !this.bytes.take(chunk.length)) return this.#letGo(chunks);
+    chunks.push(chunk);
   }
 
   end(): void {
     const chunks = this.#chunks;
     this.#chunks = undefined;
-    if (chunks !== undefined && chunks.length > 0) this.done(Buffer.concat(chunks));
+    if (chunks !== undefined && chunks.size > 0) this.done(chunks.take());
   }
 
-  #letGo(): void {
+  #letGo({ size }: ChunkList): void {
     this.#chunks = undefined;
-    this.bytes.give(this.#size);
+    this.bytes.give(size);
   }
 }

@@ -1,5 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { isObject } from '../../common/json/read.js';
+import { readEvent } from '../proxy/event-splitter.js';
 import { toolListFilter } from './tool-list-filter.js';
+import { withoutDeniedTools } from './tool-list-text.js';
 
 const mayUse = (name: string): boolean => name !== 'off';
 const TOOLS = [{ name: 'on', inputSchema: { big: 1 } }, { name: 'off' }];
@@ -23,6 +27,18 @@ describe('toolListFilter: JSON', () => {
     expect(JSON.parse(filter(JSON.stringify(LIST)))).toEqual(FILTERED);
   });
 
+  it('holds few objects for a list that comes byte by byte', () => {
+    const text = JSON.stringify({ ...LIST, pad: 'x'.repeat(5_000) });
+    const filter = toolListFilter({ status: 200, headers: { 'content-type': 'application/json' } }, mayUse, 10_000);
+    for (const byte of Buffer.from(text)) filter?.push(Buffer.from([byte]));
+    const concat = jest.spyOn(Buffer, 'concat');
+    const out = String(filter?.end());
+    const pieces = concat.mock.calls.map(([list]) => list.length);
+    concat.mockRestore();
+    expect(JSON.parse(out)).toEqual({ ...FILTERED, pad: 'x'.repeat(5_000) });
+    expect(Math.max(...pieces)).toBeLessThan(10);
+  });
+
   it('looks into batches', () => {
     expect(JSON.parse(filter(`[${OTHER},${JSON.stringify(LIST)}]`))).toEqual([JSON.parse(OTHER), FILTERED]);
   });
@@ -31,6 +47,46 @@ describe('toolListFilter: JSON', () => {
     'leaves the bytes of %j alone',
     (text) => expect(filter(text)).toBe(text),
   );
+
+  it.each<[string, string, string]>([
+    ['numbers', '{"id":9007199254740993,"result":{"tools":[OFF,ON],"n":1.10}}', '[OFF,ON]→[ON]'],
+    ['spaces', '{ "id" : 1,\n "result" : { "tools" : [ ON , OFF , ON ] } }', ' ON , OFF , ON → ON , ON '],
+    ['nothing is left', '{"id":1,"result":{"tools":[OFF,OFF]}}', '[OFF,OFF]→[]'],
+    ['a byte order mark', '\u{feff}{"id":1,"result":{"tools":[OFF]}}', '[OFF]→[]'],
+    ['escapes', String.raw`{"id":"a\"[","r\u0065sult":{"t\u006fols":[OFF,ON]}}`, '[OFF,ON]→[ON]'],
+    [
+      'lists elsewhere',
+      '{"tools":[OFF],"result":{"x":{"tools":[OFF]},"tools":[OFF,ON],"y":["z",[OFF]]}}',
+      '[OFF,ON]→[ON]',
+    ],
+    ['a batch in a batch', '[[{"result":{"tools":[OFF]}}],{"result":{"tools":[ON,OFF]}}]', '[ON,OFF]→[ON]'],
+    ['a list that comes twice', '{"result":{"tools":[ON,OFF],"tools":[ON]}}', '[ON,OFF]→[ON]'],
+  ])('changes nothing else: %s', (_what, text, change) => {
+    const [before = '', after = ''] = change.split('→');
+    const filled = (template: string): string =>
+      template.replaceAll('ON', '{"name":"on","n":1e400,"s":"]},"}').replaceAll('OFF', '{"name":"off"}');
+    expect(filter(filled(text))).toBe(filled(text.replace(before, after)));
+  });
+
+  it('agrees with the parser about every text', () => {
+    const tool = fc.oneof(fc.record({ name: fc.constantFrom('on', 'off'), x: fc.jsonValue() }), fc.jsonValue());
+    const result = fc.record({ tools: fc.array(tool), x: fc.jsonValue() });
+    const message = fc.oneof(fc.record({ id: fc.nat(), result, tools: fc.array(tool) }), fc.jsonValue());
+    const isOn = (value: unknown): boolean => isObject(value) && value['name'] === 'on';
+    const expected = (value: unknown): unknown =>
+      isObject(value) && isObject(value['result']) && Array.isArray(value['result']['tools'])
+        ? { ...value, result: { ...value['result'], tools: value['result']['tools'].filter(isOn) } }
+        : value;
+    const onlyOn = (text: string): string =>
+      String(withoutDeniedTools(Buffer.from(text), text.startsWith('['), (name) => name === 'on') ?? text);
+    fc.assert(
+      fc.property(fc.oneof(message, fc.array(message)), fc.constantFrom(0, 2), (value, indent) => {
+        const json = JSON.stringify(value, undefined, indent);
+        const wanted: unknown = JSON.parse(json);
+        expect(JSON.parse(onlyOn(json))).toEqual(Array.isArray(wanted) ? wanted.map(expected) : expected(wanted));
+      }),
+    );
+  });
 
   it('fails for what is no JSON, and for what is too long', () => {
     expect(() => filter('{"result":')).toThrow('not JSON');
@@ -51,7 +107,14 @@ describe('toolListFilter: events', () => {
     const lines = JSON.stringify(LIST, undefined, 1)
       .split('\n')
       .map((line) => `data: ${line}\r\n`);
-    expect(filter(`${lines.join('')}\r\n`)).toBe(`data: ${JSON.stringify(FILTERED)}\n\n`);
+    const { data } = readEvent(Buffer.from(filter(`${lines.join('')}\r\n`)));
+    expect(JSON.parse(data ?? '')).toEqual(FILTERED);
+    expect(data).toContain('\n');
+  });
+
+  it.each(['', ': comment\n'])('takes a byte order mark at the beginning, before %j', (first) => {
+    expect(filter(`\u{feff}${first}${event(LIST)}`).replace('\u{feff}', '')).toBe(first + event(FILTERED));
+    expect(filter(`\u{feff}${first}${event(1)}`)).toBe(`\u{feff}${first}${event(1)}`);
   });
 
   it('leaves the endpoint of the older transport alone', () => {

@@ -1,10 +1,11 @@
-import { isObject, type JsonObject } from '../../common/json/read.js';
+import { ChunkList } from '../../common/http/chunk-list.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
 import type { BodyFilter } from '../proxy/mcp-proxy.types.js';
 import { isEventStream, mediaTypeOf } from '../proxy/response-head.js';
 import { firstHeader } from '../../upstream/upstream-headers.js';
 import type { ToolAccess } from './tool-denial.js';
+import { withoutDeniedTools } from './tool-list-text.js';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -44,14 +45,13 @@ class EventStreamFilter implements BodyFilter {
     const { type, data } = readEvent(event);
     // An event without text opens a stream that can be resumed; `endpoint` belongs to the older transport.
     if (type !== 'message' || data === undefined || data === '') return event;
-    const text = withoutDenied(data, this.mayUse);
-    return text === undefined ? event : withData(event, text);
+    const filtered = withoutDenied(Buffer.from(data), this.mayUse);
+    return filtered === undefined ? event : withData(event, filtered.toString());
   }
 }
 
 class JsonFilter implements BodyFilter {
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #chunks = new ChunkList();
 
   constructor(
     private readonly mayUse: ToolAccess,
@@ -59,50 +59,26 @@ class JsonFilter implements BodyFilter {
   ) {}
 
   push(chunk: Buffer): Buffer {
-    this.#size += chunk.length;
-    if (this.#size > this.maxBytes) throw new UpstreamFailure('too_large', 'the list of tools is too long');
+    if (this.#chunks.size + chunk.length > this.maxBytes)
+      throw new UpstreamFailure('too_large', 'the list of tools is too long');
     this.#chunks.push(chunk);
     return NOTHING;
   }
 
   end(): Buffer {
-    const body = Buffer.concat(this.#chunks);
-    const text = body.length === 0 ? undefined : withoutDenied(body.toString('utf8'), this.mayUse);
-    return text === undefined ? body : Buffer.from(text);
+    const body = this.#chunks.take();
+    return body.length === 0 ? body : (withoutDenied(body, this.mayUse) ?? body);
   }
 }
 
-/**
- * The JSON text without the denied tools, undefined when there are none in it.
- * @throws UpstreamFailure for what is no JSON: it cannot be told what a client would find in it
- */
-function withoutDenied(text: string, mayUse: ToolAccess): string | undefined {
+/** @throws UpstreamFailure for what is no JSON: it cannot be told what a client would find in it */
+function withoutDenied(json: Buffer, mayUse: ToolAccess): Buffer | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Readers of a body leave a byte order mark out.
+    value = JSON.parse(json.toString('utf8').replace(/^\u{feff}/u, ''));
   } catch (cause) {
     throw new UpstreamFailure('incomplete', 'the MCP server sent a message that is not JSON', { cause });
   }
-  const isBatch = Array.isArray(value);
-  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const filtered = messages.map((message) => filteredMessage(message, mayUse));
-  if (filtered.every((message, index) => message === messages[index])) return undefined;
-  return JSON.stringify(isBatch ? filtered : filtered[0]);
-}
-
-/** By its form rather than its id: a batch and a resumed stream hold answers to requests that were not seen here. */
-function filteredMessage(message: unknown, mayUse: ToolAccess): unknown {
-  if (!isObject(message) || !isObject(message.result) || !Array.isArray(message.result.tools)) return message;
-  const { result } = message;
-  const tools: readonly unknown[] = message.result.tools;
-  const allowed = tools.filter((tool) => isAllowed(tool, mayUse));
-  return allowed.length === tools.length ? message : withTools(message, result, allowed);
-}
-
-function withTools(message: JsonObject, result: JsonObject, tools: readonly unknown[]): JsonObject {
-  return { ...message, result: { ...result, tools } };
-}
-
-function isAllowed(tool: unknown, mayUse: ToolAccess): boolean {
-  return isObject(tool) && typeof tool.name === 'string' && mayUse(tool.name);
+  return withoutDeniedTools(json, Array.isArray(value), mayUse);
 }

@@ -8,7 +8,7 @@ import { firstHeader } from '../../upstream/upstream-headers.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
 import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
-import { isEventStream, mediaTypeOf } from '../proxy/response-head.js';
+import { isEventStream, isPlain, mediaTypeOf } from '../proxy/response-head.js';
 import { McpServerTools, type SeenTool } from '../servers/mcp-server.tools.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { AnswerGatherer, GatheredBytes } from './answer-gatherer.js';
@@ -135,8 +135,7 @@ function idsOf(request: InspectedBody | undefined): ReadonlySet<RpcId> {
 
 function isReadable(head: UpstreamHead): boolean {
   const isJson = mediaTypeOf(firstHeader(head.headers, 'content-type')) === 'application/json';
-  const isPlain = firstHeader(head.headers, 'content-encoding') === undefined;
-  return head.status === 200 && isPlain && (isJson || isEventStream(head));
+  return head.status === 200 && isPlain(head) && (isJson || isEventStream(head));
 }
 
 function hashOf(server: Watched, tools: readonly SeenTool[]): string {

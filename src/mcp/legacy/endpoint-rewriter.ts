@@ -11,7 +11,8 @@ const MAX_PREFACE_BYTES = 16 * 1024;
  * @param rewrite from the server's address to ours; what it throws cuts the stream off
  */
 export class EndpointRewriter implements BodyFilter {
-  #splitter: EventSplitter | undefined = new EventSplitter(MAX_PREFACE_BYTES);
+  #splitter: EventSplitter | undefined = new EventSplitter(Infinity);
+  /** Bounds what the splitter holds: other events may come in one piece with the endpoint. */
   #prefaceBytes = 0;
 
   constructor(private readonly rewrite: (endpoint: string) => string) {}

@@ -73,6 +73,12 @@ describe('EndpointRewriter', () => {
     expect(Buffer.concat(out).toString()).toBe(STREAM.replace('data: /message', 'data: /ours'));
   });
 
+  it('takes a long message that comes in one piece with the endpoint', () => {
+    const message = `data: "${'x'.repeat(20_000)}"`;
+    const out = rewriter().push(Buffer.from(`event: endpoint\ndata: /message\n\n${message}\n\n${message}`));
+    expect(out.toString()).toBe(`event: endpoint\ndata: /ours\n\n${message}\n\n${message}`);
+  });
+
   it.each([
     ['has a message first', 'data: {"id":1}\n\n'],
     ['has no end', 'x'.repeat(20_000)],

@@ -1,6 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { EventSplitter, readEvent, withData } from './event-splitter.js';
+
+const original = Buffer.concat.bind(Buffer);
 
 function split(...chunks: readonly string[]): readonly string[] {
   const splitter = new EventSplitter(1_000);
@@ -30,6 +32,29 @@ describe('EventSplitter', () => {
 
   it('gives up on an event without end', () => {
     expect(() => new EventSplitter(10).push(Buffer.alloc(11, 'x'))).toThrow('too long');
+  });
+
+  it('costs the same however small the pieces of a long event are', () => {
+    const copied: number[] = [];
+    const concat = jest.spyOn(Buffer, 'concat').mockImplementation((list, length) => {
+      copied.push(list.reduce((sum, { length: each }) => sum + each, 0));
+      return original(list, length);
+    });
+    const size = 16 * 1024;
+    const splitter = new EventSplitter(size);
+    const events = Array.from({ length: size - 2 }, () => splitter.push(Buffer.from('x')));
+    const last = [...splitter.push(Buffer.from('\n')), ...splitter.push(Buffer.from('\n'))];
+    concat.mockRestore();
+    expect([events.flat().length, last.map(({ length }) => length)]).toEqual([0, [size]]);
+    expect(copied.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(size);
+  });
+
+  it.each([
+    ['many pieces', 'data: '.split('')],
+    ['one', ['data: x']],
+  ])('gives up on an event without end that comes in %s', (_how, pieces) => {
+    const splitter = new EventSplitter(5);
+    expect(() => pieces.forEach((piece) => splitter.push(Buffer.from(piece)))).toThrow('too long');
   });
 
   it('loses and changes nothing, however the bytes come', () => {
@@ -68,4 +93,5 @@ describe('readEvent', () => {
 it('withData keeps the other fields', () => {
   const event = Buffer.from('id: 7\r\nevent: message\r\ndata: a\r\ndata: b\r\n\r\n');
   expect(withData(event, 'c').toString()).toBe('id: 7\nevent: message\ndata: c\n\n');
+  expect(withData(event, 'c\nid: 8').toString()).toBe('id: 7\nevent: message\ndata: c\ndata: id: 8\n\n');
 });

@@ -1,17 +1,16 @@
+import { ChunkList } from '../../common/http/chunk-list.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
-const NOTHING = Buffer.alloc(0);
 
 /**
  * Cuts an event stream into its events without changing a byte: each piece ends with the blank line that ends its event.
- * Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5).
+ * Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). Each byte is looked at once, however the bytes come.
  */
 export class EventSplitter {
-  #held: Buffer = NOTHING;
-  /** Where in `#held` to go on reading. */
-  #at = 0;
+  /** What has come of an event that is not over. */
+  readonly #held = new ChunkList();
   #lineIsEmpty = true;
   #afterCr = false;
 
@@ -19,30 +18,32 @@ export class EventSplitter {
 
   /** @throws UpstreamFailure `too_large` when an event is longer than the limit */
   push(chunk: Buffer): readonly Buffer[] {
-    this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const events: Buffer[] = [];
     let start = 0;
-    for (; this.#at < this.#held.length; this.#at += 1) {
-      if (!this.#endsEvent(this.#held[this.#at])) continue;
+    for (let at = 0; at < chunk.length; at += 1) {
+      if (!this.#endsEvent(chunk[at])) continue;
       // The LF of a CRLF belongs to its CR; when it has not come yet, it leads the next piece, where readers skip it.
-      const end = this.#at + (this.#afterCr && this.#held[this.#at + 1] === LF ? 2 : 1);
-      events.push(this.#held.subarray(start, end));
-      if (end === this.#at + 2) this.#afterCr = false;
-      this.#at = end - 1;
-      start = end;
+      if (this.#afterCr && chunk[at + 1] === LF) {
+        this.#afterCr = false;
+        at += 1;
+      }
+      this.#hold(chunk.subarray(start, at + 1));
+      events.push(this.#held.take());
+      start = at + 1;
     }
-    this.#held = this.#held.subarray(start);
-    this.#at -= start;
-    if (this.#held.length > this.maxEventBytes) throw new UpstreamFailure('too_large', 'an event is too long');
+    this.#hold(start === 0 ? chunk : chunk.subarray(start));
     return events;
   }
 
   /** What has come of an event that is not over. */
   rest(): Buffer {
-    const rest = this.#held;
-    this.#held = NOTHING;
-    this.#at = 0;
-    return rest;
+    return this.#held.take();
+  }
+
+  #hold(bytes: Buffer): void {
+    if (this.#held.size + bytes.length > this.maxEventBytes)
+      throw new UpstreamFailure('too_large', 'an event is too long');
+    this.#held.push(bytes);
   }
 
   #endsEvent(byte: number | undefined): boolean {
@@ -76,10 +77,11 @@ export function readEvent(event: Buffer): ReadEvent {
   return { type, data: data.length === 0 ? undefined : data.join('\n') };
 }
 
-/** The event with other data, which must be one line; its other fields stay. */
+/** The event with other data, in lines that end in LF; its other fields stay. */
 export function withData(event: Buffer, data: string): Buffer {
   const kept = linesOf(event).filter((line) => line !== '' && fieldOf(line) !== 'data');
-  return Buffer.from(`${[...kept, `data: ${data}`].join('\n')}\n\n`);
+  const lines = data.split('\n').map((line) => `data: ${line}`);
+  return Buffer.from(`${[...kept, ...lines].join('\n')}\n\n`);
 }
 
 function linesOf(event: Buffer): readonly string[] {

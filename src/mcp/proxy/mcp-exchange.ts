@@ -3,13 +3,14 @@ import type { Dispatcher } from 'undici';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { toExchangeError, type ExchangeStage } from '../../upstream/exchange-failure.js';
 import type { RelayOptions } from '../../upstream/relay-pool.js';
-import { firstHeader } from '../../upstream/upstream-headers.js';
 import { UploadBody } from '../../upstream/upload-body.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
 import type { BodyFilter, BodyWatcher, McpForward, McpHooks } from './mcp-proxy.types.js';
-import { clientHead } from './response-head.js';
+import { clientHead, isEventStream, isPlain } from './response-head.js';
 
 const NO_HOOKS: McpHooks = {};
+/** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream for ever. */
+const CLIENT_PROBE_MS = 30_000;
 
 /** What an exchange has seen of the upstream's answer. */
 export interface SeenAnswer {
@@ -31,6 +32,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #filter: BodyFilter | undefined;
   #watcher: BodyWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #onStreamOver: (() => void) | undefined;
   readonly #response: ServerResponse;
   readonly #hooks: McpHooks;
 
@@ -56,6 +58,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     upload?.whenMoved(() => this.#restartTimer());
     upload?.on('error', (error) => this.abandon(error));
     if (upload?.errored) this.abandon(upload.errored);
+    if (this.call.request.method === 'GET') this.#openStream();
     if (this.#response.destroyed) this.#onClose();
     if (!this.#settled) this.#guard(() => void dispatcher.dispatch(this.options, this));
   }
@@ -65,6 +68,17 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#fail(failure);
     this.#controller?.abort(failure instanceof Error ? failure : new Error('the exchange was given up'));
+  }
+
+  /** Ends a stream that may not go on: nothing of it is lost that has come, so that the client need not take it for broken. */
+  finish(reason: GatewayError): void {
+    const response = this.#response;
+    // Short of what was announced, it would not be over for the client.
+    if (!response.headersSent || response.hasHeader('content-length')) return this.abandon(reason);
+    if (this.#settled) return;
+    this.#settle(reason);
+    response.end();
+    this.#controller?.abort(reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -114,7 +128,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #begin(head: UpstreamHead): void {
     this.#watcher = this.#hooks.bodyWatcher?.(head);
     this.#filter = this.#hooks.bodyFilter?.(head);
-    if (this.#filter && firstHeader(head.headers, 'content-encoding') !== undefined) {
+    if (this.#filter && !isPlain(head)) {
       throw new UpstreamFailure('incomplete', 'the MCP server compressed an answer that has to be read');
     }
     const { status, headers, flush } = clientHead(head, this.#hooks, this.#filter !== undefined);
@@ -122,6 +136,12 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     response.statusCode = status;
     for (let at = 0; at + 1 < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
     if (flush) response.flushHeaders();
+    if (this.call.request.method !== 'GET' && isEventStream(head)) this.#openStream();
+  }
+
+  #openStream(): void {
+    this.call.request.socket.setKeepAlive(true, CLIENT_PROBE_MS);
+    this.#onStreamOver = this.#hooks.onStream?.((reason) => this.finish(reason));
   }
 
   #write(bytes: Buffer | undefined): void {
@@ -154,6 +174,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     this.options.connection?.end(this.#controller);
     this.#response.off('close', this.#onClose).off('drain', this.#onDrain).off('finish', this.#onFinish);
     this.#watcher?.end();
+    this.#onStreamOver?.();
     this.done(error);
   }
 

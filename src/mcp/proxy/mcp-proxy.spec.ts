@@ -14,8 +14,9 @@ import {
 } from '../../../test/support/mcp-raw-server.js';
 import { jsonOf, send, type Answer, type Message } from '../../../test/support/send.js';
 import { closedPort, startTcp } from '../../upstream/__fixtures__/loopback.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { startProxying, targetAt, type ProxyingOptions, type ProxyingServer } from './__fixtures__/proxying.js';
-import type { McpTarget } from './mcp-proxy.types.js';
+import type { McpHooks, McpTarget } from './mcp-proxy.types.js';
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}';
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -137,6 +138,32 @@ describe('McpProxy: what is passed on', () => {
     const bodyFilter = () => ({ push: (chunk: Buffer) => Buffer.concat([chunk, chunk]), end: () => Buffer.from('!') });
     const gateway = await start({}, { change: () => ({ hooks: { bodyFilter } }) });
     expect((await post(gateway)).text).toBe('{"text":"abc"}{"text":"abc"}!');
+  });
+});
+
+describe('McpProxy: an answer that has to be read', () => {
+  const reading = (): McpHooks => ({ bodyFilter: () => ({ push: (chunk) => chunk, end: () => Buffer.alloc(0) }) });
+
+  it.each([
+    ['identity', 200],
+    ['Identity', 200],
+    ['gzip', 502],
+  ])('may be encoded as %s: %d', async (encoding, status) => {
+    server.answerWith(json({}, 200, { 'content-encoding': encoding }));
+    const gateway = await start({}, { change: () => ({ hooks: reading() }) });
+    expect((await post(gateway)).status).toBe(status);
+  });
+
+  it('and that cannot be read is an error as long as none of it has gone on', async () => {
+    server.answerWith(json({ text: 'abc' }));
+    const failing = (): never => {
+      throw new UpstreamFailure('too_large', 'the list of tools is too long');
+    };
+    const hooks = { bodyFilter: () => ({ push: () => Buffer.alloc(0), end: failing }) };
+    const gateway = await start({}, { change: () => ({ hooks, rpcId: 7 }) });
+    const answer = await post(gateway);
+    expect(answer.status).toBe(502);
+    expect(jsonOf(answer)).toMatchObject({ id: 7, error: { data: { code: 'provider_invalid_response' } } });
   });
 });
 

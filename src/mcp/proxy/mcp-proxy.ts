@@ -13,15 +13,15 @@ import { McpExchange, type SeenAnswer } from './mcp-exchange.js';
 import { toMcpFailure } from './mcp-failure.js';
 import type { McpForward, McpOutcome, McpTarget } from './mcp-proxy.types.js';
 import { outgoingBody, wholeBody, type OutgoingBody } from './request-body.js';
-import { StreamLimiter } from './stream-limiter.js';
+import { OpenLimiter } from './open-limiter.js';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const DEFAULT_STREAMS_PER_CALLER = 16;
-/** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream for ever. */
-const CLIENT_PROBE_MS = 30_000;
+const DEFAULT_CALLS_PER_CALLER = 512;
 /** Between a connection that did not come about and the second try. */
 const RETRY_PAUSE_MS = 100;
 const STREAM_RETRY_SECONDS = '10';
+const CALL_RETRY_SECONDS = '1';
 /** nginx's code for "client closed request". */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -33,12 +33,15 @@ const METHODS: Readonly<Record<McpTarget['transport'], readonly string[]>> = {
 export interface McpProxyOptions extends Partial<GuardedConnectorOptions> {
   /** Open GET streams of one caller at one server, in this process; default 16. */
   readonly streamsPerCaller?: number;
+  /** Calls of one caller at one server that are under way, in this process, those whose answers are streams among them; default 512. */
+  readonly callsPerCaller?: number;
 }
 
 /** Passes MCP requests on to their servers and the answers back, as bytes: it knows nothing of the messages. */
 export class McpProxy {
   readonly #dispatchers: McpDispatchers;
-  readonly #limiter: StreamLimiter;
+  readonly #streamLimiter: OpenLimiter;
+  readonly #callLimiter: OpenLimiter;
   readonly #calls = new RunningCalls();
   readonly #streams = new Set<McpExchange>();
   #closing: Promise<void> | undefined;
@@ -47,7 +50,8 @@ export class McpProxy {
   constructor(policy: EgressPolicy, options: McpProxyOptions = {}) {
     const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     this.#dispatchers = new McpDispatchers(policy, { ...options, connectTimeoutMs });
-    this.#limiter = new StreamLimiter(options.streamsPerCaller ?? DEFAULT_STREAMS_PER_CALLER);
+    this.#streamLimiter = new OpenLimiter(options.streamsPerCaller ?? DEFAULT_STREAMS_PER_CALLER);
+    this.#callLimiter = new OpenLimiter(options.callsPerCaller ?? DEFAULT_CALLS_PER_CALLER);
   }
 
   /** Answers the request, whatever happens, and tells how it went. Does not reject. */
@@ -81,6 +85,8 @@ export class McpProxy {
 
   async #forwardCall(call: McpForward, run: Run): Promise<void> {
     if (this.#isClosed) throw shuttingDown();
+    // Before it is sent: what the answer will be is not known, and a call that was made cannot be refused.
+    if (!this.#callLimiter.enter(call.streamKey)) throw tooMany('calls under way', CALL_RETRY_SECONDS);
     this.#calls.begin();
     const { request, target } = call;
     try {
@@ -95,19 +101,19 @@ export class McpProxy {
       });
     } finally {
       if (run.body?.content instanceof UploadBody) run.body.content.destroy();
+      this.#callLimiter.leave(call.streamKey);
       this.#calls.end();
     }
   }
 
   async #forwardStream(call: McpForward, run: Run): Promise<void> {
     if (this.#closing) throw shuttingDown();
-    if (!this.#limiter.enter(call.streamKey)) throw tooManyStreams();
+    if (!this.#streamLimiter.enter(call.streamKey)) throw tooMany('open streams', STREAM_RETRY_SECONDS);
     try {
-      call.request.socket.setKeepAlive(true, CLIENT_PROBE_MS);
       call.request.resume();
       await this.#renewing(call, undefined, (current) => this.#dispatch(current, undefined, run));
     } finally {
-      this.#limiter.leave(call.streamKey);
+      this.#streamLimiter.leave(call.streamKey);
     }
   }
 
@@ -177,7 +183,8 @@ class Run {
 function answerFailure(call: McpForward, run: Run, startedAt: number, thrown: unknown): McpOutcome {
   const { response } = call;
   if (isCallerGone(thrown)) response.destroy();
-  else if (!response.destroyed) sendRpcError(response, toMcpFailure(thrown), call.rpcId ?? null);
+  else if (!response.destroyed && !response.writableEnded)
+    sendRpcError(response, toMcpFailure(thrown), call.rpcId ?? null);
   return run.outcome(call, startedAt, thrown);
 }
 
@@ -200,9 +207,9 @@ function isCallerGone(thrown: unknown): boolean {
   return thrown instanceof RequestAbortedError || (thrown instanceof UpstreamFailure && thrown.kind === 'caller_gone');
 }
 
-function tooManyStreams(): GatewayError {
-  const message = 'The caller has too many open streams at this MCP server.';
-  return new GatewayError('rate_limited', { message, headers: { 'retry-after': STREAM_RETRY_SECONDS } });
+function tooMany(what: string, retrySeconds: string): GatewayError {
+  const message = `The caller has too many ${what} at this MCP server.`;
+  return new GatewayError('rate_limited', { message, headers: { 'retry-after': retrySeconds } });
 }
 
 function shuttingDown(): GatewayError {

@@ -26,7 +26,7 @@ export interface McpForward {
   readonly headers: readonly string[];
   /** Asked when the server refuses the gateway's credential: other headers to try once more with; undefined: there are none. */
   readonly renewHeaders?: (() => Promise<readonly string[] | undefined>) | undefined;
-  /** Whose open GET streams are counted together: one caller at one server. */
+  /** Whose calls and open GET streams are counted together: one caller at one server. */
   readonly streamKey: string;
   /** The body where it was read already (to be inspected). These bytes are sent. */
   readonly body?: Buffer | undefined;
@@ -46,7 +46,12 @@ export interface McpHooks {
   readonly bodyFilter?: (head: UpstreamHead) => BodyFilter | undefined;
   /** Asked once, with the head of the answer. Gets its bytes as they came, behind those that went on. */
   readonly bodyWatcher?: (head: UpstreamHead) => BodyWatcher | undefined;
+  /** Told when a stream opens: a GET, or an answer that is an event stream. Returns what is called once when it is over. */
+  readonly onStream?: (end: EndStream) => () => void;
 }
+
+/** Ends a stream where it stands: it is whole for the client, who learns the reason at its next request. */
+export type EndStream = (reason: GatewayError) => void;
 
 /** Sees a body pass. Must not throw, nor keep anybody waiting. */
 export interface BodyWatcher {

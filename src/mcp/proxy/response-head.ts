@@ -70,7 +70,13 @@ export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: bool
   // A proxy between the client and us would hold events back otherwise.
   if (isStream && !isUnbuffered) headers.push('x-accel-buffering', 'no');
   if (isRejection && hooks.challenge !== undefined) headers.push('www-authenticate', hooks.challenge);
-  return { status, headers, flush: isStream || !hasLength };
+  // What is read first may turn out to be an error.
+  return { status, headers, flush: isStream || !(hasLength || isFiltered) };
+}
+
+/** Whether the body can be read as it comes. */
+export function isPlain({ headers }: UpstreamHead): boolean {
+  return (firstHeader(headers, 'content-encoding') ?? 'identity').toLowerCase() === 'identity';
 }
 
 export function isEventStream({ headers }: UpstreamHead): boolean {

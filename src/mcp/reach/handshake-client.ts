@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { MAX_TOOLS, type SeenTool } from '../servers/mcp-server.tools.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { probeFailure } from './probe-failure.js';
@@ -31,7 +32,10 @@ export async function askByHandshake(server: UsableMcpServer, approach: Approach
       tools,
     };
   } catch (cause) {
-    throw new GatewayError(probeFailure(cause), { cause });
+    // When an answer was too long, the client only knows that it was cut off.
+    throw new GatewayError(probeFailure(deadline.reason instanceof UpstreamFailure ? deadline.reason : cause), {
+      cause,
+    });
   } finally {
     await client.close().catch(() => undefined);
   }

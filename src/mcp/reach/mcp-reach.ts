@@ -3,7 +3,7 @@ import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { agreedRevision } from './handshake-check.js';
-import type { Approach, ReachedServer } from './reached-server.js';
+import { type Approach, MAX_ANSWER_BYTES, type ReachedServer } from './reached-server.js';
 import { discover, listTools, STATELESS_REVISION } from './stateless-client.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -17,8 +17,12 @@ export class McpReach {
 
   /** @throws GatewayError: what the server answered or did not answer, as a code of ours */
   async ask(server: UsableMcpServer, headers: Readonly<Record<string, string>>): Promise<ReachedServer> {
-    const network = guardedStreamFetch(this.egress, { connectTimeoutMs: CONNECT_TIMEOUT_MS });
-    const approach = { headers, network, deadline: AbortSignal.timeout(TEST_TIMEOUT_MS) };
+    const network = guardedStreamFetch(this.egress, {
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+    });
+    const deadline = AbortSignal.any([AbortSignal.timeout(TEST_TIMEOUT_MS), network.overflow]);
+    const approach = { headers, network, deadline };
     try {
       const found = server.transport === 'sse' ? undefined : await askStateless(server, approach);
       if (found !== undefined) return found;

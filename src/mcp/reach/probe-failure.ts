@@ -2,10 +2,12 @@ import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode as RpcErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ErrorCode } from '../../common/errors/error-codes.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { codeOfStatus } from './code-of-status.js';
 
 /** What the official client threw, as a code of ours: its messages quote servers. */
 export function probeFailure(error: unknown): ErrorCode {
+  if (error instanceof UpstreamFailure && error.kind === 'too_large') return 'provider_invalid_response';
   if (error instanceof UnauthorizedError) return 'provider_credential_rejected';
   if (error instanceof McpError)
     return error.code === RpcErrorCode.RequestTimeout ? 'provider_timeout' : 'provider_rejected';

@@ -4,6 +4,8 @@ import type { McpServerTestResponse } from '../servers/mcp-server-test.response.
 
 /** More pages of tools are not asked for. */
 export const MAX_PAGES = 50;
+/** A list of tools with all their schemas is long. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** What a server says of itself. */
 export type ReachedServer = Pick<McpServerTestResponse, 'era' | 'protocol_version' | 'protocol_versions' | 'server'> & {
@@ -15,6 +17,6 @@ export interface Approach {
   /** What the gateway presents, on every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly network: GuardedStreamFetch;
-  /** For all of it. */
+  /** For all of it; also over when an answer is too long. */
   readonly deadline: AbortSignal;
 }

@@ -1,14 +1,13 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { ChunkList } from '../../common/http/chunk-list.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
 import { mediaTypeOf } from '../proxy/response-head.js';
-import type { Approach } from './reached-server.js';
+import { type Approach, MAX_ANSWER_BYTES } from './reached-server.js';
 
 /** Each message is a request of its own, so that one number does for all. */
 const RPC_ID = 1;
-/** A list of tools with all their schemas is long. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export interface RpcRequest {
   readonly method: string;
@@ -70,13 +69,12 @@ async function fromEvents({ body }: Response): Promise<JsonObject | undefined> {
 }
 
 async function fromText({ body }: Response): Promise<JsonObject | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const chunks = new ChunkList();
   for await (const chunk of body ?? []) {
-    size = grown(size, chunk);
-    chunks.push(chunk);
+    grown(chunks.size, chunk);
+    chunks.push(Buffer.from(chunk));
   }
-  return responseIn(Buffer.concat(chunks).toString('utf8'));
+  return responseIn(chunks.take().toString('utf8'));
 }
 
 function grown(size: number, { length }: Uint8Array): number {

@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { type GuardedStreamFetch, guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import { agreedRevision } from './handshake-check.js';
-import type { Approach } from './reached-server.js';
+import { type Approach, MAX_ANSWER_BYTES } from './reached-server.js';
 import { discover, listTools } from './stateless-client.js';
 
 let server: Loopback;
@@ -13,15 +13,21 @@ let listener: RequestListener;
 
 beforeAll(async () => {
   server = await startHttp((request, response) => listener(request, response));
-  network = guardedStreamFetch(new EgressPolicy(['127.0.0.1']), { connectTimeoutMs: 1_000 });
 });
 
-afterEach(() => {
+beforeEach(() => {
+  network = guardedStreamFetch(new EgressPolicy(['127.0.0.1']), {
+    connectTimeoutMs: 1_000,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+  });
+});
+
+afterEach(async () => {
+  await network.close();
   listener = (_request, response) => response.end();
 });
 
 afterAll(async () => {
-  await network.close();
   await server.close();
 });
 

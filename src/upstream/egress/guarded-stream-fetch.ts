@@ -1,23 +1,33 @@
 import { Agent, fetch as undiciFetch } from 'undici';
+import { UpstreamFailure } from '../upstream.types.js';
 import type { EgressPolicy } from './egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './guarded-connector.js';
 
 type FetchInput = string | URL;
 
+export interface GuardedStreamFetchOptions extends GuardedConnectorOptions {
+  /** Bound for each answer, after decompression. */
+  readonly maxResponseBytes: number;
+}
+
 export interface GuardedStreamFetch {
   readonly fetch: (input: FetchInput, init?: RequestInit) => Promise<Response>;
+  /** Aborts with an UpstreamFailure `too_large` when an answer is: a library may keep what it reads there to itself. */
+  readonly overflow: AbortSignal;
   /** Ends every connection, and what still runs on them. */
   close(): Promise<void>;
 }
 
 /**
  * A `fetch` for libraries that read answers as they come (event streams). It obeys the egress rules and fails on a
- * redirect. Its connections live until it is closed.
+ * redirect, and when an answer is too long. Its connections live until it is closed.
  */
-export function guardedStreamFetch(policy: EgressPolicy, options: GuardedConnectorOptions): GuardedStreamFetch {
+export function guardedStreamFetch(policy: EgressPolicy, options: GuardedStreamFetchOptions): GuardedStreamFetch {
   const agent = new Agent({ connect: guardedConnector(policy, options), headersTimeout: 0, bodyTimeout: 0 });
+  const overflow = new AbortController();
   return {
     fetch: async (input, init = {}) => {
+      overflow.signal.throwIfAborted();
       const url = new URL(input);
       policy.checkUrl(url);
       const answer = await undiciFetch(url, {
@@ -28,8 +38,23 @@ export function guardedStreamFetch(policy: EgressPolicy, options: GuardedConnect
         redirect: 'error',
         dispatcher: agent,
       });
-      return new Response(answer.body, { status: answer.status, headers: [...answer.headers] });
+      const body = answer.body?.pipeThrough(bounded(url.host, options.maxResponseBytes, overflow));
+      return new Response(body ?? null, { status: answer.status, headers: [...answer.headers] });
     },
+    overflow: overflow.signal,
     close: () => agent.destroy(),
   };
+}
+
+function bounded(host: string, maxBytes: number, overflow: AbortController): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      size += chunk.length;
+      if (size <= maxBytes) return controller.enqueue(chunk);
+      const failure = new UpstreamFailure('too_large', `${host} sent more than ${maxBytes} bytes`);
+      overflow.abort(failure);
+      throw failure;
+    },
+  });
 }

@@ -1,5 +1,5 @@
-/** Counts open streams by key, in this process. */
-export class StreamLimiter {
+/** Counts what is open by key, in this process. */
+export class OpenLimiter {
   readonly #open = new Map<string, number>();
 
   constructor(private readonly maxPerKey: number) {}

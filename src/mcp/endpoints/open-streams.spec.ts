@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { OpenStreams, type Streaming } from './open-streams.js';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const BY_KEY: Streaming['caller'] = { kind: 'api_key', claims: { exp: 1 } };
+const BY_TOKEN: Streaming['caller'] = { kind: 'oauth', claims: { exp: NOW.getTime() / 1_000 + 5 } };
+const REFUSED = new GatewayError('api_key_invalid');
+const DOWN = new GatewayError('identity_provider_unavailable');
+
+let looks: Streaming['caller'][];
+let answer: () => Promise<void>;
+let ended: unknown[];
+let streams: OpenStreams;
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: NOW });
+  looks = [];
+  ended = [];
+  answer = async () => undefined;
+  streams = new OpenStreams({ now: () => new Date() });
+});
+
+afterEach(() => {
+  streams.onApplicationShutdown();
+  jest.useRealTimers();
+});
+
+function watch(caller: Streaming['caller']): () => void {
+  const recheck = async (): Promise<void> => {
+    looks.push(caller);
+    await answer();
+  };
+  return streams.watch({ caller, recheck }, (reason) => ended.push(reason));
+}
+
+describe('OpenStreams', () => {
+  it('ends a stream once its caller is refused', async () => {
+    const over = watch(BY_KEY);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(ended).toEqual([]);
+    answer = () => Promise.reject(REFUSED);
+    await jest.advanceTimersByTimeAsync(3_000);
+    over();
+    expect(ended).toEqual([REFUSED]);
+  });
+
+  it.each([
+    ['a provider', DOWN],
+    ['a database', new Error('connection refused')],
+  ])('leaves one open while nobody can tell, since %s is down', async (_what, failure) => {
+    watch(BY_KEY);
+    answer = () => Promise.reject(failure);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(ended).toEqual([]);
+  });
+
+  it('but not longer than its token', async () => {
+    watch(BY_TOKEN);
+    answer = () => Promise.reject(DOWN);
+    await jest.advanceTimersByTimeAsync(4_999);
+    expect(ended).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(ended).toMatchObject([{ code: 'token_invalid', reason: 'expired', cause: DOWN }]);
+  });
+
+  it('looks at a token that is over at once, and at others now and then', async () => {
+    watch(BY_TOKEN);
+    watch(BY_KEY);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(looks).toEqual([BY_TOKEN, BY_KEY, BY_TOKEN]);
+  });
+
+  it('does not hurry a slow look', async () => {
+    watch(BY_KEY);
+    answer = () => new Promise((resolve) => setTimeout(resolve, 10_000));
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(looks).toHaveLength(1);
+  });
+
+  it('has one timer for all streams, and none without any', () => {
+    const over = Array.from({ length: 3 }, () => watch(BY_KEY));
+    expect(jest.getTimerCount()).toBe(1);
+    for (const end of over) end();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

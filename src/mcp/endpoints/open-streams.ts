@@ -1,0 +1,97 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { Clock } from '../../common/time/clock.js';
+import type { McpCaller } from '../../identity/claims/mcp-caller.js';
+import type { EndStream } from '../proxy/mcp-proxy.types.js';
+import type { Entered } from './mcp-entry.js';
+
+/** Tokens end at a second. */
+const TICK_MS = 1_000;
+/** A change must be felt within 10 s, and keys and servers are remembered for 5 s of them. */
+const TICKS_PER_ROUND = 3;
+/** Look-ups that are not in memory wait for the database together. */
+const LOOKS_AT_ONCE = 16;
+/** Statuses that say no to the caller; others say that something cannot be told right now. */
+const REFUSALS: readonly number[] = [401, 403, 404, 409];
+
+/** A request on whose answer a stream runs. */
+export interface Streaming extends Pick<Entered, 'recheck'> {
+  readonly caller: Pick<McpCaller, 'kind' | 'claims'>;
+}
+
+interface OpenStream {
+  readonly recheck: Entered['recheck'];
+  /** Unix milliseconds, of a user's token. */
+  readonly expiresAt: number;
+  readonly end: EndStream;
+}
+
+/** Ends streams whose callers would not be let in any more: a key or token that has ended, a server that is disabled. */
+@Injectable()
+export class OpenStreams implements OnApplicationShutdown {
+  private readonly streams = new Set<OpenStream>();
+  private timer: NodeJS.Timeout | undefined;
+  private ticks = 0;
+  private isLooking = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Returns what is to be called when the stream is over. */
+  watch({ caller, recheck }: Streaming, end: EndStream): () => void {
+    const stream = { recheck, expiresAt: expiryOf(caller), end };
+    this.streams.add(stream);
+    this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
+    return () => {
+      this.streams.delete(stream);
+      if (this.streams.size === 0) this.stop();
+    };
+  }
+
+  onApplicationShutdown(): void {
+    this.stop();
+  }
+
+  private stop(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private async tick(): Promise<void> {
+    this.ticks += 1;
+    if (this.isLooking) return;
+    this.isLooking = true;
+    const now = this.clock.now();
+    const isRound = this.ticks % TICKS_PER_ROUND === 0;
+    const due = [...this.streams].filter(({ expiresAt }) => isRound || expiresAt <= now.getTime()).values();
+    await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, async () => this.lookAt(due, now)));
+    this.isLooking = false;
+  }
+
+  /** Takes the next of those that are left, again and again. */
+  private async lookAt(due: IterableIterator<OpenStream>, now: Date): Promise<void> {
+    for (const stream of due) {
+      if (!this.streams.has(stream)) continue;
+      const refusal = await this.refusalOf(stream, now);
+      if (refusal !== undefined) stream.end(refusal);
+    }
+  }
+
+  private async refusalOf({ recheck, expiresAt }: OpenStream, now: Date): Promise<GatewayError | undefined> {
+    try {
+      await recheck(now);
+      return undefined;
+    } catch (error) {
+      if (error instanceof GatewayError && REFUSALS.includes(error.status)) return error;
+      // Nobody can tell while a database or a provider is down; but that a token is over, it said itself.
+      return expiresAt <= now.getTime()
+        ? new GatewayError('token_invalid', { reason: 'expired', cause: error })
+        : undefined;
+    }
+  }
+}
+
+/** A key's end is looked at with the key: what a key says of its user may be called `exp` as well. */
+function expiryOf({ kind, claims }: Streaming['caller']): number {
+  const exp = kind === 'api_key' ? undefined : claims['exp'];
+  return typeof exp === 'number' ? exp * 1_000 : Infinity;
+}

@@ -1,0 +1,134 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import { json, type RawMcpServer, silentEvents, startRawMcpServer } from '../../../test/support/mcp-raw-server.js';
+import { send } from '../../../test/support/send.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { type ProxyingOptions, type ProxyingServer, startProxying, targetAt } from './__fixtures__/proxying.js';
+
+const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}';
+const REFUSAL = new GatewayError('api_key_invalid', { headers: { 'www-authenticate': 'Bearer' } });
+
+let server: RawMcpServer;
+const opened: { close(): Promise<void> }[] = [];
+/** Of the streams that are open: how the gateway ends them. */
+let ends: Set<(reason: GatewayError) => void>;
+
+beforeEach(async () => {
+  ends = new Set();
+  server = await startRawMcpServer();
+  opened.push(server);
+});
+
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+});
+
+async function start(options: ProxyingOptions = {}): Promise<ProxyingServer> {
+  const onStream = (end: (reason: GatewayError) => void) => {
+    ends.add(end);
+    return () => void ends.delete(end);
+  };
+  const gateway = await startProxying(targetAt(server.endpoint), {
+    change: () => ({ hooks: { onStream } }),
+    ...options,
+  });
+  opened.push(gateway);
+  return gateway;
+}
+
+function open(gateway: ProxyingServer, method: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asking = httpRequest(gateway.endpoint, { method, headers: { 'content-type': 'application/json' } });
+    asking.on('error', reject).on('response', resolve);
+    asking.end(method === 'POST' ? CALL : undefined);
+  });
+}
+
+function endAll(): void {
+  for (const end of ends) end(REFUSAL);
+}
+
+describe('McpProxy: a stream that is ended', () => {
+  it.each(['GET', 'POST'])('is whole as far as it came, and over on both sides: %s', async (method) => {
+    server.answerWith((incoming, response) => {
+      silentEvents(incoming, response);
+      response.write('data: 1\n\n');
+    });
+    const gateway = await start();
+    const answer = await open(gateway, method);
+    const [first] = await once(answer, 'data');
+    expect([String(first), ends.size]).toEqual(['data: 1\n\n', 1]);
+    endAll();
+    await once(answer, 'end');
+    expect(answer.complete).toBe(true);
+    await eventually(() => server.received[0]?.closedEarlyAt !== undefined && gateway.outcomes.length === 1);
+    expect(gateway.outcomes).toMatchObject([{ status: 200, failure: undefined, error: REFUSAL }]);
+    expect(ends.size).toBe(0);
+  });
+
+  it('answers with the reason while its head has not come', async () => {
+    server.answerWith(() => undefined);
+    const gateway = await start();
+    const answer = open(gateway, 'GET');
+    await eventually(() => server.received.length === 1);
+    endAll();
+    expect(await answer).toMatchObject({ statusCode: 401, headers: { 'www-authenticate': 'Bearer' } });
+  });
+
+  it('is no answer of another kind, nor one that is over', async () => {
+    server.answerWith((_incoming, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end());
+    const gateway = await start();
+    await send(gateway.endpoint.href, { body: CALL });
+    await send(gateway.endpoint.href, { method: 'GET' });
+    expect(ends.size).toBe(0);
+    server.answerWith((_incoming, response) => {
+      expect(ends.size).toBe(0);
+      json({})(_incoming, response);
+    });
+    expect((await send(gateway.endpoint.href, { body: CALL })).status).toBe(200);
+  });
+});
+
+describe('McpProxy: a client that is gone without a word', () => {
+  it.each([
+    ['GET', silentEvents, 1],
+    ['POST', silentEvents, 1],
+    ['POST', json({}), 0],
+  ])('is looked after by TCP while its stream is open: %s', async (method, listener, times) => {
+    server.answerWith(listener);
+    const probes: unknown[] = [];
+    const gateway = await start({
+      change: ({ socket }) => {
+        const setKeepAlive = socket.setKeepAlive.bind(socket);
+        socket.setKeepAlive = (...given) => {
+          probes.push(given);
+          return setKeepAlive(...given);
+        };
+        return {};
+      },
+    });
+    const answer = await open(gateway, method);
+    expect(probes).toEqual(Array.from({ length: times }, () => [true, 30_000]));
+    answer.destroy();
+  });
+});
+
+describe('McpProxy: calls under way', () => {
+  it('of one caller are as many as that caller may have, whether they stream or not', async () => {
+    const gateway = await start({ callsPerCaller: 2 });
+    server.answerWith(silentEvents);
+    const first = await open(gateway, 'POST');
+    await open(gateway, 'POST');
+    const refused = await send(gateway.endpoint.href, { body: CALL });
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(server.received).toHaveLength(2);
+    // A stream of another kind is counted for itself.
+    expect((await open(gateway, 'GET')).statusCode).toBe(200);
+    first.destroy();
+    await eventually(() => gateway.outcomes.length === 2);
+    server.answerWith(json({}));
+    expect((await send(gateway.endpoint.href, { body: CALL })).status).toBe(200);
+  });
+});

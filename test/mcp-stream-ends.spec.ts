@@ -1,0 +1,152 @@
+// A stream lives no longer than what has let its caller in: the key or token, the server, the caller's rights.
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { ApiKeyStore } from '../src/api-keys/api-key.store.js';
+import { McpAuthentication } from '../src/identity/authenticators/mcp-authentication.js';
+import { EventReader } from './support/event-reader.js';
+import { eventually } from './support/eventually.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { send } from './support/send.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+
+const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } });
+const HEADERS = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+const KEY = { type: 'service', scopes: ['mcp.invoke'] };
+/** What is promised. */
+const WITHIN_MS = 10_000;
+
+type Headers = Readonly<Record<string, string>>;
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let raw: RawMcpServer;
+const opened: EventReader[] = [];
+
+beforeAll(async () => {
+  [gateway, raw] = await Promise.all([startTestApp({ LOG_LEVEL: 'error' }), startRawMcpServer()]);
+  admin = new GatewayClient(gateway.url);
+  raw.answerWith((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: endpoint\ndata: /messages\n\n');
+  });
+});
+
+afterEach(() => {
+  for (const stream of opened.splice(0)) stream.cut();
+  jest.restoreAllMocks();
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await raw.close();
+});
+
+async function register(fields: object = {}): Promise<{ readonly origin: string; readonly path: string }> {
+  const slug = `s-${randomUUID()}`;
+  await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href, ...fields });
+  return { origin: `${gateway.url}/${slug}`, path: `/v1/mcp-servers/${slug}` };
+}
+
+/** A stream on which something has come. */
+async function open(url: string, headers: Headers, method = 'GET'): Promise<EventReader> {
+  const stream = new EventReader(url, {
+    method,
+    headers: { ...HEADERS, ...headers },
+    ...(method === 'POST' ? { body: CALL } : {}),
+  });
+  opened.push(stream);
+  await eventually(() => stream.events.length > 0);
+  return stream;
+}
+
+async function statusOf(url: string, headers: Headers): Promise<number> {
+  return (await send(url, { method: 'GET', headers: { ...HEADERS, ...headers } })).status;
+}
+
+describe('a stream ends', () => {
+  it('with its key, on every transport', async () => {
+    const { id, key } = await admin.createKey(KEY);
+    const [today, older] = await Promise.all([register(), register({ transport: 'sse' })]);
+    const headers = { 'x-gateway-api-key': key };
+    const streams = await Promise.all([
+      open(`${today.origin}/mcp`, headers),
+      open(`${today.origin}/mcp`, headers, 'POST'),
+      open(`${older.origin}/sse`, headers),
+    ]);
+    const other = await open(`${today.origin}/mcp`, { 'x-gateway-api-key': ADMIN_KEY });
+    expect((await admin.delete(`/v1/api-keys/${id}`)).status).toBeLessThan(300);
+    await eventually(() => streams.every(({ hasEnded }) => hasEnded), WITHIN_MS);
+    expect(streams.map(({ isWhole }) => isWhole)).toEqual([true, true, true]);
+    expect(other.hasEnded).toBe(false);
+    expect(await statusOf(`${today.origin}/mcp`, headers)).toBe(401);
+    await eventually(() => raw.received.filter(({ closedEarlyAt }) => closedEarlyAt !== undefined).length === 3);
+  });
+
+  it('with the scope of its key', async () => {
+    const { id, key } = await admin.createKey(KEY);
+    const { origin } = await register();
+    const stream = await open(`${origin}/mcp`, { 'x-gateway-api-key': key });
+    await admin.patch(`/v1/api-keys/${id}`, { scopes: ['workspaces.list'] });
+    await eventually(() => stream.hasEnded, WITHIN_MS);
+    expect(await statusOf(`${origin}/mcp`, { 'x-gateway-api-key': key })).toBe(403);
+  });
+
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ['is disabled', (path) => admin.patch(path, { enabled: false })],
+    ['is deleted', (path) => admin.delete(path)],
+    [
+      'is replaced by another',
+      async (path) => {
+        await admin.delete(path);
+        const slug = path.split('/').at(-1);
+        await admin.create('/v1/mcp-servers', { name: 'Another', slug, url: raw.endpoint.href });
+      },
+    ],
+  ])('when its server %s', async (_what, change) => {
+    const { origin, path } = await register();
+    const stream = await open(`${origin}/mcp`, { 'x-gateway-api-key': ADMIN_KEY });
+    await change(path);
+    await eventually(() => stream.hasEnded, WITHIN_MS);
+    expect(stream.isWhole).toBe(true);
+  });
+
+  it('with the token of its user, and no sooner', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('RS256');
+    const keys = await startRawMcpServer();
+    keys.answerWith(json({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'RS256' }] }));
+    const seconds = Math.floor(gateway.clock.now().getTime() / 1000);
+    const sign = (exp: number): Promise<string> =>
+      new SignJWT({ sub: 'u', exp }).setProtectedHeader({ alg: 'RS256', kid: 'k' }).sign(privateKey);
+    const { origin } = await register({
+      jwt_validation: { jwksUri: keys.url('/jwks').href, requiredClaims: ['sub'], clock_tolerance_seconds: 0 },
+    });
+    const [short, long] = await Promise.all(
+      [await sign(seconds + 600), await sign(seconds + 6_000)].map((token) =>
+        open(`${origin}/mcp`, { authorization: `Bearer ${token}` }),
+      ),
+    );
+    gateway.clock.advance(600_000);
+    await eventually(() => short?.hasEnded === true, 5_000);
+    expect([short?.isWhole, long?.hasEnded]).toEqual([true, false]);
+    await keys.close();
+  });
+});
+
+describe('a stream that may go on', () => {
+  it('stays over many looks, which cost neither requests of its key nor the database much', async () => {
+    const { key } = await admin.createKey({ ...KEY, rate_limits: [{ type: 'requests', unit: 'rph', value: 8 }] });
+    const { origin } = await register();
+    const headers = { 'x-gateway-api-key': key };
+    const lookUps = jest.spyOn(gateway.app.get(ApiKeyStore, { strict: false }), 'find');
+    const looks = jest.spyOn(gateway.app.get(McpAuthentication, { strict: false }), 'callerOf');
+    const streams: EventReader[] = [];
+    for (let each = 0; each < 7; each += 1) streams.push(await open(`${origin}/mcp`, headers));
+    await eventually(() => looks.mock.calls.length >= 4 * 7, 20_000);
+    expect(streams.filter(({ hasEnded }) => hasEnded)).toEqual([]);
+    // Within some ten seconds the key was looked up for all of them together.
+    expect(lookUps.mock.calls.length).toBeLessThanOrEqual(4);
+    expect([await open(`${origin}/mcp`, headers), await statusOf(`${origin}/mcp`, headers)]).toMatchObject([{}, 429]);
+  });
+});
