@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
-import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { type McpCallRecord, McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
@@ -151,3 +151,44 @@ describe('a client that leaves', () => {
     expect(raw.received).toEqual([]);
   });
 });
+
+describe('a row that the database refuses', () => {
+  const recorded = async (slugs: readonly string[]): Promise<readonly McpCall[]> =>
+    (await Promise.all(slugs.map(rowsOf))).flat();
+
+  it('costs none of the others, and is not tried for ever', async () => {
+    const slug = await register();
+    await post(slug, JSON.stringify(CALL));
+    const [row] = await rowsOf(slug);
+    const recorder = gateway.app.get(McpCallRecorder, { strict: false });
+    const slugs = Array.from({ length: 7 }, () => `s-${randomUUID()}`);
+    for (const [index, serverSlug] of slugs.entries()) {
+      recorder.record({
+        ...recordOf(row),
+        serverSlug,
+        organisationId: index === 3 ? 'no uuid' : recordOf(row).organisationId,
+      });
+    }
+    const found = await recorded(slugs);
+    expect(found.map(({ serverSlug }) => serverSlug)).toEqual(slugs.filter((_slug, index) => index !== 3));
+    recorder.record({ ...recordOf(row), serverSlug: `${slug}-next` });
+    expect(await rowsOf(`${slug}-next`)).toHaveLength(1);
+  });
+
+  it('is made to fit when a stream was open for longer than a column can tell', async () => {
+    const slug = await register();
+    await post(slug, JSON.stringify(CALL));
+    const [row] = await rowsOf(slug);
+    const serverSlug = `s-${randomUUID()}`;
+    gateway.app
+      .get(McpCallRecorder, { strict: false })
+      .record({ ...recordOf(row), serverSlug, totalMs: 30 * 24 * 3_600_000, firstByteMs: 2 ** 31 });
+    expect(await rowsOf(serverSlug)).toMatchObject([{ totalMs: 2_147_483_647, firstByteMs: 2_147_483_647 }]);
+  });
+});
+
+function recordOf(row: McpCall | undefined): McpCallRecord {
+  if (row === undefined) throw new Error('there is no row');
+  const { id: _id, createdAt: _createdAt, ...record } = row;
+  return record;
+}
