@@ -18,16 +18,21 @@ const RULES = toJwtValidation({});
 let asked: { readonly url: string; readonly form: string; readonly authorization: string }[];
 let answer: () => unknown;
 let introspector: Introspector;
+let monotonic: number;
 
 beforeEach(() => {
   asked = [];
   answer = () => ({ active: true, sub: 'u-1', exp: SECONDS + 300 });
-  introspector = new Introspector({
-    postForm: async (url, form, authorization) => {
-      asked.push({ url, form: form.toString(), authorization });
-      return answer();
+  monotonic = 0;
+  introspector = new Introspector(
+    {
+      postForm: async (url, form, authorization) => {
+        asked.push({ url, form: form.toString(), authorization });
+        return answer();
+      },
     },
-  });
+    () => monotonic,
+  );
 });
 
 /** `ok`, or why not. */
@@ -38,6 +43,7 @@ async function verdict(
   token = 'opaque',
 ): Promise<string> {
   const now = new Date(START + seconds * 1000);
+  monotonic = seconds * 1000;
   try {
     await introspector.introspect(token, from, { ...RULES, ...rules }, now);
     return 'ok';
@@ -75,6 +81,14 @@ describe('introspection', () => {
     answer = () => ({ active: false });
     expect(await verdict({}, 9)).toBe('ok');
     expect(await verdict({}, 10)).toBe('inactive');
+  });
+
+  it('does not believe an answer for longer because the clock is set back', async () => {
+    await verdict();
+    monotonic += 30_000;
+    answer = () => ({ active: false });
+    const setBack = introspector.introspect('opaque', FROM, RULES, new Date(START - 3_600_000));
+    await expect(setBack).rejects.toThrow('inactive');
   });
 
   it('asks each time when it shall', async () => {

@@ -14,6 +14,8 @@ interface Answer {
   /** Undefined: the token is not active. */
   readonly claims: JsonObject | undefined;
   /** Unix milliseconds. */
+  readonly expiresAt: number;
+  /** By the clock that nobody sets. */
   readonly until: number;
 }
 
@@ -22,7 +24,11 @@ export class Introspector {
   private readonly answers = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
   private readonly pending = new Map<string, Promise<Answer>>();
 
-  constructor(private readonly provider: Pick<IdentityProviderClient, 'postForm'>) {}
+  /** @param monotonic milliseconds of a clock that nobody sets: answers must not last longer because one is set back */
+  constructor(
+    private readonly provider: Pick<IdentityProviderClient, 'postForm'>,
+    private readonly monotonic: () => number,
+  ) {}
 
   /**
    * The claims of an active token whose times, issuer and audience are right.
@@ -45,10 +51,10 @@ export class Introspector {
     // With the credentials in it: an answer belongs to those who may ask.
     const key = hash('sha256', JSON.stringify([from, token]), 'base64');
     const cached = this.answers.get(key);
-    if (cached !== undefined && now.getTime() < cached.until) return cached;
+    if (cached !== undefined && now.getTime() < cached.expiresAt && this.monotonic() < cached.until) return cached;
     const running = this.pending.get(key);
     if (running !== undefined) return running;
-    const answer = this.ask(token, from, now)
+    const answer = this.ask(token, from)
       .then((given) => {
         this.answers.set(key, given);
         return given;
@@ -58,7 +64,8 @@ export class Introspector {
     return answer;
   }
 
-  private async ask(token: string, from: Introspection, now: Date): Promise<Answer> {
+  private async ask(token: string, from: Introspection): Promise<Answer> {
+    const askedAt = this.monotonic();
     const body = await this.provider
       .postForm(from.endpoint, new URLSearchParams({ token, token_type_hint: 'access_token' }), basic(from))
       .catch((cause: unknown) => {
@@ -66,10 +73,10 @@ export class Introspector {
       });
     if (!isObject(body) || typeof body['active'] !== 'boolean')
       throw unavailable('the introspection answer has no active');
-    if (!body['active']) return { claims: undefined, until: now.getTime() + NEGATIVE_CACHE_MS };
+    if (!body['active']) return { claims: undefined, expiresAt: Infinity, until: askedAt + NEGATIVE_CACHE_MS };
     const { exp } = body;
     const expiresAt = typeof exp === 'number' ? exp * 1000 : Infinity;
-    return { claims: body, until: Math.min(now.getTime() + from.cacheSeconds * 1000, expiresAt) };
+    return { claims: body, expiresAt, until: askedAt + from.cacheSeconds * 1000 };
   }
 }
 

@@ -22,7 +22,7 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   private waiting: McpCall[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
-  private prunedAt = 0;
+  private prunedAt = -Infinity;
 
   constructor(
     @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'insert' | 'deleteBefore'>,
@@ -79,10 +79,10 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   }
 
   private async prune(): Promise<void> {
-    const now = this.clock.now().getTime();
-    if (now - this.prunedAt < PRUNE_EVERY_MS) return;
-    this.prunedAt = now;
-    await this.calls.deleteBefore(new Date(now - KEPT_MS));
+    const at = this.clock.monotonic();
+    if (at - this.prunedAt < PRUNE_EVERY_MS) return;
+    this.prunedAt = at;
+    await this.calls.deleteBefore(new Date(this.clock.now().getTime() - KEPT_MS));
   }
 
   private giveUp(count: number): void {
