@@ -24,6 +24,24 @@ export interface Entered {
   readonly headers: readonly RawHeader[];
 }
 
+/** A request before it is let in. */
+export interface Arrival extends Place {
+  readonly request: Request;
+  /** As the client sent them. */
+  readonly headers: readonly RawHeader[];
+  /**
+   * Looks once, however often it is called: a key counts for each look.
+   * @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory
+   */
+  readonly find: () => Promise<Found>;
+}
+
+/** What a request is for: the owner of its key, and the server that the address means to that owner. */
+interface Found {
+  readonly keyOwner: Principal | undefined;
+  readonly server: UsableMcpServer | undefined;
+}
+
 /** Lets requests in: the edge first, then who calls, then what may be called. */
 @Injectable()
 export class McpEntry {
@@ -36,28 +54,29 @@ export class McpEntry {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether the request may go on; else it has been answered. Before the caller is known: browsers ask without credentials. */
-  async passEdge(request: Request, response: Response, address: ServerAddress): Promise<boolean> {
-    const server = request.headers.origin === undefined ? undefined : await this.directory.findUnambiguous(address);
-    return passEdge(request, response, {
-      publicHosts: this.publicHosts(portOf(request)),
-      allowedOrigins: server?.allowedOrigins ?? [],
+  arrivalOf(request: Request, address: ServerAddress, endpoint: McpEndpoint): Arrival {
+    const headers = toRawHeaders(request.rawHeaders);
+    const place = { address, endpoint, port: portOf(request) };
+    let found: Promise<Found> | undefined;
+    return { ...place, request, headers, find: () => (found ??= this.find(headers, place)) };
+  }
+
+  /** Whether the request may go on; else it has been answered. */
+  async passEdge(arrival: Arrival, response: Response): Promise<boolean> {
+    return passEdge(arrival.request, response, {
+      publicHosts: this.publicHosts(arrival.port),
+      allowedOrigins: await this.allowedOriginsFor(arrival),
     });
   }
 
   /** @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory */
-  async enter(request: Request, address: ServerAddress, endpoint: McpEndpoint): Promise<Entered> {
-    const now = this.clock.now();
-    const headers = toRawHeaders(request.rawHeaders);
-    const place = { address, endpoint, port: portOf(request) };
-    const keyOwner = await this.keyOwnerOf(headers, place, now);
-    const server = keyOwner
-      ? await this.directory.find(address, keyOwner)
-      : await this.directory.findUnambiguous(address);
+  async enter(arrival: Arrival): Promise<Entered> {
+    const { headers } = arrival;
+    const { keyOwner, server } = await arrival.find();
     // Whoever brings no key learns nothing about which servers there are.
     if (server === undefined) throw keyMissing();
-    const identity = this.identityOf(server, place);
-    const caller = await this.authentication.callerOf({ headers, keyOwner }, identity, now);
+    const identity = this.identityOf(server, arrival);
+    const caller = await this.authentication.callerOf({ headers, keyOwner }, identity, this.clock.now());
     return { server, identity, caller, headers };
   }
 
@@ -69,6 +88,23 @@ export class McpEntry {
       get resource() {
         return resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port });
       },
+    };
+  }
+
+  /** Of the server that the request is for. Browsers ask whether they may without credentials, and read why they may not. */
+  private async allowedOriginsFor({ request, address, find }: Arrival): Promise<readonly string[]> {
+    if (request.headers.origin === undefined) return [];
+    const found = request.method === 'OPTIONS' ? undefined : await find().catch(undefinedIfRefused);
+    const server = found === undefined ? await this.directory.findUnambiguous(address) : found.server;
+    return server?.allowedOrigins ?? [];
+  }
+
+  private async find(headers: readonly RawHeader[], place: Place): Promise<Found> {
+    const keyOwner = await this.keyOwnerOf(headers, place, this.clock.now());
+    const { address } = place;
+    return {
+      keyOwner,
+      server: keyOwner ? await this.directory.find(address, keyOwner) : await this.directory.findUnambiguous(address),
     };
   }
 
@@ -105,6 +141,12 @@ export interface Place {
 /** The port that the gateway listens on; with `PORT=0` only the connection knows it. */
 export function portOf(request: Request): number {
   return request.socket.localPort ?? 0;
+}
+
+/** The caller is told when the page has passed. */
+function undefinedIfRefused(error: unknown): undefined {
+  if (!(error instanceof GatewayError)) throw error;
+  return undefined;
 }
 
 function keyMissing(): GatewayError {

@@ -29,9 +29,9 @@ export class McpGateway {
   /** @throws GatewayError for what is refused before the server is called; the error filter answers it as JSON-RPC */
   async serve(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
     request.errorForm = (error) => rpcErrorBody(error);
-    const address = addressOf(request);
-    if (!(await this.entry.passEdge(request, response, address))) return;
-    const entered = await this.entry.enter(request, address, endpoint);
+    const arrival = this.entry.arrivalOf(request, addressOf(request), endpoint);
+    if (!(await this.entry.passEdge(arrival, response))) return;
+    const entered = await this.entry.enter(arrival);
     note(request, entered);
     const passage: Passage = { ...entered, request, response, endpoint };
     await this.passThrough(passage);
