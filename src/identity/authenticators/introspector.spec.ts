@@ -54,6 +54,11 @@ async function verdict(
   }
 }
 
+/** Until what was begun has come as far as it can without an answer. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 describe('introspection', () => {
   it('asks as RFC 7662 and RFC 6749 say', async () => {
     const claims = await introspector.introspect('opa+que', FROM, RULES, new Date(START));
@@ -112,6 +117,42 @@ describe('introspection', () => {
     expect(asked).toHaveLength(1);
     answer = () => ({ active: true, sub: 'u-1' });
     expect(await verdict({}, 5)).toBe('ok');
+  });
+
+  it('keeps good answers, however many bad tokens come', async () => {
+    expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
+    answer = () => ({ active: false });
+    for (let each = 0; each < 10_001; each += 1) await verdict({}, 0, FROM, `junk-${each}`);
+    const before = asked.length;
+    expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
+    expect(await verdict({}, 0, FROM, 'junk-10000')).toBe('inactive');
+    expect(asked).toHaveLength(before);
+  });
+
+  it('asks an endpoint some questions at a time, and others meanwhile', async () => {
+    const waiting: (() => void)[] = [];
+    answer = () => new Promise((resolve) => waiting.push(() => resolve({ active: false })));
+    const verdicts = Array.from({ length: 100 }, (_none, each) => verdict({}, 0, FROM, `junk-${each}`));
+    await settled();
+    expect(asked).toHaveLength(32);
+    answer = () => ({ active: true, sub: 'u-1' });
+    expect(await verdict({}, 0, { ...FROM, endpoint: 'https://other.example.com/introspect' })).toBe('ok');
+    for (const go of waiting) go();
+    expect(new Set(await Promise.all(verdicts.slice(0, 32)))).toEqual(new Set(['inactive']));
+    expect(new Set(await Promise.all(verdicts.slice(32)))).toEqual(new Set(['ok']));
+  });
+
+  it('refuses at once when too many wait already, and answers from memory all the same', async () => {
+    await verdict({}, 0, FROM, 'good');
+    const waiting: (() => void)[] = [];
+    answer = () => new Promise((resolve) => waiting.push(() => resolve({ active: false })));
+    const verdicts = Array.from({ length: 32 + 256 }, (_none, each) => verdict({}, 0, FROM, `junk-${each}`));
+    await settled();
+    expect(await verdict({}, 0, FROM, 'one-more')).toBe('identity_provider_unavailable');
+    expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
+    answer = () => ({ active: false });
+    for (const go of waiting) go();
+    expect(new Set(await Promise.all(verdicts))).toEqual(new Set(['inactive']));
   });
 
   it.each<readonly [string, object, Partial<JwtValidation>]>([
