@@ -248,6 +248,15 @@ describe('the secrets of an MCP server', () => {
     expect(await admin.read(path)).toMatchObject({ headers: { 'X-Two': '****cdef' }, auth_type: 'headers' });
   });
 
+  it.each(['x-one', 'X-ONE', 'X_One'])('stay when their mask comes back under %s', async (name) => {
+    const { path } = await make({ headers: { 'X-One': SECRET } });
+    const answer = await admin.patch(path, { description: 'Another', headers: { [name]: '****cdef' } });
+    expect([answer.status, jsonOf(answer)['headers']]).toEqual([200, { 'X-One': '****cdef' }]);
+    // What is no mask of the secret is another secret, in place of it.
+    await admin.patch(path, { headers: { [name]: '****0000-not-a-mask' } });
+    expect((await admin.read(path))['headers']).toEqual({ [name]: '****mask' });
+  });
+
   it('of the identity provider stay with it as well', async () => {
     const introspection = {
       endpoint: 'https://idp.example.com/introspect',

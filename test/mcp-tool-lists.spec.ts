@@ -225,12 +225,10 @@ describe('not remembered is', () => {
     ['a compressed answer', json(listing(TOOLS), 200, gzip), LIST],
     ['what a tool says', json(listing(TOOLS)), { ...LIST, method: 'tools/call', params: { name: 'x' } }],
     ['what answers no request', json(listing(TOOLS)), { jsonrpc: '2.0', method: 'tools/list' }],
-    ['what answers an ambiguous request', json(listing(TOOLS)), undefined],
   ])('%s', async (_what, answer, body) => {
     const server = await register();
     raw.answerWith(answer);
-    const twice = '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"tools/list"}';
-    await send(server.url, { headers: HEADERS, body: body === undefined ? twice : JSON.stringify(body) });
+    await send(server.url, { headers: HEADERS, body: JSON.stringify(body) });
     await flush();
     expect(raw.received).toHaveLength(1);
     expect(await namesOf(server)).toEqual([]);

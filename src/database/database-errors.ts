@@ -61,6 +61,11 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return error instanceof QueryFailedError && codeOf(error) === FOREIGN_KEY_VIOLATION;
 }
 
+/** Whether a statement failed for what is in it (classes 22 and 23 of SQLSTATE), and would fail again. */
+export function isDataRefused(error: unknown): boolean {
+  return error instanceof QueryFailedError && /^2[23]/.test(codeOf(error) ?? '');
+}
+
 function codeOf(error: unknown): string | undefined {
   return errorCodeOf(error instanceof QueryFailedError ? error.driverError : error);
 }

@@ -8,6 +8,10 @@ export class TestClock extends Clock {
     return new Date(Date.now() + this.offsetMs);
   }
 
+  override monotonic(): number {
+    return performance.now() + this.offsetMs;
+  }
+
   advance(milliseconds: number): void {
     this.offsetMs += milliseconds;
   }

@@ -193,7 +193,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'The identity provider could not be reached.',
-    when: 'The keys that verify a token could not be fetched, or the provider could not be asked about it.',
+    when: 'The keys that verify a token could not be fetched, or the provider could not be asked about it, in time or at all.',
   },
   identity_forwarding_failed: {
     status: 502,

@@ -24,6 +24,8 @@ export async function readBody(
   limitBytes: number,
   maxDiscardedBytes = MAX_DISCARDED_BYTES,
 ): Promise<Buffer> {
+  // Gone before anybody listened: none of the events below would come any more.
+  if (request.destroyed) throw new RequestAbortedError();
   const announcedBytes = Number(request.headers['content-length'] ?? 0);
   const mostBytes = limitBytes + maxDiscardedBytes;
   if (announcedBytes > mostBytes) throw tooLarge(limitBytes);

@@ -6,4 +6,9 @@ export class Clock {
   now(): Date {
     return new Date();
   }
+
+  /** Milliseconds since some moment, for ages and waits: nobody can set it back. */
+  monotonic(): number {
+    return performance.now();
+  }
 }

@@ -28,7 +28,7 @@ export class IdentityProviderClient {
     if (known !== undefined) return known;
     const client = new JwksClient(
       () => this.json(url, { headers: { accept: 'application/json, application/jwk-set+json' } }),
-      () => this.clock.now().getTime(),
+      () => this.clock.monotonic(),
     );
     this.keySets.set(url, client);
     return client;

@@ -18,16 +18,21 @@ const RULES = toJwtValidation({});
 let asked: { readonly url: string; readonly form: string; readonly authorization: string }[];
 let answer: () => unknown;
 let introspector: Introspector;
+let monotonic: number;
 
 beforeEach(() => {
   asked = [];
   answer = () => ({ active: true, sub: 'u-1', exp: SECONDS + 300 });
-  introspector = new Introspector({
-    postForm: async (url, form, authorization) => {
-      asked.push({ url, form: form.toString(), authorization });
-      return answer();
+  monotonic = 0;
+  introspector = new Introspector(
+    {
+      postForm: async (url, form, authorization) => {
+        asked.push({ url, form: form.toString(), authorization });
+        return answer();
+      },
     },
-  });
+    () => monotonic,
+  );
 });
 
 /** `ok`, or why not. */
@@ -38,6 +43,7 @@ async function verdict(
   token = 'opaque',
 ): Promise<string> {
   const now = new Date(START + seconds * 1000);
+  monotonic = seconds * 1000;
   try {
     await introspector.introspect(token, from, { ...RULES, ...rules }, now);
     return 'ok';
@@ -46,6 +52,11 @@ async function verdict(
     if (error instanceof GatewayError) return error.code;
     throw error;
   }
+}
+
+/** Until what was begun has come as far as it can without an answer. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('introspection', () => {
@@ -77,6 +88,14 @@ describe('introspection', () => {
     expect(await verdict({}, 10)).toBe('inactive');
   });
 
+  it('does not believe an answer for longer because the clock is set back', async () => {
+    await verdict();
+    monotonic += 30_000;
+    answer = () => ({ active: false });
+    const setBack = introspector.introspect('opaque', FROM, RULES, new Date(START - 3_600_000));
+    await expect(setBack).rejects.toThrow('inactive');
+  });
+
   it('asks each time when it shall', async () => {
     await verdict({}, 0, { ...FROM, cacheSeconds: 0 });
     await verdict({}, 0, { ...FROM, cacheSeconds: 0 });
@@ -98,6 +117,42 @@ describe('introspection', () => {
     expect(asked).toHaveLength(1);
     answer = () => ({ active: true, sub: 'u-1' });
     expect(await verdict({}, 5)).toBe('ok');
+  });
+
+  it('keeps good answers, however many bad tokens come', async () => {
+    expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
+    answer = () => ({ active: false });
+    for (let each = 0; each < 10_001; each += 1) await verdict({}, 0, FROM, `junk-${each}`);
+    const before = asked.length;
+    expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
+    expect(await verdict({}, 0, FROM, 'junk-10000')).toBe('inactive');
+    expect(asked).toHaveLength(before);
+  });
+
+  it('asks an endpoint some questions at a time, and others meanwhile', async () => {
+    const waiting: (() => void)[] = [];
+    answer = () => new Promise((resolve) => waiting.push(() => resolve({ active: false })));
+    const verdicts = Array.from({ length: 100 }, (_none, each) => verdict({}, 0, FROM, `junk-${each}`));
+    await settled();
+    expect(asked).toHaveLength(32);
+    answer = () => ({ active: true, sub: 'u-1' });
+    expect(await verdict({}, 0, { ...FROM, endpoint: 'https://other.example.com/introspect' })).toBe('ok');
+    for (const go of waiting) go();
+    expect(new Set(await Promise.all(verdicts.slice(0, 32)))).toEqual(new Set(['inactive']));
+    expect(new Set(await Promise.all(verdicts.slice(32)))).toEqual(new Set(['ok']));
+  });
+
+  it('refuses at once when too many wait already, and answers from memory all the same', async () => {
+    await verdict({}, 0, FROM, 'good');
+    const waiting: (() => void)[] = [];
+    answer = () => new Promise((resolve) => waiting.push(() => resolve({ active: false })));
+    const verdicts = Array.from({ length: 32 + 256 }, (_none, each) => verdict({}, 0, FROM, `junk-${each}`));
+    await settled();
+    expect(await verdict({}, 0, FROM, 'one-more')).toBe('identity_provider_unavailable');
+    expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
+    answer = () => ({ active: false });
+    for (const go of waiting) go();
+    expect(new Set(await Promise.all(verdicts))).toEqual(new Set(['inactive']));
   });
 
   it.each<readonly [string, object, Partial<JwtValidation>]>([

@@ -4,25 +4,37 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { Introspection, JwtValidation } from '../config/identity-config.js';
 import type { IdentityProviderClient } from './identity-provider-client.js';
 import { unavailable } from './jwks-client.js';
+import { QuestionLimit } from './question-limit.js';
 import { TokenRefusedError } from './token-refused.error.js';
 
 const MAX_ANSWERS = 10_000;
 /** A refused token is not asked about again at once. */
 const NEGATIVE_CACHE_MS = 5_000;
+/** Of one endpoint. Who waits longer than an answer may take would not have been answered in time either. */
+const LIMITS = { running: 32, waiting: 256, patienceMs: 5_000 };
 
 interface Answer {
   /** Undefined: the token is not active. */
   readonly claims: JsonObject | undefined;
   /** Unix milliseconds. */
+  readonly expiresAt: number;
+  /** By the clock that nobody sets. */
   readonly until: number;
 }
 
 /** Asks the provider about a token (RFC 7662). One question serves all who wait for the same answer. */
 export class Introspector {
   private readonly answers = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
+  /** Apart: anybody can bring tokens that are none, and they must not drive out the good ones. */
+  private readonly refusals = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
+  private readonly limit = new QuestionLimit(LIMITS);
   private readonly pending = new Map<string, Promise<Answer>>();
 
-  constructor(private readonly provider: Pick<IdentityProviderClient, 'postForm'>) {}
+  /** @param monotonic milliseconds of a clock that nobody sets: answers must not last longer because one is set back */
+  constructor(
+    private readonly provider: Pick<IdentityProviderClient, 'postForm'>,
+    private readonly monotonic: () => number,
+  ) {}
 
   /**
    * The claims of an active token whose times, issuer and audience are right.
@@ -44,13 +56,14 @@ export class Introspector {
   private async answerTo(token: string, from: Introspection, now: Date): Promise<Answer> {
     // With the credentials in it: an answer belongs to those who may ask.
     const key = hash('sha256', JSON.stringify([from, token]), 'base64');
-    const cached = this.answers.get(key);
-    if (cached !== undefined && now.getTime() < cached.until) return cached;
+    const cached = this.answers.get(key) ?? this.refusals.get(key);
+    if (cached !== undefined && now.getTime() < cached.expiresAt && this.monotonic() < cached.until) return cached;
     const running = this.pending.get(key);
     if (running !== undefined) return running;
-    const answer = this.ask(token, from, now)
+    const answer = this.limit
+      .ask(from.endpoint, () => this.ask(token, from))
       .then((given) => {
-        this.answers.set(key, given);
+        this.remember(key, given);
         return given;
       })
       .finally(() => this.pending.delete(key));
@@ -58,7 +71,14 @@ export class Introspector {
     return answer;
   }
 
-  private async ask(token: string, from: Introspection, now: Date): Promise<Answer> {
+  private remember(key: string, given: Answer): void {
+    const [kept, other] = given.claims === undefined ? [this.refusals, this.answers] : [this.answers, this.refusals];
+    other.delete(key);
+    kept.set(key, given);
+  }
+
+  private async ask(token: string, from: Introspection): Promise<Answer> {
+    const askedAt = this.monotonic();
     const body = await this.provider
       .postForm(from.endpoint, new URLSearchParams({ token, token_type_hint: 'access_token' }), basic(from))
       .catch((cause: unknown) => {
@@ -66,10 +86,10 @@ export class Introspector {
       });
     if (!isObject(body) || typeof body['active'] !== 'boolean')
       throw unavailable('the introspection answer has no active');
-    if (!body['active']) return { claims: undefined, until: now.getTime() + NEGATIVE_CACHE_MS };
+    if (!body['active']) return { claims: undefined, expiresAt: Infinity, until: askedAt + NEGATIVE_CACHE_MS };
     const { exp } = body;
     const expiresAt = typeof exp === 'number' ? exp * 1000 : Infinity;
-    return { claims: body, until: Math.min(now.getTime() + from.cacheSeconds * 1000, expiresAt) };
+    return { claims: body, expiresAt, until: askedAt + from.cacheSeconds * 1000 };
   }
 }
 

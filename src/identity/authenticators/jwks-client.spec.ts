@@ -4,6 +4,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { JwksClient } from './jwks-client.js';
 
 const MINUTE = 60_000;
+const PATIENCE_MS = 20;
 let jwks: readonly [JWK, JWK];
 let now: number;
 let fetches: number;
@@ -28,11 +29,17 @@ beforeEach(() => {
       return answer();
     },
     () => now,
+    PATIENCE_MS,
   );
 });
 
 function down(): never {
   throw new Error('connection refused');
+}
+
+/** Until what was begun behind callers' backs has come to its end. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** `found`, or why not. */
@@ -90,7 +97,40 @@ describe('the key set', () => {
     await lookUp('one');
     answer = () => ({ keys: [jwks[1]] });
     now += 10 * MINUTE;
+    // Whoever finds the keys old does not wait for newer ones …
+    expect(await lookUp('one')).toBe('found');
+    await settled();
     expect(await lookUp('one')).toBe('unknown');
+    expect(fetches).toBe(2);
+  });
+
+  it('is fetched before the answer when it has not been asked for in a while', async () => {
+    await lookUp('one');
+    answer = () => ({ keys: [jwks[1]] });
+    now += 15 * MINUTE;
+    expect(await lookUp('one')).toBe('unknown');
+  });
+});
+
+describe('a provider that hangs', () => {
+  const hanging = (): Promise<never> => new Promise(() => undefined);
+
+  it('keeps nobody waiting whose key is known, and is asked once', async () => {
+    await lookUp('one');
+    answer = hanging;
+    for (const minutes of [10, 4.9, 0.1, 40]) {
+      now += minutes * MINUTE;
+      expect(new Set(await Promise.all(Array.from({ length: 100 }, () => lookUp('one'))))).toEqual(new Set(['found']));
+    }
+    expect(fetches).toBe(2);
+  });
+
+  it('does not make a key last for ever', async () => {
+    await lookUp('one');
+    answer = hanging;
+    now += 60 * MINUTE;
+    const outcome = lookUp('one').then(() => 'known');
+    expect(await Promise.race([outcome, settled().then(() => 'waits')])).toBe('waits');
   });
 });
 

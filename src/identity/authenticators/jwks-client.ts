@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   createLocalJWKSet,
   type CryptoKey,
@@ -9,6 +10,10 @@ import {
 import { GatewayError } from '../../common/errors/gateway.error.js';
 
 const MAX_AGE_MS = 10 * 60_000;
+/** Until this age keys still serve those who find them old, while they are fetched again: under traffic nobody waits. */
+const REFRESH_AGE_MS = 15 * 60_000;
+/** For keys that are older still, so long after a fetch began; then what is known counts. */
+const PATIENCE_MS = 500;
 /** An identity provider that is down for a while must not lock everybody out. */
 const MAX_STALE_AGE_MS = 60 * 60_000;
 /** Between two fetches: tokens with invented key ids must not make the gateway a load generator. */
@@ -20,15 +25,24 @@ const MAX_KEYS = 100;
 
 type ResolveKey = ReturnType<typeof createLocalJWKSet>;
 
+/** A fetch under way. */
+interface Fetch {
+  readonly keys: Promise<ResolveKey>;
+  /** Comes when it has taken so long that keys of an hour are better than waiting for it. */
+  readonly isLate: Promise<void>;
+}
+
 /** The key set at one address: fetched when it is needed, at most every 30 s, by one fetch for all who wait. */
 export class JwksClient {
   private keys: { readonly resolve: ResolveKey; readonly fetchedAt: number } | undefined;
   private lastAttemptAt = -Infinity;
-  private pending: Promise<ResolveKey> | undefined;
+  private pending: Fetch | undefined;
 
+  /** @param now milliseconds of a clock that nobody sets: keys must not last longer because one is set back */
   constructor(
     private readonly fetchKeySet: () => Promise<unknown>,
     private readonly now: () => number,
+    private readonly patienceMs = PATIENCE_MS,
   ) {}
 
   /**
@@ -44,7 +58,7 @@ export class JwksClient {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       // The provider may have a new key since.
       if (this.pending === undefined && this.isCoolingDown(COOL_DOWN_MS)) throw error;
-      const renewed = await this.refresh();
+      const renewed = await this.refresh().keys;
       return renewed(header, token);
     }
   };
@@ -59,18 +73,19 @@ export class JwksClient {
       if (stale === undefined) throw unavailable('the last fetch has just failed');
       return stale;
     }
-    try {
-      return await this.refresh();
-    } catch (error) {
-      if (stale === undefined) throw error;
-      return stale;
-    }
+    const { keys: renewed, isLate } = this.refresh();
+    if (stale === undefined) return renewed;
+    const known = renewed.catch(() => stale);
+    return age < REFRESH_AGE_MS ? stale : Promise.race([known, isLate.then(() => stale)]);
   }
 
-  private refresh(): Promise<ResolveKey> {
-    this.pending ??= this.fetch().finally(() => {
-      this.pending = undefined;
-    });
+  private refresh(): Fetch {
+    this.pending ??= {
+      keys: this.fetch().finally(() => {
+        this.pending = undefined;
+      }),
+      isLate: setTimeout(this.patienceMs, undefined, { ref: false }),
+    };
     return this.pending;
   }
 

@@ -30,8 +30,15 @@ class StoppedClock extends Clock {
     super();
   }
 
+  /** What the wall says besides: an administrator, or the network, sets it. */
+  setBack = 0;
+
   override now(): Date {
-    return new Date(this.time);
+    return new Date(this.time - this.setBack);
+  }
+
+  override monotonic(): number {
+    return this.time;
   }
 }
 
@@ -62,7 +69,7 @@ beforeEach(async () => {
   answer = answerWithKeys;
   published = { keys: [{ ...(await exportJWK(pairs.rsa.publicKey)), kid: 'rsa-1' }] };
   clock = new StoppedClock(Date.parse('2026-11-21T10:00:00Z'));
-  validator = new TokenValidator(new IdentityProviderClient(new EgressPolicy(['127.0.0.1']), clock));
+  validator = new TokenValidator(new IdentityProviderClient(new EgressPolicy(['127.0.0.1']), clock), clock);
   rules = rulesWith({});
 });
 
@@ -238,9 +245,20 @@ describe('what was verified', () => {
     expect(await verdict(short)).toBe('expired');
     clock.time += 24_000;
     // The provider has withdrawn the key since.
-    clock.time += 600_000;
+    clock.time += 840_000;
     const longLived = await sign();
     expect(await verdict(longLived)).toBe('unknown_key');
+  });
+
+  it('is forgotten in time although the clock is set back', async () => {
+    const token = await sign();
+    expect(await verdict(token)).toBe('ok');
+    published = { keys: [] };
+    clock.setBack = 3_600_000;
+    clock.time += 60_000;
+    // A key that is withdrawn is felt as soon as if nothing had happened to the clock.
+    clock.time += 14 * 60_000;
+    expect(await verdict(token)).toBe('unknown_key');
   });
 
   it('says nothing about the rules of another server', async () => {

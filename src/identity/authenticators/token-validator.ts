@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
+import { Clock } from '../../common/time/clock.js';
 import type { ConfiguredIntrospection, JwtValidation } from '../config/identity-config.js';
 import { assertClaims } from './claim-rules.js';
 import { IdentityProviderClient } from './identity-provider-client.js';
@@ -19,6 +20,8 @@ const MAX_TOKENS = 10_000;
 interface VerifiedToken {
   readonly claims: JsonObject;
   /** Unix milliseconds. */
+  readonly expiresAt: number;
+  /** By the clock that nobody sets. */
   readonly until: number;
 }
 
@@ -28,8 +31,11 @@ export class TokenValidator {
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS });
   private readonly introspector: Introspector;
 
-  constructor(private readonly provider: IdentityProviderClient) {
-    this.introspector = new Introspector(provider);
+  constructor(
+    private readonly provider: IdentityProviderClient,
+    private readonly clock: Clock,
+  ) {
+    this.introspector = new Introspector(provider, () => clock.monotonic());
   }
 
   /**
@@ -75,10 +81,13 @@ export class TokenValidator {
     // With the rules in the key: what one server accepts says nothing about another.
     const key = hash('sha256', JSON.stringify([rules, token]), 'base64');
     const cached = this.verified.get(key);
-    if (cached !== undefined && now.getTime() < cached.until) return cached.claims;
+    if (cached !== undefined && now.getTime() < cached.expiresAt && this.clock.monotonic() < cached.until) {
+      return cached.claims;
+    }
+    const until = this.clock.monotonic() + CACHE_MS;
     const claims = await verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now);
     assertClaims(claims, rules);
-    this.verified.set(key, { claims, until: Math.min(now.getTime() + CACHE_MS, expiryOf(claims)) });
+    this.verified.set(key, { claims, expiresAt: expiryOf(claims), until });
     return claims;
   }
 }

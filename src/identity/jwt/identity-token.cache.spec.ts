@@ -37,6 +37,13 @@ describe('a signed token', () => {
     expect(await textOf({ ...REQUEST, claims: { sub: 'u-1' } }, 100)).toBe('token-1');
   });
 
+  it('is not used when the clock was set back behind its beginning', async () => {
+    expect(await textOf(REQUEST)).toBe('token-1');
+    // Servers refuse what was issued in their future.
+    expect(await textOf(REQUEST, -60)).toBe('token-2');
+    expect(await textOf(REQUEST, -60)).toBe('token-2');
+  });
+
   it.each<readonly [string, IdentityTokenRequest, SigningKey]>([
     ['the user', { ...REQUEST, claims: { sub: 'u-2' } }, KEY],
     ['the value of another claim', { ...REQUEST, claims: { sub: 'u-1', email: 'new@example.com' } }, KEY],

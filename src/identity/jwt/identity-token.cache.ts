@@ -31,7 +31,10 @@ export class IdentityTokenCache {
     const key = keyOf(request, signingKey.kid);
     const cached = this.tokens.get(key);
     if (cached !== undefined) {
-      if (cached.expiresAt - now.getTime() >= marginMs(request.expirySeconds)) return cached;
+      const leftMs = cached.expiresAt - now.getTime();
+      // More than a new one would have: the clock was set back, and servers refuse what was issued in their future.
+      const isOfNow = leftMs <= request.expirySeconds * 1000;
+      if (isOfNow && leftMs >= marginMs(request.expirySeconds)) return cached;
       this.tokens.delete(key);
     }
     const running = this.pending.get(key);

@@ -1,5 +1,6 @@
-/** A signature key as the key set shows it, and nothing else (RFC 7517, section 4). */
-export class JwkResponse {
+import type { PublicJwk } from './public-jwk.js';
+
+export class JwkResponse implements PublicJwk {
   readonly kty: 'RSA';
   /** Modulus. */
   readonly n: string;

@@ -1,9 +1,18 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { readObject, readString } from '../../common/json/read.js';
-import type { JwkResponse } from './jwks.response.js';
+
+/** A signature key as the key set shows it, and nothing else (RFC 7517, section 4). */
+export interface PublicJwk {
+  readonly kty: 'RSA';
+  readonly n: string;
+  readonly e: string;
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: 'RS256';
+}
 
 /** The public half of an RSA key, with its thumbprint for a name. */
-export function toPublicJwk(key: KeyObject): JwkResponse {
+export function toPublicJwk(key: KeyObject): PublicJwk {
   // From the public key only: the JWK of a private key has its secret members (RFC 7518, section 6.3.2).
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   const jwk = readObject(publicKey.export({ format: 'jwk' }), 'jwk');

@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { readRsaPrivateKey, readRsaPublicKeys } from '../../common/crypto/rsa-pem.js';
 import type { IdentitySettings } from '../../config/identity-settings.js';
-import type { JwkResponse } from './jwks.response.js';
-import { toPublicJwk } from './public-jwk.js';
+import { type PublicJwk, toPublicJwk } from './public-jwk.js';
 
 /** The key that signs. */
 export interface SigningKey {
@@ -18,7 +17,7 @@ type KeySettings = Pick<IdentitySettings, 'JWT_PRIVATE_KEY' | 'JWT_PUBLIC_KEYS_P
  */
 export class SigningKeys {
   readonly current: SigningKey | undefined;
-  readonly published: readonly JwkResponse[];
+  readonly published: readonly PublicJwk[];
 
   constructor(settings: KeySettings) {
     const privateKey = settings.JWT_PRIVATE_KEY === undefined ? undefined : readRsaPrivateKey(settings.JWT_PRIVATE_KEY);
@@ -32,6 +31,6 @@ export class SigningKeys {
 }
 
 /** The same key may be in two settings while a rotation is under way. */
-function uniqueByKid(keys: readonly JwkResponse[]): readonly JwkResponse[] {
+function uniqueByKid(keys: readonly PublicJwk[]): readonly PublicJwk[] {
   return [...new Map(keys.map((key) => [key.kid, key])).values()];
 }

@@ -33,8 +33,9 @@ export class McpCallLog {
       if (isStream) this.metrics.mcpStreams.dec();
       this.count(passage, ending, performance.now() - startedAt);
       this.recorder.record({ ...whoAndWhat(passage), ...howItEnded(passage, ending, performance.now() - startedAt) });
-      // What the gateway itself has refused, or answered instead of the server, is no usage.
-      if (ending.upstreamStatus !== undefined) this.noteUsage(passage);
+      // What the gateway itself has refused, or answered instead of the server, is no usage. What was sent is: a tool may
+      // have run although its answer never came, or nobody waited for it.
+      if (ending.wasSent) this.noteUsage(passage);
     };
   }
 

@@ -1,4 +1,3 @@
-import { isStorable } from '../../common/validation/is-storable.decorator.js';
 import { uuidv7 } from '../../common/uuid.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import type { UnlimitedUsage } from '../../usage/usage-store.types.js';
@@ -11,9 +10,7 @@ const NOTHING = { costNano: 0n, tokens: 0n, searchUnits: 0n } as const;
 
 /** The tool calls of a request for the ledger, each of a batch for itself: they cost nothing, and show in reports. */
 export function usagesOf(passage: Passage, at: Date): readonly UnlimitedUsage[] {
-  return toolsOf(passage.message)
-    .filter(isStorable)
-    .map((tool) => usageOf(passage, tool, at));
+  return toolsOf(passage.message).map((tool) => usageOf(passage, tool, at));
 }
 
 function usageOf({ request, server, caller }: Passage, tool: string, at: Date): UnlimitedUsage {

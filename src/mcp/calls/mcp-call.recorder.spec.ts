@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
 import { Clock } from '../../common/time/clock.js';
 import { createLogger } from '../../telemetry/logger.js';
 import type { McpCall } from './mcp-call.entity.js';
@@ -28,9 +29,18 @@ const CALL: McpCallRecord = {
 class FakeCalls implements Pick<McpCallStore, 'insert' | 'deleteBefore'> {
   readonly batches: McpCall[][] = [];
   isAway = false;
+  /** A batch with such a row is refused whole, as PostgreSQL does it. */
+  refusedStatus: number | undefined;
+  /** What the next insertions fail with. */
+  failures: (Error | undefined)[] = [];
 
   insert(rows: McpCall[]): Promise<void> {
-    if (this.isAway) return Promise.reject(new Error('away'));
+    const failure = this.failures.shift();
+    if (this.isAway || failure !== undefined) return Promise.reject(failure ?? new Error('away'));
+    if (rows.some(({ status }) => status === this.refusedStatus)) {
+      const driverError = Object.assign(new Error('out of range'), { code: '22003' });
+      return Promise.reject(new QueryFailedError('INSERT', [], driverError));
+    }
     this.batches.push(rows);
     return Promise.resolve();
   }
@@ -67,6 +77,17 @@ describe('a recorder of calls', () => {
     await recorder.flush();
     expect(calls.rows).toHaveLength(10_000);
     expect(calls.rows[0]?.status).toBe(50);
+  });
+
+  it('writes a row once, although the database goes away between the halves of a batch that it has refused', async () => {
+    const { calls, recorder } = start();
+    for (let status = 0; status < 4; status += 1) recorder.record({ ...CALL, status });
+    calls.refusedStatus = 2;
+    calls.failures = [undefined, undefined, new Error('away')];
+    await recorder.flush();
+    expect(calls.rows.map(({ status }) => status)).toEqual([0, 1]);
+    await recorder.flush();
+    expect(calls.rows.map(({ status }) => status)).toEqual([0, 1, 3]);
   });
 
   it('writes what is waiting when the gateway stops', async () => {

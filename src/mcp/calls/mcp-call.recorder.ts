@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../../common/time/clock.js';
+import { isDataRefused } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import type { McpCall } from './mcp-call.entity.js';
 import { McpCallStore } from './mcp-call.store.js';
@@ -9,6 +10,7 @@ const FLUSH_MS = 500;
 const BATCH_ROWS = 200;
 /** With the database away, the oldest rows are given up for the newest: calls must not wait for their bookkeeping. */
 const MAX_WAITING = 10_000;
+const MAX_INTEGER = 2 ** 31 - 1;
 const KEPT_MS = 90 * 24 * 3_600_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -20,7 +22,7 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   private waiting: McpCall[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
-  private prunedAt = 0;
+  private prunedAt = -Infinity;
 
   constructor(
     @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'insert' | 'deleteBefore'>,
@@ -29,7 +31,7 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   ) {}
 
   record(call: McpCallRecord): void {
-    this.waiting.push({ ...call, ...storableTexts(call), id: randomUUID(), createdAt: this.clock.now() });
+    this.waiting.push({ ...call, ...storablePart(call), id: randomUUID(), createdAt: this.clock.now() });
     if (this.waiting.length > MAX_WAITING) this.giveUp(this.waiting.length - MAX_WAITING);
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
@@ -50,10 +52,7 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   private async write(): Promise<void> {
     try {
       while (this.waiting.length > 0) {
-        const batch = this.waiting.slice(0, BATCH_ROWS);
-        await this.calls.insert(batch);
-        const written = new Set(batch);
-        this.waiting = this.waiting.filter((call) => !written.has(call));
+        await this.writeRows(this.waiting.slice(0, BATCH_ROWS));
       }
       await this.prune();
     } catch (error) {
@@ -62,11 +61,28 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
     }
   }
 
+  /** A row that the database refuses must not keep the others out: it is looked for, half by half, and given up. */
+  private async writeRows(rows: readonly McpCall[]): Promise<void> {
+    try {
+      await this.calls.insert(rows);
+    } catch (error) {
+      if (!isDataRefused(error)) throw error;
+      const middle = Math.ceil(rows.length / 2);
+      if (middle < rows.length) {
+        await this.writeRows(rows.slice(0, middle));
+        return this.writeRows(rows.slice(middle));
+      }
+      this.logger.error({ event: 'mcp_calls_lost', calls: rows.length, error: nameOf(error) });
+    }
+    const done = new Set(rows);
+    this.waiting = this.waiting.filter((call) => !done.has(call));
+  }
+
   private async prune(): Promise<void> {
-    const now = this.clock.now().getTime();
-    if (now - this.prunedAt < PRUNE_EVERY_MS) return;
-    this.prunedAt = now;
-    await this.calls.deleteBefore(new Date(now - KEPT_MS));
+    const at = this.clock.monotonic();
+    if (at - this.prunedAt < PRUNE_EVERY_MS) return;
+    this.prunedAt = at;
+    await this.calls.deleteBefore(new Date(this.clock.now().getTime() - KEPT_MS));
   }
 
   private giveUp(count: number): void {
@@ -75,14 +91,16 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   }
 }
 
-/** Of what clients send, only what the columns can hold: one bad row would keep the others out. */
-function storableTexts(call: McpCallRecord): Partial<McpCallRecord> {
+/** What clients decide, as the columns can hold it: a stream may be open for longer than 2^31 ms. */
+function storablePart(call: McpCallRecord): Partial<McpCallRecord> {
   return {
     callerId: storable(call.callerId, 255) ?? '',
     userId: storable(call.userId, 255),
     rpcMethod: storable(call.rpcMethod, 128),
     tool: storable(call.tool, 255),
     traceId: storable(call.traceId, 128),
+    firstByteMs: call.firstByteMs === null ? null : Math.min(call.firstByteMs, MAX_INTEGER),
+    totalMs: Math.min(call.totalMs, MAX_INTEGER),
   };
 }
 

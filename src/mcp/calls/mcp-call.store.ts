@@ -11,7 +11,10 @@ export class McpCallStore {
     this.insertion = insertionInto(calls);
   }
 
-  /** One parameter for all rows: a query builder handles every value by itself, which costs more than the rest of a call. */
+  /**
+   * Rows that are there already stay as they are: they come again when the database took them but could not say so.
+   * One parameter for all rows: a query builder handles every value by itself, which costs more than the rest of a call.
+   */
   async insert(rows: readonly McpCall[]): Promise<void> {
     const { columns } = this.calls.metadata;
     const values = rows.map((row) =>
@@ -27,5 +30,5 @@ export class McpCallStore {
 
 function insertionInto({ metadata: { columns, tableName } }: Repository<McpCall>): string {
   const names = columns.map(({ databaseName }) => `"${databaseName}"`).join(', ');
-  return `INSERT INTO "${tableName}" (${names}) SELECT ${names} FROM json_populate_recordset(NULL::"${tableName}", $1)`;
+  return `INSERT INTO "${tableName}" (${names}) SELECT ${names} FROM json_populate_recordset(NULL::"${tableName}", $1) ON CONFLICT DO NOTHING`;
 }

@@ -63,8 +63,7 @@ export class McpAnswerHooks {
   }
 }
 
-/** What was not understood may be one as well. */
+/** The answer to no message may hold anything. */
 function listsTools(message: McpMessage | undefined): boolean {
-  const { inspected } = message ?? {};
-  return inspected === undefined || inspected.messages.some(({ method }) => method === 'tools/list');
+  return message?.inspected.messages.some(({ method }) => method === 'tools/list') ?? true;
 }

@@ -31,6 +31,24 @@ export interface Entered {
 
 type Admitted = Pick<Entered, 'server' | 'identity' | 'caller'>;
 
+/** A request before it is let in. */
+export interface Arrival extends Place {
+  readonly request: Request;
+  /** As the client sent them. */
+  readonly headers: readonly RawHeader[];
+  /**
+   * Looks once, however often it is called: a key counts for each look.
+   * @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory
+   */
+  readonly find: () => Promise<Found>;
+}
+
+/** What a request is for: the owner of its key, and the server that the address means to that owner. */
+interface Found {
+  readonly keyOwner: Principal | undefined;
+  readonly server: UsableMcpServer | undefined;
+}
+
 /** Lets requests in: the edge first, then who calls, then what may be called. */
 @Injectable()
 export class McpEntry {
@@ -43,35 +61,35 @@ export class McpEntry {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether the request may go on; else it has been answered. Before the caller is known: browsers ask without credentials. */
-  async passEdge(request: Request, response: Response, address: ServerAddress): Promise<boolean> {
-    const server = request.headers.origin === undefined ? undefined : await this.directory.findUnambiguous(address);
-    return passEdge(request, response, {
-      publicHosts: this.publicHosts(portOf(request)),
-      allowedOrigins: server?.allowedOrigins ?? [],
+  arrivalOf(request: Request, address: ServerAddress, endpoint: McpEndpoint): Arrival {
+    const headers = toRawHeaders(request.rawHeaders);
+    const place = { address, endpoint, port: portOf(request) };
+    let found: Promise<Found> | undefined;
+    return { ...place, request, headers, find: () => (found ??= this.find(headers, place, this.clock.now(), false)) };
+  }
+
+  /** Whether the request may go on; else it has been answered. */
+  async passEdge(arrival: Arrival, response: Response): Promise<boolean> {
+    return passEdge(arrival.request, response, {
+      publicHosts: this.publicHosts(arrival.port),
+      allowedOrigins: await this.allowedOriginsFor(arrival),
     });
   }
 
   /** @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory */
-  async enter(request: Request, address: ServerAddress, endpoint: McpEndpoint): Promise<Entered> {
-    const headers = toRawHeaders(request.rawHeaders);
-    const place = { address, endpoint, port: portOf(request) };
-    const admitted = await this.admit(headers, place, this.clock.now(), false);
+  async enter(arrival: Arrival): Promise<Entered> {
+    const { headers } = arrival;
+    const admitted = await this.admit(arrival, await arrival.find(), this.clock.now());
     const recheck = async (now: Date): Promise<void> =>
-      assertSame(admitted, await this.admit(headers, place, now, true));
+      assertSame(admitted, await this.admit(arrival, await this.find(headers, arrival, now, true), now));
     return { ...admitted, headers, recheck };
   }
 
-  private async admit(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): Promise<Admitted> {
-    const { address } = place;
-    const keyOwner = await this.keyOwnerOf(headers, place, now, wasCounted);
-    const server = keyOwner
-      ? await this.directory.find(address, keyOwner)
-      : await this.directory.findUnambiguous(address);
+  private async admit(arrival: Arrival, { keyOwner, server }: Found, now: Date): Promise<Admitted> {
     // Whoever brings no key learns nothing about which servers there are.
     if (server === undefined) throw keyMissing();
-    const identity = this.identityOf(server, place);
-    const caller = await this.authentication.callerOf({ headers, keyOwner }, identity, now);
+    const identity = this.identityOf(server, arrival);
+    const caller = await this.authentication.callerOf({ headers: arrival.headers, keyOwner }, identity, now);
     return { server, identity, caller };
   }
 
@@ -83,6 +101,23 @@ export class McpEntry {
       get resource() {
         return resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port });
       },
+    };
+  }
+
+  /** Of the server that the request is for. Browsers ask whether they may without credentials, and read why they may not. */
+  private async allowedOriginsFor({ request, address, find }: Arrival): Promise<readonly string[]> {
+    if (request.headers.origin === undefined) return [];
+    const found = request.method === 'OPTIONS' ? undefined : await find().catch(undefinedIfRefused);
+    const server = found === undefined ? await this.directory.findUnambiguous(address) : found.server;
+    return server?.allowedOrigins ?? [];
+  }
+
+  private async find(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): Promise<Found> {
+    const keyOwner = await this.keyOwnerOf(headers, place, now, wasCounted);
+    const { address } = place;
+    return {
+      keyOwner,
+      server: keyOwner ? await this.directory.find(address, keyOwner) : await this.directory.findUnambiguous(address),
     };
   }
 
@@ -129,6 +164,12 @@ export function portOf(request: Request): number {
 function assertSame(before: Admitted, { server, caller }: Admitted): void {
   if (server.id === before.server.id && caller.sessionUser === before.caller.sessionUser) return;
   throw new GatewayError('not_found', { reason: 'another server or caller' });
+}
+
+/** The caller is told when the page has passed. */
+function undefinedIfRefused(error: unknown): undefined {
+  if (!(error instanceof GatewayError)) throw error;
+  return undefined;
 }
 
 function keyMissing(): GatewayError {

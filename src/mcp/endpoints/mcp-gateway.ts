@@ -2,6 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { describeDefect } from '../../common/errors/describe-defect.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { RequestAbortedError } from '../../common/http/read-body.js';
+import { isDatabaseUnavailable } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { McpCallLog } from '../calls/mcp-call-log.js';
@@ -10,6 +12,9 @@ import { addressOf, type McpEndpoint } from './mcp-address.js';
 import { type Entered, McpEntry } from './mcp-entry.js';
 import { McpPassage } from './mcp-passage.js';
 import type { Passage, PassageOutcome } from './mcp-passage.types.js';
+
+/** nginx's code for "client closed request". */
+const CLIENT_CLOSED_REQUEST = 499;
 
 /** The way of an MCP request, from the edge to the row in the log of calls. */
 @Injectable()
@@ -24,9 +29,9 @@ export class McpGateway {
   /** @throws GatewayError for what is refused before the server is called; the error filter answers it as JSON-RPC */
   async serve(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
     request.errorForm = (error) => rpcErrorBody(error);
-    const address = addressOf(request);
-    if (!(await this.entry.passEdge(request, response, address))) return;
-    const entered = await this.entry.enter(request, address, endpoint);
+    const arrival = this.entry.arrivalOf(request, addressOf(request), endpoint);
+    if (!(await this.entry.passEdge(arrival, response))) return;
+    const entered = await this.entry.enter(arrival);
     note(request, entered);
     const passage: Passage = { ...entered, request, response, endpoint };
     await this.passThrough(passage);
@@ -39,8 +44,7 @@ export class McpGateway {
       this.noteOutcome(passage, outcome);
       done(outcome);
     } catch (error) {
-      const refusal = error instanceof GatewayError ? error : undefined;
-      done({ status: refusal?.status ?? 500, error: refusal ?? new GatewayError('internal_error') });
+      done(endingOf(error));
       throw error;
     }
   }
@@ -54,6 +58,14 @@ export class McpGateway {
     if (error?.code !== 'internal_error') return;
     this.logger.error({ event: 'defect', trace_id: trace.traceId, error: describeDefect(error.cause) });
   }
+}
+
+/** Of a request that never reached its server. */
+function endingOf(thrown: unknown): Pick<PassageOutcome, 'status' | 'error'> {
+  if (thrown instanceof RequestAbortedError) return { status: CLIENT_CLOSED_REQUEST, error: undefined };
+  if (thrown instanceof GatewayError) return { status: thrown.status, error: thrown };
+  const error = new GatewayError(isDatabaseUnavailable(thrown) ? 'store_unavailable' : 'internal_error');
+  return { status: error.status, error };
 }
 
 /** Tells the log who called, and what. */

@@ -4,37 +4,35 @@ import { readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
 import { inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
 
+const TOOL_CALL = 'tools/call';
+
 /** The body of a POST: its bytes, and what was understood of it. */
 export interface McpMessage {
   readonly body: Buffer;
-  readonly inspected: InspectedBody | undefined;
+  readonly inspected: InspectedBody;
 }
 
 /**
- * Reads the body of a POST. Where nothing is decided by it, what it says is only noted, and what is not understood is the
- * server's to refuse.
- * @throws GatewayError `payload_too_large`; and where it decides (`isStrict`), `validation_failed` and `unsupported_media_type`
+ * Reads the body of a POST. What the server might understand differently is refused: it could call a tool that nobody sees,
+ * be it disabled or just not counted.
+ * @throws GatewayError `payload_too_large`, `validation_failed`, `unsupported_media_type`
+ * @throws RequestAbortedError when the client leaves first
  */
-export async function readMessage(
-  request: IncomingMessage,
-  limitBytes: number,
-  isStrict: boolean,
-): Promise<McpMessage> {
+export async function readMessage(request: IncomingMessage, limitBytes: number): Promise<McpMessage> {
   const { headers } = request;
   // The server would not learn of the encoding: it describes the message on its way to the gateway.
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new GatewayError('unsupported_media_type');
   }
   const body = await readBody(request, limitBytes);
-  if (!isStrict) return { body, inspected: understand(() => inspectBody(body, headers)) };
   const inspected = inspectBody(body, headers);
   checkMcpHeaders(headers, inspected);
   return { body, inspected };
 }
 
-/** Method of the first message. */
+/** Method of the first message; of a batch that calls tools, that of the calls. */
 export function rpcMethodOf(message: McpMessage | undefined): string | undefined {
-  return message?.inspected?.messages[0]?.method;
+  return toolOf(message) === undefined ? message?.inspected.messages[0]?.method : TOOL_CALL;
 }
 
 /** The tool that is called; of a batch, the first. */
@@ -44,15 +42,6 @@ export function toolOf(message: McpMessage | undefined): string | undefined {
 
 /** The tools that are called, as often as they are. */
 export function toolsOf(message: McpMessage | undefined): readonly string[] {
-  const messages = message?.inspected?.messages ?? [];
-  return messages.flatMap(({ method, subject }) => (method === 'tools/call' && subject !== undefined ? [subject] : []));
-}
-
-function understand(read: () => InspectedBody): InspectedBody | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
+  const messages = message?.inspected.messages ?? [];
+  return messages.flatMap(({ method, subject }) => (method === TOOL_CALL && subject !== undefined ? [subject] : []));
 }

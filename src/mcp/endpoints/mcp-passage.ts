@@ -54,7 +54,7 @@ export class McpPassage {
       renewHeaders: this.renewalOf(outgoing, headers),
       streamKey: `${server.id}\n${caller.sessionUser}`,
       body: passage.message?.body,
-      rpcId: passage.message?.inspected?.messages[0]?.id ?? null,
+      rpcId: passage.message?.inspected.messages[0]?.id ?? null,
       hooks: this.hooks.hooksFor(passage, owner),
     });
   }
@@ -102,11 +102,8 @@ export class McpPassage {
   private async read(passage: Passage): Promise<ToolDenial | undefined> {
     const { request, server, endpoint } = passage;
     if (request.method !== 'POST') return undefined;
-    const isStrict = server.disabledTools.size > 0;
-    passage.message = await readMessage(request, this.config.MAX_JSON_BODY_BYTES, isStrict);
-    const { inspected } = passage.message;
-    if (!isStrict || inspected === undefined) return undefined;
-    const denial = denyToolCalls(inspected, (tool) => !server.disabledTools.has(tool));
+    passage.message = await readMessage(request, this.config.MAX_JSON_BODY_BYTES);
+    const denial = denyToolCalls(passage.message.inspected, (tool) => !server.disabledTools.has(tool));
     // Its answer would have to come on the other stream.
     if (denial !== undefined && endpoint === 'messages')
       throw new GatewayError('permission_denied', { param: 'params.name' });
@@ -118,6 +115,7 @@ function answerDenial({ response, message }: Passage, { status, text }: ToolDeni
   sendJson(response, status, text);
   return {
     status,
+    wasSent: false,
     upstreamStatus: undefined,
     error: new GatewayError('permission_denied', { reason: 'disabled tool' }),
     requestBytes: message?.body.length ?? 0,

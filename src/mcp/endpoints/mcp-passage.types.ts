@@ -15,5 +15,5 @@ export interface Passage extends Entered {
 /** What happened to a request that reached its server, or was answered in its place. */
 export type PassageOutcome = Pick<
   McpOutcome,
-  'status' | 'upstreamStatus' | 'error' | 'requestBytes' | 'responseBytes' | 'firstByteMs'
+  'status' | 'upstreamStatus' | 'wasSent' | 'error' | 'requestBytes' | 'responseBytes' | 'firstByteMs'
 >;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { Clock } from '../../common/time/clock.js';
 import { OpenStreams, type Streaming } from './open-streams.js';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -18,7 +19,7 @@ beforeEach(() => {
   looks = [];
   ended = [];
   answer = async () => undefined;
-  streams = new OpenStreams({ now: () => new Date() });
+  streams = new OpenStreams(new Clock());
 });
 
 afterEach(() => {

@@ -35,6 +35,12 @@ describe('inspectBody', () => {
     expect(messages.map(({ kind }) => kind)).toEqual(['request', 'notification', 'response', 'response']);
   });
 
+  it('takes an error about a request whose id nobody could read', () => {
+    for (const error of [{ error: {} }, { id: null, error: {} }]) {
+      expect(inspected(error).messages).toMatchObject([{ kind: 'response', method: undefined }]);
+    }
+  });
+
   it.each([
     ['resources/read', { uri: 'file:///a' }, 'file:///a'],
     ['prompts/get', { name: 'p' }, 'p'],
@@ -73,6 +79,7 @@ describe('inspectBody', () => {
     ['a batch in a batch', '[[{"id":1,"method":"ping"}]]', -32600],
     ['a method that is no string', '{"id":1,"method":["tools/call"]}', -32600],
     ['an id that is none', '{"id":{},"method":"ping"}', -32600],
+    ['a result of no request', '{"result":{}}', -32600],
     ['neither method nor result', '{"id":1}', -32600],
     ['a tool call without a tool', '{"id":1,"method":"tools/call","params":{}}', -32600],
     ['a tool call with a list of names', '{"id":1,"method":"tools/call","params":{"name":["a"]}}', -32600],

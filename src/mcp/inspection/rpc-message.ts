@@ -8,7 +8,7 @@ export interface RpcMessage {
   readonly kind: RpcMessageKind;
   /** Undefined for a response. */
   readonly method: string | undefined;
-  /** Undefined for a notification. */
+  /** Undefined for a notification, and for an error about a request whose id could not be read (MCP 2025-11-25). */
   readonly id: RpcId | undefined;
   /** What a request is for: the name of a tool or a prompt, the URI of a resource. */
   readonly subject: string | undefined;
@@ -28,7 +28,8 @@ export function readRpcMessage(value: unknown): RpcMessage {
   const { method } = value;
   if (method === undefined) {
     if (!('result' in value) && !('error' in value)) throw invalid('A JSON-RPC message needs a method.', 'method');
-    return { kind: 'response', method: undefined, id: idOf(value), subject: undefined };
+    const id = 'error' in value && !('id' in value) ? undefined : idOf(value);
+    return { kind: 'response', method: undefined, id, subject: undefined };
   }
   if (typeof method !== 'string') throw invalid('The method must be a string.', 'method');
   const subject = subjectOf(method, value);

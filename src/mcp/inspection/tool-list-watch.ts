@@ -82,7 +82,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
   }
 
   private mayLook(serverId: string): boolean {
-    const now = this.clock.now().getTime();
+    const now = this.clock.monotonic();
     const known = this.looks.get(serverId);
     const looks = known !== undefined && now < known.until ? known : { count: 0, until: now + PERIOD_MS };
     looks.count += 1;
@@ -109,13 +109,13 @@ export class ToolListWatch implements BeforeApplicationShutdown {
   }
 
   private isKnown(hash: string): boolean {
-    return (this.known.get(hash) ?? 0) > this.clock.now().getTime();
+    return (this.known.get(hash) ?? 0) > this.clock.monotonic();
   }
 
   private async note({ server, tools, hashes }: News): Promise<void> {
     try {
       await this.tools.note(server, [...tools.values()]);
-      const until = this.clock.now().getTime() + KNOWN_MS;
+      const until = this.clock.monotonic() + KNOWN_MS;
       for (const hash of hashes) this.known.set(hash, until);
     } catch (error) {
       const name = error instanceof Error ? error.name : typeof error;

@@ -14,6 +14,8 @@ const CLIENT_PROBE_MS = 30_000;
 
 /** What an exchange has seen of the upstream's answer. */
 export interface SeenAnswer {
+  /** Whether the request went on its way: from then on the server may have acted on it. */
+  wasSent: boolean;
   status: number | undefined;
   headAt: number | undefined;
   bytes: number;
@@ -24,7 +26,7 @@ export interface SeenAnswer {
  * `done` is called once: without an error when the client has the whole answer.
  */
 export class McpExchange implements Dispatcher.DispatchHandler {
-  readonly seen: SeenAnswer = { status: undefined, headAt: undefined, bytes: 0 };
+  readonly seen: SeenAnswer = { wasSent: false, status: undefined, headAt: undefined, bytes: 0 };
   #settled = false;
   #stage: ExchangeStage = 'unsent';
   #received = false;
@@ -86,6 +88,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     if (this.#settled) throw new Error('the exchange ended while it waited for a connection');
     this.#controller = controller;
     this.#stage = 'sent';
+    this.seen.wasSent = true;
     this.options.connection?.begin(controller);
   }
 

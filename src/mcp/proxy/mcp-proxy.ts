@@ -169,6 +169,7 @@ class Run {
     const { seen } = this;
     return {
       status: hasLeft ? CLIENT_CLOSED_REQUEST : response.statusCode,
+      wasSent: seen?.wasSent ?? false,
       upstreamStatus: seen?.status,
       failure: hasLeft ? 'caller_gone' : thrown instanceof UpstreamFailure ? thrown.kind : undefined,
       error: hasLeft || thrown === undefined ? undefined : toMcpFailure(thrown),

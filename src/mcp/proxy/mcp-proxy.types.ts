@@ -72,6 +72,8 @@ export interface BodyFilter {
 export interface McpOutcome {
   /** As answered to the client; 499 when it left before the whole answer. */
   readonly status: number;
+  /** Whether the request went on its way to the upstream, whatever came of it. */
+  readonly wasSent: boolean;
   readonly upstreamStatus: number | undefined;
   /** Undefined when the whole answer of the upstream went to the client. */
   readonly failure: UpstreamFailureKind | undefined;

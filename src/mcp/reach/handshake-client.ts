@@ -2,13 +2,22 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { MAX_TOOLS, type SeenTool } from '../servers/mcp-server.tools.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import { endSession } from './end-session.js';
 import { probeFailure } from './probe-failure.js';
 import { type Approach, MAX_PAGES, type ReachedServer } from './reached-server.js';
 
+/**
+ * The client would compile the schema of every tool's output, for results that it never gets here: a hostile one keeps the
+ * process busy, and one that does not compile hides all tools.
+ */
+const UNREAD_SCHEMAS: jsonSchemaValidator = {
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'schemas are not read' }),
+};
 /** The client has a time of its own for each request; the approach has one for all of them. */
 const REQUEST_TIMEOUT_MS = 20_000;
 
@@ -16,14 +25,12 @@ const REQUEST_TIMEOUT_MS = 20_000;
 export async function askByHandshake(server: UsableMcpServer, approach: Approach): Promise<ReachedServer> {
   const { deadline } = approach;
   const transport = transportFor(server, approach);
-  const client = new Client({ name: 'tollgate', version: '0.1.0' });
+  const client = new Client({ name: 'tollgate', version: '0.1.0' }, { jsonSchemaValidator: UNREAD_SCHEMAS });
   try {
     await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS, signal: deadline });
     const tools = await listTools(client, deadline);
     const { name, version } = client.getServerVersion() ?? {};
-    const protocolVersion = transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
-    // A server must not collect the sessions of tests.
-    if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession().catch(() => undefined);
+    const protocolVersion = protocolVersionOf(transport);
     return {
       era: 'legacy',
       protocol_version: protocolVersion ?? null,
@@ -38,7 +45,13 @@ export async function askByHandshake(server: UsableMcpServer, approach: Approach
     });
   } finally {
     await client.close().catch(() => undefined);
+    const sessionId = transport instanceof StreamableHTTPClientTransport ? transport.sessionId : undefined;
+    if (sessionId !== undefined) await endSession(server.url, approach, sessionId, protocolVersionOf(transport));
   }
+}
+
+function protocolVersionOf(transport: ReturnType<typeof transportFor>): string | undefined {
+  return transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
 }
 
 function transportFor(

@@ -13,9 +13,16 @@ export function probeFailure(error: unknown): ErrorCode {
     return error.code === RpcErrorCode.RequestTimeout ? 'provider_timeout' : 'provider_rejected';
   if (isTimeout(error)) return 'provider_timeout';
   if (error instanceof StreamableHTTPError) return codeOfStatus(error.code);
-  if (error instanceof SyntaxError || (error instanceof Error && error.name === 'ZodError'))
-    return 'provider_invalid_response';
+  if (error instanceof SyntaxError || isZodError(error)) return 'provider_invalid_response';
   return 'provider_failed';
+}
+
+/** Of its two editions. */
+const ZOD_ERRORS: readonly unknown[] = ['ZodError', '$ZodError'];
+
+/** Zod's errors need not be of the class of all others. */
+function isZodError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'name' in error && ZOD_ERRORS.includes(error.name);
 }
 
 function isTimeout(error: unknown): boolean {

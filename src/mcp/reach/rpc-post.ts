@@ -14,6 +14,8 @@ export interface RpcRequest {
   readonly params: JsonObject;
   /** Those of the protocol. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Told of a session that the server has begun, before its answer is read. */
+  readonly onSession?: (sessionId: string) => void;
 }
 
 export interface RpcAnswer {
@@ -22,7 +24,6 @@ export interface RpcAnswer {
   readonly mediaType: string;
   /** The JSON-RPC response; undefined when there is none in it. */
   readonly message: JsonObject | undefined;
-  readonly sessionId: string | undefined;
 }
 
 /**
@@ -44,9 +45,11 @@ export async function postRpc(url: URL, approach: Approach, request: RpcRequest)
       body: JSON.stringify({ jsonrpc: '2.0', id: RPC_ID, method, params }),
       signal,
     });
+    const sessionId = answer.headers.get('mcp-session-id');
+    if (sessionId !== null) request.onSession?.(sessionId);
     const mediaType = mediaTypeOf(answer.headers.get('content-type') ?? undefined);
     const message = mediaType === 'text/event-stream' ? await fromEvents(answer) : await fromText(answer);
-    return { status: answer.status, mediaType, message, sessionId: answer.headers.get('mcp-session-id') ?? undefined };
+    return { status: answer.status, mediaType, message };
   } catch (cause) {
     if (cause instanceof UpstreamFailure && cause.kind === 'too_large')
       throw new GatewayError('provider_invalid_response', { cause });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type EntityManager, type FindOperator, IsNull } from 'typeorm';
+import { type EntityManager, type FindOperator, IsNull, Not } from 'typeorm';
 import { refWhere } from '../../access/tenant-where.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
@@ -15,7 +15,7 @@ import type { UsableMcpServer } from './usable-mcp-server.js';
 const CACHE_MS = 5_000;
 const UNKNOWN_CACHE_MS = 1_000;
 const MAX_ENTRIES = 10_000;
-/** An address that two servers answer to is already one too many. */
+/** Shared ones come first; of the others, two are already one too many. */
 const ENOUGH_CANDIDATES = 3;
 
 /** The parts of an MCP address: `/{workspace}/{server}/mcp`, the workspace by slug or id, or `/{server}/mcp`. */
@@ -36,7 +36,13 @@ interface Lookup {
   readonly tenant: Tenant | undefined;
 }
 
-type Entries = LRUCache<string, { readonly found: readonly UsableMcpServer[] }, Lookup>;
+/** What an address means: one server, none, or several of which none is meant more than the others. */
+interface Meaning {
+  readonly server: UsableMcpServer | undefined;
+  readonly isAmbiguous: boolean;
+}
+
+type Entries = LRUCache<string, Meaning, Lookup>;
 
 /** Finds the server that an address means. Opened definitions stay in memory for a few seconds. */
 @Injectable()
@@ -53,25 +59,22 @@ export class McpServerDirectory {
   }
 
   /**
-   * The server as a caller of the tenant sees it: of its own workspace first, then of the whole organisation.
+   * The server as a caller of the tenant sees it: with a workspace, its own or the address's, the one of the workspace
+   * before that of the whole organisation; without one, that of the organisation before the only one of a workspace.
    * @throws GatewayError `not_found`, or `conflict` when servers of several workspaces have the name
    */
   async find(address: ServerAddress, tenant: Tenant): Promise<UsableMcpServer> {
-    const found = await this.lookUp(address, tenant);
-    const shared = found.find((server) => server.workspaceId === null);
-    const own = found.filter((server) => server.workspaceId !== null);
-    const [only = shared, another] = own;
-    if (only === undefined) throw new GatewayError('not_found', { message: 'There is no such MCP server.' });
-    if (another === undefined) return only;
+    const { server, isAmbiguous } = await this.lookUp(address, tenant);
+    if (server !== undefined) return server;
+    if (!isAmbiguous) throw new GatewayError('not_found', { message: 'There is no such MCP server.' });
     throw new GatewayError('conflict', {
       message: 'Several workspaces have an MCP server of this name; put the workspace before it in the address.',
     });
   }
 
-  /** The server before the caller is known: only when no other, of whatever tenant, has the same address. */
+  /** The server before the caller is known, by the same rule: only when no other organisation has the same address. */
   async findUnambiguous(address: ServerAddress): Promise<UsableMcpServer | undefined> {
-    const [only, another] = await this.lookUp(address, undefined);
-    return another === undefined ? only : undefined;
+    return (await this.lookUp(address, undefined)).server;
   }
 
   /** After a change on this replica: it is felt at once here, and within the cache's time elsewhere. */
@@ -80,11 +83,10 @@ export class McpServerDirectory {
     this.entries = this.emptyCache();
   }
 
-  private async lookUp(address: ServerAddress, tenant: Tenant | undefined): Promise<readonly UsableMcpServer[]> {
-    if (!SLUG_PATTERN.test(address.server)) return [];
+  private async lookUp(address: ServerAddress, tenant: Tenant | undefined): Promise<Meaning> {
+    if (!SLUG_PATTERN.test(address.server)) return NOTHING;
     const key = JSON.stringify([tenant?.organisationId, tenant?.workspaceId, address.workspace, address.server]);
-    const entry = await this.entries.fetch(key, { context: { address, tenant } });
-    return entry?.found ?? [];
+    return (await this.entries.fetch(key, { context: { address, tenant } })) ?? NOTHING;
   }
 
   private emptyCache(): Entries {
@@ -92,27 +94,64 @@ export class McpServerDirectory {
       max: MAX_ENTRIES,
       ttl: CACHE_MS,
       fetchMethod: async (_key, _stale, { context, options }) => {
-        const found = await this.load(context);
-        if (found.length === 0) options.ttl = UNKNOWN_CACHE_MS;
-        return { found };
+        const meaning = await this.load(context);
+        if (meaning === NOTHING) options.ttl = UNKNOWN_CACHE_MS;
+        return meaning;
       },
     });
   }
 
-  private async load({ address, tenant }: Lookup): Promise<readonly UsableMcpServer[]> {
+  private async load({ address, tenant }: Lookup): Promise<Meaning> {
     const { manager } = this.store;
-    const where = await placesOf(manager, address, tenant);
-    if (where.length === 0) return [];
-    const rows = await manager.find(McpServer, {
-      select: WITH_SECRETS,
-      where: where.map((place) => ({ ...place, slug: address.server, enabled: true })),
-      order: { createdAt: 'ASC', id: 'ASC' },
-      take: ENOUGH_CANDIDATES,
-    });
-    return Promise.all(
-      rows.map(async (row) => this.definitions.openForUse(row, await this.tools.disabledNames(row.id))),
-    );
+    const rows = await candidatesFor(manager, address, tenant);
+    const [first] = rows;
+    if (first === undefined) return NOTHING;
+    if (tenant === undefined && (await isElsewhere(manager, address, first, rows))) return AMBIGUOUS;
+    const hasWorkspace = address.workspace !== undefined || (tenant?.workspaceId ?? null) !== null;
+    const [row, another] = preferred(rows, hasWorkspace);
+    if (row === undefined || another !== undefined) return AMBIGUOUS;
+    // Only what is meant is opened: a secret that does not open must not stand in the way of other servers.
+    const server = await this.definitions.openForUse(row, await this.tools.disabledNames(row.id));
+    return { server, isAmbiguous: false };
   }
+}
+
+const NOTHING: Meaning = { server: undefined, isAmbiguous: false };
+const AMBIGUOUS: Meaning = { server: undefined, isAmbiguous: true };
+
+function preferred(rows: readonly McpServer[], hasWorkspace: boolean): readonly McpServer[] {
+  const shared = rows.filter(({ workspaceId }) => workspaceId === null);
+  const own = rows.filter(({ workspaceId }) => workspaceId !== null);
+  const [first, second] = hasWorkspace ? [own, shared] : [shared, own];
+  return first.length > 0 ? first : second;
+}
+
+async function candidatesFor(
+  manager: EntityManager,
+  address: ServerAddress,
+  tenant: Tenant | undefined,
+): Promise<readonly McpServer[]> {
+  const where = await placesOf(manager, address, tenant);
+  if (where.length === 0) return [];
+  return manager.find(McpServer, {
+    select: WITH_SECRETS,
+    where: where.map((place) => ({ ...place, slug: address.server, enabled: true })),
+    order: { workspaceId: { direction: 'ASC', nulls: 'FIRST' } },
+    take: ENOUGH_CANDIDATES,
+  });
+}
+
+/** Whether another organisation answers to the address as well. */
+async function isElsewhere(
+  manager: EntityManager,
+  { workspace, server: slug }: ServerAddress,
+  { organisationId }: McpServer,
+  candidates: readonly McpServer[],
+): Promise<boolean> {
+  if (candidates.some((row) => row.organisationId !== organisationId)) return true;
+  // With a workspace, each organisation has two at most, and they are all among the candidates.
+  if (workspace !== undefined || candidates.length < ENOUGH_CANDIDATES) return false;
+  return manager.exists(McpServer, { where: { slug, enabled: true, organisationId: Not(organisationId) } });
 }
 
 interface Place {

@@ -95,15 +95,17 @@ function changedHeaders(
 ): OpenSettings['headers'] {
   if (dto.auth_type === 'none' && dto.headers === undefined) return {};
   const update = Object.entries(dto.headers ?? {}).filter(([name, value]) => !isMaskOf(value, secretOf(stored, name)));
-  const replaced = new Set(update.map(([name]) => name.toLowerCase()));
-  const kept = Object.entries(stored).filter(([name]) => !replaced.has(name.toLowerCase()));
+  const replaced = new Set(update.map(([name]) => foldName(name)));
+  const kept = Object.entries(stored).filter(([name]) => !replaced.has(foldName(name)));
   const [first] = kept;
   if (isElsewhere && first !== undefined) throw mustComeAgain(`headers.${first[0]}`, 'url');
   return Object.fromEntries([...kept, ...update.filter(([, value]) => value !== null)]);
 }
 
+/** By every spelling that a server takes for the same header: clients write names in a case of their own. */
 function secretOf(headers: OpenSettings['headers'], name: string): string | undefined {
-  const value = headers[name];
+  const stored = Object.keys(headers).find((other) => foldName(other) === foldName(name));
+  const value = stored === undefined ? undefined : headers[stored];
   return typeof value === 'string' ? value : undefined;
 }
 

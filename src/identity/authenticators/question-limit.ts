@@ -1,0 +1,60 @@
+import { unavailable } from './jwks-client.js';
+
+export interface QuestionLimits {
+  /** Questions to one endpoint at a time. */
+  readonly running: number;
+  /** How many more may wait for their turn. */
+  readonly waiting: number;
+  /** For how long. */
+  readonly patienceMs: number;
+}
+
+interface Lane {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** Keeps a flood of tokens that nobody knows from becoming a flood of questions to the provider. */
+export class QuestionLimit {
+  private readonly lanes = new Map<string, Lane>();
+
+  constructor(private readonly limits: QuestionLimits) {}
+
+  /** @throws GatewayError `identity_provider_unavailable` when its turn does not come in time */
+  async ask<Answer>(endpoint: string, question: () => Promise<Answer>): Promise<Answer> {
+    const lane = this.lanes.get(endpoint) ?? { running: 0, waiting: new Set() };
+    this.lanes.set(endpoint, lane);
+    if (lane.running >= this.limits.running) await this.turnIn(lane);
+    else lane.running += 1;
+    try {
+      return await question();
+    } finally {
+      this.leave(endpoint, lane);
+    }
+  }
+
+  private turnIn({ waiting }: Lane): Promise<void> {
+    const tooMany = (): Error => unavailable('too many questions to the introspection endpoint');
+    if (waiting.size >= this.limits.waiting) throw tooMany();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.delete(go);
+        reject(tooMany());
+      }, this.limits.patienceMs);
+      const go = (): void => {
+        clearTimeout(timer);
+        waiting.delete(go);
+        resolve();
+      };
+      waiting.add(go);
+    });
+  }
+
+  /** The place goes to whoever has waited longest. */
+  private leave(endpoint: string, lane: Lane): void {
+    const [next] = lane.waiting;
+    if (next !== undefined) return next();
+    lane.running -= 1;
+    if (lane.running === 0) this.lanes.delete(endpoint);
+  }
+}

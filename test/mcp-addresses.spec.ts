@@ -1,0 +1,156 @@
+// Which server an address means, and to whom.
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { GatewayClient } from './support/gateway-client.js';
+import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { type Answer, jsonOf, send } from './support/send.js';
+import { addTenant, type Tenant } from './support/tenants.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+
+const KEY = { 'x-gateway-api-key': ADMIN_KEY };
+const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+const SHARED_PAGE = 'https://shared.example.com';
+const OWN_PAGE = 'https://own.example.com';
+const PREFLIGHT = { 'access-control-request-method': 'POST' };
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let raw: RawMcpServer;
+let workspaceId: string;
+let inWorkspace: Readonly<Record<string, string>>;
+let slug: string;
+
+beforeAll(async () => {
+  [gateway, raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
+  admin = new GatewayClient(gateway.url);
+  workspaceId = await admin.createWorkspace(`W ${randomUUID()}`);
+  const { key } = await admin.createKey({ scopes: ['mcp.invoke'], level: 'workspace', workspace_id: workspaceId });
+  inWorkspace = { 'x-gateway-api-key': key };
+});
+
+afterEach(() => {
+  raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
+  raw.forget();
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await raw.close();
+});
+
+/** Its provider has a name that challenges and metadata show. */
+function definition(name: string, page: string): object {
+  const provider = `https://${name}.example.com`;
+  return {
+    name,
+    slug,
+    url: raw.url(`/${name}`).href,
+    allowed_origins: [page],
+    jwt_validation: { jwksUri: `${provider}/keys`, issuer: provider },
+  };
+}
+
+/** A server of the whole organisation, and one of its name in a workspace. */
+async function registerBoth(): Promise<void> {
+  slug = `s-${randomUUID()}`;
+  await admin.create('/v1/mcp-servers', definition('shared', SHARED_PAGE));
+  await admin.create('/v1/mcp-servers', { ...definition('own', OWN_PAGE), workspace_id: workspaceId });
+}
+
+function post(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  const all = { 'content-type': 'application/json', ...headers };
+  return send(`${gateway.url}${path}/mcp`, { headers: all, body: PING });
+}
+
+function preflight(path: string, origin: string): Promise<Answer> {
+  return send(`${gateway.url}${path}/mcp`, { method: 'OPTIONS', headers: { origin, ...PREFLIGHT } });
+}
+
+/** Where the metadata of an address send users to log in. */
+async function providerOf(path: string): Promise<unknown> {
+  const answer = await send(`${gateway.url}/.well-known/oauth-protected-resource${path}/mcp`, { method: 'GET' });
+  return answer.status === 200 ? jsonOf(answer)['authorization_servers'] : answer.status;
+}
+
+describe('a name that the organisation and a workspace have', () => {
+  it('means the one of the workspace to its keys, the shared one to those of the organisation', async () => {
+    await registerBoth();
+    expect((await post(`/${slug}`, inWorkspace)).status).toBe(200);
+    expect((await post(`/${slug}`, KEY)).status).toBe(200);
+    expect((await post(`/${workspaceId}/${slug}`, KEY)).status).toBe(200);
+    expect(raw.received.map(({ path }) => path)).toEqual(['/own', '/shared', '/own']);
+  });
+
+  it('sends callers without a key to the provider of the same server', async () => {
+    await registerBoth();
+    for (const [path, name] of [
+      [`/${slug}`, 'shared'],
+      [`/${workspaceId}/${slug}`, 'own'],
+    ] as const) {
+      expect(await providerOf(path)).toEqual([`https://${name}.example.com`]);
+      const { status, headers } = await post(path, {});
+      expect([status, headers['www-authenticate']]).toEqual([401, expect.stringContaining('resource_metadata=')]);
+    }
+  });
+
+  it('is known to pages of the server that is meant', async () => {
+    await registerBoth();
+    expect((await preflight(`/${slug}`, SHARED_PAGE)).status).toBe(204);
+    expect((await preflight(`/${slug}`, OWN_PAGE)).status).toBe(403);
+    expect((await preflight(`/${workspaceId}/${slug}`, OWN_PAGE)).status).toBe(204);
+    expect((await preflight(`/${workspaceId}/${slug}`, SHARED_PAGE)).status).toBe(403);
+    // The key says that the server of the workspace is meant, whose page that is not.
+    expect((await post(`/${slug}`, { ...inWorkspace, origin: SHARED_PAGE })).status).toBe(403);
+    expect(raw.received).toEqual([]);
+    const allowed = await post(`/${slug}`, { ...inWorkspace, origin: OWN_PAGE });
+    expect([allowed.status, allowed.headers['access-control-allow-origin']]).toEqual([200, OWN_PAGE]);
+    const badKey = await post(`/${slug}`, { 'x-gateway-api-key': 'nobody', origin: SHARED_PAGE });
+    expect([badKey.status, badKey.headers['access-control-allow-origin']]).toEqual([401, SHARED_PAGE]);
+  });
+
+  it('means the shared one however many workspaces have it', async () => {
+    await registerBoth();
+    for (let each = 0; each < 3; each += 1) {
+      const workspace_id = await admin.createWorkspace(`V ${randomUUID()}`);
+      await admin.create('/v1/mcp-servers', { ...definition('other', OWN_PAGE), workspace_id });
+    }
+    expect((await post(`/${slug}`, KEY)).status).toBe(200);
+    expect(raw.received.map(({ path }) => path)).toEqual(['/shared']);
+    expect(await providerOf(`/${slug}`)).toEqual(['https://shared.example.com']);
+  });
+});
+
+describe('a name that two organisations have', () => {
+  const registerAt = async ({ client }: Tenant): Promise<void> => {
+    await client.create('/v1/mcp-servers', definition('foreign', OWN_PAGE));
+  };
+
+  it('means nothing without a key, whatever else has it', async () => {
+    const other = await addTenant(gateway, `addresses-${randomUUID()}`);
+    await registerBoth();
+    for (let each = 0; each < 3; each += 1) {
+      const workspace_id = await admin.createWorkspace(`V ${randomUUID()}`);
+      await admin.create('/v1/mcp-servers', { ...definition('other', OWN_PAGE), workspace_id });
+    }
+    await registerAt(other);
+    expect(await providerOf(`/${slug}`)).toBe(404);
+    expect((await preflight(`/${slug}`, SHARED_PAGE)).status).toBe(403);
+    expect((await post(`/${slug}`, {})).headers['www-authenticate']).not.toContain('resource_metadata');
+    // The workspace says which organisation is meant.
+    expect(await providerOf(`/${workspaceId}/${slug}`)).toEqual(['https://own.example.com']);
+    expect((await post(`/${slug}`, KEY)).status).toBe(200);
+    expect(raw.received.map(({ path }) => path)).toEqual(['/shared']);
+  });
+
+  it('is the same server to a caller, although one of the other cannot be opened', async () => {
+    const other = await addTenant(gateway, `addresses-${randomUUID()}`);
+    await registerBoth();
+    await registerAt(other);
+    await gateway.dataSource.query(
+      `UPDATE "mcp_servers" SET "sealed_secrets" = 'damaged' WHERE "slug" = $1 AND "organisation_id" = $2`,
+      [slug, other.organisationId],
+    );
+    expect((await post(`/${slug}`, KEY)).status).toBe(200);
+    expect((await post(`/${slug}`, {})).status).toBe(401);
+  });
+});

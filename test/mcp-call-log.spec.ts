@@ -1,0 +1,194 @@
+// What is written down of requests to MCP servers: nothing reaches a server unseen.
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
+import { type McpCallRecord, McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { eventually } from './support/eventually.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { send } from './support/send.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } };
+const PING = { jsonrpc: '2.0', id: 9, method: 'ping' };
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let raw: RawMcpServer;
+
+beforeAll(async () => {
+  [gateway, raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
+  admin = new GatewayClient(gateway.url);
+});
+
+afterEach(() => {
+  raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
+  raw.forget();
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await raw.close();
+});
+
+async function register(): Promise<string> {
+  const slug = `s-${randomUUID()}`;
+  await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
+  return slug;
+}
+
+async function post(slug: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers };
+  return (await send(`${gateway.url}/${slug}/mcp`, { headers: all, body })).status;
+}
+
+/** The bytes of a request. */
+function requestOf(slug: string, body: string): string {
+  const head = [
+    `POST /${slug}/mcp HTTP/1.1`,
+    `host: ${new URL(gateway.url).host}`,
+    `x-gateway-api-key: ${ADMIN_KEY}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+async function rowsOf(slug: string): Promise<readonly McpCall[]> {
+  await gateway.app.get(McpCallRecorder, { strict: false }).flush();
+  return gateway.dataSource.getRepository(McpCall).find({ where: { serverSlug: slug }, order: { createdAt: 'ASC' } });
+}
+
+/** How often each tool was called, when `total` calls are known. */
+async function callsByTool(slug: string, total: number): Promise<Readonly<Record<string, unknown>>> {
+  const read = (): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    admin.list(`/v1/usage?group_by=mcp_server,mcp_tool&bucket=none&mcp_server=${slug}`);
+  const sum = (rows: readonly Readonly<Record<string, unknown>>[]): number =>
+    rows.reduce((calls, row) => calls + Number(row['calls']), 0);
+  await eventually(async () => sum(await read()) >= total);
+  return Object.fromEntries((await read()).map((row) => [String(Object(row['group']).mcp_tool), row['calls']]));
+}
+
+describe('a message that cannot be counted', () => {
+  it.each<readonly [string, string, string, number]>([
+    [
+      'names two methods',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"search"}}',
+      'application/json',
+      400,
+    ],
+    [
+      'names its method in another spelling as well',
+      '{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"search"}}',
+      'application/json',
+      400,
+    ],
+    [
+      'is JSON for lenient readers only',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"x":NaN}}}',
+      'application/json',
+      400,
+    ],
+    ['is of another charset', JSON.stringify(CALL), 'application/json; charset=latin1', 415],
+    ['is one of too many in a batch', JSON.stringify(Array(101).fill(CALL)), 'application/json', 400],
+  ])('is refused before the server when it %s, and leaves a row', async (_what, body, type, status) => {
+    const slug = await register();
+    expect(await post(slug, body, { 'content-type': type })).toBe(status);
+    expect(raw.received).toEqual([]);
+    expect(await rowsOf(slug)).toMatchObject([{ status, tool: null }]);
+  });
+
+  it('is refused when a header names another tool than the body', async () => {
+    const slug = await register();
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' };
+    expect(await post(slug, JSON.stringify(CALL), { ...headers, 'mcp-name': 'other' })).toBe(400);
+    expect(raw.received).toEqual([]);
+    expect(await post(slug, JSON.stringify(CALL), { ...headers, 'mcp-name': 'search' })).toBe(200);
+  });
+});
+
+describe('a call of a tool', () => {
+  it('shows as one wherever it stands in a batch', async () => {
+    const slug = await register();
+    expect(await post(slug, JSON.stringify([PING, CALL, CALL]))).toBe(200);
+    expect(await rowsOf(slug)).toMatchObject([{ status: 200, rpcMethod: 'tools/call', tool: 'search' }]);
+    expect(await callsByTool(slug, 2)).toEqual({ search: 2 });
+  });
+
+  it('counts in a batch of as many as there may be', async () => {
+    const slug = await register();
+    expect(await post(slug, JSON.stringify(Array(100).fill(CALL)))).toBe(200);
+    expect(await callsByTool(slug, 100)).toEqual({ search: 100 });
+  });
+
+  it('counts under a name that no column can hold', async () => {
+    const slug = await register();
+    expect(await post(slug, JSON.stringify({ ...CALL, params: { name: 'a\u0000b\ud800' } }))).toBe(200);
+    expect(await callsByTool(slug, 1)).toEqual({ 'a\uFFFDb\uFFFD': 1 });
+  });
+
+  it('counts when the client leaves before the answer', async () => {
+    const slug = await register();
+    raw.answerWith(() => undefined);
+    const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    client.write(requestOf(slug, JSON.stringify(CALL)));
+    await eventually(() => raw.received.length === 1);
+    client.destroy();
+    await eventually(async () => (await rowsOf(slug)).length === 1);
+    expect(await rowsOf(slug)).toMatchObject([{ status: 499, errorCode: null, tool: 'search' }]);
+    expect(await callsByTool(slug, 1)).toEqual({ search: 1 });
+  });
+});
+
+describe('a client that leaves', () => {
+  it('in the middle of its request is written down as one that left', async () => {
+    const slug = await register();
+    const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    client.end(requestOf(slug, JSON.stringify(CALL)).slice(0, -1));
+    await eventually(async () => (await rowsOf(slug)).length === 1);
+    expect(await rowsOf(slug)).toMatchObject([{ status: 499, errorCode: null }]);
+    expect(raw.received).toEqual([]);
+  });
+});
+
+describe('a row that the database refuses', () => {
+  const recorded = async (slugs: readonly string[]): Promise<readonly McpCall[]> =>
+    (await Promise.all(slugs.map(rowsOf))).flat();
+
+  it('costs none of the others, and is not tried for ever', async () => {
+    const slug = await register();
+    await post(slug, JSON.stringify(CALL));
+    const [row] = await rowsOf(slug);
+    const recorder = gateway.app.get(McpCallRecorder, { strict: false });
+    const slugs = Array.from({ length: 7 }, () => `s-${randomUUID()}`);
+    for (const [index, serverSlug] of slugs.entries()) {
+      recorder.record({
+        ...recordOf(row),
+        serverSlug,
+        organisationId: index === 3 ? 'no uuid' : recordOf(row).organisationId,
+      });
+    }
+    const found = await recorded(slugs);
+    expect(found.map(({ serverSlug }) => serverSlug)).toEqual(slugs.filter((_slug, index) => index !== 3));
+    recorder.record({ ...recordOf(row), serverSlug: `${slug}-next` });
+    expect(await rowsOf(`${slug}-next`)).toHaveLength(1);
+  });
+
+  it('is made to fit when a stream was open for longer than a column can tell', async () => {
+    const slug = await register();
+    await post(slug, JSON.stringify(CALL));
+    const [row] = await rowsOf(slug);
+    const serverSlug = `s-${randomUUID()}`;
+    gateway.app
+      .get(McpCallRecorder, { strict: false })
+      .record({ ...recordOf(row), serverSlug, totalMs: 30 * 24 * 3_600_000, firstByteMs: 2 ** 31 });
+    expect(await rowsOf(serverSlug)).toMatchObject([{ totalMs: 2_147_483_647, firstByteMs: 2_147_483_647 }]);
+  });
+});
+
+function recordOf(row: McpCall | undefined): McpCallRecord {
+  if (row === undefined) throw new Error('there is no row');
+  const { id: _id, createdAt: _createdAt, ...record } = row;
+  return record;
+}

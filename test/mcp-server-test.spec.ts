@@ -1,0 +1,133 @@
+// What a hostile or broken server can do to the one who tests it: little.
+import { randomUUID } from 'node:crypto';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { isObject, type JsonObject } from '../src/common/json/read.js';
+import { eventually } from './support/eventually.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { jsonOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+
+const SESSION = 'session-1';
+
+let gateway: TestApp;
+let admin: GatewayClient;
+let raw: RawMcpServer;
+
+beforeAll(async () => {
+  [gateway, raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
+  admin = new GatewayClient(gateway.url);
+});
+
+afterEach(() => raw.forget());
+
+afterAll(async () => {
+  await gateway.close();
+  await raw.close();
+});
+
+async function tested(): Promise<{ readonly path: string; readonly result: JsonObject }> {
+  const slug = `s-${randomUUID()}`;
+  await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
+  const path = `/v1/mcp-servers/${slug}`;
+  const answer = await admin.post(`${path}/test`);
+  expect(answer.status).toBe(200);
+  return { path, result: jsonOf(answer) };
+}
+
+function result(id: unknown, value: object, headers: Readonly<Record<string, string>> = {}): RequestListener {
+  return json({ jsonrpc: '2.0', id, result: value }, 200, headers);
+}
+
+/** A server that begins with a handshake, and lists its tools as told. */
+function withHandshake(list: (id: unknown) => RequestListener): RequestListener {
+  return (request, response: ServerResponse) => {
+    const text = raw.received.at(-1)?.body.toString('utf8') ?? '';
+    const message: unknown = text === '' ? {} : JSON.parse(text);
+    const { id, method } = isObject(message) ? message : {};
+    const serverInfo = { name: 'broken', version: '1' };
+    const hello = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+    const answer =
+      method === 'initialize'
+        ? result(id, hello, { 'mcp-session-id': SESSION })
+        : method === 'tools/list'
+          ? list(id)
+          : plain(request.method === 'DELETE' ? 200 : method === 'notifications/initialized' ? 202 : 400);
+    answer(request, response);
+  };
+}
+
+/** A server without a handshake. */
+function stateless(tools: readonly object[]): RequestListener {
+  return (request, response) => {
+    const { id, method } = JSON.parse(raw.received.at(-1)?.body.toString('utf8') ?? '');
+    const answer =
+      method === 'server/discover'
+        ? result(id, { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
+        : method === 'tools/list'
+          ? result(id, { tools })
+          : plain(400);
+    answer(request, response);
+  };
+}
+
+/** Sessions whose end reached the server. */
+function ended(): readonly (string | undefined)[] {
+  return raw.received
+    .filter(({ method }) => method === 'DELETE')
+    .map(({ rawHeaders }) => rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'mcp-session-id') + 1]);
+}
+
+describe('the test of a server', () => {
+  const inputSchema = { type: 'object' };
+  const ODD = [
+    { name: 'good', description: 'a\u0000b', inputSchema },
+    { name: 'a\u0000b', inputSchema },
+    { name: 'half\ud800', inputSchema },
+  ];
+
+  it.each([
+    ['with a handshake', withHandshake((id) => result(id, { tools: ODD }))],
+    ['without one', stateless(ODD)],
+  ])('leaves out tools whose names no column can hold, from a server %s', async (_what, listener) => {
+    raw.answerWith(listener);
+    const { path, result: outcome } = await tested();
+    expect(outcome).toMatchObject({ ok: true, tools: 3 });
+    expect(await admin.list(`${path}/tools`)).toMatchObject([{ name: 'good', description: 'a\uFFFDb' }]);
+  });
+
+  it('does not look into schemas, which may be anything', async () => {
+    const outputSchema = {
+      type: 'object',
+      properties: { x: { type: 'string', pattern: '((' }, y: { $ref: '#/nowhere' } },
+    };
+    raw.answerWith(withHandshake((id) => result(id, { tools: [{ name: 'odd', inputSchema, outputSchema }] })));
+    const { path, result: outcome } = await tested();
+    expect(outcome).toMatchObject({ ok: true, tools: 1 });
+    expect(await admin.list(`${path}/tools`)).toMatchObject([{ name: 'odd' }]);
+  });
+
+  it.each<readonly [string, (id: unknown) => RequestListener, string]>([
+    ['fails', () => plain(500), 'provider_failed'],
+    ['lists what are no tools', (id) => result(id, { tools: [{ name: 7 }] }), 'provider_invalid_response'],
+    ['hangs up', () => (request) => void request.socket.destroy(), 'provider_failed'],
+  ])('leaves no session behind at a server that %s', async (_what, list, error) => {
+    raw.answerWith(withHandshake(list));
+    expect((await tested()).result).toMatchObject({ ok: false, error });
+    await eventually(() => ended().length > 0);
+    expect(ended()).toEqual([SESSION]);
+  });
+
+  it('leaves none behind where the handshake itself has failed', async () => {
+    raw.answerWith((request, response) => {
+      const isHello = raw.received.at(-1)?.body.includes('"initialize"') ?? false;
+      const answer = isHello
+        ? plain(200, { 'mcp-session-id': SESSION, 'content-type': 'application/json' }, '{')
+        : plain(400);
+      answer(request, response);
+    });
+    expect((await tested()).result).toMatchObject({ ok: false });
+    expect(new Set(ended())).toEqual(new Set([SESSION]));
+  });
+});
