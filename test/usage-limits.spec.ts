@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventually } from './support/eventually.js';
 import { json, type Reply } from './support/fake-provider.js';
 import { requestLine } from './support/request-line.js';
-import { refusalOf } from './support/send.js';
+import { type Answer, refusalOf } from './support/send.js';
 import {
   COST,
   COST_NANO,
@@ -243,6 +243,33 @@ describe('a limit', () => {
     expect(await statusesOf(2)).toEqual([OK, 412]);
     gateway.app.clock.advance(-7 * 86_400_000);
     expect(await statusesOf(1)).toEqual([412]);
+  });
+});
+
+describe('a limit that cannot be read', () => {
+  it('stops the calls that it is for, and no others, until it is archived', async () => {
+    const jina = await gateway.virtualKey('jina');
+    const callJina = async (): Promise<number> => {
+      gateway.provider.replyWith(json({ results: [], usage: { total_tokens: 5 } }));
+      const answer = await gateway.rerank(jina, { model: 'jina-reranker-v3', query: 'q', documents: ['a'] });
+      gateway.provider.replyWith(scored());
+      return answer.status;
+    };
+    const conditions = [{ key: 'provider', value: 'cohere' }];
+    const id = await gateway.limit({ credit_limit: 1, conditions });
+    await gateway.app.dataSource.query(`UPDATE usage_policies SET credit_limit = 'NaN' WHERE id = $1`, [id]);
+    gateway.app.clock.advance(60_000);
+    const refused = await gateway.call();
+    expect(refusalOf(refused)).toMatchObject({ status: 503, code: 'usage_limit_unreadable' });
+    expect(refused.headers['x-gateway-limit-policy']).toBe(id);
+    expect(await callJina()).toBe(OK);
+    const simulate = (body: object): Promise<Answer> => gateway.admin.post('/v1/policies/usage-limits/simulate', body);
+    expect((await simulate({ provider: 'cohere' })).status).toBe(503);
+    expect((await simulate({ provider: 'jina' })).status).toBe(200);
+    expect(gateway.app.log()).toContain('"event":"policy_unreadable"');
+    expect((await gateway.admin.delete(`/v1/policies/usage-limits/${id}`)).status).toBe(204);
+    expect((await gateway.call()).status).toBe(OK);
+    await gateway.books.ledger(2);
   });
 });
 

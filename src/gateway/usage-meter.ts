@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/comm
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
+import { unreadablePolicy } from '../policies/compiled-policies.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { PolicyCache } from '../policies/policy-cache.js';
 import { matchingPolicies } from '../policies/policy-charges.js';
@@ -65,7 +66,10 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const found = this.prices.pricesFor(organisationId, provider, use.model, now, measuredUnits(estimate));
     const known = this.policies.policiesOf(organisationId, now.getTime());
     const facts = factsOf(context, use);
-    const policies = matchingPolicies(known instanceof Promise ? await known : known, facts);
+    const { readable, unreadable } = known instanceof Promise ? await known : known;
+    const [obstacle] = matchingPolicies(unreadable, facts);
+    if (obstacle !== undefined) throw unreadablePolicy(obstacle);
+    const policies = matchingPolicies(readable, facts);
     const prices = found instanceof Promise ? await found : found;
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
     if (cost.priceId === null) this.assertAllowed(context, policies, facts, prices);

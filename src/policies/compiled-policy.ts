@@ -1,8 +1,8 @@
-import type { UsageUnit } from '../common/money/units.js';
+import { UNITS, type UsageUnit } from '../common/money/units.js';
 import { compileConditions, type Matches } from './conditions.js';
 import { toUnits } from './limits.js';
-import type { PolicyKey } from './policy-keys.js';
-import type { PeriodicReset, UsagePolicy } from './usage-policy.entity.js';
+import { isPolicyKey, type PolicyKey } from './policy-keys.js';
+import { ENFORCEMENTS, PERIODIC_RESETS, type PeriodicReset, type UsagePolicy } from './usage-policy.entity.js';
 
 /** A policy made ready for matching, once. */
 export interface CompiledPolicy {
@@ -19,8 +19,13 @@ export interface CompiledPolicy {
   readonly matches: Matches;
 }
 
+/** @throws Error where the row holds what only another version knows, or what was written past the API */
 export function compilePolicy(policy: UsagePolicy): CompiledPolicy {
-  const { id, name, workspaceId, type, groupBy, periodicReset, alertThreshold } = policy;
+  const { id, name, workspaceId, type, groupBy, periodicReset, alertThreshold, enforcement } = policy;
+  assertKnown(policy, 'type', UNITS.includes(type));
+  assertKnown(policy, 'group_by', Array.isArray(groupBy) && groupBy.every(isPolicyKey));
+  assertKnown(policy, 'periodic_reset', periodicReset === null || PERIODIC_RESETS.includes(periodicReset));
+  assertKnown(policy, 'enforcement', ENFORCEMENTS.includes(enforcement));
   return {
     id,
     name,
@@ -30,9 +35,13 @@ export function compilePolicy(policy: UsagePolicy): CompiledPolicy {
     periodicReset,
     limit: unitsOf(policy, policy.creditLimit),
     threshold: alertThreshold === null ? undefined : unitsOf(policy, alertThreshold),
-    enforced: policy.enforcement === 'strict',
+    enforced: enforcement === 'strict',
     matches: compileConditions(policy.conditions),
   };
+}
+
+function assertKnown({ id }: UsagePolicy, field: string, isKnown: boolean): void {
+  if (!isKnown) throw new Error(`policy ${id} has a ${field} that is not known`);
 }
 
 function unitsOf({ id, type }: UsagePolicy, amount: string): bigint {

@@ -1,5 +1,6 @@
+import { isObject } from '../common/json/read.js';
 import { foldModel } from '../usage/model-names.js';
-import { factOf, type PolicyFacts, type PolicyKey } from './policy-keys.js';
+import { factOf, isPolicyKey, type PolicyFacts, type PolicyKey } from './policy-keys.js';
 
 /** One condition of a policy: the key has one of the values and none of the excluded ones. */
 export interface Condition {
@@ -14,10 +15,28 @@ export type Matches = (facts: PolicyFacts) => boolean;
 const ANY = '*';
 const OWNER = /^(@[^/]*(?:\/|$))?(.*)$/s;
 
-/** Whether a call meets all of the conditions. Made once a policy. */
+/**
+ * Whether a call meets all of the conditions. Made once a policy.
+ * @throws Error where one has not the form of a condition
+ */
 export function compileConditions(conditions: readonly Condition[]): Matches {
+  if (!Array.isArray(conditions) || !conditions.every(isCondition)) throw new Error('a condition cannot be read');
   const checks = conditions.map(compileCondition);
   return (facts) => checks.every((check) => check(facts));
+}
+
+/** Whether a call meets those that can be read. */
+export function compileReadable(conditions: unknown): Matches {
+  return compileConditions(Array.isArray(conditions) ? conditions.filter(isCondition) : []);
+}
+
+function isCondition(condition: unknown): condition is Condition {
+  if (!isObject(condition) || !isPolicyKey(condition['key']) || !isValue(condition['value'])) return false;
+  return condition['excludes'] === undefined || isValue(condition['excludes']);
+}
+
+function isValue(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
 }
 
 function compileCondition({ key, value, excludes }: Condition): Matches {

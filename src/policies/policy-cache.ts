@@ -1,17 +1,25 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LastKnown } from '../database/last-known.js';
-import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { type CompiledPolicies, compilePolicies } from './compiled-policies.js';
 import { PolicyStore } from './policy.store.js';
 
 /** The policies in force, by organisation. */
 @Injectable()
 export class PolicyCache {
-  private readonly policies: LastKnown<readonly CompiledPolicy[]>;
+  private readonly policies: LastKnown<CompiledPolicies>;
+  /** Ids of policies that were logged: they are read every second. */
+  private readonly told = new Set<string>();
 
-  constructor(store: PolicyStore) {
-    this.policies = new LastKnown<readonly CompiledPolicy[]>(async (organisationId) =>
-      (await store.active(organisationId)).map(compilePolicy),
-    );
+  constructor(
+    store: PolicyStore,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
+  ) {
+    this.policies = new LastKnown<CompiledPolicies>(async (organisationId) => {
+      const compiled = compilePolicies(await store.active(organisationId));
+      this.tell(compiled);
+      return compiled;
+    });
   }
 
   /**
@@ -19,12 +27,20 @@ export class PolicyCache {
    * @param now Unix milliseconds
    * @throws what the database throws when the policies were never read
    */
-  policiesOf(organisationId: string, now: number): readonly CompiledPolicy[] | Promise<readonly CompiledPolicy[]> {
+  policiesOf(organisationId: string, now: number): CompiledPolicies | Promise<CompiledPolicies> {
     return this.policies.get(organisationId, now);
   }
 
   /** After a change on this replica. */
   forget(organisationId: string): void {
     this.policies.forget(organisationId);
+  }
+
+  private tell({ unreadable }: CompiledPolicies): void {
+    for (const { id, cause } of unreadable) {
+      if (this.told.has(id)) continue;
+      this.told.add(id);
+      this.logger.error({ event: 'policy_unreadable', policy_id: id, err: cause });
+    }
   }
 }

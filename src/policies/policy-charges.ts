@@ -5,7 +5,10 @@ import type { CompiledPolicy } from './compiled-policy.js';
 import type { PolicyFacts } from './policy-keys.js';
 
 /** The policies that a call falls under. */
-export function matchingPolicies(policies: readonly CompiledPolicy[], facts: PolicyFacts): readonly CompiledPolicy[] {
+export function matchingPolicies<Policy extends Pick<CompiledPolicy, 'workspaceId' | 'matches'>>(
+  policies: readonly Policy[],
+  facts: PolicyFacts,
+): readonly Policy[] {
   return policies.filter(
     ({ workspaceId, matches }) => (workspaceId === null || workspaceId === facts.workspace_id) && matches(facts),
   );

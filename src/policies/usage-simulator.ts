@@ -10,7 +10,8 @@ import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import type { Charge } from '../usage/usage-store.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
+import { compilePolicies, unreadablePolicy } from './compiled-policies.js';
+import type { CompiledPolicy } from './compiled-policy.js';
 import type { SimulateUsageDto, UsageEstimateDto } from './dto/simulate-usage.dto.js';
 import { fromUnits, precisionOf, toUnits } from './limits.js';
 import { chargeOf, matchingPolicies } from './policy-charges.js';
@@ -35,9 +36,11 @@ export class UsageSimulator {
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
     const estimate = readEstimate(dto.estimate ?? {});
     const facts = await this.factsOf(principal, dto);
-    const policies = (await this.store.active(principal.organisationId)).map(compilePolicy);
+    const { readable, unreadable } = compilePolicies(await this.store.active(principal.organisationId));
+    const [obstacle] = matchingPolicies(unreadable, facts);
+    if (obstacle !== undefined) throw unreadablePolicy(obstacle);
     const now = this.clock.now();
-    const hits = matchingPolicies(policies, facts).map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
+    const hits = matchingPolicies(readable, facts).map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
     const buckets = await this.buckets.findAll(
       principal.organisationId,
       hits.map(({ charge }) => charge),

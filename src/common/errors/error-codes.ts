@@ -209,6 +209,13 @@ export const ERROR_CODES = {
     message: 'A store that the gateway depends on is not available.',
     when: 'The database, or the counters of a rate limit, cannot be reached, or others hold what is to be changed. Calls that a usage-limit policy applies to are refused then, others pass.',
   },
+  usage_limit_unreadable: {
+    status: 503,
+    type: 'api_error',
+    source: 'gateway',
+    message: 'A usage limit that may apply to the call cannot be read, so it cannot be kept.',
+    when: 'The row of a usage-limit policy holds what this version does not know. Calls that it may be for are refused until it is corrected or archived, others pass; `x-gateway-limit-policy` names it.',
+  },
   report_busy: {
     status: 503,
     type: 'api_error',

@@ -1,5 +1,6 @@
 /** What a policy counts: money in billionths of a US dollar, or tokens. Both whole numbers. */
-export type UsageUnit = 'cost' | 'tokens';
+export const UNITS = ['cost', 'tokens'] as const;
+export type UsageUnit = (typeof UNITS)[number];
 
 /** Billionths of a US dollar: integers, since floats lose money. bigint holds 9.2 billion dollars of them in PostgreSQL. */
 export type NanoDollars = bigint;

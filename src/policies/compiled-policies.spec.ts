@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { compilePolicies } from './compiled-policies.js';
+import { matchingPolicies } from './policy-charges.js';
+import type { PolicyFacts } from './policy-keys.js';
+import { UsagePolicy } from './usage-policy.entity.js';
+
+const FACTS: PolicyFacts = {
+  api_key: 'key-1',
+  organisation_id: 'org-1',
+  workspace_id: 'ws-1',
+  virtual_key: 'cohere',
+  provider: 'cohere',
+  model: 'rerank-v3.5',
+  endpoint: 'rerank',
+  mcp_server: undefined,
+  mcp_tool: undefined,
+  metadata: {},
+};
+const VALID = {
+  id: 'policy-1',
+  workspaceId: null,
+  name: null,
+  conditions: [{ key: 'provider', value: 'cohere' }],
+  groupBy: ['api_key'],
+  type: 'cost',
+  creditLimit: '10',
+  alertThreshold: null,
+  periodicReset: 'monthly',
+  enforcement: 'strict',
+};
+
+function row(fields: object = {}): UsagePolicy {
+  return Object.assign(new UsagePolicy(), VALID, fields);
+}
+
+/** Ids of those that may be for a call, by whether they can be read. */
+function idsFor(facts: Partial<PolicyFacts>, ...rows: UsagePolicy[]): Record<'readable' | 'unreadable', unknown> {
+  const { readable, unreadable } = compilePolicies(rows);
+  const all = { ...FACTS, ...facts };
+  return {
+    readable: matchingPolicies(readable, all).map(({ id }) => id),
+    unreadable: matchingPolicies(unreadable, all).map(({ id }) => id),
+  };
+}
+
+describe('compilePolicies', () => {
+  const good = row({ id: 'good' });
+
+  it('reads what the API writes', () => {
+    const rows = [good, row({ periodicReset: null, alertThreshold: '5', enforcement: 'monitor', type: 'tokens' })];
+    expect(idsFor({}, ...rows)).toEqual({ readable: ['good', 'policy-1'], unreadable: [] });
+  });
+
+  it.each([
+    ['a limit that is no number', { creditLimit: 'NaN' }],
+    ['a limit that is too precise', { creditLimit: '0.0000000001' }],
+    ['a threshold that is no number', { alertThreshold: 'Infinity' }],
+    ['another type', { type: 'requests' }],
+    ['another period', { periodicReset: 'daily' }],
+    ['another enforcement', { enforcement: 'throttle' }],
+    ['another group', { groupBy: ['prompt'] }],
+    ['no groups', { groupBy: null }],
+  ])('stops the calls that a policy with %s is for, and no others', (_what, fields) => {
+    const bad = row({ id: 'bad', ...fields });
+    expect(idsFor({}, bad, good)).toEqual({ readable: ['good'], unreadable: ['bad'] });
+    expect(idsFor({ provider: 'jina' }, bad, good)).toEqual({ readable: [], unreadable: [] });
+  });
+
+  it.each([
+    ['another key', { key: 'prompt', value: 'x' }],
+    ['a value that is no text', { key: 'model', value: 7 }],
+    ['an exclusion that is no text', { key: 'model', value: '*', excludes: [null] }],
+    ['no condition', null],
+  ])('takes a condition with %s for met, and looks at the others', (_what, condition) => {
+    const bad = row({ id: 'bad', conditions: [...VALID.conditions, condition] });
+    expect(idsFor({}, bad, good)).toEqual({ readable: ['good'], unreadable: ['bad'] });
+    expect(idsFor({ provider: 'jina' }, bad)).toEqual({ readable: [], unreadable: [] });
+  });
+
+  it('keeps to the workspace of the policy', () => {
+    const bad = row({ id: 'bad', conditions: 'none', workspaceId: 'ws-2' });
+    expect(idsFor({}, bad)).toEqual({ readable: [], unreadable: [] });
+    expect(idsFor({ workspace_id: 'ws-2' }, bad)).toEqual({ readable: [], unreadable: ['bad'] });
+  });
+
+  it('stops nobody for a policy that only monitors, and still tells of it', () => {
+    const bad = row({ id: 'bad', enforcement: 'monitor', creditLimit: 'NaN' });
+    expect(idsFor({}, bad, good)).toEqual({ readable: ['good'], unreadable: [] });
+    expect(compilePolicies([bad]).unreadable).toHaveLength(1);
+  });
+});

@@ -1,0 +1,46 @@
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
+import { compileReadable } from './conditions.js';
+import type { UsagePolicy } from './usage-policy.entity.js';
+
+/** A policy in force that this version does not understand: nobody knows what it would let pass. */
+export type UnreadablePolicy = Pick<CompiledPolicy, 'id' | 'workspaceId' | 'matches'> & { readonly cause: unknown };
+
+export interface CompiledPolicies {
+  readonly readable: readonly CompiledPolicy[];
+  /** Match the calls that they may be for; one that only monitors matches none. */
+  readonly unreadable: readonly UnreadablePolicy[];
+}
+
+/** Each by itself: one that cannot be read must not stop the calls that it is not for. */
+export function compilePolicies(policies: readonly UsagePolicy[]): CompiledPolicies {
+  const readable: CompiledPolicy[] = [];
+  const unreadable: UnreadablePolicy[] = [];
+  for (const policy of policies) {
+    try {
+      readable.push(compilePolicy(policy));
+    } catch (cause) {
+      const { id, workspaceId, conditions, enforcement } = policy;
+      unreadable.push({
+        id,
+        workspaceId,
+        matches: enforcement === 'monitor' ? never : compileReadable(conditions),
+        cause,
+      });
+    }
+  }
+  return { readable, unreadable };
+}
+
+/** For a call that a policy may be for that cannot be read: a cap is not ignored. */
+export function unreadablePolicy({ id, cause }: UnreadablePolicy): GatewayError {
+  return new GatewayError('usage_limit_unreadable', {
+    headers: { 'x-gateway-limit-policy': id, 'x-should-retry': 'false' },
+    reason: `policy ${id} cannot be read`,
+    cause,
+  });
+}
+
+function never(): boolean {
+  return false;
+}
