@@ -49,6 +49,7 @@ export class McpEntry {
     return passEdge(request, response, {
       publicHosts: this.publicHosts(portOf(request)),
       allowedOrigins: server?.allowedOrigins ?? [],
+      tokenHeader: server?.identity.jwtValidation?.headerKey,
     });
   }
 
