@@ -206,11 +206,13 @@ describe('the identity of the user', () => {
     const stream = await send(`${gateway.url}/${slug}/sse`, { method: 'GET', headers: sent });
     const endpoint = /data: (\S+)/.exec(stream.text)?.[1] ?? '';
     expect(endpoint).toMatch(new RegExp(`^/${slug}/messages\\?sessionId=`));
+    const slashed = await send(`${gateway.url}/${slug}/sse/`, { method: 'GET', headers: sent });
+    expect(slashed.text).toContain(`data: /${slug}/messages?sessionId=`);
     raw.answerWith(plain(202));
     expect((await post(gateway.url + endpoint, sent)).status).toBe(202);
-    expect(received('x-user-jwt')).toHaveLength(2);
+    expect(received('x-user-jwt')).toHaveLength(3);
     expect(received('x-user-jwt').join()).not.toContain('forged');
-    expect(raw.received.map(({ path }) => path)).toEqual(['/mcp', '/messages?sessionId=1']);
+    expect(raw.received.map(({ path }) => path)).toEqual(['/mcp', '/mcp', '/messages?sessionId=1']);
     expect((await post(gateway.url + endpoint, bob)).status).toBe(404);
   });
 });
@@ -332,7 +334,12 @@ describe('a caller', () => {
 
   it('is asked to come as a page of an allowed origin, if it is a page', async () => {
     const origin = 'https://app.example.com';
-    const { url } = await register(raw.endpoint, { allowed_origins: [origin] });
+    const jwt_validation = {
+      jwksUri: 'https://login.example.com/jwks',
+      requiredClaims: ['sub'],
+      header_key: 'X-Id-Token',
+    };
+    const { url } = await register(raw.endpoint, { allowed_origins: [origin], jwt_validation });
     const preflight = {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'mcp-param-x, authorization',
@@ -342,6 +349,7 @@ describe('a caller', () => {
     expect(allowed.headers['access-control-allow-origin']).toBe(origin);
     expect(allowed.headers['access-control-allow-headers']).toContain('mcp-param-x');
     expect(allowed.headers['access-control-allow-headers']).toContain('mcp-protocol-version');
+    expect(allowed.headers['access-control-allow-headers']).toContain('x-id-token');
     const unauthorised = await post(url, { origin });
     expect([unauthorised.status, unauthorised.headers['access-control-allow-origin']]).toEqual([401, origin]);
     for (const bad of ['https://evil.example.com', 'null']) {

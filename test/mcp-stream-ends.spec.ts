@@ -1,9 +1,12 @@
 // A stream lives no longer than what has let its caller in: the key or token, the server, the caller's rights.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ApiKeyStore } from '../src/api-keys/api-key.store.js';
 import { McpAuthentication } from '../src/identity/authenticators/mcp-authentication.js';
+import { McpProxy } from '../src/mcp/proxy/mcp-proxy.js';
 import { EventReader } from './support/event-reader.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -131,6 +134,31 @@ describe('a stream ends', () => {
     await eventually(() => short?.hasEnded === true, 5_000);
     expect([short?.isWhole, long?.hasEnded]).toEqual([true, false]);
     await keys.close();
+  });
+});
+
+describe('a gateway that stops', () => {
+  it('finishes a call that is still coming in, and takes no others', async () => {
+    const stopping = await startTestApp({ LOG_LEVEL: 'error' }, true);
+    const { origin } = await register();
+    const url = origin.replace(gateway.url, stopping.url);
+    const entered = jest.spyOn(stopping.app.get(McpAuthentication, { strict: false }), 'callerOf');
+    const headers = { ...HEADERS, 'x-gateway-api-key': ADMIN_KEY, 'content-length': CALL.length };
+    const asking = request(`${url}/mcp`, { method: 'POST', headers });
+    const answered = once(asking, 'response');
+    asking.write(CALL.slice(0, 10));
+    await eventually(() => entered.mock.calls.length === 1);
+    const proxy = stopping.app.get(McpProxy, { strict: false });
+    const closed = proxy.close(10_000);
+    asking.end(CALL.slice(10));
+    const [answer]: IncomingMessage[] = await answered;
+    expect(answer?.statusCode).toBe(200);
+    answer?.destroy();
+    await closed;
+    expect(
+      (await send(`${url}/mcp`, { headers: { ...HEADERS, 'x-gateway-api-key': ADMIN_KEY }, body: CALL })).status,
+    ).toBe(503);
+    await stopping.close();
   });
 });
 

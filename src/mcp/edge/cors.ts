@@ -28,11 +28,17 @@ export function setCorsHeaders(response: ServerResponse, origin: string | undefi
 }
 
 /** The answer to OPTIONS, which comes before authentication: browsers send no credentials on a preflight. */
-export function answerOptions(request: IncomingMessage, response: ServerResponse, origin: string | undefined): void {
+export function answerOptions(
+  request: IncomingMessage,
+  response: ServerResponse,
+  origin: string | undefined,
+  tokenHeader: string | undefined,
+): void {
   if (origin !== undefined) {
     const requested = request.headers['access-control-request-headers'];
     response.setHeader('access-control-allow-methods', ALLOWED_METHODS);
-    response.setHeader('access-control-allow-headers', [...ALLOWED_HEADERS, ...paramHeaders(requested)].join(', '));
+    const allowed = new Set<string>([...ALLOWED_HEADERS, ...(tokenHeader === undefined ? [] : [tokenHeader])]);
+    response.setHeader('access-control-allow-headers', [...allowed, ...paramHeaders(requested)].join(', '));
     response.setHeader('access-control-max-age', MAX_AGE_SECONDS);
     response.appendHeader('vary', 'Access-Control-Request-Headers');
   }

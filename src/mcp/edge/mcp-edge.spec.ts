@@ -12,7 +12,7 @@ let server: Loopback;
 
 beforeAll(async () => {
   server = await startHttp((request, response) => {
-    const edge = { publicHosts: HOSTS, allowedOrigins: [PAGE] };
+    const edge = { publicHosts: HOSTS, allowedOrigins: [PAGE], tokenHeader: 'x-id-token' };
     if (passEdge(request, response, edge)) response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('handled');
   });
 });
@@ -120,7 +120,7 @@ describe('passEdge: OPTIONS', () => {
         'access-control-allow-origin': PAGE,
         'access-control-allow-methods': 'GET, POST, DELETE',
         'access-control-allow-headers':
-          'content-type, accept, authorization, x-gateway-api-key, mcp-session-id, mcp-protocol-version, last-event-id, mcp-method, mcp-name, mcp-param-region',
+          'content-type, accept, authorization, x-gateway-api-key, mcp-session-id, mcp-protocol-version, last-event-id, mcp-method, mcp-name, x-id-token, mcp-param-region',
         'access-control-max-age': '600',
         vary: 'Origin, Access-Control-Request-Headers',
       },

@@ -9,6 +9,8 @@ export interface McpEdge {
   readonly publicHosts: PublicHosts;
   /** Origins of pages that may use this server, besides the gateway's own: `https://app.example`. */
   readonly allowedOrigins: readonly string[];
+  /** In which this server takes the tokens of users, in lower case; pages have to be allowed to send it. */
+  readonly tokenHeader: string | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export function passEdge(request: IncomingMessage, response: ServerResponse, edg
     const origin = checkOrigin(request.rawHeaders, edge);
     setCorsHeaders(response, origin);
     if (request.method !== 'OPTIONS') return true;
-    answerOptions(request, response, origin);
+    answerOptions(request, response, origin, edge.tokenHeader);
     return false;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

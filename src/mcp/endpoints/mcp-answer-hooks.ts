@@ -48,7 +48,7 @@ export class McpAnswerHooks {
     const { request, server } = passage;
     const isStream = request.method === 'GET';
     const isLegacyStream = isStream && server.transport === 'sse' && head.status < 300;
-    const messagesPath = request.path.replace(/\/[^/]*$/, '/messages');
+    const messagesPath = request.path.replace(/\/[^/]*\/?$/, '/messages');
     const binding = { seal: (text: string) => this.bind(text, owner) };
     const mayHoldTools = isStream || listsTools(passage.message);
     const { disabledTools } = server;

@@ -70,9 +70,11 @@ export class McpEntry {
 
   /** Whether the request may go on; else it has been answered. */
   async passEdge(arrival: Arrival, response: Response): Promise<boolean> {
+    const server = await this.serverForBrowser(arrival);
     return passEdge(arrival.request, response, {
       publicHosts: this.publicHosts(arrival.port),
-      allowedOrigins: await this.allowedOriginsFor(arrival),
+      allowedOrigins: server?.allowedOrigins ?? [],
+      tokenHeader: server?.identity.jwtValidation?.headerKey,
     });
   }
 
@@ -104,12 +106,11 @@ export class McpEntry {
     };
   }
 
-  /** Of the server that the request is for. Browsers ask whether they may without credentials, and read why they may not. */
-  private async allowedOriginsFor({ request, address, find }: Arrival): Promise<readonly string[]> {
-    if (request.headers.origin === undefined) return [];
+  /** The server that a page asks for. Browsers ask whether they may without credentials, and read why they may not. */
+  private async serverForBrowser({ request, address, find }: Arrival): Promise<UsableMcpServer | undefined> {
+    if (request.headers.origin === undefined) return undefined;
     const found = request.method === 'OPTIONS' ? undefined : await find().catch(undefinedIfRefused);
-    const server = found === undefined ? await this.directory.findUnambiguous(address) : found.server;
-    return server?.allowedOrigins ?? [];
+    return found === undefined ? this.directory.findUnambiguous(address) : found.server;
   }
 
   private async find(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): Promise<Found> {

@@ -8,6 +8,7 @@ import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { McpCallLog } from '../calls/mcp-call-log.js';
 import { rpcErrorBody } from '../mcp-error.js';
+import { McpProxy } from '../proxy/mcp-proxy.js';
 import { addressOf, type McpEndpoint } from './mcp-address.js';
 import { type Entered, McpEntry } from './mcp-entry.js';
 import { McpPassage } from './mcp-passage.js';
@@ -23,12 +24,23 @@ export class McpGateway {
     private readonly entry: McpEntry,
     private readonly passage: McpPassage,
     private readonly calls: McpCallLog,
+    private readonly proxy: McpProxy,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** @throws GatewayError for what is refused before the server is called; the error filter answers it as JSON-RPC */
   async serve(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
     request.errorForm = (error) => rpcErrorBody(error);
+    if (request.method === 'GET') return this.enterAndPass(request, response, endpoint);
+    const over = this.proxy.expectCall();
+    try {
+      await this.enterAndPass(request, response, endpoint);
+    } finally {
+      over();
+    }
+  }
+
+  private async enterAndPass(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
     const arrival = this.entry.arrivalOf(request, addressOf(request), endpoint);
     if (!(await this.entry.passEdge(arrival, response))) return;
     const entered = await this.entry.enter(arrival);

@@ -68,6 +68,12 @@ export class McpProxy {
     }
   }
 
+  /** Tells of a call that has begun to come in, so that `close` waits for it. Returns what is called once when it is over. */
+  expectCall(): () => void {
+    this.#calls.begin();
+    return () => this.#calls.end();
+  }
+
   /**
    * Lets the calls under way finish for at most `graceMs`, then cuts off what is still open. Streams stay till then: a
    * call may need an answer that the client is asked for on a stream.
