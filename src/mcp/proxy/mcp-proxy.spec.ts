@@ -446,7 +446,8 @@ describe('McpProxy: a server that refuses the credential of the gateway', () => 
   });
 });
 
-// undici 7 ends the process in some of these.
+// undici 7 ends the process in some of these. A reset of an answer that only the connection's end delimits is not among them:
+// libuv reports either an error or a plain end then, by how far it had read (uv__stream_io in src/unix/stream.c).
 describe('McpProxy: the client reads slowly and the connection to the server', () => {
   const BYTES = 2_000_000;
 
@@ -460,7 +461,6 @@ describe('McpProxy: the client reads slowly and the connection to the server', (
       'end',
       'incomplete',
     ],
-    ['is reset', 'until it closes', '', 'resetAndDestroy', 'incomplete'],
     ['is reset', 'with a content-length', `content-length: ${BYTES + 1}\r\n`, 'resetAndDestroy', 'incomplete'],
   ] as const)('%s (%s)', async (_what, _how, head, end, failure) => {
     const upstream = await startTcp((socket) => {
