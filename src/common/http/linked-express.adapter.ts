@@ -1,7 +1,8 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express, type Response } from 'express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { answerMalformedRequest } from './malformed-request.js';
+import { RouteIndex } from './route-index.js';
 
 /** Longer than the idle time-outs of common load balancers (60 s), so that they close a connection first and no request is lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -41,6 +42,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
       app,
     );
     this.httpServer.on('clientError', answerMalformedRequest);
+    indexRoutes(app);
   }
 
   /** Writes objects as JSON at once: `res.json` would cost a second pass over the body for ETag and charset. */
@@ -66,6 +68,16 @@ export class LinkedExpressAdapter extends ExpressAdapter {
     }
     return [...methods].sort();
   }
+}
+
+/** Made at the first request: by then all routes are there, since the server listens last. */
+function indexRoutes({ router }: Express): void {
+  let index: RouteIndex | undefined;
+  const handle = (request: Request, response: Response, done: NextFunction): void => {
+    index ??= new RouteIndex(router.stack);
+    index.routerFor(request.url)(request, response, done);
+  };
+  Object.assign(router, { handle });
 }
 
 /** `match` is a public method of the router's layers that its types leave out. */

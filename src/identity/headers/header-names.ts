@@ -90,7 +90,7 @@ export function isProtocolHeader(name: string): boolean {
 }
 
 /** Of which a request has at most one. Node keeps the first of some and joins others: which one counts must not be a guess. */
-export const SINGLE_HEADERS: readonly string[] = [
+export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
   'content-length',
@@ -102,7 +102,7 @@ export const SINGLE_HEADERS: readonly string[] = [
   'mcp-protocol-version',
   'mcp-session-id',
   'origin',
-];
+]);
 
 /** Why a server's configuration may not write a header of this name; reads on from the field's name. Undefined: it may. */
 export function whyNotWritable(name: string): string | undefined {

@@ -62,13 +62,13 @@ interface Protection {
 }
 
 function protectionFor(input: OutboundHeadersInput): Protection {
-  const own = new Set(IDENTITY_HEADERS);
-  if (input.identityHeaderName !== undefined) own.add(foldName(input.identityHeaderName));
-  for (const name of Object.keys(input.identityHeaders ?? {})) own.add(foldName(name));
+  const own = Object.keys(input.identityHeaders ?? {}).map(foldName);
+  if (input.identityHeaderName !== undefined) own.push(foldName(input.identityHeaderName));
+  const isIdentity = (folded: string): boolean => IDENTITY_HEADERS.has(folded) || own.includes(folded);
   const token = input.tokenHeaderName === undefined ? undefined : foldName(input.tokenHeaderName);
   return {
-    identity: (folded) => own.has(folded),
-    client: (folded) => own.has(folded) || folded === token || isNeverForwarded(folded),
+    identity: isIdentity,
+    client: (folded) => isIdentity(folded) || folded === token || isNeverForwarded(folded),
   };
 }
 

@@ -24,7 +24,7 @@ export function toRawHeaders(flat: readonly string[]): readonly RawHeader[] {
 export function assertSingleHeaders(headers: readonly RawHeader[], more: readonly string[] = []): void {
   const seen = new Set<string>();
   for (const { name } of headers) {
-    if (!SINGLE_HEADERS.includes(name) && !more.includes(name)) continue;
+    if (!SINGLE_HEADERS.has(name) && !more.includes(name)) continue;
     if (seen.has(name)) throw invalidField(name, 'must not be sent more than once');
     seen.add(name);
   }

@@ -11,6 +11,8 @@ const BATCH_ROWS = 200;
 /** With the database away, the oldest rows are given up for the newest: calls must not wait for their bookkeeping. */
 const MAX_WAITING = 10_000;
 const MAX_INTEGER = 2 ** 31 - 1;
+/** Nearly all texts; the others are looked at character by character. */
+const STORABLE = /^[\x20-\x7e]*$/;
 const KEPT_MS = 90 * 24 * 3_600_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -31,7 +33,7 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   ) {}
 
   record(call: McpCallRecord): void {
-    this.waiting.push({ ...call, ...storablePart(call), id: randomUUID(), createdAt: this.clock.now() });
+    this.waiting.push(storableRow(call, this.clock.now()));
     if (this.waiting.length > MAX_WAITING) this.giveUp(this.waiting.length - MAX_WAITING);
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
@@ -91,21 +93,34 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
   }
 }
 
-/** What clients decide, as the columns can hold it: a stream may be open for longer than 2^31 ms. */
-function storablePart(call: McpCallRecord): Partial<McpCallRecord> {
+/** What clients decide goes in as the columns can hold it: a stream may be open for longer than 2^31 ms. */
+function storableRow(call: McpCallRecord, createdAt: Date): McpCall {
   return {
+    id: randomUUID(),
+    organisationId: call.organisationId,
+    workspaceId: call.workspaceId,
+    serverId: call.serverId,
+    serverSlug: call.serverSlug,
+    callerType: call.callerType,
     callerId: storable(call.callerId, 255) ?? '',
     userId: storable(call.userId, 255),
+    httpMethod: call.httpMethod,
     rpcMethod: storable(call.rpcMethod, 128),
     tool: storable(call.tool, 255),
-    traceId: storable(call.traceId, 128),
+    status: call.status,
+    errorCode: call.errorCode,
     firstByteMs: call.firstByteMs === null ? null : Math.min(call.firstByteMs, MAX_INTEGER),
     totalMs: Math.min(call.totalMs, MAX_INTEGER),
+    bytesIn: call.bytesIn,
+    bytesOut: call.bytesOut,
+    traceId: storable(call.traceId, 128),
+    createdAt,
   };
 }
 
 function storable(text: string | null, maxCharacters: number): string | null {
-  return text === null ? null : text.slice(0, maxCharacters).replaceAll(/[\0\p{Cs}]/gu, '\uFFFD');
+  if (text === null || (text.length <= maxCharacters && STORABLE.test(text))) return text;
+  return text.slice(0, maxCharacters).replaceAll(/[\0\p{Cs}]/gu, '\uFFFD');
 }
 
 function nameOf(error: unknown): string {

@@ -16,11 +16,7 @@ export class McpCallStore {
    * One parameter for all rows: a query builder handles every value by itself, which costs more than the rest of a call.
    */
   async insert(rows: readonly McpCall[]): Promise<void> {
-    const { columns } = this.calls.metadata;
-    const values = rows.map((row) =>
-      columns.map((column) => [column.databaseName, column.getEntityValue(row)] as const),
-    );
-    await this.calls.query(this.insertion, [JSON.stringify(values.map((row) => Object.fromEntries(row)))]);
+    await this.calls.query(this.insertion, [JSON.stringify(rows)]);
   }
 
   async deleteBefore(time: Date): Promise<void> {
@@ -28,7 +24,10 @@ export class McpCallStore {
   }
 }
 
+/** The rows come as they are in memory, under the names of the entity's properties. */
 function insertionInto({ metadata: { columns, tableName } }: Repository<McpCall>): string {
   const names = columns.map(({ databaseName }) => `"${databaseName}"`).join(', ');
-  return `INSERT INTO "${tableName}" (${names}) SELECT ${names} FROM json_populate_recordset(NULL::"${tableName}", $1) ON CONFLICT DO NOTHING`;
+  const properties = columns.map(({ propertyName }) => `"${propertyName}"`).join(', ');
+  const typed = columns.map((column) => `"${column.propertyName}" ${String(column.type)}`).join(', ');
+  return `INSERT INTO "${tableName}" (${names}) SELECT ${properties} FROM json_to_recordset($1) AS (${typed}) ON CONFLICT DO NOTHING`;
 }

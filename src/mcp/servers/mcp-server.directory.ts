@@ -86,7 +86,8 @@ export class McpServerDirectory {
   private async lookUp(address: ServerAddress, tenant: Tenant | undefined): Promise<Meaning> {
     if (!SLUG_PATTERN.test(address.server)) return NOTHING;
     const key = JSON.stringify([tenant?.organisationId, tenant?.workspaceId, address.workspace, address.server]);
-    return (await this.entries.fetch(key, { context: { address, tenant } })) ?? NOTHING;
+    // Asked first: `fetch` makes a promise and a closure even for what is there.
+    return this.entries.get(key) ?? (await this.entries.fetch(key, { context: { address, tenant } })) ?? NOTHING;
   }
 
   private emptyCache(): Entries {
