@@ -79,6 +79,27 @@ function ended(): readonly (string | undefined)[] {
     .map(({ rawHeaders }) => rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'mcp-session-id') + 1]);
 }
 
+describe('the test of a server that takes handshakes as well', () => {
+  it('leaves no session behind, of whatever revision it is', async () => {
+    raw.answerWith((request, response) => {
+      const text = raw.received.at(-1)?.body.toString('utf8') ?? '';
+      const { id, method } = JSON.parse(text === '' ? '{}' : text);
+      const answer =
+        method === 'initialize'
+          ? result(id, { protocolVersion: '2025-06-18', capabilities: {} }, { 'mcp-session-id': SESSION })
+          : method === 'server/discover'
+            ? result(id, { supportedVersions: ['2026-07-28'], capabilities: {} })
+            : // As the official SDK answers a revision that it does not know.
+              plain(request.headers['mcp-protocol-version'] === '2025-06-18' ? 200 : 400);
+      answer(request, response);
+    });
+    expect((await tested()).result).toMatchObject({ ok: true, era: 'both' });
+    const [end] = raw.received.filter(({ method }) => method === 'DELETE');
+    expect(end?.rawHeaders).toEqual(expect.arrayContaining(['mcp-protocol-version', '2025-06-18']));
+    expect(ended()).toEqual([SESSION]);
+  });
+});
+
 describe('the test of a server', () => {
   const inputSchema = { type: 'object' };
   const ODD = [
@@ -112,6 +133,11 @@ describe('the test of a server', () => {
     ['fails', () => plain(500), 'provider_failed'],
     ['lists what are no tools', (id) => result(id, { tools: [{ name: 7 }] }), 'provider_invalid_response'],
     ['hangs up', () => (request) => void request.socket.destroy(), 'provider_failed'],
+    [
+      'lists too much',
+      (id) => result(id, { tools: [], more: 'x'.repeat(4 * 1024 * 1024) }),
+      'provider_invalid_response',
+    ],
   ])('leaves no session behind at a server that %s', async (_what, list, error) => {
     raw.answerWith(withHandshake(list));
     expect((await tested()).result).toMatchObject({ ok: false, error });

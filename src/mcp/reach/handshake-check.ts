@@ -11,6 +11,7 @@ const CHECK_TIMEOUT_MS = 5_000;
 export async function agreedRevision(url: URL, approach: Approach): Promise<string | undefined> {
   const deadline = AbortSignal.any([approach.deadline, AbortSignal.timeout(CHECK_TIMEOUT_MS)]);
   let begun: string | undefined;
+  let agreed: string | undefined;
   try {
     const { message } = await postRpc(
       url,
@@ -26,11 +27,12 @@ export async function agreedRevision(url: URL, approach: Approach): Promise<stri
       },
     );
     const result = message?.['result'];
-    return isObject(result) ? stringOrUndefined(result['protocolVersion']) : undefined;
+    agreed = isObject(result) ? stringOrUndefined(result['protocolVersion']) : undefined;
+    return agreed;
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
   } finally {
-    if (begun !== undefined) await endSession(url, approach, begun);
+    if (begun !== undefined) await endSession(url, approach, begun, agreed);
   }
 }
