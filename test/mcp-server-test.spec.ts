@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
+import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
+import { McpServerTools, type SeenTool } from '../src/mcp/servers/mcp-server.tools.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
@@ -143,6 +145,37 @@ describe('the test of a server', () => {
     expect((await tested()).result).toMatchObject({ ok: false, error });
     await eventually(() => ended().length > 0);
     expect(ended()).toEqual([SESSION]);
+  });
+
+  it('finds its tools although it is deleted meanwhile', async () => {
+    const slug = `s-${randomUUID()}`;
+    const list = (id: unknown): RequestListener => {
+      const tools = result(id, { tools: [{ name: 'late', inputSchema }] });
+      return (request, response) => void admin.delete(`/v1/mcp-servers/${slug}`).then(() => tools(request, response));
+    };
+    raw.answerWith(withHandshake(list));
+    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
+    const answer = await admin.post(`/v1/mcp-servers/${slug}/test`);
+    expect(answer).toMatchObject({ status: 200 });
+    expect(jsonOf(answer)).toMatchObject({ ok: true, tools: 1 });
+  });
+
+  it('remembers them while others do the same, whatever the order of the lists', async () => {
+    const slug = `s-${randomUUID()}`;
+    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
+    const { id, organisationId } = await gateway.dataSource.getRepository(McpServer).findOneByOrFail({ slug });
+    const tools = gateway.app.get(McpServerTools, { strict: false });
+    // With 40 tools, and a step that 40 is no multiple of, each list has all of them in an order of its own.
+    const list = (step: number, description: string): SeenTool[] =>
+      Array.from({ length: 40 }, (_none, at) => ({ name: `tool-${(at * step) % 40}`, description }));
+    for (let round = 0; round < 5; round += 1) {
+      const lists = [1, 3, 7].map((step) => [...list(step, `${round}`), { name: `new-${round}-${step}` }]);
+      await Promise.all([
+        ...lists.map((each) => tools.remember({ id, organisationId }, each)),
+        tools.note({ id, organisationId }, list(11, `note ${round}`)),
+      ]);
+    }
+    expect((await tools.list(id)).length).toBeGreaterThanOrEqual(40);
   });
 
   it('leaves none behind where the handshake itself has failed', async () => {
