@@ -102,6 +102,18 @@ describe('the test of a server that takes handshakes as well', () => {
   });
 });
 
+it('takes no revision from a server that is none', async () => {
+  raw.answerWith((request, response) => {
+    const { id, method } = JSON.parse(raw.received.at(-1)?.body.toString('utf8') ?? '');
+    const answer =
+      method === 'initialize'
+        ? result(id, { protocolVersion: 'x'.repeat(100_000), capabilities: {} })
+        : result(id, { supportedVersions: ['2026-07-28'], capabilities: {} });
+    answer(request, response);
+  });
+  expect((await tested()).result).toMatchObject({ ok: true, era: 'modern', protocol_versions: ['2026-07-28'] });
+});
+
 describe('the test of a server', () => {
   const inputSchema = { type: 'object' };
   const ODD = [

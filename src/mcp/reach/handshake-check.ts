@@ -1,8 +1,9 @@
-import { isObject, stringOrUndefined } from '../../common/json/read.js';
+import { isObject } from '../../common/json/read.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { endSession, LAST_REVISION_WITH_HANDSHAKE } from './end-session.js';
 import type { Approach } from './reached-server.js';
 import { postRpc } from './rpc-post.js';
+import { readRevisions } from './stateless-client.js';
 
 /** A server that is known to be of the other era need not be waited for. */
 const CHECK_TIMEOUT_MS = 5_000;
@@ -27,7 +28,7 @@ export async function agreedRevision(url: URL, approach: Approach): Promise<stri
       },
     );
     const result = message?.['result'];
-    agreed = isObject(result) ? stringOrUndefined(result['protocolVersion']) : undefined;
+    [agreed] = readRevisions(isObject(result) ? [result['protocolVersion']] : []);
     return agreed;
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
