@@ -142,6 +142,19 @@ describe('a name that two organisations have', () => {
     expect(raw.received.map(({ path }) => path)).toEqual(['/shared']);
   });
 
+  it('is not hidden by workspaces of other organisations that are called alike', async () => {
+    slug = `s-${randomUUID()}`;
+    const tenants: Tenant[] = [];
+    // Each has a workspace `default`.
+    for (let each = 0; each < 6; each += 1) tenants.push(await addTenant(gateway, `addresses-${randomUUID()}`));
+    const [first, , , , , last] = tenants;
+    if (first === undefined || last === undefined) throw new Error('no tenants');
+    await last.client.create('/v1/mcp-servers', { ...definition('own', OWN_PAGE), workspace_id: last.workspaceId });
+    expect(await providerOf(`/default/${slug}`)).toEqual(['https://own.example.com']);
+    await registerAt(first);
+    expect(await providerOf(`/default/${slug}`)).toBe(404);
+  });
+
   it('is the same server to a caller, although one of the other cannot be opened', async () => {
     const other = await addTenant(gateway, `addresses-${randomUUID()}`);
     await registerBoth();

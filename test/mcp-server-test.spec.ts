@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
+import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
+import { McpServerTools, type SeenTool } from '../src/mcp/servers/mcp-server.tools.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
@@ -79,6 +81,39 @@ function ended(): readonly (string | undefined)[] {
     .map(({ rawHeaders }) => rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'mcp-session-id') + 1]);
 }
 
+describe('the test of a server that takes handshakes as well', () => {
+  it('leaves no session behind, of whatever revision it is', async () => {
+    raw.answerWith((request, response) => {
+      const text = raw.received.at(-1)?.body.toString('utf8') ?? '';
+      const { id, method } = JSON.parse(text === '' ? '{}' : text);
+      const answer =
+        method === 'initialize'
+          ? result(id, { protocolVersion: '2025-06-18', capabilities: {} }, { 'mcp-session-id': SESSION })
+          : method === 'server/discover'
+            ? result(id, { supportedVersions: ['2026-07-28'], capabilities: {} })
+            : // As the official SDK answers a revision that it does not know.
+              plain(request.headers['mcp-protocol-version'] === '2025-06-18' ? 200 : 400);
+      answer(request, response);
+    });
+    expect((await tested()).result).toMatchObject({ ok: true, era: 'both' });
+    const [end] = raw.received.filter(({ method }) => method === 'DELETE');
+    expect(end?.rawHeaders).toEqual(expect.arrayContaining(['mcp-protocol-version', '2025-06-18']));
+    expect(ended()).toEqual([SESSION]);
+  });
+});
+
+it('takes no revision from a server that is none', async () => {
+  raw.answerWith((request, response) => {
+    const { id, method } = JSON.parse(raw.received.at(-1)?.body.toString('utf8') ?? '');
+    const answer =
+      method === 'initialize'
+        ? result(id, { protocolVersion: 'x'.repeat(100_000), capabilities: {} })
+        : result(id, { supportedVersions: ['2026-07-28'], capabilities: {} });
+    answer(request, response);
+  });
+  expect((await tested()).result).toMatchObject({ ok: true, era: 'modern', protocol_versions: ['2026-07-28'] });
+});
+
 describe('the test of a server', () => {
   const inputSchema = { type: 'object' };
   const ODD = [
@@ -112,11 +147,47 @@ describe('the test of a server', () => {
     ['fails', () => plain(500), 'provider_failed'],
     ['lists what are no tools', (id) => result(id, { tools: [{ name: 7 }] }), 'provider_invalid_response'],
     ['hangs up', () => (request) => void request.socket.destroy(), 'provider_failed'],
+    [
+      'lists too much',
+      (id) => result(id, { tools: [], more: 'x'.repeat(4 * 1024 * 1024) }),
+      'provider_invalid_response',
+    ],
   ])('leaves no session behind at a server that %s', async (_what, list, error) => {
     raw.answerWith(withHandshake(list));
     expect((await tested()).result).toMatchObject({ ok: false, error });
     await eventually(() => ended().length > 0);
     expect(ended()).toEqual([SESSION]);
+  });
+
+  it('finds its tools although it is deleted meanwhile', async () => {
+    const slug = `s-${randomUUID()}`;
+    const list = (id: unknown): RequestListener => {
+      const tools = result(id, { tools: [{ name: 'late', inputSchema }] });
+      return (request, response) => void admin.delete(`/v1/mcp-servers/${slug}`).then(() => tools(request, response));
+    };
+    raw.answerWith(withHandshake(list));
+    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
+    const answer = await admin.post(`/v1/mcp-servers/${slug}/test`);
+    expect(answer).toMatchObject({ status: 200 });
+    expect(jsonOf(answer)).toMatchObject({ ok: true, tools: 1 });
+  });
+
+  it('remembers them while others do the same, whatever the order of the lists', async () => {
+    const slug = `s-${randomUUID()}`;
+    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
+    const { id, organisationId } = await gateway.dataSource.getRepository(McpServer).findOneByOrFail({ slug });
+    const tools = gateway.app.get(McpServerTools, { strict: false });
+    // With 40 tools, and a step that 40 is no multiple of, each list has all of them in an order of its own.
+    const list = (step: number, description: string): SeenTool[] =>
+      Array.from({ length: 40 }, (_none, at) => ({ name: `tool-${(at * step) % 40}`, description }));
+    for (let round = 0; round < 5; round += 1) {
+      const lists = [1, 3, 7].map((step) => [...list(step, `${round}`), { name: `new-${round}-${step}` }]);
+      await Promise.all([
+        ...lists.map((each) => tools.remember({ id, organisationId }, each)),
+        tools.note({ id, organisationId }, list(11, `note ${round}`)),
+      ]);
+    }
+    expect((await tools.list(id)).length).toBeGreaterThanOrEqual(40);
   });
 
   it('leaves none behind where the handshake itself has failed', async () => {

@@ -27,22 +27,25 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function watch(caller: Streaming['caller']): () => void {
+function watch(caller: Streaming['caller'], own = (): Promise<void> => answer()): () => void {
   const recheck = async (): Promise<void> => {
     looks.push(caller);
-    await answer();
+    await own();
   };
-  return streams.watch({ caller, recheck }, (reason) => ended.push(reason));
+  const over = streams.watch({ caller, recheck }, (reason) => {
+    ended.push(reason);
+    over();
+  });
+  return over;
 }
 
 describe('OpenStreams', () => {
   it('ends a stream once its caller is refused', async () => {
-    const over = watch(BY_KEY);
+    watch(BY_KEY);
     await jest.advanceTimersByTimeAsync(30_000);
     expect(ended).toEqual([]);
     answer = () => Promise.reject(REFUSED);
     await jest.advanceTimersByTimeAsync(3_000);
-    over();
     expect(ended).toEqual([REFUSED]);
   });
 
@@ -70,6 +73,16 @@ describe('OpenStreams', () => {
     watch(BY_KEY);
     await jest.advanceTimersByTimeAsync(5_000);
     expect(looks).toEqual([BY_TOKEN, BY_KEY, BY_TOKEN]);
+  });
+
+  it('ends one in time however many others nobody can tell of for now', async () => {
+    for (let each = 0; each < 100; each += 1) watch(BY_KEY, () => new Promise(() => undefined));
+    watch(BY_KEY, () => Promise.reject(REFUSED));
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect(ended).toEqual([REFUSED]);
+    watch(BY_TOKEN, () => Promise.reject(DOWN));
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(ended).toMatchObject([REFUSED, { reason: 'expired' }]);
   });
 
   it('does not hurry a slow look', async () => {

@@ -11,6 +11,8 @@ const TICK_MS = 1_000;
 const TICKS_PER_ROUND = 3;
 /** Look-ups that are not in memory wait for the database together. */
 const LOOKS_AT_ONCE = 16;
+/** A look that takes longer goes on by itself: a provider that hangs must not keep the streams of others open. */
+const PATIENCE_MS = 50;
 /** Statuses that say no to the caller; others say that something cannot be told right now. */
 const REFUSALS: readonly number[] = [401, 403, 404, 409];
 
@@ -24,12 +26,15 @@ interface OpenStream {
   /** Unix milliseconds, of a user's token. */
   readonly expiresAt: number;
   readonly end: EndStream;
+  isLookedAt: boolean;
 }
 
 /** Ends streams whose callers would not be let in any more: a key or token that has ended, a server that is disabled. */
 @Injectable()
 export class OpenStreams implements OnApplicationShutdown {
   private readonly streams = new Set<OpenStream>();
+  /** What is left of the round. */
+  private readonly due = new Set<OpenStream>();
   private timer: NodeJS.Timeout | undefined;
   private ticks = 0;
   private isLooking = false;
@@ -38,11 +43,12 @@ export class OpenStreams implements OnApplicationShutdown {
 
   /** Returns what is to be called when the stream is over. */
   watch({ caller, recheck }: Streaming, end: EndStream): () => void {
-    const stream = { recheck, expiresAt: expiryOf(caller), end };
+    const stream = { recheck, expiresAt: expiryOf(caller), end, isLookedAt: false };
     this.streams.add(stream);
-    this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
+    this.timer ??= setInterval(() => this.tick(), TICK_MS).unref();
     return () => {
       this.streams.delete(stream);
+      this.due.delete(stream);
       if (this.streams.size === 0) this.stop();
     };
   }
@@ -56,38 +62,63 @@ export class OpenStreams implements OnApplicationShutdown {
     this.timer = undefined;
   }
 
-  private async tick(): Promise<void> {
+  private tick(): void {
     this.ticks += 1;
+    const isRound = this.ticks % TICKS_PER_ROUND === 0;
+    const now = this.clock.now().getTime();
+    for (const stream of this.streams) {
+      if (stream.expiresAt <= now) void this.lookAt(stream);
+      else if (isRound) this.due.add(stream);
+    }
+    void this.lookAtDue();
+  }
+
+  private async lookAtDue(): Promise<void> {
     if (this.isLooking) return;
     this.isLooking = true;
-    const now = this.clock.now();
-    const isRound = this.ticks % TICKS_PER_ROUND === 0;
-    const due = [...this.streams].filter(({ expiresAt }) => isRound || expiresAt <= now.getTime()).values();
-    await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, async () => this.lookAt(due, now)));
+    await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, async () => this.lookAtNext()));
     this.isLooking = false;
   }
 
   /** Takes the next of those that are left, again and again. */
-  private async lookAt(due: IterableIterator<OpenStream>, now: Date): Promise<void> {
-    for (const stream of due) {
-      if (!this.streams.has(stream)) continue;
-      const refusal = await this.refusalOf(stream, now);
-      if (refusal !== undefined) stream.end(refusal);
+  private async lookAtNext(): Promise<void> {
+    for (const stream of this.due) {
+      this.due.delete(stream);
+      await atMost(PATIENCE_MS, this.lookAt(stream));
     }
   }
 
-  private async refusalOf({ recheck, expiresAt }: OpenStream, now: Date): Promise<GatewayError | undefined> {
+  private async lookAt(stream: OpenStream): Promise<void> {
+    if (stream.isLookedAt) return;
+    stream.isLookedAt = true;
+    const refusal = await this.refusalOf(stream);
+    stream.isLookedAt = false;
+    if (refusal !== undefined && this.streams.has(stream)) stream.end(refusal);
+  }
+
+  private async refusalOf({ recheck, expiresAt }: OpenStream): Promise<GatewayError | undefined> {
     try {
-      await recheck(now);
+      await recheck(this.clock.now());
       return undefined;
     } catch (error) {
       if (error instanceof GatewayError && REFUSALS.includes(error.status)) return error;
       // Nobody can tell while a database or a provider is down; but that a token is over, it said itself.
-      return expiresAt <= now.getTime()
+      return expiresAt <= this.clock.now().getTime()
         ? new GatewayError('token_invalid', { reason: 'expired', cause: error })
         : undefined;
     }
   }
+}
+
+/** Waits for the work, but not for long. */
+function atMost(ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void work.finally(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 /** A key's end is looked at with the key: what a key says of its user may be called `exp` as well. */

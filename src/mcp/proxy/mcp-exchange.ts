@@ -35,6 +35,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #watcher: BodyWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   #onStreamOver: (() => void) | undefined;
+  /** What was written of the answer's head: name, value, name, value …. */
+  #head: readonly string[] = [];
   readonly #response: ServerResponse;
   readonly #hooks: McpHooks;
 
@@ -136,6 +138,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     }
     const { status, headers, flush } = clientHead(head, this.#hooks, this.#filter !== undefined);
     const response = this.#response;
+    this.#head = headers;
     response.statusCode = status;
     for (let at = 0; at + 1 < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
     if (flush) response.flushHeaders();
@@ -168,7 +171,9 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     const begun = this.#response.headersSent;
     this.#settle(error);
     // Never `end`: the client must be able to tell that this is not the whole answer.
-    if (begun) this.#response.destroy();
+    if (begun) return void this.#response.destroy();
+    // An error takes the answer's place: an encoding, a session or a length of the answer would be said of the error.
+    for (let at = 0; at < this.#head.length; at += 2) this.#response.removeHeader(this.#head[at] ?? '');
   }
 
   #settle(error?: unknown): void {

@@ -167,6 +167,19 @@ describe('McpProxy: an answer that has to be read', () => {
   });
 });
 
+describe('McpProxy: an answer that breaks off before its first byte', () => {
+  it('leaves nothing of its head in the error that takes its place', async () => {
+    const head = 'content-type: text/html\r\ncontent-encoding: gzip\r\nmcp-session-id: s-1\r\ncontent-length: 10';
+    const upstream = await startTcp((socket) => void socket.end(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`));
+    const gateway = await startProxying(targetAt(upstream.url('/mcp')));
+    opened.push(upstream, gateway);
+    const { status, headers, text } = await post(gateway);
+    expect([status, headers['content-type']]).toEqual([502, 'application/json']);
+    expect([headers['content-encoding'], headers['mcp-session-id']]).toEqual([undefined, undefined]);
+    expect(JSON.parse(text)).toMatchObject({ error: { data: { code: 'provider_invalid_response' } } });
+  });
+});
+
 describe('McpProxy: streams', () => {
   it('opens a GET at once although nothing comes on it', async () => {
     server.answerWith(silentEvents);

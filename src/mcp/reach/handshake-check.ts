@@ -1,8 +1,9 @@
-import { isObject, stringOrUndefined } from '../../common/json/read.js';
+import { isObject } from '../../common/json/read.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { endSession, LAST_REVISION_WITH_HANDSHAKE } from './end-session.js';
 import type { Approach } from './reached-server.js';
 import { postRpc } from './rpc-post.js';
+import { readRevisions } from './stateless-client.js';
 
 /** A server that is known to be of the other era need not be waited for. */
 const CHECK_TIMEOUT_MS = 5_000;
@@ -11,6 +12,7 @@ const CHECK_TIMEOUT_MS = 5_000;
 export async function agreedRevision(url: URL, approach: Approach): Promise<string | undefined> {
   const deadline = AbortSignal.any([approach.deadline, AbortSignal.timeout(CHECK_TIMEOUT_MS)]);
   let begun: string | undefined;
+  let agreed: string | undefined;
   try {
     const { message } = await postRpc(
       url,
@@ -26,11 +28,12 @@ export async function agreedRevision(url: URL, approach: Approach): Promise<stri
       },
     );
     const result = message?.['result'];
-    return isObject(result) ? stringOrUndefined(result['protocolVersion']) : undefined;
+    [agreed] = readRevisions(isObject(result) ? [result['protocolVersion']] : []);
+    return agreed;
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
   } finally {
-    if (begun !== undefined) await endSession(url, approach, begun);
+    if (begun !== undefined) await endSession(url, approach, begun, agreed);
   }
 }

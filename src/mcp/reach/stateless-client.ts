@@ -99,7 +99,8 @@ function readServer(info: unknown): Discovery['server'] {
   return { name: name.slice(0, MAX_NAME_CHARACTERS), version: version.slice(0, MAX_NAME_CHARACTERS) };
 }
 
-function readRevisions(given: unknown): readonly string[] {
+/** What is no revision is left out, and so is what goes beyond a sensible number of them. */
+export function readRevisions(given: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [];
   return list
     .filter((revision): revision is string => typeof revision === 'string' && REVISION.test(revision))

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type EntityManager, type FindOperator, IsNull, Not } from 'typeorm';
+import { type EntityManager, type FindOperator, IsNull, Not, Raw } from 'typeorm';
 import { refWhere } from '../../access/tenant-where.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
+import { isUuid } from '../../common/uuid.js';
 import { Workspace } from '../../workspaces/workspace.entity.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServer } from './mcp-server.entity.js';
@@ -156,7 +157,7 @@ async function isElsewhere(
 }
 
 interface Place {
-  readonly organisationId?: string;
+  readonly organisationId?: FindOperator<string> | string;
   readonly workspaceId?: FindOperator<string> | string;
 }
 
@@ -167,10 +168,18 @@ async function placesOf(
   tenant: Tenant | undefined,
 ): Promise<readonly Place[]> {
   if (workspace === undefined) return tenant === undefined ? [{}] : placesIn(tenant);
+  if (tenant === undefined && !isUuid(workspace)) return SLUG_PATTERN.test(workspace) ? placesNamed(workspace) : [];
   const where = tenant === undefined ? {} : { organisationId: tenant.organisationId };
-  const named = await manager.find(Workspace, { where: { ...refWhere(workspace), ...where }, take: ENOUGH_CANDIDATES });
-  const allowed = named.filter(({ id }) => (tenant?.workspaceId ?? id) === id);
-  return allowed.flatMap(({ id, organisationId }) => placesIn({ organisationId, workspaceId: id }));
+  const named = await manager.findOneBy(Workspace, { ...refWhere(workspace), ...where });
+  if (named === null || (tenant?.workspaceId ?? named.id) !== named.id) return [];
+  return placesIn({ organisationId: named.organisationId, workspaceId: named.id });
+}
+
+/** Any number of organisations may have a workspace of this slug, so that the database has to look for those with the server. */
+function placesNamed(slug: string): readonly Place[] {
+  const oneOf = (column: string): FindOperator<string> =>
+    Raw((alias) => `${alias} IN (SELECT "${column}" FROM "workspaces" WHERE "slug" = :slug)`, { slug });
+  return [{ workspaceId: oneOf('id') }, { workspaceId: IsNull(), organisationId: oneOf('organisation_id') }];
 }
 
 function placesIn({ organisationId, workspaceId }: Tenant): readonly Place[] {

@@ -32,7 +32,7 @@ export class McpServerProbe {
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
       const { tools, ...found } = await this.reach.ask(server, headers);
       const latency_ms = elapsed();
-      await this.tools.remember(row.id, tools);
+      await this.tools.remember(row, tools);
       return { ok: true, latency_ms, ...found, tools: tools.length };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;

@@ -43,11 +43,16 @@ export class McpServerTools {
     return new Set(rows.map(({ name }) => name));
   }
 
-  /** Remembers a server's whole list. Tools that are gone are forgotten, unless they are disabled: they may come back. */
-  async remember(serverId: string, seen: readonly SeenTool[]): Promise<void> {
+  /**
+   * Remembers a server's whole list. Tools that are gone are forgotten, unless they are disabled: they may come back. Writes
+   * nothing for a server that is gone.
+   */
+  async remember(server: ServerOfTenant, seen: readonly SeenTool[]): Promise<void> {
+    const { id: serverId } = server;
     const byName = storable(seen);
     const seenAt = this.clock.now();
     await this.tools.manager.transaction(async (manager) => {
+      if (!(await isLocked(manager, server))) return;
       const known = await manager.findBy(McpServerTool, { serverId });
       const gone = known.filter(({ name, enabled }) => enabled && !byName.has(name)).map(({ name }) => name);
       if (gone.length > 0) await manager.delete(McpServerTool, { serverId, name: In(gone) });
@@ -61,17 +66,10 @@ export class McpServerTools {
    * stay enabled or disabled. Writes nothing where nothing is new, and nothing for a server that is gone.
    */
   async note(server: ServerOfTenant, seen: readonly SeenTool[]): Promise<void> {
-    const { id: serverId, organisationId } = server;
+    const { id: serverId } = server;
     const seenAt = this.clock.now();
     await this.tools.manager.transaction(async (manager) => {
-      // One writer at a time, so that no two of them wait for each other's rows.
-      const lock = { mode: 'pessimistic_write' } as const;
-      const row = await manager.findOne(McpServer, {
-        select: { id: true },
-        where: { id: serverId, organisationId },
-        lock,
-      });
-      if (row === null) return;
+      if (!(await isLocked(manager, server))) return;
       const known = new Map((await manager.findBy(McpServerTool, { serverId })).map((tool) => [tool.name, tool]));
       let room = MAX_TOOLS - known.size;
       const rows = [...storable(seen)].flatMap(([name, description]) => {
@@ -93,6 +91,12 @@ export class McpServerTools {
     const rows = choices.map(({ name, enabled }) => ({ serverId, name, enabled }));
     if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
   }
+}
+
+/** Whether the server is there. Then nobody else writes its tools till the end of the transaction: no two wait for each other's rows. */
+async function isLocked(manager: EntityManager, { id, organisationId }: ServerOfTenant): Promise<boolean> {
+  const lock = { mode: 'pessimistic_write' } as const;
+  return (await manager.findOne(McpServer, { select: { id: true }, where: { id, organisationId }, lock })) !== null;
 }
 
 /** Names and descriptions as the columns can hold them; a tool whose name they cannot hold is left out. */

@@ -35,15 +35,13 @@ describe('guardedStreamFetch', () => {
   it.each([
     ['as it is', Buffer.alloc(MAX_BYTES + 1), {}],
     ['when it is unpacked', gzipSync(Buffer.alloc(1_000_000)), { 'content-encoding': 'gzip' }],
-  ])('fails for one that is longer %s, and for all after it', async (_how, body, headers) => {
+  ])('fails for one that is longer %s, and tells of it', async (_how, body, headers) => {
     const server = await answering(body, headers);
     const { fetch, overflow } = network();
     const answer = await fetch(server.url('/'));
     const failure = { name: 'UpstreamFailure', kind: 'too_large' };
     await expect(answer.text()).rejects.toMatchObject(failure);
     expect(overflow.reason).toMatchObject(failure);
-    await expect(fetch(server.url('/'))).rejects.toMatchObject(failure);
-    expect(server.requests).toHaveLength(1);
   });
 
   it('obeys the egress rules', async () => {

@@ -12,7 +12,7 @@ export interface GuardedStreamFetchOptions extends GuardedConnectorOptions {
 
 export interface GuardedStreamFetch {
   readonly fetch: (input: FetchInput, init?: RequestInit) => Promise<Response>;
-  /** Aborts with an UpstreamFailure `too_large` when an answer is: a library may keep what it reads there to itself. */
+  /** Aborts with an UpstreamFailure `too_large` when an answer is, for the signals of others: a library may keep its errors to itself. */
   readonly overflow: AbortSignal;
   /** Ends every connection, and what still runs on them. */
   close(): Promise<void>;
@@ -27,7 +27,6 @@ export function guardedStreamFetch(policy: EgressPolicy, options: GuardedStreamF
   const overflow = new AbortController();
   return {
     fetch: async (input, init = {}) => {
-      overflow.signal.throwIfAborted();
       const url = new URL(input);
       policy.checkUrl(url);
       const answer = await undiciFetch(url, {
