@@ -57,6 +57,10 @@ function bedrockArn(name: string): string | undefined {
 
 /** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
 function deploymentOf(name: string): string {
-  const deployment = azureDeploymentName(name);
-  return deployment === name || deployment === '' ? name : deploymentOf(deployment);
+  let deployment = name;
+  // A loop, since a name may be as long as a body: calls within calls would run out of stack.
+  for (let next = azureDeploymentName(name); next !== deployment && next !== ''; next = azureDeploymentName(next)) {
+    deployment = next;
+  }
+  return deployment;
 }
