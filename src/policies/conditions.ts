@@ -27,7 +27,11 @@ export function compileConditions(conditions: readonly Condition[]): Matches {
 
 /** Whether a call meets those that can be read. */
 export function compileReadable(conditions: unknown): Matches {
-  return compileConditions(Array.isArray(conditions) ? conditions.filter(isCondition) : []);
+  return compileConditions(readableConditions(conditions));
+}
+
+export function readableConditions(conditions: unknown): readonly Condition[] {
+  return Array.isArray(conditions) ? conditions.filter(isCondition) : [];
 }
 
 function isCondition(condition: unknown): condition is Condition {
