@@ -44,6 +44,16 @@ describe('conditions', () => {
     ['a key of another kind of call', { key: 'mcp_server', value: 'files' }, false],
   ])('%s', (_what, condition, expected) => expect(matches(condition)).toBe(expected));
 
+  it('take no longer for a name as long as a body, and tell it from shorter ones', () => {
+    const model = 'm'.repeat(4_000_000);
+    const facts = { ...FACTS, model, modelAliases: [`cohere.${model}`] };
+    const others = compileConditions([{ key: 'model', value: ['x-*', 'm'.repeat(512)] }]);
+    const startedAt = performance.now();
+    for (let count = 0; count < 500; count += 1) expect(others(facts)).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(compileConditions([{ key: 'model', value: '@cohere/cohere.mmm*' }])(facts)).toBe(true);
+  });
+
   describe('on a model', () => {
     const azure: PolicyFacts = { ...FACTS, provider: 'azure-ai', virtual_key: 'Azure-EU', model: 'our-reranker' };
     const facts = { ...azure, modelAliases: ['cohere.our-reranker'] };
