@@ -12,6 +12,7 @@ import { CreatePrices1795219200010 } from './1795219200010-create-prices.js';
 import { CreateMcpServers1795219200012 } from './1795219200012-create-mcp-servers.js';
 import { ReviseUsageCounting1795219200013 } from './1795219200013-revise-usage-counting.js';
 import { IndexEndsOfUsageWindows1795219200020 } from './1795219200020-index-ends-of-usage-windows.js';
+import { BoundChangesOfLimits1795219200030 } from './1795219200030-bound-changes-of-limits.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -29,4 +30,5 @@ export const MIGRATIONS = [
   CreateMcpServers1795219200012,
   ReviseUsageCounting1795219200013,
   IndexEndsOfUsageWindows1795219200020,
+  BoundChangesOfLimits1795219200030,
 ] as const;

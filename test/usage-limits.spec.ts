@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventually } from './support/eventually.js';
 import { json, type Reply } from './support/fake-provider.js';
 import { requestLine } from './support/request-line.js';
-import { type Answer, refusalOf } from './support/send.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import {
   COST,
   COST_NANO,
@@ -270,6 +270,35 @@ describe('a limit that cannot be read', () => {
     expect((await gateway.admin.delete(`/v1/policies/usage-limits/${id}`)).status).toBe(204);
     expect((await gateway.call()).status).toBe(OK);
     await gateway.books.ledger(2);
+  });
+
+  it.each([
+    ['credit_limit', `'NaN'`, { credit_limit: 5 }],
+    ['periodic_reset', `'daily'`, { periodic_reset: 'weekly', credit_limit: 5 }],
+    ['conditions', `'"none"'`, { conditions: [{ key: 'provider', value: 'cohere' }] }],
+    ['conditions', `'[null, {"key": "model", "value": 7}]'`, { conditions: [{ key: 'provider', value: 'cohere' }] }],
+    ['enforcement', `'throttle'`, { enforcement: 'monitor' }],
+  ])('is listed and can be corrected where its %s is %s', async (column, value, correction) => {
+    const path = '/v1/policies/usage-limits';
+    const id = await gateway.limit({ credit_limit: 1 });
+    await gateway.app.dataSource.query(`UPDATE usage_policies SET ${column} = ${value} WHERE id = $1`, [id]);
+    expect(await gateway.admin.list(path)).toEqual([await gateway.admin.read(`${path}/${id}`)]);
+    const unreadable = { status: 503, code: 'usage_limit_unreadable' };
+    expect(refusalOf(await gateway.admin.get(`${path}/${id}/entities`))).toMatchObject(unreadable);
+    expect(refusalOf(await gateway.admin.get(`${path}/${id}?include_usage=true`))).toMatchObject(unreadable);
+    const corrected = await gateway.admin.patch(`${path}/${id}`, correction);
+    expect(jsonOf(corrected)).toMatchObject(correction);
+    expect(await gateway.admin.list(`${path}/${id}/entities`)).toEqual([]);
+    expect((await gateway.call()).status).toBe(OK);
+    await gateway.books.ledger(1);
+  });
+
+  it('does not get another limit before it can be read', async () => {
+    const path = `/v1/policies/usage-limits/${await gateway.limit({ credit_limit: 1 })}`;
+    await gateway.app.dataSource.query(`UPDATE usage_policies SET group_by = '{prompt}'`);
+    const refused = await gateway.admin.patch(path, { credit_limit: 5 });
+    expect(refusalOf(refused)).toMatchObject({ status: 503, code: 'usage_limit_unreadable' });
+    expect(await gateway.admin.read(path)).toMatchObject({ credit_limit: 1 });
   });
 });
 

@@ -32,8 +32,17 @@ export function compilePolicies(policies: readonly UsagePolicy[]): CompiledPolic
   return { readable, unreadable };
 }
 
+/** @throws GatewayError `usage_limit_unreadable` */
+export function readPolicy(policy: UsagePolicy): CompiledPolicy {
+  try {
+    return compilePolicy(policy);
+  } catch (cause) {
+    throw unreadablePolicy({ id: policy.id, cause });
+  }
+}
+
 /** For a call that a policy may be for that cannot be read: a cap is not ignored. */
-export function unreadablePolicy({ id, cause }: UnreadablePolicy): GatewayError {
+export function unreadablePolicy({ id, cause }: Pick<UnreadablePolicy, 'id' | 'cause'>): GatewayError {
   return new GatewayError('usage_limit_unreadable', {
     headers: { 'x-gateway-limit-policy': id, 'x-should-retry': 'false' },
     reason: `policy ${id} cannot be read`,

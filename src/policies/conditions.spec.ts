@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { compileConditions, type Condition } from './conditions.js';
 import { isPolicyKey, type PolicyFacts } from './policy-keys.js';
 
@@ -43,6 +44,31 @@ describe('conditions', () => {
     ['an excluded model', { key: 'model', value: '*', excludes: '@cohere/rerank-*' }, false],
     ['a key of another kind of call', { key: 'mcp_server', value: 'files' }, false],
   ])('%s', (_what, condition, expected) => expect(matches(condition)).toBe(expected));
+
+  it('know the ARN of a region with an account too', () => {
+    const arn = 'arn:aws:bedrock:us-east-1:123456789012:foundation-model/cohere.rerank-v3-5:0';
+    const facts = (model: string): PolicyFacts => ({
+      ...FACTS,
+      provider: 'bedrock',
+      model: canonicalModel('bedrock', model),
+      modelAliases: modelAliases('bedrock', model),
+    });
+    for (const value of [arn, arn.replace(/cohere.*/, '*'), `@bedrock/${arn}`]) {
+      const met = compileConditions([{ key: 'model', value }]);
+      const models = [arn, arn.replace('123456789012', ''), arn.replace('us-east-1', 'eu-west-1')];
+      expect(models.map((model) => met(facts(model)))).toEqual([true, true, false]);
+    }
+  });
+
+  it('take no longer for a name as long as a body, and tell it from shorter ones', () => {
+    const model = 'm'.repeat(4_000_000);
+    const facts = { ...FACTS, model, modelAliases: [`cohere.${model}`] };
+    const others = compileConditions([{ key: 'model', value: ['x-*', 'm'.repeat(512)] }]);
+    const startedAt = performance.now();
+    for (let count = 0; count < 500; count += 1) expect(others(facts)).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(compileConditions([{ key: 'model', value: '@cohere/cohere.mmm*' }])(facts)).toBe(true);
+  });
 
   describe('on a model', () => {
     const azure: PolicyFacts = { ...FACTS, provider: 'azure-ai', virtual_key: 'Azure-EU', model: 'our-reranker' };

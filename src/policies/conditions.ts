@@ -13,6 +13,8 @@ export type Matches = (facts: PolicyFacts) => boolean;
 
 /** Any value, and none: who leaves the key out does not get around a cap by it. */
 const ANY = '*';
+/** Longer than any value of a condition. A model's name may be as long as a body, and is compared again and again. */
+const MAX_COMPARED = 4_096;
 const OWNER = /^(@[^/]*(?:\/|$))?(.*)$/s;
 
 /**
@@ -27,7 +29,11 @@ export function compileConditions(conditions: readonly Condition[]): Matches {
 
 /** Whether a call meets those that can be read. */
 export function compileReadable(conditions: unknown): Matches {
-  return compileConditions(Array.isArray(conditions) ? conditions.filter(isCondition) : []);
+  return compileConditions(readableConditions(conditions));
+}
+
+export function readableConditions(conditions: unknown): readonly Condition[] {
+  return Array.isArray(conditions) ? conditions.filter(isCondition) : [];
 }
 
 function isCondition(condition: unknown): condition is Condition {
@@ -57,7 +63,7 @@ function namesOf(facts: PolicyFacts, key: PolicyKey): readonly string[] {
   if (fact === undefined) return [];
   if (key !== 'model') return [fact];
   const owners = [facts.provider, facts.virtual_key].filter((owner) => owner !== undefined);
-  const names = [fact, ...(facts.modelAliases ?? [])];
+  const names = [fact, ...(facts.modelAliases ?? [])].map((name) => name.slice(0, MAX_COMPARED));
   return [...names, ...owners.flatMap((owner) => names.map((name) => `@${owner}/${name}`))];
 }
 

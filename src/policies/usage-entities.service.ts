@@ -9,7 +9,7 @@ import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
-import { compilePolicy } from './compiled-policy.js';
+import { readPolicy } from './compiled-policies.js';
 import type { UsageEntitiesQuery } from './dto/usage-entities.query.js';
 import { PolicyStore } from './policy.store.js';
 import { toUsageEntityResponse, type UsageEntityResponse } from './usage-limit.response.js';
@@ -65,7 +65,7 @@ export class UsageEntitiesService {
     policy: UsagePolicy,
     query: Pick<UsageEntitiesQuery, 'status' | 'search' | 'current_page' | 'page_size'>,
   ): Promise<ListOf<UsageEntityResponse>> {
-    const { limit } = compilePolicy(policy);
+    const { limit } = readPolicy(policy);
     const window = windowAt(policy.periodicReset, this.clock.now());
     const found = await this.buckets.list(
       { organisationId: policy.organisationId, policyId: policy.id, windowId: window.id },

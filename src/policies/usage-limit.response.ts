@@ -2,9 +2,10 @@ import { ApiProperty } from '@nestjs/swagger';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { windowAt } from '../usage/windows.js';
+import { readableConditions } from './conditions.js';
 import { ConditionDto, GroupDto } from './dto/usage-limit.dto.js';
 import { fromUnits } from './limits.js';
-import type { UsagePolicy } from './usage-policy.entity.js';
+import { PERIODIC_RESETS, type UsagePolicy } from './usage-policy.entity.js';
 
 export class CreatedUsageLimitResponse {
   readonly id: string;
@@ -73,6 +74,7 @@ export class UsageLimitListResponse {
   readonly total: number;
 }
 
+/** Also of a policy that cannot be read, so that it can be found and mended: what is not known of it is left out. */
 export function toUsageLimitResponse(
   policy: UsagePolicy,
   now: Date,
@@ -85,7 +87,7 @@ export function toUsageLimitResponse(
     workspace_id: policy.workspaceId,
     name: policy.name,
     description: policy.description,
-    conditions: policy.conditions.map((condition) => ({
+    conditions: readableConditions(policy.conditions).map((condition) => ({
       ...condition,
       value: copyOf(condition.value),
       excludes: condition.excludes === undefined ? undefined : copyOf(condition.excludes),
@@ -97,7 +99,7 @@ export function toUsageLimitResponse(
     periodic_reset: policy.periodicReset,
     enforcement: policy.enforcement,
     status: policy.status,
-    next_reset_at: toUnixSeconds(windowAt(policy.periodicReset, now).resetsAt ?? null),
+    next_reset_at: nextResetAt(policy, now),
     created_at: toUnixSeconds(policy.createdAt),
     updated_at: toUnixSeconds(policy.updatedAt),
     ...(usage === undefined ? {} : { usage }),
@@ -119,6 +121,11 @@ export function toUsageEntityResponse(bucket: UsageBucket, limit: bigint): Usage
     next_reset_at: toUnixSeconds(bucket.resetsAt),
     last_reset_at: toUnixSeconds(bucket.resetAt),
   };
+}
+
+function nextResetAt({ periodicReset }: UsagePolicy, now: Date): number | null {
+  if (periodicReset === null || !PERIODIC_RESETS.includes(periodicReset)) return null;
+  return toUnixSeconds(windowAt(periodicReset, now).resetsAt ?? null);
 }
 
 function copyOf(value: string | readonly string[]): string | string[] {

@@ -8,7 +8,7 @@ import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { compilePolicy } from './compiled-policy.js';
+import { readPolicy } from './compiled-policies.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
 import type { CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
@@ -106,7 +106,7 @@ export class UsageLimitsService {
   private async applyLines(policy: UsagePolicy, now: Date, transaction: Transaction): Promise<void> {
     if (policy.status !== 'active') return;
     const { id: policyId, organisationId } = policy;
-    const { limit, threshold } = compilePolicy(policy);
+    const { limit, threshold } = readPolicy(policy);
     const { id: windowId } = windowAt(policy.periodicReset, now);
     await this.usage.changeLimit({ organisationId, policyId, windowId, limit, threshold }, transaction);
   }

@@ -51,6 +51,12 @@ describe('canonicalModel', () => {
     expect(canonicalModel(provider, one)).not.toBe(canonicalModel(provider, other));
   });
 
+  it('takes any number of prefixes off, and leaves a name', () => {
+    const prefixes = 'cohere.'.repeat(500_000);
+    expect(canonicalModel('azure-ai', `${prefixes}Our-reranker`)).toBe('our-reranker');
+    expect(canonicalModel('azure-ai', prefixes)).toBe('cohere.');
+  });
+
   it('is a name without a provider too', () => expect(canonicalModel(undefined, ' Rerank ')).toBe('rerank'));
 });
 

@@ -1,8 +1,9 @@
 import { azureDeploymentName } from '../upstream/vendors/azure-ai.vendor.js';
 
-/** In any region, also where it names an account. `partition`: that of China and those of governments are others. */
-const FOUNDATION_MODEL =
-  /^arn:(?<partition>aws(?:-[a-z]+)*):bedrock:(?<region>[a-z0-9-]*):(?:\d{12})?:foundation-model\/(?<id>.+)$/;
+/** In any region. `partition`: that of China and those of governments are others. */
+const FOUNDATION_MODEL = /^arn:(?<partition>aws(?:-[a-z]+)*):bedrock:[a-z0-9-]*::foundation-model\/(?<id>.+)$/;
+/** The model is the same in every account. */
+const ACCOUNT = /^(arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:)\d{12}(?=:foundation-model\/)/;
 /** Those of China and of governments have prices of their own. */
 const PRICED_PARTITION = 'aws';
 /** What answers, whatever model is named. */
@@ -30,8 +31,8 @@ export function canonicalModel(provider: string | undefined, model: string): str
 /** Other names that a policy may have for it: the ARN of a region (Bedrock), the name with Azure's prefix. */
 export function modelAliases(provider: string | undefined, model: string): readonly string[] {
   if (provider === 'azure-ai') return [`cohere.${canonicalModel(provider, model)}`];
-  const arn = provider === 'bedrock' ? bedrockArn(foldModel(model)) : undefined;
-  return arn === undefined ? [] : [arn];
+  const name = foldModel(model);
+  return provider === 'bedrock' && FOUNDATION_MODEL.test(name) ? [name] : [];
 }
 
 /** The names under which it may have a price, in the order of precedence. */
@@ -40,23 +41,20 @@ export function pricedNames(provider: string, model: string): readonly string[] 
   if (provider !== 'bedrock') return [canonical, ...modelAliases(provider, model)];
   const name = foldModel(model);
   const partition = FOUNDATION_MODEL.exec(name)?.groups?.['partition'];
-  const arn = bedrockArn(name) ?? name;
-  return partition === PRICED_PARTITION ? [arn, canonical] : [arn];
+  return partition === PRICED_PARTITION ? [name, canonical] : [name];
 }
 
-/** Without what makes no other model of it: case, and white space around it. */
+/** Without what makes no other model of it: case, white space around it, an account in the ARN of a model of AWS. */
 export function foldModel(name: string): string {
-  return name.trim().toLowerCase();
-}
-
-/** Without the account. */
-function bedrockArn(name: string): string | undefined {
-  const { partition, region, id } = FOUNDATION_MODEL.exec(name)?.groups ?? {};
-  return id === undefined ? undefined : `arn:${partition}:bedrock:${region}::foundation-model/${id}`;
+  return name.trim().toLowerCase().replace(ACCOUNT, '$1');
 }
 
 /** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
 function deploymentOf(name: string): string {
-  const deployment = azureDeploymentName(name);
-  return deployment === name || deployment === '' ? name : deploymentOf(deployment);
+  let deployment = name;
+  // A loop, since a name may be as long as a body: calls within calls would run out of stack.
+  for (let next = azureDeploymentName(name); next !== deployment && next !== ''; next = azureDeploymentName(next)) {
+    deployment = next;
+  }
+  return deployment;
 }

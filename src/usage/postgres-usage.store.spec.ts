@@ -254,6 +254,35 @@ describe('a refusal', () => {
   });
 });
 
+describe('a change of a limit', () => {
+  const BUCKETS = 2_500;
+  const AT_ONCE = 2_000;
+  const hashOf = (place: number): string => String(place).padStart(22, '0');
+
+  it('is felt at once by the buckets used last, where there are very many, and by the others with their next call', async () => {
+    const store = open();
+    const charge = chargeOf({ windowId: 'cum', resetsAt: undefined });
+    const { policyId, windowId } = charge;
+    await dataSource.query(
+      `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, used,
+         credit_limit, updated_at)
+       SELECT $1, lpad(n::text, 22, '0'), $2, gen_random_uuid(), n, $3, 'x', 'cost', 60, 100, now() - n * interval '1 second'
+       FROM generate_series(1, $4::integer) AS n`,
+      [policyId, windowId, ORGANISATION, BUCKETS],
+    );
+    await store.changeLimit({ policyId, windowId, organisationId: ORGANISATION, limit: 50n, threshold: undefined });
+    const isExhausted = (place: number): Promise<boolean> => seen.isExhausted({ ...charge, bucketHash: hashOf(place) });
+    expect(await Promise.all([1, AT_ONCE, AT_ONCE + 1, BUCKETS].map(isExhausted))).toEqual([true, true, false, false]);
+    expect(await seen.alerts()).toHaveLength(AT_ONCE);
+    const lowered = { ...charge, bucketHash: hashOf(BUCKETS), limit: 50n };
+    expect((await store.reserve(reservationOf([lowered]))).kind).toBe('exceeded');
+    expect(await isExhausted(BUCKETS)).toBe(true);
+    expect(await seen.alerts()).toHaveLength(AT_ONCE + 1);
+    // What these buckets have used stands in no ledger.
+    await emptyUsage(dataSource);
+  });
+});
+
 describe('events', () => {
   const payloads = async (): Promise<readonly unknown[]> => {
     const rows: readonly { readonly payload: unknown }[] = await dataSource.query(

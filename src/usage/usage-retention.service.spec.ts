@@ -114,6 +114,23 @@ describe('retention of counters', () => {
     expect(await policiesLeft()).toEqual(new Set());
   });
 
+  it('keeps nobody who stops waiting for more than the batch under way', async () => {
+    let statements = 0;
+    const endless = serviceOn({
+      query: async <Result>(): Promise<Result> => {
+        statements += 1;
+        if (statements === 3) stopped = endless.onModuleDestroy();
+        if (statements > 10) throw new Error('it goes on');
+        return JSON.parse('[[], 1000]');
+      },
+    });
+    let stopped: Promise<void> | undefined;
+    await endless.sweep();
+    await stopped;
+    expect(statements).toBe(3);
+    expect(warnings).toEqual([]);
+  });
+
   it('tells of a failure, and tries again', async () => {
     let failures = 1;
     const flaky = serviceOn({

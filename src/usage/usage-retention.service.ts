@@ -33,6 +33,7 @@ const RELEASE_KEYS = `
 export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
+  private isStopping = false;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: Pick<DataSource, 'query'>,
@@ -47,6 +48,7 @@ export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDe
 
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
+    this.isStopping = true;
     await this.running;
   }
 
@@ -68,7 +70,8 @@ export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDe
 
   private async inBatches(statement: string, before: Date): Promise<void> {
     let affected = BATCH_ROWS;
-    while (affected === BATCH_ROWS) {
+    // What is left has time until the next start; calls under way have not.
+    while (affected === BATCH_ROWS && !this.isStopping) {
       [, affected] = await this.dataSource.query<[unknown, number]>(statement, [before, BATCH_ROWS]);
     }
   }

@@ -29,11 +29,12 @@ const DELETE_EVENTS = `
 @Injectable()
 export class WebhookHousekeeping implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.sweepAndReport(), INTERVAL_MS);
+  private isStopping = false;
 
   constructor(
-    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
+    @InjectRepository(WebhookDelivery) private readonly deliveries: Pick<Repository<WebhookDelivery>, 'query'>,
     private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -41,6 +42,7 @@ export class WebhookHousekeeping implements OnApplicationBootstrap, BeforeApplic
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
     await this.loop.stop();
   }
 
@@ -48,7 +50,8 @@ export class WebhookHousekeeping implements OnApplicationBootstrap, BeforeApplic
     const before = new Date(this.clock.now().getTime() - KEPT_MS);
     for (const statement of [DELETE_SUCCEEDED, DELETE_EVENTS]) {
       let deleted = BATCH_ROWS;
-      while (deleted === BATCH_ROWS) {
+      // What is left has time until the next start; calls under way have not.
+      while (deleted === BATCH_ROWS && !this.isStopping) {
         const [, affected]: readonly [unknown, number] = await this.deliveries.query(statement, [before, BATCH_ROWS]);
         deleted = affected;
       }

@@ -213,8 +213,8 @@ export const ERROR_CODES = {
     status: 503,
     type: 'api_error',
     source: 'gateway',
-    message: 'A usage limit that may apply to the call cannot be read, so it cannot be kept.',
-    when: 'The row of a usage-limit policy holds what this version does not know. Calls that it may be for are refused until it is corrected or archived, others pass; `x-gateway-limit-policy` names it.',
+    message: 'A usage limit that applies cannot be read, so it cannot be kept.',
+    when: 'The row of a usage-limit policy holds what this version does not know. Calls that it may be for, and questions about what it has counted, are refused until it is corrected or archived; other calls pass; `x-gateway-limit-policy` names it.',
   },
   report_busy: {
     status: 503,
