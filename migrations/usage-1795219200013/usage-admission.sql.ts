@@ -46,8 +46,9 @@ export const ADMIT = `
           WHEN p_charge_enforced[v_c] AND p_charge_amounts[v_c] > v_left - b_reserved[v_b] THEN 1
           ELSE 0 END;
         o_verdicts[v_c] := v_verdict;
-        -- Something is used and no more fits: the bucket is exhausted. The first refusal notes it, and no other.
-        IF v_verdict = 3 AND p_charge_limits[v_c] = b_limit[v_b] THEN
+        -- Something is used and no more fits: the bucket is exhausted. The first refusal notes it, and no other. A call that
+        -- the whole limit has no room for says nothing about the bucket.
+        IF v_verdict = 3 AND p_charge_limits[v_c] = b_limit[v_b] AND p_charge_amounts[v_c] <= p_charge_limits[v_c] THEN
           v_exhausted := v_exhausted || v_b;
           b_limit[v_b] := NULL;
         END IF;

@@ -1,11 +1,13 @@
 /**
  * Leaves a row in the place of a released reservation that may still be written, by a statement that was given up but is
  * under way: it has the same primary key, so that either waits for the other. It belongs to nobody, and goes with its time.
+ * Gateways of the version before do not say for how long.
  */
 export function withdraw(condition: string): string {
   return `INSERT INTO usage_reservations (id, at, expires_at, is_withdrawn, organisation_id, api_key_id, endpoint, trace_id,
           cost_nano, tokens, search_units, source, bucket_ids, units, amounts)
-        SELECT s.id, s.at, s.expires_at, true, '00000000-0000-0000-0000-000000000000', '', '', '', 0, 0, 0, '', '{}', '{}', '{}'
+        SELECT s.id, s.at, COALESCE(s.expires_at, now() + interval '10 minutes'), true,
+          '00000000-0000-0000-0000-000000000000', '', '', '', 0, 0, 0, '', '{}', '{}', '{}'
         FROM jsonb_to_recordset(p_settles) AS s(id uuid, at timestamptz, status text, expires_at timestamptz, is_final boolean)
         WHERE s.status = 'released' AND ${condition}
         ORDER BY s.id ON CONFLICT DO NOTHING`;

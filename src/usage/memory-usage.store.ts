@@ -69,7 +69,7 @@ export class MemoryUsageStore implements UsageStore {
     for (const kind of ['exceeded', 'crowded', 'contended'] as const) {
       if (!refused.some(({ verdict }) => verdict === kind)) continue;
       for (const { charge, verdict } of refused)
-        if (verdict === 'exceeded') this.exhaust(charge, dimensions.organisationId);
+        if (verdict === 'exceeded') this.exhaust(charge, amountOf(estimate, charge), dimensions.organisationId);
       return { kind, failing: refused.map(({ charge }) => this.state(charge)) };
     }
     const counted = verdicts.filter(({ verdict }) => verdict === 'fits').map(({ charge }) => charge);
@@ -212,9 +212,9 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   /** A call did not fit into what is left. */
-  private exhaust(charge: Charge, organisationId: string): void {
+  private exhaust(charge: Charge, amount: bigint, organisationId: string): void {
     const bucket = this.buckets.get(nameOf(charge));
-    if (bucket === undefined || bucket.used === 0n) return;
+    if (bucket === undefined || bucket.used === 0n || amount > charge.limit) return;
     this.markExhausted(this.open(charge, organisationId));
   }
 

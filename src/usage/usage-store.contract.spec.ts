@@ -529,6 +529,16 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([]);
     });
 
+    it('is not of one call that is larger than the whole limit, so that the true one is told later', async () => {
+      const charge = chargeOf();
+      await spend(charge, 1n);
+      await refuse(charge, 101n);
+      expect(await tested.isExhausted(charge)).toBe(false);
+      expect(await tested.alerts()).toEqual([]);
+      await spend(charge, 99n);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
     it('is not of calls under way that are in the way', async () => {
       const charge = chargeOf();
       await spend(charge, 50n);
