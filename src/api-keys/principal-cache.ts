@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../access/principal.js';
 import { publicIdOf } from './api-key-format.js';
@@ -17,10 +17,10 @@ export type KeyAnswer =
 /** Callers by key, so that a warm request needs no database. One look-up serves all requests that wait for the same key. */
 @Injectable()
 export class PrincipalCache {
-  private answers: LRUCache<string, KeyAnswer, string>;
+  private readonly answers: LRUCache<string, KeyAnswer, string>;
 
-  constructor(private readonly store: ApiKeyStore) {
-    this.answers = this.emptyCache();
+  constructor(@Inject(ApiKeyStore) private readonly store: Pick<ApiKeyStore, 'find'>) {
+    this.answers = this.openCache();
   }
 
   /** The caller behind a key, or why there is none. `now` in milliseconds. */
@@ -34,8 +34,7 @@ export class PrincipalCache {
 
   /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */
   clear(): void {
-    // A new cache, since clearing this one would fail every look-up that a request is waiting for.
-    this.answers = this.emptyCache();
+    this.answers.clear();
   }
 
   /** What is no key takes no place in the cache. */
@@ -43,10 +42,13 @@ export class PrincipalCache {
     return publicIdOf(key) === undefined ? { refusal: 'malformed' } : this.answers.fetch(digest, { context: key });
   }
 
-  private emptyCache(): LRUCache<string, KeyAnswer, string> {
+  private openCache(): LRUCache<string, KeyAnswer, string> {
     return new LRUCache<string, KeyAnswer, string>({
       max: MAX_ENTRIES,
       ttl: CACHE_MS,
+      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
+      // else is told that.
+      ignoreFetchAbort: true,
       fetchMethod: async (_digest, _stale, { context: key, options }) => {
         const answer = await this.store.find(key);
         if ('refusal' in answer) options.ttl = REFUSAL_CACHE_MS;

@@ -7,20 +7,21 @@ describe('the end of the gateway', () => {
   it('is not held up by connections that do not close, and the log says so without quoting anything', async () => {
     const lines = new PassThrough();
     const close = (): Promise<void> => Promise.reject(new Error('secret of a server'));
-    const module = new McpModule({ close }, createLogger('info', lines));
+    const module = new McpModule({ close }, { flush: () => Promise.resolve() }, createLogger('info', lines));
     await expect(module.onApplicationShutdown()).resolves.toBeUndefined();
     const line = String(lines.read());
     expect(JSON.parse(line)).toMatchObject({ level: 'error', event: 'mcp_close_failed', error: { name: 'Error' } });
     expect(line).not.toContain('secret of a server');
   });
 
-  it('waits for connections that close', async () => {
+  it('waits for connections that close, and then writes down what they were', async () => {
     const steps: string[] = [];
     const close = async (graceMs: number): Promise<void> => {
       await new Promise((resolve) => setImmediate(resolve));
       steps.push(`closed after ${graceMs} ms`);
     };
-    await new McpModule({ close }, createLogger('silent', new PassThrough())).onApplicationShutdown();
-    expect(steps).toEqual(['closed after 0 ms']);
+    const flush = async (): Promise<void> => void steps.push('written');
+    await new McpModule({ close }, { flush }, createLogger('silent', new PassThrough())).onApplicationShutdown();
+    expect(steps).toEqual(['closed after 0 ms', 'written']);
   });
 });

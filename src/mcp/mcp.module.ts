@@ -98,6 +98,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
 export class McpModule implements OnApplicationShutdown {
   constructor(
     @Inject(McpProxy) private readonly proxy: Pick<McpProxy, 'close'>,
+    @Inject(McpCallRecorder) private readonly calls: Pick<McpCallRecorder, 'flush'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -106,5 +107,7 @@ export class McpModule implements OnApplicationShutdown {
     await this.proxy
       .close(0)
       .catch((cause: unknown) => this.logger.error({ event: 'mcp_close_failed', error: describeDefect(cause) }));
+    // What was cut off has a row as well.
+    await this.calls.flush();
   }
 }

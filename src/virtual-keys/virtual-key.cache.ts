@@ -34,7 +34,7 @@ type Entries = LRUCache<string, Entry, Lookup>;
 
 @Injectable()
 export class VirtualKeyCache {
-  private keys: Entries;
+  private readonly keys: Entries;
   private readonly renewals = new WeakMap<UsableVirtualKey, Promise<UsableVirtualKey | undefined>>();
 
   constructor(
@@ -42,7 +42,7 @@ export class VirtualKeyCache {
     private readonly credentials: VirtualKeyCredentials,
     private readonly opener: VirtualKeyOpener,
   ) {
-    this.keys = this.emptyCache();
+    this.keys = this.openCache();
     opener.onChange(() => this.clear());
   }
 
@@ -76,8 +76,7 @@ export class VirtualKeyCache {
 
   /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */
   clear(): void {
-    // A new cache, since clearing this one would fail every look-up that a request is waiting for.
-    this.keys = this.emptyCache();
+    this.keys.clear();
   }
 
   private async readAgain(
@@ -92,12 +91,15 @@ export class VirtualKeyCache {
     return { ...virtualKey, credential };
   }
 
-  private emptyCache(): Entries {
+  private openCache(): Entries {
     return new LRUCache<string, Entry, Lookup>({
       max: MAX_ENTRIES,
       ttl: CACHE_MS,
       // Credentials that nobody uses any more leave the memory too.
       ttlAutopurge: true,
+      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
+      // else is told that.
+      ignoreFetchAbort: true,
       fetchMethod: async (_name, _stale, { context, options }) => {
         const entry = await this.lookUp(context);
         options.ttl = 'failure' in entry || entry.found === undefined ? UNKNOWN_CACHE_MS : CACHE_MS;

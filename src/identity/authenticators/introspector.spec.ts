@@ -142,7 +142,7 @@ describe('introspection', () => {
     expect(new Set(await Promise.all(verdicts.slice(32)))).toEqual(new Set(['ok']));
   });
 
-  it('refuses at once when too many wait already, and answers from memory all the same', async () => {
+  it('refuses at once when too many wait already, but not a token that was good before', async () => {
     await verdict({}, 0, FROM, 'good');
     const waiting: (() => void)[] = [];
     answer = () => new Promise((resolve) => waiting.push(() => resolve({ active: false })));
@@ -150,6 +150,9 @@ describe('introspection', () => {
     await settled();
     expect(await verdict({}, 0, FROM, 'one-more')).toBe('identity_provider_unavailable');
     expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
+    answer = () => ({ active: true, sub: 'u-1' });
+    expect(await verdict({}, FROM.cacheSeconds + 1, FROM, 'good')).toBe('ok');
+    expect(asked).toHaveLength(1 + 32 + 1);
     answer = () => ({ active: false });
     for (const go of waiting) go();
     expect(new Set(await Promise.all(verdicts))).toEqual(new Set(['inactive']));

@@ -60,8 +60,10 @@ export class Introspector {
     if (cached !== undefined && now.getTime() < cached.expiresAt && this.monotonic() < cached.until) return cached;
     const running = this.pending.get(key);
     if (running !== undefined) return running;
+    // Tokens that were good have places of their own: unknown ones, of which anybody can send many, must not take them.
+    const lane = this.answers.has(key) ? `known ${from.endpoint}` : from.endpoint;
     const answer = this.limit
-      .ask(from.endpoint, () => this.ask(token, from))
+      .ask(lane, () => this.ask(token, from))
       .then((given) => {
         this.remember(key, given);
         return given;

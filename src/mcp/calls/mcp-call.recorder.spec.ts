@@ -90,13 +90,6 @@ describe('a recorder of calls', () => {
     expect(calls.rows.map(({ status }) => status)).toEqual([0, 1, 3]);
   });
 
-  it('writes what is waiting when the gateway stops', async () => {
-    const { calls, recorder } = start();
-    recorder.record(CALL);
-    await recorder.beforeApplicationShutdown();
-    expect(calls.rows).toHaveLength(1);
-  });
-
   it('makes texts that a column cannot hold into ones that it can', async () => {
     const { calls, recorder } = start();
     recorder.record({ ...CALL, tool: `a\u0000b\ud800${'x'.repeat(300)}`, rpcMethod: 'm'.repeat(200) });

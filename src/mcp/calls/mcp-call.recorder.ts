@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../../common/time/clock.js';
 import { isDataRefused } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
@@ -20,7 +20,7 @@ export type McpCallRecord = Omit<McpCall, 'id' | 'createdAt'>;
 
 /** Writes down calls of MCP servers, some at a time and behind the callers' backs. Rows are kept for 90 days. */
 @Injectable()
-export class McpCallRecorder implements BeforeApplicationShutdown {
+export class McpCallRecorder {
   private waiting: McpCall[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
@@ -44,11 +44,6 @@ export class McpCallRecorder implements BeforeApplicationShutdown {
     this.timer = undefined;
     this.writing = this.writing.then(() => this.write());
     return this.writing;
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.flush();
-    clearTimeout(this.timer);
   }
 
   private async write(): Promise<void> {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { McpError, RPC_CODES } from '../mcp-error.js';
 import type { InspectedBody } from './inspect-body.js';
+import { type RpcMessage, SUBJECT_KEYS } from './rpc-message.js';
 
 /** The first revision whose requests name their method and subject in headers. */
 const FIRST_REVISION = '2026-07-28';
@@ -18,12 +19,17 @@ export function checkMcpHeaders(headers: IncomingHttpHeaders, { isBatch, message
   // Revisions are dates, so that their text sorts as they do.
   if (typeof revision !== 'string' || revision < FIRST_REVISION) return;
   const [message] = messages;
-  if (isBatch || differs(headers['mcp-method'], message?.method) || differs(headers['mcp-name'], message?.subject)) {
+  if (isBatch || differs(headers['mcp-method'], message?.method) || isOfAnother(headers['mcp-name'], message)) {
     throw new McpError('validation_failed', {
       rpcCode: RPC_CODES.headerMismatch,
       message: 'The headers Mcp-Method and Mcp-Name must match the body.',
     });
   }
+}
+
+/** What other methods are about is for their servers to know. */
+function isOfAnother(header: string | readonly string[] | undefined, message: RpcMessage | undefined): boolean {
+  return SUBJECT_KEYS.has(message?.method ?? '') && differs(header, message?.subject);
 }
 
 function differs(header: string | readonly string[] | undefined, value: string | undefined): boolean {

@@ -152,6 +152,12 @@ describe('checkMcpHeaders', () => {
     expect(code({ ...NEW, ...headers })).toBe(-32020);
   });
 
+  it('leaves it to the server what other methods are about', () => {
+    const task = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { taskId: 't-1' } };
+    expect(code({ ...NEW, 'mcp-method': 'tasks/get', 'mcp-name': 't-1' }, task)).toBeUndefined();
+    expect(code({ ...NEW, 'mcp-method': 'tools/call', 'mcp-name': 't-1' }, task)).toBe(-32020);
+  });
+
   it('refuses a batch, which this revision does not have', () => expect(code(NEW, [CALL])).toBe(-32020));
 
   it('does not look at older revisions', () => {

@@ -14,7 +14,8 @@ export interface RpcMessage {
   readonly subject: string | undefined;
 }
 
-const SUBJECT_KEYS: ReadonlyMap<string, string> = new Map([
+/** Methods whose subject is known. */
+export const SUBJECT_KEYS: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],

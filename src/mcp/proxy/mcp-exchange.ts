@@ -11,6 +11,8 @@ import { clientHead, isEventStream, isPlain } from './response-head.js';
 const NO_HOOKS: McpHooks = {};
 /** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream for ever. */
 const CLIENT_PROBE_MS = 30_000;
+/** For what a stream that is ended had still to say. */
+const LAST_READ_MS = 10_000;
 
 /** What an exchange has seen of the upstream's answer. */
 export interface SeenAnswer {
@@ -83,6 +85,9 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     this.#settle(reason);
     response.end();
     this.#controller?.abort(reason);
+    // A client that reads nothing more would keep its connection, which no limit counts any longer.
+    const cut = setTimeout(() => response.destroy(), LAST_READ_MS).unref();
+    response.once('close', () => clearTimeout(cut));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -48,14 +48,14 @@ type Entries = LRUCache<string, Meaning, Lookup>;
 /** Finds the server that an address means. Opened definitions stay in memory for a few seconds. */
 @Injectable()
 export class McpServerDirectory {
-  private entries: Entries;
+  private readonly entries: Entries;
 
   constructor(
     private readonly store: McpServerStore,
     private readonly definitions: McpServerDefinitions,
     private readonly tools: McpServerTools,
   ) {
-    this.entries = this.emptyCache();
+    this.entries = this.openCache();
     definitions.onChange(() => this.clear());
   }
 
@@ -80,8 +80,7 @@ export class McpServerDirectory {
 
   /** After a change on this replica: it is felt at once here, and within the cache's time elsewhere. */
   clear(): void {
-    // A new cache, since clearing this one would fail every look-up that a request is waiting for.
-    this.entries = this.emptyCache();
+    this.entries.clear();
   }
 
   private async lookUp(address: ServerAddress, tenant: Tenant | undefined): Promise<Meaning> {
@@ -91,10 +90,13 @@ export class McpServerDirectory {
     return this.entries.get(key) ?? (await this.entries.fetch(key, { context: { address, tenant } })) ?? NOTHING;
   }
 
-  private emptyCache(): Entries {
+  private openCache(): Entries {
     return new LRUCache({
       max: MAX_ENTRIES,
       ttl: CACHE_MS,
+      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
+      // else is told that.
+      ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { context, options }) => {
         const meaning = await this.load(context);
         if (meaning === NOTHING) options.ttl = UNKNOWN_CACHE_MS;
