@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { json, type RawMcpServer, silentEvents, startRawMcpServer } from '../../../test/support/mcp-raw-server.js';
 import { send } from '../../../test/support/send.js';
@@ -66,6 +67,42 @@ describe('McpProxy: a stream that is ended', () => {
     await eventually(() => server.received[0]?.closedEarlyAt !== undefined && gateway.outcomes.length === 1);
     expect(gateway.outcomes).toMatchObject([{ status: 200, failure: undefined, error: REFUSAL }]);
     expect(ends.size).toBe(0);
+  });
+
+  it('is cut off, after a while, for a client that reads no more', async () => {
+    let isFull = false;
+    server.answerWith((incoming, response) => {
+      silentEvents(incoming, response);
+      const piece = `data: ${'x'.repeat(60_000)}\n\n`;
+      const fill = (): void => {
+        while (response.write(piece));
+        const { writableLength } = response;
+        setTimeout(() => (isFull = response.writableLength === writableLength), 200);
+      };
+      fill();
+      response.on('drain', fill);
+    });
+    const sockets: Socket[] = [];
+    const gateway = await start({
+      change: ({ socket }) => {
+        sockets.push(socket);
+        return { hooks: { onStream: (end) => (ends.add(end), () => void ends.delete(end)) } };
+      },
+    });
+    await open(gateway, 'GET');
+    await eventually(() => isFull);
+    jest.useFakeTimers({
+      doNotFake: ['setImmediate', 'setInterval', 'nextTick', 'queueMicrotask', 'Date', 'performance'],
+    });
+    try {
+      endAll();
+      jest.advanceTimersByTime(9_999);
+      expect(sockets[0]?.destroyed).toBe(false);
+      jest.advanceTimersByTime(1);
+      expect(sockets[0]?.destroyed).toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('answers with the reason while its head has not come', async () => {
