@@ -225,6 +225,24 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       const sibling = await admin.createKey({ level: 'workspace', workspace_id: workspaceId, scopes: ['usage.read'] });
       expect((await simulate({ api_key: sibling.id })).status).toBe(200);
     });
+
+    it('tells of the virtual keys that it can use alone', async () => {
+      await make({ group_by: [{ key: 'virtual_key' }], credit_limit: 1 });
+      const add = (slug: string, fields: object): Promise<unknown> =>
+        admin.create('/v1/virtual-keys', { name: slug, slug, provider: 'local', ...fields });
+      await add('simulated-own', { workspace_id: workspaceId });
+      await add('simulated-shared', {});
+      await add('simulated-foreign', { workspace_id: 'default' });
+      await other.client.create('/v1/virtual-keys', { name: 'x', slug: 'simulated-elsewhere', provider: 'local' });
+      const answerTo = async (virtual_key: string): Promise<number> => (await simulate({ virtual_key })).status;
+      for (const slug of ['simulated-own', 'simulated-shared'])
+        expect([slug, await answerTo(slug)]).toEqual([slug, 200]);
+      for (const virtual_key of ['simulated-foreign', 'simulated-elsewhere', 'simulated-unknown']) {
+        expect(refusalOf(await simulate({ virtual_key }))).toMatchObject({ status: 404, code: 'not_found' });
+      }
+      // Callers of the whole organisation read all of its usage anyway.
+      expect((await admin.post(`${PATH}/simulate`, { virtual_key: 'simulated-foreign' })).status).toBe(200);
+    });
   });
 
   it.each([

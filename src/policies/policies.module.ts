@@ -3,7 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
+import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { NameableKeys } from './nameable-keys.js';
 import { PolicyCache } from './policy-cache.js';
 import { PolicyStore } from './policy.store.js';
 import { UsageEntitiesService } from './usage-entities.service.js';
@@ -13,9 +15,15 @@ import { UsagePolicy } from './usage-policy.entity.js';
 import { UsageSimulator } from './usage-simulator.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([UsagePolicy]), ApiKeysModule, AuditModule, UsageModule, WorkspacesModule],
+  imports: [
+    TypeOrmModule.forFeature([UsagePolicy, VirtualKey]),
+    ApiKeysModule,
+    AuditModule,
+    UsageModule,
+    WorkspacesModule,
+  ],
   controllers: [UsageLimitsController],
-  providers: [PolicyCache, PolicyStore, UsageEntitiesService, UsageLimitsService, UsageSimulator],
+  providers: [NameableKeys, PolicyCache, PolicyStore, UsageEntitiesService, UsageLimitsService, UsageSimulator],
   exports: [PolicyCache],
 })
 export class PoliciesModule {}

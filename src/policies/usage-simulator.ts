@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
-import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
@@ -14,6 +13,7 @@ import { compilePolicies, unreadablePolicy } from './compiled-policies.js';
 import type { CompiledPolicy } from './compiled-policy.js';
 import type { SimulateUsageDto, UsageEstimateDto } from './dto/simulate-usage.dto.js';
 import { fromUnits, precisionOf, toUnits } from './limits.js';
+import { NameableKeys } from './nameable-keys.js';
 import { chargeOf, matchingPolicies } from './policy-charges.js';
 import type { PolicyFacts } from './policy-keys.js';
 import { PolicyStore } from './policy.store.js';
@@ -28,7 +28,7 @@ export class UsageSimulator {
     private readonly store: PolicyStore,
     private readonly buckets: UsageBucketStore,
     private readonly workspaces: WorkspacesService,
-    private readonly apiKeys: ApiKeysService,
+    private readonly keys: NameableKeys,
     private readonly clock: Clock,
   ) {}
 
@@ -54,7 +54,7 @@ export class UsageSimulator {
   private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
     const { workspace_id: ref, provider, model } = dto;
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
-    await this.assertOwnKey(principal, dto.api_key);
+    await this.keys.assertAll(principal, dto);
     return {
       api_key: dto.api_key,
       organisation_id: principal.organisationId,
@@ -68,12 +68,6 @@ export class UsageSimulator {
       mcp_tool: dto.mcp_tool,
       metadata: dto.metadata ?? {},
     };
-  }
-
-  /** By trying estimates out, a caller of one workspace could find out how much the keys of others have used. */
-  private async assertOwnKey(principal: Principal, apiKey: string | undefined): Promise<void> {
-    if (principal.workspaceId === null || apiKey === undefined || apiKey === principal.id) return;
-    await this.apiKeys.get(principal, apiKey);
   }
 }
 

@@ -108,7 +108,7 @@ export class Metrics {
   });
   readonly usageDropped = new Counter({
     name: 'gateway_usage_dropped_total',
-    help: 'Settlements that could not be kept until the database takes them; they are presumed spent later',
+    help: 'Settlements and releases given up: what was reserved for them is presumed spent later, without a limit it is missing',
     registers: [this.registry],
   });
   readonly priceMissing = new Counter({

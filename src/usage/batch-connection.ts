@@ -12,6 +12,9 @@ export function isFaultOfAnItem(error: unknown): boolean {
   return FAULT_OF_AN_ITEM.test(errorCodeOf(error.driverError) ?? '');
 }
 
+/** There was no connection to send the batch on: whatever comes, the database never hears of it. */
+export class NotSentError extends Error {}
+
 /**
  * Runs batches on the data source's pool, one statement each: it holds a connection only as long as that takes. One that
  * does not answer in time is closed, since an answer that comes later would be taken for another's.
@@ -24,15 +27,18 @@ export class BatchConnection {
     private readonly timeoutMs: number | undefined,
   ) {}
 
+  /** @throws NotSentError, or what came of a batch that may have been done */
   async run(works: readonly UsageWork[]): Promise<BatchRow> {
     const parameters = batchParameters(works, this.maxBuckets);
     const runner = this.dataSource.createQueryRunner();
     const timedOut = new AbortController();
-    const answer = query(runner, parameters, timedOut.signal);
-    if (this.timeoutMs === undefined) return answer;
-    const timer = setTimeout(() => timedOut.abort(), this.timeoutMs);
+    let isSent = false;
+    const answer = query(runner, parameters, timedOut.signal, () => (isSent = true));
+    const timer = this.timeoutMs === undefined ? undefined : setTimeout(() => timedOut.abort(), this.timeoutMs);
     try {
       return await Promise.race([answer, rejectWhen(timedOut.signal)]);
+    } catch (cause) {
+      throw isSent ? cause : new NotSentError('no connection to the database', { cause });
     } finally {
       clearTimeout(timer);
       answer.catch(() => undefined);
@@ -40,11 +46,17 @@ export class BatchConnection {
   }
 }
 
-async function query(runner: QueryRunner, parameters: readonly unknown[], signal: AbortSignal): Promise<BatchRow> {
+async function query(
+  runner: QueryRunner,
+  parameters: readonly unknown[],
+  signal: AbortSignal,
+  onSending: () => void,
+): Promise<BatchRow> {
   try {
     const connection: { end(): Promise<void> } = await runner.connect();
     signal.throwIfAborted();
     signal.addEventListener('abort', () => void connection.end().catch(() => undefined), { once: true });
+    onSending();
     const [row]: readonly BatchRow[] = await runner.query(USAGE_BATCH, [...parameters]);
     if (row === undefined) throw new Error('usage_batch returned no row');
     return row;

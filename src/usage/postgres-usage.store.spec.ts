@@ -13,8 +13,11 @@ import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__f
 import { PostgresUsageStore, type PostgresUsageStoreOptions } from './postgres-usage.store.js';
 import { batchParameters, USAGE_BATCH } from './usage-batch.js';
 import { NO_OBSERVER } from './usage-observer.js';
+import { UsageReservation } from './usage-reservation.entity.js';
 import { type Charge, type Reservation, StoreUnavailableError, type UnlimitedUsage } from './usage-store.types.js';
 
+/** Waits for each answer to be lost. */
+const SLOW: PostgresUsageStoreOptions = { reserveTimeoutMs: 30_000, batchTimeoutMs: 300, retryPauseMs: 10 };
 const QUICK: PostgresUsageStoreOptions = { reserveTimeoutMs: 150, batchTimeoutMs: 300, retryPauseMs: 10, drainMs: 300 };
 
 let dataSource: TollgateDataSource;
@@ -56,6 +59,15 @@ const reserveAll = (store: PostgresUsageStore, reservations: readonly Reservatio
 function note(): UnlimitedUsage {
   const { id, at, dimensions } = reservationOf([]);
   return { id, at, dimensions, figures: cost(1n), source: 'computed', priceId: null, status: 'settled' };
+}
+
+/** Of the reservations that are taken back: until when they cannot be written. */
+async function withdrawn(): Promise<readonly Date[]> {
+  const rows = await dataSource.getRepository(UsageReservation).find({
+    where: { isWithdrawn: true },
+    order: { expiresAt: 'ASC' },
+  });
+  return rows.map(({ expiresAt }) => expiresAt);
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -353,9 +365,54 @@ describe('when an answer is lost after the database did the work', () => {
     await eventually(async () => (await seen.openReservations()) === 0);
     expect(await seen.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 0 });
   });
+
+  it.each([
+    ['and then the database is gone', ['answer lost', 'refused']],
+    ['and then there is no connection', ['answer lost', 'crowded out']],
+    ['of a second try', ['refused', 'answer lost']],
+  ] as const)('%s, a reservation is taken back', async (_, breakages) => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, SLOW);
+    database.breakages.push(...breakages);
+    await expect(store.reserve(reservationOf([chargeOf()]))).rejects.toThrow(StoreUnavailableError);
+    await store.close();
+    expect([await seen.openReservations(), await withdrawn()]).toEqual([0, [expect.any(Date)]]);
+  });
+
+  it.each([
+    [1_000, 600_000],
+    [3_600_000, 3_600_000],
+  ])('a reservation with a lease of %d ms stays taken back for %d ms', async (leaseMs, ms) => {
+    const database = new BreakableDatabase(dataSource);
+    const store = open(database.dataSource, SLOW);
+    database.breakages.push('answer lost', 'answer lost');
+    const startedAt = seen.clock.now().getTime();
+    await expect(store.reserve(reservationOf([chargeOf()], { leaseMs }))).rejects.toThrow(StoreUnavailableError);
+    await store.close();
+    const [until, ...more] = (await withdrawn()).map((date) => date.getTime() - ms);
+    expect(more).toEqual([]);
+    expect(until).toBeGreaterThanOrEqual(startedAt);
+    expect(until).toBeLessThanOrEqual(seen.clock.now().getTime());
+  });
 });
 
 describe('when the database cannot be reached', () => {
+  it.each(['refused', 'crowded out'] as const)(
+    'admissions that were never sent leave nothing behind: %s',
+    async (how) => {
+      const database = new BreakableDatabase(dataSource);
+      const store = open(database.dataSource, SLOW);
+      const charge = chargeOf();
+      database.breakages.push(how, how);
+      const outcomes = await Promise.allSettled([1, 2, 3].map(() => store.reserve(reservationOf([charge]))));
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      await database.freed();
+      await store.close();
+      expect(database.statements).toBe(2);
+      expect([await seen.openReservations(), await withdrawn()]).toEqual([0, []]);
+    },
+  );
+
   it('admissions fail, settlements are kept and written when it is back', async () => {
     const database = new BreakableDatabase(dataSource);
     const failures: number[] = [];

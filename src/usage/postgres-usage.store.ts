@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/time/clock.js';
-import { BatchConnection, isFaultOfAnItem } from './batch-connection.js';
+import { BatchConnection, isFaultOfAnItem, NotSentError } from './batch-connection.js';
 import { limitOf, reserveOutcomes } from './usage-batch.js';
 import type { UsageObserver } from './usage-observer.js';
 import {
@@ -22,7 +22,7 @@ import { Withdrawals } from './withdrawals.js';
 
 const MAX_QUEUED = { admissions: 10_000, kept: 100_000 } as const;
 const REAP_AT_ONCE = 500;
-/** How long a release of what is not known is remembered: as long as a lease, unless told otherwise. */
+/** How long a release of what is not known is remembered, at least: a statement may be stuck for longer than a short lease. */
 const RELEASED_MS = 600_000;
 
 export interface PostgresUsageStoreOptions {
@@ -163,6 +163,7 @@ export class PostgresUsageStore implements UsageStore {
       const item: QueuedWork = {
         work: { kind: 'reserve', id: reservation.id, reservation },
         isGivenUp: false,
+        mayBeWritten: false,
         done: (outcome) => {
           // Whoever asked has been told that it is not admitted.
           if (item.isGivenUp) return this.takeBack(reservation);
@@ -181,7 +182,7 @@ export class PostgresUsageStore implements UsageStore {
   /** Resolves when it is written, however long that takes. */
   private write(work: UsageWork): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.enqueue({ work, isGivenUp: false, done: () => resolve(), failed: reject });
+      this.enqueue({ work, isGivenUp: false, mayBeWritten: false, done: () => resolve(), failed: reject });
     });
   }
 
@@ -232,6 +233,7 @@ export class PostgresUsageStore implements UsageStore {
         return true;
       } catch (error) {
         if (isFaultOfAnItem(error)) return this.isolate(batch, error);
+        if (!(error instanceof NotSentError)) for (const item of batch) item.mayBeWritten = true;
         if (triesLeft > 0) continue;
         this.putOff(batch, error);
         return false;
@@ -271,7 +273,7 @@ export class PostgresUsageStore implements UsageStore {
     this.observer.batchFailed();
     this.queue.putBack(batch.filter(({ work }) => work.kind !== 'reserve' && work.kind !== 'extend'));
     for (const item of batch) {
-      if (item.work.kind === 'reserve') this.takeBack(item.work.reservation);
+      if (item.work.kind === 'reserve' && item.mayBeWritten) this.takeBack(item.work.reservation);
       if (item.work.kind === 'reserve' || item.work.kind === 'extend') {
         item.failed(new StoreUnavailableError({ cause }));
       }
@@ -280,7 +282,8 @@ export class PostgresUsageStore implements UsageStore {
 
   /** It may have been written, or be written yet, though the answer did not arrive. */
   private takeBack({ id, at, leaseMs }: Reservation): void {
-    this.withdrawals.add({ kind: 'release', id, at, expiresAt: this.inFuture(leaseMs), isFinal: true });
+    const expiresAt = this.inFuture(Math.max(leaseMs, RELEASED_MS));
+    this.withdrawals.add({ kind: 'release', id, at, expiresAt, isFinal: true });
   }
 
   private inFuture(ms: number): Date {

@@ -11,7 +11,7 @@ export interface UsageObserver {
   decided(decision: ReserveOutcome['kind'] | 'unavailable'): void;
   /** One of the `exceeded` was decided without the database. */
   refusedFromMemory(): void;
-  /** Settlements and the like that were given up: their calls are presumed spent later on, or (`record`) missing. */
+  /** Settlements, releases and the like that were given up: their calls are presumed spent later on, or (`record`) missing. */
   dropped(count: number): void;
   /** Calls that are settled as presumed because their gateway died. */
   reaped(count: number): void;

@@ -18,15 +18,20 @@ const DELETE_BUCKETS = `
 
 /**
  * The key of an alert keeps it from being raised twice. Without its bucket none is ever raised again; without its key the
- * event is deleted like others, once it has been delivered.
+ * event is deleted like others, once it has been delivered. Looks at so many keys after the last one that was looked at,
+ * whether they are released or not: counters that add up for ever keep theirs, however many those become.
  */
 const RELEASE_KEYS = `
-  UPDATE "webhook_outbox" SET "dedupe_key" = NULL WHERE "id" IN (
-    SELECT "id" FROM "webhook_outbox" AS event
-    WHERE "dedupe_key" LIKE 'usage:%' AND "dispatched_at" < $1
-      AND NOT EXISTS (SELECT 1 FROM "usage_buckets" WHERE "id" = (event."payload" -> 'bucket' ->> 'id')::uuid)
-    LIMIT $2
-  )`;
+  WITH page AS MATERIALIZED (
+    SELECT "id", "dedupe_key", "dispatched_at", "payload" FROM "webhook_outbox"
+    WHERE "dedupe_key" > $3 ORDER BY "dedupe_key" LIMIT $2
+  ), released AS (
+    UPDATE "webhook_outbox" SET "dedupe_key" = NULL WHERE "id" IN (
+      SELECT "id" FROM page WHERE "dedupe_key" LIKE 'usage:%' AND "dispatched_at" < $1
+        AND NOT EXISTS (SELECT 1 FROM "usage_buckets" WHERE "id" = (page."payload" -> 'bucket' ->> 'id')::uuid)
+    )
+  )
+  SELECT "dedupe_key" AS "key" FROM page ORDER BY "dedupe_key" DESC LIMIT 1`;
 
 /** Deletes the counters of windows that ended long ago. The ledger keeps what they counted. */
 @Injectable()
@@ -61,18 +66,30 @@ export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDe
   private async run(): Promise<void> {
     const before = new Date(this.clock.now().getTime() - this.config.USAGE_COUNTER_DAYS * DAY_MS);
     try {
-      await this.inBatches(DELETE_BUCKETS, before);
-      await this.inBatches(RELEASE_KEYS, before);
+      await this.deleteBuckets(before);
+      await this.releaseKeys(before);
     } catch (cause) {
       this.logger.warn({ event: 'usage_retention_failed', err: cause });
     }
   }
 
-  private async inBatches(statement: string, before: Date): Promise<void> {
+  private async deleteBuckets(before: Date): Promise<void> {
     let affected = BATCH_ROWS;
     // What is left has time until the next start; calls under way have not.
     while (affected === BATCH_ROWS && !this.isStopping) {
-      [, affected] = await this.dataSource.query<[unknown, number]>(statement, [before, BATCH_ROWS]);
+      [, affected] = await this.dataSource.query<[unknown, number]>(DELETE_BUCKETS, [before, BATCH_ROWS]);
+    }
+  }
+
+  private async releaseKeys(before: Date): Promise<void> {
+    let last: string | undefined = '';
+    while (last !== undefined && !this.isStopping) {
+      const [row]: readonly { readonly key: string }[] = await this.dataSource.query(RELEASE_KEYS, [
+        before,
+        BATCH_ROWS,
+        last,
+      ]);
+      last = row?.key;
     }
   }
 }

@@ -6,12 +6,14 @@ const noop = (): void => undefined;
 const admission = (id: string): QueuedWork => ({
   work: { kind: 'reserve', id, reservation: reservationOf([], { id }) },
   isGivenUp: false,
+  mayBeWritten: false,
   done: noop,
   failed: noop,
 });
 const release = (id: string): QueuedWork => ({
   work: { kind: 'release', id, at: new Date(0), expiresAt: new Date(0), isFinal: false },
   isGivenUp: false,
+  mayBeWritten: false,
   done: noop,
   failed: noop,
 });

@@ -6,6 +6,8 @@ export interface QueuedWork {
   readonly work: UsageWork;
   /** Nobody waits any more. */
   isGivenUp: boolean;
+  /** A statement with it was sent and its answer is not known. */
+  mayBeWritten: boolean;
   done(outcome?: ReserveOutcome): void;
   failed(error: Error): void;
 }

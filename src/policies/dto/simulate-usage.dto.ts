@@ -37,7 +37,10 @@ export class SimulateUsageDto {
   @IsStorable()
   readonly workspace_id?: string;
 
-  /** @example "cohere-production" */
+  /**
+   * Slug of a virtual key. A caller of one workspace can name those that it can use.
+   * @example "cohere-production"
+   */
   @Optional()
   @IsString()
   @MaxLength(255)

@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { DataSource, type QueryRunner } from 'typeorm';
 import type { TollgateDataSource } from '../../database/tollgate-data-source.js';
 
 /**
  * What happens to the next statements: the database does the work, but nobody hears of it; or it never hears of them; or
- * their commit takes until `commitStalled` (needs a server: the embedded database has one session).
+ * their commit takes until `commitStalled` (needs a server: the embedded database has one session). There is no connection
+ * for those that are `refused`, nor, until `freed`, for those that are `crowded out`.
  */
-export type Breakage = 'answer lost' | 'refused' | 'silent' | 'commit stalled';
+export type Breakage = 'answer lost' | 'refused' | 'crowded out' | 'silent' | 'commit stalled';
 
 export class BreakableDatabase {
   /** In order, one a statement; then all is well. */
@@ -13,6 +15,7 @@ export class BreakableDatabase {
   statements = 0;
   readonly dataSource: DataSource;
   private readonly stalled: QueryRunner[] = [];
+  private readonly crowd = new AbortController();
 
   constructor(private readonly real: TollgateDataSource) {
     this.dataSource = new Proxy(real, {
@@ -30,6 +33,12 @@ export class BreakableDatabase {
     }
   }
 
+  /** Resolves when those that were crowded out have gone on. */
+  async freed(): Promise<void> {
+    this.crowd.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   private async stall(sql: string, parameters: unknown[]): Promise<void> {
     const runner = this.real.createQueryRunner();
     await runner.startTransaction();
@@ -41,16 +50,26 @@ export class BreakableDatabase {
     const query = async (sql: string, parameters: unknown[]): Promise<unknown> => {
       this.statements += 1;
       const breakage = this.breakages.shift();
-      if (breakage === 'refused') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
       if (breakage === 'commit stalled') await this.stall(sql, parameters);
       if (breakage === 'silent' || breakage === 'commit stalled') return untilClosed(await real.connect());
       const answer: unknown = await real.query(sql, parameters);
       if (breakage === 'answer lost') throw new Error('Connection terminated unexpectedly');
       return answer;
     };
+    const connect = async (): Promise<unknown> => {
+      const [breakage] = this.breakages;
+      if (breakage === 'refused' || breakage === 'crowded out') {
+        this.statements += 1;
+        this.breakages.shift();
+      }
+      if (breakage === 'refused') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      if (breakage === 'crowded out') await once(this.crowd.signal, 'abort');
+      return real.connect();
+    };
     return new Proxy(real, {
       get: (target, name) => {
         if (name === 'query') return query;
+        if (name === 'connect') return connect;
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === 'function' ? value.bind(target) : value;
       },
