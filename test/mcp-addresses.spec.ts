@@ -1,11 +1,12 @@
 // Which server an address means, and to whom.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { GatewayClient } from './support/gateway-client.js';
-import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import type { GatewayClient } from './support/gateway-client.js';
+import type { RawMcpServer } from './support/mcp-raw-server.js';
+import { RawMcpGateway } from './support/raw-mcp-gateway.js';
 import { type Answer, jsonOf, send } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
-import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+import { ADMIN_KEY, type TestApp } from './support/test-app.js';
 
 const KEY = { 'x-gateway-api-key': ADMIN_KEY };
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
@@ -13,6 +14,7 @@ const SHARED_PAGE = 'https://shared.example.com';
 const OWN_PAGE = 'https://own.example.com';
 const PREFLIGHT = { 'access-control-request-method': 'POST' };
 
+let mcp: RawMcpGateway;
 let gateway: TestApp;
 let admin: GatewayClient;
 let raw: RawMcpServer;
@@ -21,22 +23,16 @@ let inWorkspace: Readonly<Record<string, string>>;
 let slug: string;
 
 beforeAll(async () => {
-  [gateway, raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
-  admin = new GatewayClient(gateway.url);
+  mcp = await RawMcpGateway.start();
+  ({ gateway, admin, raw } = mcp);
   workspaceId = await admin.createWorkspace(`W ${randomUUID()}`);
   const { key } = await admin.createKey({ scopes: ['mcp.invoke'], level: 'workspace', workspace_id: workspaceId });
   inWorkspace = { 'x-gateway-api-key': key };
 });
 
-afterEach(() => {
-  raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
-  raw.forget();
-});
+afterEach(() => mcp.reset());
 
-afterAll(async () => {
-  await gateway.close();
-  await raw.close();
-});
+afterAll(() => mcp.close());
 
 /** Its provider has a name that challenges and metadata show. */
 function definition(name: string, page: string): object {

@@ -5,38 +5,28 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { type McpCallRecord, McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
-import { GatewayClient } from './support/gateway-client.js';
-import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import type { GatewayClient } from './support/gateway-client.js';
+import type { RawMcpServer } from './support/mcp-raw-server.js';
+import { RawMcpGateway } from './support/raw-mcp-gateway.js';
 import { send } from './support/send.js';
-import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+import { ADMIN_KEY, type TestApp } from './support/test-app.js';
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } };
 const PING = { jsonrpc: '2.0', id: 9, method: 'ping' };
 
+let mcp: RawMcpGateway;
 let gateway: TestApp;
 let admin: GatewayClient;
 let raw: RawMcpServer;
 
 beforeAll(async () => {
-  [gateway, raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
-  admin = new GatewayClient(gateway.url);
+  mcp = await RawMcpGateway.start();
+  ({ gateway, admin, raw } = mcp);
 });
 
-afterEach(() => {
-  raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
-  raw.forget();
-});
+afterEach(() => mcp.reset());
 
-afterAll(async () => {
-  await gateway.close();
-  await raw.close();
-});
-
-async function register(): Promise<string> {
-  const slug = `s-${randomUUID()}`;
-  await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
-  return slug;
-}
+afterAll(() => mcp.close());
 
 async function post(slug: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers };
@@ -93,14 +83,14 @@ describe('a message that cannot be counted', () => {
     ['is of another charset', JSON.stringify(CALL), 'application/json; charset=latin1', 415],
     ['is one of too many in a batch', JSON.stringify(Array(101).fill(CALL)), 'application/json', 400],
   ])('is refused before the server when it %s, and leaves a row', async (_what, body, type, status) => {
-    const slug = await register();
+    const slug = await mcp.register();
     expect(await post(slug, body, { 'content-type': type })).toBe(status);
     expect(raw.received).toEqual([]);
     expect(await rowsOf(slug)).toMatchObject([{ status, tool: null }]);
   });
 
   it('is refused when a header names another tool than the body', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' };
     expect(await post(slug, JSON.stringify(CALL), { ...headers, 'mcp-name': 'other' })).toBe(400);
     expect(raw.received).toEqual([]);
@@ -110,26 +100,26 @@ describe('a message that cannot be counted', () => {
 
 describe('a call of a tool', () => {
   it('shows as one wherever it stands in a batch', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     expect(await post(slug, JSON.stringify([PING, CALL, CALL]))).toBe(200);
     expect(await rowsOf(slug)).toMatchObject([{ status: 200, rpcMethod: 'tools/call', tool: 'search' }]);
     expect(await callsByTool(slug, 2)).toEqual({ search: 2 });
   });
 
   it('counts in a batch of as many as there may be', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     expect(await post(slug, JSON.stringify(Array(100).fill(CALL)))).toBe(200);
     expect(await callsByTool(slug, 100)).toEqual({ search: 100 });
   });
 
   it('counts under a name that no column can hold', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     expect(await post(slug, JSON.stringify({ ...CALL, params: { name: 'a\u0000b\ud800' } }))).toBe(200);
     expect(await callsByTool(slug, 1)).toEqual({ 'a\uFFFDb\uFFFD': 1 });
   });
 
   it('counts when the client leaves before the answer', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     raw.answerWith(() => undefined);
     const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     client.write(requestOf(slug, JSON.stringify(CALL)));
@@ -143,7 +133,7 @@ describe('a call of a tool', () => {
 
 describe('a client that leaves', () => {
   it('in the middle of its request is written down as one that left', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     client.end(requestOf(slug, JSON.stringify(CALL)).slice(0, -1));
     await eventually(async () => (await rowsOf(slug)).length === 1);
@@ -157,7 +147,7 @@ describe('a row that the database refuses', () => {
     (await Promise.all(slugs.map(rowsOf))).flat();
 
   it('costs none of the others, and is not tried for ever', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     await post(slug, JSON.stringify(CALL));
     const [row] = await rowsOf(slug);
     const recorder = gateway.app.get(McpCallRecorder, { strict: false });
@@ -176,7 +166,7 @@ describe('a row that the database refuses', () => {
   });
 
   it('is made to fit when a stream was open for longer than a column can tell', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     await post(slug, JSON.stringify(CALL));
     const [row] = await rowsOf(slug);
     const serverSlug = `s-${randomUUID()}`;

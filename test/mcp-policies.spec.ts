@@ -3,39 +3,29 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type JsonObject, readString } from '../src/common/json/read.js';
 import { eventually } from './support/eventually.js';
-import { GatewayClient } from './support/gateway-client.js';
-import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import type { GatewayClient } from './support/gateway-client.js';
+import { json, plain, type RawMcpServer } from './support/mcp-raw-server.js';
+import { RawMcpGateway } from './support/raw-mcp-gateway.js';
 import { brokenRulesOf, jsonOf, refusalOf, send } from './support/send.js';
 import { addTenant } from './support/tenants.js';
-import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+import { ADMIN_KEY, type TestApp } from './support/test-app.js';
 
 const PATH = '/v1/policies/usage-limits';
 const KEYS = [{ key: 'mcp_server' }, { key: 'mcp_tool' }];
 
+let mcp: RawMcpGateway;
 let gateway: TestApp;
 let admin: GatewayClient;
 let raw: RawMcpServer;
 
 beforeAll(async () => {
-  [gateway, raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
-  admin = new GatewayClient(gateway.url);
+  mcp = await RawMcpGateway.start();
+  ({ gateway, admin, raw } = mcp);
 });
 
-afterEach(() => {
-  raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
-  raw.forget();
-});
+afterEach(() => mcp.reset());
 
-afterAll(async () => {
-  await gateway.close();
-  await raw.close();
-});
-
-async function register(): Promise<string> {
-  const slug = `s-${randomUUID()}`;
-  await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
-  return slug;
-}
+afterAll(() => mcp.close());
 
 function callOf(name: string, id: number | undefined = 1): object {
   return { jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method: 'tools/call', params: { name } };
@@ -87,7 +77,7 @@ describe('a policy', () => {
   });
 
   it('does not stop what costs nothing', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     const conditions = [{ key: 'mcp_server', value: slug }];
     const id = readString((await admin.create(PATH, { ...VALID, conditions, credit_limit: 0 }))['id'], 'id');
     const simulated = await admin.post(`${PATH}/simulate`, { mcp_server: slug, mcp_tool: 'delete_file' });
@@ -101,7 +91,7 @@ describe('a policy', () => {
 
 describe('the report of usage', () => {
   it('adds up calls by server and tool, and filters by both', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     for (const tool of ['search', 'search', 'create']) await post(slug, callOf(tool));
     await eventually(async () => (await usageOf(slug)).length === 2);
     const rows = await usageOf(slug);
@@ -120,7 +110,7 @@ describe('the report of usage', () => {
   });
 
   it('counts every call of a batch, and what a tool has failed at', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     raw.answerWith(json([{ jsonrpc: '2.0', id: 1, result: { isError: true, content: [] } }]));
     await post(slug, [
       { jsonrpc: '2.0', id: 9, method: 'ping' },
@@ -136,7 +126,7 @@ describe('the report of usage', () => {
   });
 
   it('knows names that no object should have, and cuts long ones', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     await post(slug, [callOf('__proto__', 1), callOf('constructor', 2), callOf('x'.repeat(300), 3)]);
     await eventually(async () => (await usageOf(slug)).length === 3);
     const names = (await usageOf(slug)).map(({ group }) => Object.values(Object(group))[1]);
@@ -144,7 +134,7 @@ describe('the report of usage', () => {
   });
 
   it('leaves out what was no call, and what never reached the server', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     const path = `/v1/mcp-servers/${slug}`;
     await admin.put(`${path}/tools`, { tools: [{ name: 'off', enabled: false }] });
     expect(await post(slug, callOf('off'))).toBe(200);
@@ -159,7 +149,7 @@ describe('the report of usage', () => {
   });
 
   it('shows nothing to other tenants, and needs its scope', async () => {
-    const slug = await register();
+    const slug = await mcp.register();
     await post(slug, callOf('search'));
     await eventually(async () => (await usageOf(slug)).length === 1);
     const other = await addTenant(gateway, `policies-${randomUUID()}`);

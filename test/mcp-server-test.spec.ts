@@ -6,33 +6,30 @@ import { isObject, type JsonObject } from '../src/common/json/read.js';
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
 import { McpServerTools, type SeenTool } from '../src/mcp/servers/mcp-server.tools.js';
 import { eventually } from './support/eventually.js';
-import { GatewayClient } from './support/gateway-client.js';
-import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import type { GatewayClient } from './support/gateway-client.js';
+import { json, plain, type RawMcpServer } from './support/mcp-raw-server.js';
+import { RawMcpGateway } from './support/raw-mcp-gateway.js';
 import { jsonOf } from './support/send.js';
-import { startTestApp, type TestApp } from './support/test-app.js';
+import type { TestApp } from './support/test-app.js';
 
 const SESSION = 'session-1';
 
+let mcp: RawMcpGateway;
 let gateway: TestApp;
 let admin: GatewayClient;
 let raw: RawMcpServer;
 
 beforeAll(async () => {
-  [gateway, raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
-  admin = new GatewayClient(gateway.url);
+  mcp = await RawMcpGateway.start();
+  ({ gateway, admin, raw } = mcp);
 });
 
-afterEach(() => raw.forget());
+afterEach(() => mcp.reset());
 
-afterAll(async () => {
-  await gateway.close();
-  await raw.close();
-});
+afterAll(() => mcp.close());
 
 async function tested(): Promise<{ readonly path: string; readonly result: JsonObject }> {
-  const slug = `s-${randomUUID()}`;
-  await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
-  const path = `/v1/mcp-servers/${slug}`;
+  const path = `/v1/mcp-servers/${await mcp.register()}`;
   const answer = await admin.post(`${path}/test`);
   expect(answer.status).toBe(200);
   return { path, result: jsonOf(answer) };
