@@ -125,6 +125,16 @@ describe('the span of a request', () => {
 });
 
 describe('the span of a provider call', () => {
+  it('names as much of the model as any model has for a name: spans wait in memory', async () => {
+    const request = tracing.startRequest('POST', readTraceHeaders({}));
+    request.startProviderCall({ ...CALL, model: `rerank-2.5${'x'.repeat(100_000)}` }).end('400');
+    request.startProviderCall({ ...CALL, model: 'm'.repeat(512) }).end('200');
+    await tracing.close();
+    const cut = `rerank-2.5${'x'.repeat(502)}`;
+    expect(collector.spans.map(({ name }) => name)).toEqual([`rerank ${cut}`, `rerank ${'m'.repeat(512)}`]);
+    expect(collector.spans[0]?.attributes['gen_ai.request.model']).toBe(cut);
+  });
+
   it("is the child of the request's span, and the provider is told of it", async () => {
     const trace = readTraceHeaders(SAMPLED);
     const request = tracing.startRequest('POST', trace);

@@ -22,6 +22,8 @@ import { type ProviderCallInfo, type ProviderSpan, type RequestOutcome, type Req
 
 /** A collector that does not answer may hold up the end of the process this long. */
 const CLOSE_MS = 3_000;
+/** Longer than any model's name and ARN. A caller's may be as long as a body, and thousands of spans may wait for the collector. */
+const MAX_MODEL_LENGTH = 512;
 
 export interface OpenTelemetrySettings {
   /** Base address of an OTLP/HTTP collector. */
@@ -78,7 +80,8 @@ class OpenRequestSpan implements RequestSpan {
     private readonly trace: TraceHeaders,
   ) {}
 
-  startProviderCall(call: ProviderCallInfo): ProviderSpan {
+  startProviderCall(info: ProviderCallInfo): ProviderSpan {
+    const call = { ...info, model: shortened(info.model) };
     const name = call.model === undefined ? call.operation : `${call.operation} ${call.model}`;
     const options = { kind: SpanKind.CLIENT, attributes: providerCallAttributes(call) };
     const span = this.tracer.startSpan(name, options, otel.setSpan(ROOT_CONTEXT, this.span));
@@ -93,6 +96,12 @@ class OpenRequestSpan implements RequestSpan {
     if (outcome.status >= 500) this.span.setStatus({ code: SpanStatusCode.ERROR });
     this.span.end();
   }
+}
+
+/** By way of bytes: a slice of a text keeps all of it in memory. */
+function shortened(model: string | undefined): string | undefined {
+  if (model === undefined || model.length <= MAX_MODEL_LENGTH) return model;
+  return Buffer.from(model.slice(0, MAX_MODEL_LENGTH)).toString();
 }
 
 function endProviderCall(span: Span, outcome: string): void {

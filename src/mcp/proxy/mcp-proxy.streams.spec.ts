@@ -89,7 +89,7 @@ describe('McpProxy: a stream that is ended', () => {
         return { hooks: { onStream: (end) => (ends.add(end), () => void ends.delete(end)) } };
       },
     });
-    await open(gateway, 'GET');
+    const answer = await open(gateway, 'GET');
     await eventually(() => isFull);
     jest.useFakeTimers({
       doNotFake: ['setImmediate', 'setInterval', 'nextTick', 'queueMicrotask', 'Date', 'performance'],
@@ -102,6 +102,7 @@ describe('McpProxy: a stream that is ended', () => {
       expect(sockets[0]?.destroyed).toBe(true);
     } finally {
       jest.useRealTimers();
+      answer.destroy();
     }
   });
 

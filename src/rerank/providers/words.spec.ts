@@ -35,4 +35,18 @@ describe('wordsOf', () => {
     // 340,000 characters given to the segmenter at once take minutes.
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
+
+  it('takes time in proportion to the text, also where marks without end follow one letter', () => {
+    const startedAt = performance.now();
+    words(`a${'\u0300\u0316'.repeat(100_000)}`);
+    // Normalized at once, they take ten seconds and more.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  it('cuts what is longer than any word into the same words wherever it stands, and no pair of surrogates', () => {
+    const long = `a${'𝟘'.repeat(100)}`;
+    expect(words(`x ${long}`)).toEqual(['x', `a${'0'.repeat(63)}`, '0'.repeat(37)]);
+    expect(words(long)).toEqual(words(`x ${long}`).slice(1));
+    expect(words('b'.repeat(64))).toEqual(['b'.repeat(64)]);
+  });
 });

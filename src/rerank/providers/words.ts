@@ -4,13 +4,19 @@ const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 /** The segmenter's time grows with the square of the text's length: 100,000 characters at once take seconds. */
 const SLICE_CHARACTERS = 256;
+/**
+ * The time to normalize grows with the square of the marks behind one letter: 32,000 of them take a quarter of a second.
+ * What is longer than any word is several, and the same ones wherever it stands.
+ */
+const WORD_CHARACTERS = 64;
+const PIECE = new RegExp(`.{1,${WORD_CHARACTERS}}`, 'gsu');
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** The words of a text in any script, in one spelling: compatibility forms resolved, lower case. Works as far as it is asked. */
 export function* wordsOf(text: string): Generator<string, void, undefined> {
   for (const [run] of text.matchAll(RUN)) {
-    if (!UNSPACED.test(run)) yield fold(run);
+    if (!UNSPACED.test(run)) yield* fold(run);
     else yield* segment(run);
   }
 }
@@ -19,11 +25,16 @@ export function* wordsOf(text: string): Generator<string, void, undefined> {
 function* segment(run: string): Generator<string, void, undefined> {
   for (let start = 0; start < run.length; start += SLICE_CHARACTERS) {
     for (const part of segmenter.segment(run.slice(start, start + SLICE_CHARACTERS))) {
-      if (part.isWordLike === true) yield fold(part.segment);
+      if (part.isWordLike === true) yield* fold(part.segment);
     }
   }
 }
 
-function fold(word: string): string {
+function* fold(word: string): Generator<string, void, undefined> {
+  if (word.length <= WORD_CHARACTERS) yield foldPiece(word);
+  else for (const [piece] of word.matchAll(PIECE)) yield foldPiece(piece);
+}
+
+function foldPiece(word: string): string {
   return word.normalize('NFKC').toLowerCase();
 }
