@@ -430,3 +430,38 @@ describe('secret references of an MCP server keep to their tenants', () => {
     expect((await mine.client.delete(path)).status).toBe(204);
   });
 });
+
+describe('a mapped secret goes where its server was registered for', () => {
+  it('and not to another host, unless it is mapped anew', async () => {
+    const { path } = await make();
+    const url = 'https://elsewhere.example.com/mcp';
+    expect(refusalOf(await gateway.admin.patch(path, { url }))).toMatchObject({
+      status: 400,
+      param: 'secret_mappings',
+    });
+    expect(await gateway.admin.read(path)).toMatchObject({ url: server.endpoint.href });
+    expect((await gateway.admin.patch(path, { url: `${server.endpoint.origin}/other` })).status).toBe(200);
+    expect((await gateway.admin.patch(path, { url, secret_mappings: [mapped()] })).status).toBe(200);
+  });
+
+  it('and the secret of an introspection endpoint to that endpoint', async () => {
+    const jwt_validation = { introspection: INTROSPECTION };
+    const { path } = await make({ secret_mappings: [mapped(CLIENT_SECRET)], jwt_validation });
+    const elsewhere = { introspection: { ...INTROSPECTION, endpoint: 'https://elsewhere.example.com/introspect' } };
+    expect(refusalOf(await gateway.admin.patch(path, { jwt_validation: elsewhere }))).toMatchObject({
+      status: 400,
+      param: 'secret_mappings',
+    });
+    expect((await gateway.admin.patch(path, { jwt_validation })).status).toBe(200);
+  });
+
+  it('and is mapped by callers that may read secret references, and no others', async () => {
+    const { client } = await gateway.admin.createKey({ scopes: ['mcp_servers.create', 'mcp_servers.update'] });
+    const { path } = await make();
+    const body = { name: 'Mine', url: URL_HERE, secret_mappings: [mapped()] };
+    expect(refusalOf(await client.post('/v1/mcp-servers', body))).toMatchObject({ status: 403 });
+    const moved = { url: URL_HERE, secret_mappings: [mapped()] };
+    expect(refusalOf(await client.patch(path, moved))).toMatchObject({ status: 403, code: 'permission_denied' });
+    expect((await client.patch(path, { name: 'Renamed' })).status).toBe(200);
+  });
+});

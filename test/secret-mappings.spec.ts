@@ -203,6 +203,39 @@ describe('mappings are refused', () => {
   });
 });
 
+describe('a mapped secret goes where its virtual key was made for', () => {
+  const VERBS = ['virtual_keys.create', 'virtual_keys.update'];
+
+  it('and not to another host, unless it is mapped anew', async () => {
+    const path = `/v1/virtual-keys/${await gateway.virtualKey('cohere')}`;
+    const config = { base_url: 'https://elsewhere.example.com' };
+    expect(refusalOf(await gateway.admin.patch(path, { config }))).toMatchObject({
+      status: 400,
+      param: 'secret_mappings',
+    });
+    expect(await gateway.admin.read(path)).toMatchObject({ config: { base_url: gateway.provider.url } });
+    expect((await gateway.admin.patch(path, { config: { base_url: `${gateway.provider.url}/v2` } })).status).toBe(200);
+    expect((await gateway.admin.patch(path, { config, secret_mappings: [toKey()] })).status).toBe(200);
+  });
+
+  it('and is mapped by callers that may read secret references, and no others', async () => {
+    const { client } = await gateway.admin.createKey({ scopes: VERBS });
+    const path = `/v1/virtual-keys/${await gateway.virtualKey('cohere')}`;
+    const body = { name: 'Mine', provider: 'cohere', secret_mappings: [toKey()] };
+    for (const answer of [
+      await client.post('/v1/virtual-keys', body),
+      await client.patch(path, { config: { base_url: 'https://elsewhere.example.com' }, secret_mappings: [toKey()] }),
+    ]) {
+      expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'permission_denied' });
+      expect(answer.text).toContain('secret_references.read');
+    }
+    expect((await client.patch(path, { name: 'Renamed', secret_mappings: [] })).status).toBe(400);
+    expect((await client.patch(path, { name: 'Renamed' })).status).toBe(200);
+    const { client: reader } = await gateway.admin.createKey({ scopes: [...VERBS, 'secret_references.read'] });
+    expect((await reader.post('/v1/virtual-keys', body)).status).toBe(201);
+  });
+});
+
 describe('an update', () => {
   const path = (slug: string): string => `/v1/virtual-keys/${slug}`;
 

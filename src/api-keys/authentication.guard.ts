@@ -1,11 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { assertScope } from '../access/assert-scope.js';
 import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
 import { PUBLIC_ROUTE } from '../access/public.decorator.js';
 import { REQUIRED_SCOPE } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { Authenticator, type Caller } from './authenticator.js';
 
@@ -33,9 +33,7 @@ export class AuthenticationGuard implements CanActivate {
     if (scope === undefined) throw new Error('a route without a scope was started');
     const request = context.switchToHttp().getRequest<Request>();
     const caller = await this.authenticator.authenticate(request, this.clock.now());
-    if (!caller.scopes.has(scope)) {
-      throw new GatewayError('permission_denied', { message: `The caller lacks the scope ${scope}.` });
-    }
+    assertScope(caller, scope);
     request.caller = caller;
     return true;
   }

@@ -135,13 +135,13 @@ function readable<Value>(open: () => Value, instead: Value): Value {
 }
 
 /** Where the options send requests to; undefined: to the provider's own address. */
-function hostOf(options: JsonObject): string | undefined {
+export function hostOf(options: JsonObject): string | undefined {
   const url = asString(options['base_url']);
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : url;
 }
 
 /** Otherwise whoever may change a virtual key could have its secrets sent to a host of his own. */
-function mustComeAgain(param: string): GatewayError {
+export function mustComeAgain(param: string): GatewayError {
   return invalidField(param, 'must be sent again when config.base_url changes to another host');
 }
 

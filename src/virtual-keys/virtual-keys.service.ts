@@ -8,6 +8,7 @@ import type { PageQuery } from '../common/pagination/page.query.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
+import { assertMayMap } from '../secret-references/assert-may-map.js';
 import type { SecretMappingDto } from '../secret-references/dto/secret-mapping.dto.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
@@ -15,7 +16,7 @@ import { keepTargets, readTargets } from './mapped-fields.js';
 import { VirtualKey } from './virtual-key.entity.js';
 import { type VirtualKeyResponse } from './virtual-key.response.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
-import { type SealedColumns, VirtualKeyCredentials } from './virtual-key.credentials.js';
+import { hostOf, mustComeAgain, type SealedColumns, VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 
 type NewVirtualKey = Pick<
@@ -35,6 +36,7 @@ export class VirtualKeysService {
   ) {}
 
   async create(principal: Principal, dto: CreateVirtualKeyDto): Promise<VirtualKey> {
+    assertMayMap(principal, dto);
     // A caller of the whole organisation that names no workspace makes a key for all of them.
     const shared = principal.workspaceId === null && dto.workspace_id === undefined;
     const workspaceId = shared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
@@ -70,6 +72,7 @@ export class VirtualKeysService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateVirtualKeyDto): Promise<VirtualKeyResponse> {
+    assertMayMap(principal, dto);
     const { name, description } = dto;
     const saved = await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
@@ -104,7 +107,11 @@ export class VirtualKeysService {
       mappings === undefined
         ? keepTargets(row.secretMappings, given)
         : readTargets(this.credentials.vendorOf(row), mappings, given);
-    return this.credentials.reseal(row, given.config, key, mapped);
+    const sealed = this.credentials.reseal(row, given.config, key, mapped);
+    if (mappings === undefined && mapped.size > 0 && hostOf(sealed.options) !== hostOf(row.options)) {
+      throw mustComeAgain('secret_mappings');
+    }
+    return sealed;
   }
 }
 

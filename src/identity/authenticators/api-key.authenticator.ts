@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { assertScope } from '../../access/assert-scope.js';
 import type { Principal } from '../../access/principal.js';
 import { Authenticator } from '../../api-keys/authenticator.js';
-import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { McpServerIdentity } from '../config/identity-config.js';
 import type { RawHeader } from '../headers/raw-headers.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
@@ -26,9 +26,7 @@ export class ApiKeyAuthenticator implements McpAuthenticator {
     const owner = wasCounted
       ? await this.authenticator.knownOwnerOf(key, now)
       : await this.authenticator.ownerOf(key, now);
-    if (!owner.scopes.has(SCOPE)) {
-      throw new GatewayError('permission_denied', { message: `The caller lacks the scope ${SCOPE}.` });
-    }
+    assertScope(owner, SCOPE);
     return owner;
   }
 }

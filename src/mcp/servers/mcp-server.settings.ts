@@ -73,6 +73,20 @@ export function changedSettings(before: OpenSettings, dto: Changes, mapped: Mapp
   };
 }
 
+/**
+ * For an update that says nothing of secret mappings.
+ * @throws GatewayError `validation_failed` when mapped secrets would go to another host than they were mapped for
+ */
+export function assertMappedForHost(before: OpenSettings, after: OpenSettings): void {
+  if (mappedHeaderNames(after.mapped).length > 0 && originOf(after.url) !== originOf(before.url)) {
+    throw mustComeAgain('secret_mappings', 'url');
+  }
+  const [old, now] = [before, after].map((settings) => settings.jwt_validation?.introspection?.endpoint);
+  if (after.mapped.has(CLIENT_SECRET) && now !== undefined && originOf(now) !== originOf(old ?? '')) {
+    throw mustComeAgain('secret_mappings', 'jwt_validation.introspection.endpoint');
+  }
+}
+
 function withoutMapped(settings: OpenSettings, mapped: MappedTargets): OpenSettings {
   const names = new Set(mappedHeaderNames(mapped).map(foldName));
   const headers = Object.entries(settings.headers).filter(([name]) => !names.has(foldName(name)));

@@ -8,6 +8,7 @@ import type { PageQuery } from '../../common/pagination/page.query.js';
 import { slugFromName } from '../../common/slug.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { withFreeSlug } from '../../database/with-free-slug.js';
+import { assertMayMap } from '../../secret-references/assert-may-map.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import type { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import { keepTargets, readTargets } from './mapped-targets.js';
@@ -15,7 +16,7 @@ import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServer } from './mcp-server.entity.js';
 import type { McpServerResponse } from './mcp-server.response.js';
-import { changedSettings, newSettings } from './mcp-server.settings.js';
+import { assertMappedForHost, changedSettings, newSettings } from './mcp-server.settings.js';
 import { McpServerStore } from './mcp-server.store.js';
 import { isReservedSegment } from './reserved-segments.js';
 
@@ -30,6 +31,7 @@ export class McpServersService {
   ) {}
 
   async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
+    assertMayMap(principal, dto);
     if (dto.slug !== undefined && isReservedSegment(dto.slug)) throw invalidField('slug', 'is reserved');
     // A caller of the whole organisation that names no workspace makes a server for all of them.
     const isShared = principal.workspaceId === null && dto.workspace_id === undefined;
@@ -60,12 +62,16 @@ export class McpServersService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateMcpServerDto): Promise<McpServerResponse> {
+    assertMayMap(principal, dto);
     const { name, description } = dto;
     const saved = await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
       const mapped = mappings === undefined ? keepTargets(row.secretMappings, dto) : readTargets(mappings, dto);
-      const columns = this.definitions.toColumns(row, changedSettings(this.definitions.open(row), dto, mapped));
+      const before = this.definitions.open(row);
+      const after = changedSettings(before, dto, mapped);
+      if (mappings === undefined) assertMappedForHost(before, after);
+      const columns = this.definitions.toColumns(row, after);
       const changes = Object.assign(row, withoutUndefined({ name, description }), columns);
       const changed = await this.store.save(manager, changes, mappings);
       await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
