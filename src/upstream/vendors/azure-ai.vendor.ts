@@ -7,7 +7,7 @@ import { bearer, buildRequest, headerKey } from './build-request.js';
 import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { VendorOptions } from './vendor-options.js';
-import type { Credential, Vendor } from './vendor.types.js';
+import type { Credential, ModelNames, Vendor } from './vendor.types.js';
 
 /** Cohere's own path; `address` finds the place where the deployment keeps it. */
 export const AZURE_RERANK_PATH = '/v2/rerank';
@@ -42,6 +42,21 @@ export const azureAi: Vendor<AzureAiOptions> = {
 /** `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: one prefix goes, in this spelling; the rest is the deployment's name. */
 export function azureDeploymentName(model: string): string {
   return model.startsWith(VENDOR_PREFIX) ? model.slice(VENDOR_PREFIX.length) : model;
+}
+
+/** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
+export const azureModelNames: ModelNames = {
+  canonical: withoutPrefixes,
+  aliases: (name) => [VENDOR_PREFIX + withoutPrefixes(name)],
+};
+
+function withoutPrefixes(name: string): string {
+  let deployment = name;
+  // A loop, since a name may be as long as a body: calls within calls would run out of stack.
+  for (let next = azureDeploymentName(name); next !== deployment && next !== ''; next = azureDeploymentName(next)) {
+    deployment = next;
+  }
+  return deployment;
 }
 
 /**

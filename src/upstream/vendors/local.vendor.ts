@@ -1,7 +1,7 @@
 // Built in: ranks inside the gateway, so there is no address, no credential and no error body. Written 2026-11-21.
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { keyProblems } from './option-rules.js';
-import type { BaseVendorOptions, Vendor } from './vendor.types.js';
+import type { BaseVendorOptions, ModelNames, Vendor } from './vendor.types.js';
 
 /** No options: nothing leaves the gateway. */
 export class LocalOptions implements BaseVendorOptions {}
@@ -18,3 +18,6 @@ export const local: Vendor<LocalOptions> = {
   readError: () => undefined,
   probe: undefined,
 };
+
+/** The same answers, whatever model is named. */
+export const localModelNames: ModelNames = { canonical: () => 'bm25', aliases: () => [] };

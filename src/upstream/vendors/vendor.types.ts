@@ -84,3 +84,17 @@ export interface Vendor<Options extends BaseVendorOptions = BaseVendorOptions> {
   /** A cheap request that tells whether the credential works; `accepts` lists the statuses that say yes. */
   readonly probe: { readonly request: VendorRequest; readonly accepts: readonly number[] } | undefined;
 }
+
+/**
+ * For vendors that know a model by several names. All names are folded (see `foldModel` of the usage room). More generous
+ * than the vendor itself: what is taken for a spelling of a model here, and refused there, costs nothing; the other way round a
+ * cap could be evaded.
+ */
+export interface ModelNames {
+  /** The one that policies, groups and the ledger know. */
+  canonical(name: string): string;
+  /** Others that a policy may have for it. */
+  aliases(name: string): readonly string[];
+  /** Those under which it may have a price, in the order of precedence; left out: the canonical one, then the aliases. */
+  priced?(name: string): readonly string[];
+}

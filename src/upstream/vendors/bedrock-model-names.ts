@@ -1,0 +1,20 @@
+import type { ModelNames } from './vendor.types.js';
+
+/** In any region. `partition`: that of China and those of governments are others. */
+const FOUNDATION_MODEL = /^arn:(?<partition>aws(?:-[a-z]+)*):bedrock:[a-z0-9-]*::foundation-model\/(?<id>.+)$/;
+/** Those of China and of governments have prices of their own. */
+const PRICED_PARTITION = 'aws';
+
+/** A foundation model has an id, and an ARN in each region. */
+export const bedrockModelNames: ModelNames = {
+  canonical: idOf,
+  aliases: (name) => (FOUNDATION_MODEL.test(name) ? [name] : []),
+  priced(name) {
+    const partition = FOUNDATION_MODEL.exec(name)?.groups?.['partition'];
+    return partition === PRICED_PARTITION ? [name, idOf(name)] : [name];
+  },
+};
+
+function idOf(name: string): string {
+  return FOUNDATION_MODEL.exec(name)?.groups?.['id'] ?? name;
+}
