@@ -24,7 +24,7 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
     await prepare(database.url);
     gateway = await startUsageGateway({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4' });
     gateway.provider.replyWith(scored());
-    await gateway.limit({ credit_limit: 1_000 * COST });
+    await gateway.limit({ credit_limit: 1_000_000 * COST });
     expect((await gateway.call()).status).toBe(200);
     await gateway.books.ledger(1);
   });
