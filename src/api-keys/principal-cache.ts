@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import type { Principal } from '../access/principal.js';
+import { LookupCache } from '../common/cache/lookup-cache.js';
 import { publicIdOf } from './api-key-format.js';
 import { ApiKeyStore, type KeyRefusal } from './api-key.store.js';
 
@@ -17,43 +17,26 @@ export type KeyAnswer =
 /** Callers by key, so that a warm request needs no database. One look-up serves all requests that wait for the same key. */
 @Injectable()
 export class PrincipalCache {
-  private readonly answers: LRUCache<string, KeyAnswer, string>;
+  private readonly answers = new LookupCache<KeyAnswer, string>({
+    maxEntries: MAX_ENTRIES,
+    ttlOf: (answer) => ('refusal' in answer ? REFUSAL_CACHE_MS : CACHE_MS),
+    lookUp: (key) => this.store.find(key),
+  });
 
-  constructor(@Inject(ApiKeyStore) private readonly store: Pick<ApiKeyStore, 'find'>) {
-    this.answers = this.openCache();
-  }
+  constructor(@Inject(ApiKeyStore) private readonly store: Pick<ApiKeyStore, 'find'>) {}
 
   /** The caller behind a key, or why there is none. `now` in milliseconds. */
   async find(key: string, now: number): Promise<KeyAnswer> {
+    // What is no key takes no place in the cache.
+    if (publicIdOf(key) === undefined) return { refusal: 'malformed' };
     // The cache is keyed by a digest: a heap dump shows no keys.
-    const digest = hash('sha256', key, 'base64');
-    const answer = this.answers.get(digest) ?? (await this.lookUp(digest, key));
-    if (answer === undefined) return { refusal: 'unknown' };
+    const known = this.answers.find(hash('sha256', key, 'base64'), key);
+    const answer = known instanceof Promise ? await known : known;
     return 'principal' in answer && now >= answer.validUntil ? { refusal: 'expired' } : answer;
   }
 
   /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */
   clear(): void {
     this.answers.clear();
-  }
-
-  /** What is no key takes no place in the cache. */
-  private async lookUp(digest: string, key: string): Promise<KeyAnswer | undefined> {
-    return publicIdOf(key) === undefined ? { refusal: 'malformed' } : this.answers.fetch(digest, { context: key });
-  }
-
-  private openCache(): LRUCache<string, KeyAnswer, string> {
-    return new LRUCache<string, KeyAnswer, string>({
-      max: MAX_ENTRIES,
-      ttl: CACHE_MS,
-      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
-      // else is told that.
-      ignoreFetchAbort: true,
-      fetchMethod: async (_digest, _stale, { context: key, options }) => {
-        const answer = await this.store.find(key);
-        if ('refusal' in answer) options.ttl = REFUSAL_CACHE_MS;
-        return answer;
-      },
-    });
   }
 }

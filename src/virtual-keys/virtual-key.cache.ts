@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import type { Principal } from '../access/principal.js';
+import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
@@ -11,8 +11,6 @@ import { VirtualKeyStore } from './virtual-key.store.js';
 /** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
 const CACHE_MS = 5_000;
 const UNKNOWN_CACHE_MS = 1_000;
-/** A look-up that takes long, since a manager is slow, is not given up: without a time it is not purged. */
-const WHILE_LOOKED_UP = 0;
 const MAX_ENTRIES = 10_000;
 
 /** A virtual key opened for use: in memory only, and for a few seconds. */
@@ -30,11 +28,14 @@ export interface UsableVirtualKey {
 
 type Lookup = { readonly principal: Principal; readonly slug: string };
 type Entry = { readonly found: UsableVirtualKey | undefined } | { readonly failure: GatewayError };
-type Entries = LRUCache<string, Entry, Lookup>;
 
 @Injectable()
 export class VirtualKeyCache {
-  private readonly keys: Entries;
+  private readonly keys = new LookupCache<Entry, Lookup>({
+    maxEntries: MAX_ENTRIES,
+    ttlOf: (entry) => ('failure' in entry || entry.found === undefined ? UNKNOWN_CACHE_MS : CACHE_MS),
+    lookUp: (lookup) => this.lookUp(lookup),
+  });
   private readonly renewals = new WeakMap<UsableVirtualKey, Promise<UsableVirtualKey | undefined>>();
 
   constructor(
@@ -42,7 +43,6 @@ export class VirtualKeyCache {
     private readonly credentials: VirtualKeyCredentials,
     private readonly opener: VirtualKeyOpener,
   ) {
-    this.keys = this.openCache();
     opener.onChange(() => this.clear());
   }
 
@@ -52,9 +52,8 @@ export class VirtualKeyCache {
    */
   async find(principal: Principal, slug: string, now: number): Promise<UsableVirtualKey | undefined> {
     const name = `${principal.organisationId}/${principal.workspaceId ?? '*'}/${slug}`;
-    const entry =
-      this.keys.get(name) ?? (await this.keys.fetch(name, { ttl: WHILE_LOOKED_UP, context: { principal, slug } }));
-    if (entry === undefined) return undefined;
+    const known = this.keys.find(name, { principal, slug });
+    const entry = known instanceof Promise ? await known : known;
     if ('failure' in entry) throw entry.failure;
     return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
   }
@@ -85,27 +84,8 @@ export class VirtualKeyCache {
   ): Promise<UsableVirtualKey | undefined> {
     const credential = await this.opener.openAgain(source).catch(asFailure);
     if (credential instanceof GatewayError || isDeepStrictEqual(credential, virtualKey.credential)) return undefined;
-    for (const [name, entry] of this.keys.entries()) {
-      if ('found' in entry && entry.found === virtualKey) this.keys.delete(name);
-    }
+    this.keys.forget((entry) => 'found' in entry && entry.found === virtualKey);
     return { ...virtualKey, credential };
-  }
-
-  private openCache(): Entries {
-    return new LRUCache<string, Entry, Lookup>({
-      max: MAX_ENTRIES,
-      ttl: CACHE_MS,
-      // Credentials that nobody uses any more leave the memory too.
-      ttlAutopurge: true,
-      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
-      // else is told that.
-      ignoreFetchAbort: true,
-      fetchMethod: async (_name, _stale, { context, options }) => {
-        const entry = await this.lookUp(context);
-        options.ttl = 'failure' in entry || entry.found === undefined ? UNKNOWN_CACHE_MS : CACHE_MS;
-        return entry;
-      },
-    });
   }
 
   private async lookUp({ principal, slug }: Lookup): Promise<Entry> {

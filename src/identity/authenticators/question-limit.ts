@@ -1,7 +1,7 @@
 import { unavailable } from './jwks-client.js';
 
 export interface QuestionLimits {
-  /** Questions to one endpoint at a time. */
+  /** Questions of one lane at a time. */
   readonly running: number;
   /** How many more may wait for their turn. */
   readonly waiting: number;
@@ -20,16 +20,19 @@ export class QuestionLimit {
 
   constructor(private readonly limits: QuestionLimits) {}
 
-  /** @throws GatewayError `identity_provider_unavailable` when its turn does not come in time */
-  async ask<Answer>(endpoint: string, question: () => Promise<Answer>): Promise<Answer> {
-    const lane = this.lanes.get(endpoint) ?? { running: 0, waiting: new Set() };
-    this.lanes.set(endpoint, lane);
+  /**
+   * @param name of the lane: questions of one lane wait for each other, and for no others
+   * @throws GatewayError `identity_provider_unavailable` when its turn does not come in time
+   */
+  async ask<Answer>(name: string, question: () => Promise<Answer>): Promise<Answer> {
+    const lane = this.lanes.get(name) ?? { running: 0, waiting: new Set() };
+    this.lanes.set(name, lane);
     if (lane.running >= this.limits.running) await this.turnIn(lane);
     else lane.running += 1;
     try {
       return await question();
     } finally {
-      this.leave(endpoint, lane);
+      this.leave(name, lane);
     }
   }
 
@@ -51,10 +54,10 @@ export class QuestionLimit {
   }
 
   /** The place goes to whoever has waited longest. */
-  private leave(endpoint: string, lane: Lane): void {
+  private leave(name: string, lane: Lane): void {
     const [next] = lane.waiting;
     if (next !== undefined) return next();
     lane.running -= 1;
-    if (lane.running === 0) this.lanes.delete(endpoint);
+    if (lane.running === 0) this.lanes.delete(name);
   }
 }

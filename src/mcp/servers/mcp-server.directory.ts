@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { type EntityManager, type FindOperator, IsNull, Not, Raw } from 'typeorm';
 import { refWhere } from '../../access/tenant-where.js';
+import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
 import { isUuid } from '../../common/uuid.js';
@@ -43,19 +43,20 @@ interface Meaning {
   readonly isAmbiguous: boolean;
 }
 
-type Entries = LRUCache<string, Meaning, Lookup>;
-
 /** Finds the server that an address means. Opened definitions stay in memory for a few seconds. */
 @Injectable()
 export class McpServerDirectory {
-  private readonly entries: Entries;
+  private readonly meanings = new LookupCache<Meaning, Lookup>({
+    maxEntries: MAX_ENTRIES,
+    ttlOf: (meaning) => (meaning === NOTHING ? UNKNOWN_CACHE_MS : CACHE_MS),
+    lookUp: (lookup) => this.load(lookup),
+  });
 
   constructor(
     private readonly store: McpServerStore,
     private readonly definitions: McpServerDefinitions,
     private readonly tools: McpServerTools,
   ) {
-    this.entries = this.openCache();
     definitions.onChange(() => this.clear());
   }
 
@@ -80,29 +81,13 @@ export class McpServerDirectory {
 
   /** After a change on this replica: it is felt at once here, and within the cache's time elsewhere. */
   clear(): void {
-    this.entries.clear();
+    this.meanings.clear();
   }
 
   private async lookUp(address: ServerAddress, tenant: Tenant | undefined): Promise<Meaning> {
     if (!SLUG_PATTERN.test(address.server)) return NOTHING;
     const key = JSON.stringify([tenant?.organisationId, tenant?.workspaceId, address.workspace, address.server]);
-    // Asked first: `fetch` makes a promise and a closure even for what is there.
-    return this.entries.get(key) ?? (await this.entries.fetch(key, { context: { address, tenant } })) ?? NOTHING;
-  }
-
-  private openCache(): Entries {
-    return new LRUCache({
-      max: MAX_ENTRIES,
-      ttl: CACHE_MS,
-      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
-      // else is told that.
-      ignoreFetchAbort: true,
-      fetchMethod: async (_key, _stale, { context, options }) => {
-        const meaning = await this.load(context);
-        if (meaning === NOTHING) options.ttl = UNKNOWN_CACHE_MS;
-        return meaning;
-      },
-    });
+    return this.meanings.find(key, { address, tenant });
   }
 
   private async load({ address, tenant }: Lookup): Promise<Meaning> {

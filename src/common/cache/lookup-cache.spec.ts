@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LookupCache } from './lookup-cache.js';
+
+interface Found {
+  readonly name: string;
+}
+
+const ROOM = 100;
+const KEPT_MS = 20;
+
+/** Answers when it is told to. */
+class SlowSource {
+  private waiting: (() => void)[] = [];
+  asked = 0;
+
+  lookUp(name: string): Promise<Found> {
+    this.asked += 1;
+    return new Promise((resolve) => this.waiting.push(() => resolve({ name })));
+  }
+
+  answer(): void {
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}
+
+function open(): { readonly source: SlowSource; readonly cache: LookupCache<Found, string> } {
+  const source = new SlowSource();
+  const lookUp = (name: string): Promise<Found> => source.lookUp(name);
+  const ttlOf = ({ name }: Found): number => (name === 'short' ? KEPT_MS : 60_000);
+  return { source, cache: new LookupCache<Found, string>({ maxEntries: ROOM, ttlOf, lookUp }) };
+}
+
+async function opened(...names: string[]): Promise<ReturnType<typeof open>> {
+  const both = open();
+  const found = names.map((name) => both.cache.find(name, name));
+  both.source.answer();
+  await Promise.all(found);
+  return both;
+}
+
+describe('LookupCache', () => {
+  it('looks up once for all who ask meanwhile', async () => {
+    const { source, cache } = open();
+    const answers = [cache.find('a', 'a'), cache.find('a', 'a')];
+    source.answer();
+    expect(await Promise.all(answers)).toEqual([{ name: 'a' }, { name: 'a' }]);
+    expect(source.asked).toBe(1);
+  });
+
+  it('answers at once what it knows', async () => {
+    const { source, cache } = await opened('a');
+    expect(cache.find('a', 'a')).toEqual({ name: 'a' });
+    expect(source.asked).toBe(1);
+  });
+
+  it('keeps each value for its own time', async () => {
+    const { cache } = await opened('short', 'long');
+    await sleep(KEPT_MS * 2);
+    expect(cache.find('long', 'long')).toEqual({ name: 'long' });
+    expect(cache.find('short', 'short')).toBeInstanceOf(Promise);
+  });
+
+  it('answers all who wait, also more than it has room for', async () => {
+    const { source, cache } = open();
+    const names = Array.from({ length: ROOM * 2 }, (_, index) => `name-${index}`);
+    const answers = names.map((name) => cache.find(name, name));
+    source.answer();
+    expect(await Promise.all(answers)).toEqual(names.map((name) => ({ name })));
+  });
+
+  it('answers who waits while it is cleared, and remembers nothing of that', async () => {
+    const { source, cache } = open();
+    const first = cache.find('a', 'a');
+    cache.clear();
+    const second = cache.find('a', 'a');
+    expect(source.asked).toBe(2);
+    source.answer();
+    expect(await Promise.all([first, second])).toEqual([{ name: 'a' }, { name: 'a' }]);
+  });
+
+  it('waits for a look-up that takes longer than values are kept', async () => {
+    const { source, cache } = open();
+    const slow = cache.find('short', 'short');
+    await sleep(KEPT_MS * 2);
+    expect(cache.find('short', 'short')).toBeInstanceOf(Promise);
+    expect(source.asked).toBe(1);
+    source.answer();
+    expect(await slow).toEqual({ name: 'short' });
+  });
+
+  it('does not keep a failure', async () => {
+    let asked = 0;
+    const lookUp = async (): Promise<Found> => {
+      asked += 1;
+      if (asked === 1) throw new Error('the database is away');
+      return { name: 'a' };
+    };
+    const cache = new LookupCache<Found, string>({ maxEntries: ROOM, ttlOf: () => 60_000, lookUp });
+    await expect(cache.find('a', 'a')).rejects.toThrow('the database is away');
+    expect(await cache.find('a', 'a')).toEqual({ name: 'a' });
+  });
+
+  it('forgets what is meant, and nothing else', async () => {
+    const { cache } = await opened('a', 'b');
+    cache.forget(({ name }) => name === 'a');
+    expect(cache.find('a', 'a')).toBeInstanceOf(Promise);
+    expect(cache.find('b', 'b')).toEqual({ name: 'b' });
+  });
+});

@@ -1,0 +1,51 @@
+import { LRUCache } from 'lru-cache';
+
+export interface LookupCacheOptions<Value, Context> {
+  readonly maxEntries: number;
+  /** Milliseconds that a found value is kept. */
+  ttlOf(value: Value): number;
+  lookUp(context: Context): Promise<Value>;
+}
+
+interface Question<Context> {
+  readonly of: Context;
+}
+
+/**
+ * Keeps what look-ups find for a few seconds. All who ask for the same key meanwhile share one look-up, and what fails is
+ * not kept. Values leave the memory when their time is over, whether anybody asks again or not.
+ */
+export class LookupCache<Value extends object, Context> {
+  private readonly entries: LRUCache<string, Value, Question<Context>>;
+
+  constructor({ maxEntries, ttlOf, lookUp }: LookupCacheOptions<Value, Context>) {
+    this.entries = new LRUCache<string, Value, Question<Context>>({
+      max: maxEntries,
+      // While it is looked up: without a time, an entry is not purged, and a look-up that takes long is not given up.
+      ttl: 0,
+      ttlAutopurge: true,
+      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
+      // else is told that.
+      ignoreFetchAbort: true,
+      fetchMethod: async (_key, _stale, { context, options }) => {
+        const value = await lookUp(context.of);
+        options.ttl = ttlOf(value);
+        return value;
+      },
+    });
+  }
+
+  /** `context` is what a look-up needs to know. At once where it is known: a promise costs more than the whole answer. */
+  find(key: string, context: Context): Value | Promise<Value> {
+    return this.entries.get(key) ?? this.entries.forceFetch(key, { context: { of: context } });
+  }
+
+  /** Of those that are known, each that `isMeant`. */
+  forget(isMeant: (value: Value) => boolean): void {
+    for (const [key, value] of this.entries.entries()) if (isMeant(value)) this.entries.delete(key);
+  }
+
+  clear(): void {
+    this.entries.clear();
+  }
+}
