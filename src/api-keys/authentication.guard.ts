@@ -6,6 +6,8 @@ import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
 import { PUBLIC_ROUTE } from '../access/public.decorator.js';
 import { REQUIRED_SCOPE } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
+import { type Awaitable, whenKnown } from '../common/awaitable.js';
+import { PerRoute, type Route } from '../common/http/per-route.js';
 import { Clock } from '../common/time/clock.js';
 import { Authenticator, type Caller } from './authenticator.js';
 
@@ -16,25 +18,40 @@ declare module 'express-serve-static-core' {
   }
 }
 
+/** `open`: the route lets everybody in, or finds out itself who calls. */
+type Entrance = 'open' | { readonly scope: Scope };
+
 /** Global guard: finds out who calls, and refuses callers without the scope of the route. Deny by default. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
+  private readonly entrances: PerRoute<Entrance>;
+
   constructor(
-    private readonly reflector: Reflector,
+    reflector: Reflector,
     private readonly authenticator: Authenticator,
     private readonly clock: Clock,
-  ) {}
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const targets = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride<string | undefined>(PUBLIC_ROUTE, targets) !== undefined) return true;
-    if (this.reflector.get<string | undefined>(OWN_AUTHENTICATION, context.getHandler()) !== undefined) return true;
-    const scope = this.reflector.get<Scope | undefined>(REQUIRED_SCOPE, context.getHandler());
-    if (scope === undefined) throw new Error('a route without a scope was started');
-    const request = context.switchToHttp().getRequest<Request>();
-    const caller = await this.authenticator.authenticate(request, this.clock.now());
-    assertScope(caller, scope);
-    request.caller = caller;
-    return true;
+  ) {
+    this.entrances = new PerRoute((route) => entranceOf(route, reflector));
   }
+
+  canActivate(context: ExecutionContext): Awaitable<boolean> {
+    const entrance = this.entrances.of(context);
+    if (entrance === 'open') return true;
+    const request = context.switchToHttp().getRequest<Request>();
+    return whenKnown(this.authenticator.authenticate(request, this.clock.now()), (caller) => {
+      assertScope(caller, entrance.scope);
+      request.caller = caller;
+      return true;
+    });
+  }
+}
+
+function entranceOf(route: Route, reflector: Reflector): Entrance {
+  const handler = route.getHandler();
+  const isPublic = reflector.getAllAndOverride<string | undefined>(PUBLIC_ROUTE, [handler, route.getClass()]);
+  const hasOwn = reflector.get<string | undefined>(OWN_AUTHENTICATION, handler);
+  if (isPublic !== undefined || hasOwn !== undefined) return 'open';
+  const scope = reflector.get<Scope | undefined>(REQUIRED_SCOPE, handler);
+  if (scope === undefined) throw new Error('a route without a scope was started');
+  return { scope };
 }

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { Scope } from '../access/scopes.js';
+import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { type AdminToken, AdminTokenVerifier } from './admin-token.verifier.js';
 import { readCredentials } from './credentials.js';
-import { PrincipalCache } from './principal-cache.js';
+import { type KeyAnswer, PrincipalCache } from './principal-cache.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** Who calls. A key names its tenant; which of its tenants an administrator acts for, the request says later. */
@@ -22,17 +23,13 @@ export class Authenticator {
   ) {}
 
   /** @throws GatewayError `api_key_invalid`, `token_invalid`, `identity_provider_unavailable`, `rate_limited` */
-  async authenticate(request: Request, now: Date): Promise<Caller> {
+  authenticate(request: Request, now: Date): Awaitable<Caller> {
     const credentials = readCredentials(request.headers);
     switch (credentials.kind) {
-      case 'api_key': {
-        const principal = await this.ownerOf(credentials.key, now);
-        return { kind: 'api_key', scopes: principal.scopes, principal };
-      }
-      case 'token': {
-        const token = await this.tokens.verify(credentials.token);
-        return { kind: 'admin_token', scopes: token.scopes, token };
-      }
+      case 'api_key':
+        return whenKnown(this.ownerOf(credentials.key, now), toKeyCaller);
+      case 'token':
+        return this.tokens.verify(credentials.token).then(toTokenCaller);
       case 'none':
         throw keyInvalid('missing');
     }
@@ -42,21 +39,32 @@ export class Authenticator {
    * The owner of a gateway key, for callers who bring it in their own way. Counts one request.
    * @throws GatewayError `api_key_invalid`, `rate_limited`
    */
-  async ownerOf(key: string, now: Date): Promise<Principal> {
-    const principal = await this.knownOwnerOf(key, now);
-    if (principal.rateLimits.length > 0) await this.rateLimiter.consume(principal);
-    return principal;
+  ownerOf(key: string, now: Date): Awaitable<Principal> {
+    return whenKnown(this.knownOwnerOf(key, now), (principal) =>
+      principal.rateLimits.length === 0 ? principal : this.rateLimiter.consume(principal).then(() => principal),
+    );
   }
 
   /**
    * The same for a request that was counted already.
    * @throws GatewayError `api_key_invalid`
    */
-  async knownOwnerOf(key: string, now: Date): Promise<Principal> {
-    const answer = await this.cache.find(key, now.getTime());
-    if ('refusal' in answer) throw keyInvalid(answer.refusal);
-    return answer.principal;
+  knownOwnerOf(key: string, now: Date): Awaitable<Principal> {
+    return whenKnown(this.cache.find(key, now.getTime()), toOwner);
   }
+}
+
+function toOwner(answer: KeyAnswer): Principal {
+  if ('refusal' in answer) throw keyInvalid(answer.refusal);
+  return answer.principal;
+}
+
+function toKeyCaller(principal: Principal): Caller {
+  return { kind: 'api_key', scopes: principal.scopes, principal };
+}
+
+function toTokenCaller(token: AdminToken): Caller {
+  return { kind: 'admin_token', scopes: token.scopes, token };
 }
 
 function keyInvalid(reason: string): GatewayError {

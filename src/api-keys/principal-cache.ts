@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { publicIdOf } from './api-key-format.js';
 import { ApiKeyStore, type KeyRefusal } from './api-key.store.js';
@@ -26,17 +27,21 @@ export class PrincipalCache {
   constructor(@Inject(ApiKeyStore) private readonly store: Pick<ApiKeyStore, 'find'>) {}
 
   /** The caller behind a key, or why there is none. `now` in milliseconds. */
-  async find(key: string, now: number): Promise<KeyAnswer> {
-    // What is no key takes no place in the cache.
-    if (publicIdOf(key) === undefined) return { refusal: 'malformed' };
+  find(key: string, now: number): Awaitable<KeyAnswer> {
     // The cache is keyed by a digest: a heap dump shows no keys.
-    const known = this.answers.find(hash('sha256', key, 'base64'), key);
-    const answer = known instanceof Promise ? await known : known;
-    return 'principal' in answer && now >= answer.validUntil ? { refusal: 'expired' } : answer;
+    const digest = hash('sha256', key, 'base64');
+    return whenKnown(this.answers.get(digest) ?? this.lookUp(digest, key), (answer) =>
+      'principal' in answer && now >= answer.validUntil ? { refusal: 'expired' } : answer,
+    );
   }
 
   /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */
   clear(): void {
     this.answers.clear();
+  }
+
+  /** What is no key takes no place in the cache. */
+  private lookUp(digest: string, key: string): Awaitable<KeyAnswer> {
+    return publicIdOf(key) === undefined ? { refusal: 'malformed' } : this.answers.find(digest, key);
   }
 }

@@ -20,7 +20,12 @@ export interface ProviderContext {
 }
 
 export const CurrentProvider = createParamDecorator((_data: unknown, context: ExecutionContext): ProviderContext => {
-  const request = context.switchToHttp().getRequest<Request>();
+  const http = context.switchToHttp();
+  return providerContextOf(http.getRequest<Request>(), http.getResponse<Response>());
+});
+
+/** The same without the decorator, whose value Nest takes through all pipes: some ten promises a request. */
+export function providerContextOf(request: Request, answer: Response): ProviderContext {
   const { principal, virtualKey, headers } = request;
   if (principal === undefined || virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');
   return {
@@ -29,6 +34,6 @@ export const CurrentProvider = createParamDecorator((_data: unknown, context: Ex
     strict: gatewayHeader(headers, 'strict') === 'true',
     bytes: request.rawBody,
     request: contextOf(request),
-    answer: context.switchToHttp().getResponse<Response>(),
+    answer,
   };
-});
+}

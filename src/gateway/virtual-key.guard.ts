@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
+import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { Clock } from '../common/time/clock.js';
@@ -21,17 +22,18 @@ export class VirtualKeyGuard implements CanActivate {
     private readonly clock: Clock,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): Awaitable<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const slug = gatewayHeader(request.headers, 'virtual-key');
     if (slug === undefined) throw new GatewayError('virtual_key_required', { param: 'x-gateway-virtual-key' });
     const { principal } = request;
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
-    const found = await this.virtualKeys.find(principal, slug, this.clock.now().getTime());
-    if (found === undefined) throw new GatewayError('virtual_key_not_found', { param: 'x-gateway-virtual-key' });
-    request.virtualKey = found;
-    note(contextOf(request), found);
-    return true;
+    return whenKnown(this.virtualKeys.find(principal, slug, this.clock.now().getTime()), (found) => {
+      if (found === undefined) throw new GatewayError('virtual_key_not_found', { param: 'x-gateway-virtual-key' });
+      request.virtualKey = found;
+      note(contextOf(request), found);
+      return true;
+    });
   }
 }
 

@@ -1,7 +1,7 @@
-import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
-import { CurrentProvider, type ProviderContext } from '../gateway/provider-context.decorator.js';
+import type { Request, Response } from 'express';
+import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { ProviderRoute } from '../gateway/provider-route.decorator.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';
 import { toRerankRequest, toRerankResponse } from './rerank.mapper.js';
@@ -32,10 +32,11 @@ export class RerankController {
   @ProviderRoute('completions.write')
   @ApiOkResponse({ type: RerankResponse, description: 'The results, best first.', headers: ANSWER_HEADERS })
   async create(
-    @CurrentProvider() context: ProviderContext,
+    @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<RerankResponse> {
+    const context = providerContextOf(request, response);
     const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
     if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
     return toRerankResponse(ranked);

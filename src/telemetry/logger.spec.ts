@@ -52,7 +52,7 @@ describe('a log file', () => {
     const destination = logDestination('/dev/full');
     const failed = new Promise((done) => destination.once('error', done));
     const logger = createLogger('info', destination);
-    logger.info({ text: 'x'.repeat(10_000) });
+    logger.info({ text: 'x'.repeat(100_000) });
     await expect(failed).resolves.toMatchObject({ code: 'ENOSPC' });
     await flushLog(logger);
     destination.destroy();

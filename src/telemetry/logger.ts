@@ -8,7 +8,8 @@ export type Logger = PinoLogger;
 
 const STDOUT = 1;
 /** Bytes that are gathered before a write; a timer in the telemetry module writes what is left. */
-const BUFFER_BYTES = 8 * 1024;
+const BUFFER_BYTES = 32 * 1024;
+const MAX_WRITE_BYTES = 2 * BUFFER_BYTES;
 /** A reader of the log that stalls costs lines above this, never the gateway's memory. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** A log that cannot be written may hold up the end of the process this long. */
@@ -28,7 +29,17 @@ export function createLogger(level: string, stream: DestinationStream = logDesti
 
 /** Writes to a file descriptor or a file, off the path of requests. */
 export function logDestination(dest: number | string): ReturnType<typeof pino.destination> {
-  const destination = pino.destination({ dest, sync: false, minLength: BUFFER_BYTES, maxLength: MAX_WAITING_BYTES });
+  const destination = pino.destination({
+    dest,
+    sync: false,
+    minLength: BUFFER_BYTES,
+    maxWrite: MAX_WRITE_BYTES,
+    maxLength: MAX_WAITING_BYTES,
+    contentMode: 'buffer',
+  });
+  // Of lines that wait as text, the whole text is counted anew with each further line.
+  const { write } = destination;
+  destination.write = (line: string) => Boolean(Reflect.apply(write, destination, [Buffer.from(line)]));
   // Without a listener, a log that cannot be written (a full disk) would end the process.
   destination.on('error', () => undefined);
   return destination;

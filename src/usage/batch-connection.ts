@@ -28,45 +28,56 @@ export class BatchConnection {
   ) {}
 
   /** @throws NotSentError, or what came of a batch that may have been done */
-  async run(works: readonly UsageWork[]): Promise<BatchRow> {
-    const parameters = batchParameters(works, this.maxBuckets);
-    const runner = this.dataSource.createQueryRunner();
-    const timedOut = new AbortController();
-    let isSent = false;
-    const answer = query(runner, parameters, timedOut.signal, () => (isSent = true));
-    const timer = this.timeoutMs === undefined ? undefined : setTimeout(() => timedOut.abort(), this.timeoutMs);
+  run(works: readonly UsageWork[]): Promise<BatchRow> {
+    const statement = new Statement(this.dataSource.createQueryRunner(), batchParameters(works, this.maxBuckets));
+    return new Promise((resolve, reject) => {
+      const fail = (cause: unknown): void => reject(statement.wasSent ? cause : notSent(cause));
+      const onTimeout = (): void => {
+        fail(new Error('the database did not answer in time'));
+        statement.giveUp();
+      };
+      const timer = this.timeoutMs === undefined ? undefined : setTimeout(onTimeout, this.timeoutMs);
+      void statement
+        .run()
+        .then(resolve, fail)
+        .finally(() => clearTimeout(timer));
+    });
+  }
+}
+
+/** One call of `USAGE_BATCH`. Without an AbortController: what one leaves behind makes every collection of garbage slower. */
+class Statement {
+  private connection: { end(): Promise<void> } | undefined;
+  private isGivenUp = false;
+
+  constructor(
+    private readonly runner: QueryRunner,
+    private readonly parameters: readonly unknown[],
+  ) {}
+
+  get wasSent(): boolean {
+    return this.connection !== undefined;
+  }
+
+  async run(): Promise<BatchRow> {
     try {
-      return await Promise.race([answer, rejectWhen(timedOut.signal)]);
-    } catch (cause) {
-      throw isSent ? cause : new NotSentError('no connection to the database', { cause });
+      const connection: { end(): Promise<void> } = await this.runner.connect();
+      if (this.isGivenUp) throw new Error('nobody waits for the answer any more');
+      this.connection = connection;
+      const [row]: readonly BatchRow[] = await this.runner.query(USAGE_BATCH, [...this.parameters]);
+      if (row === undefined) throw new Error('usage_batch returned no row');
+      return row;
     } finally {
-      clearTimeout(timer);
-      answer.catch(() => undefined);
+      await this.runner.release();
     }
   }
-}
 
-async function query(
-  runner: QueryRunner,
-  parameters: readonly unknown[],
-  signal: AbortSignal,
-  onSending: () => void,
-): Promise<BatchRow> {
-  try {
-    const connection: { end(): Promise<void> } = await runner.connect();
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => void connection.end().catch(() => undefined), { once: true });
-    onSending();
-    const [row]: readonly BatchRow[] = await runner.query(USAGE_BATCH, [...parameters]);
-    if (row === undefined) throw new Error('usage_batch returned no row');
-    return row;
-  } finally {
-    await runner.release();
+  giveUp(): void {
+    this.isGivenUp = true;
+    this.connection?.end().catch(() => undefined);
   }
 }
 
-function rejectWhen(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('the database did not answer in time')), { once: true });
-  });
+function notSent(cause: unknown): NotSentError {
+  return new NotSentError('no connection to the database', { cause });
 }

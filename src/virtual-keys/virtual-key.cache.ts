@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
@@ -50,12 +51,9 @@ export class VirtualKeyCache {
    * The key that a caller means by a slug; undefined when there is none that it may use. `now` in Unix milliseconds.
    * @throws GatewayError `secret_unavailable`
    */
-  async find(principal: Principal, slug: string, now: number): Promise<UsableVirtualKey | undefined> {
+  find(principal: Principal, slug: string, now: number): Awaitable<UsableVirtualKey | undefined> {
     const name = `${principal.organisationId}/${principal.workspaceId ?? '*'}/${slug}`;
-    const known = this.keys.find(name, { principal, slug });
-    const entry = known instanceof Promise ? await known : known;
-    if ('failure' in entry) throw entry.failure;
-    return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
+    return whenKnown(this.keys.find(name, { principal, slug }), (entry) => usableOf(entry, now));
   }
 
   /**
@@ -103,6 +101,11 @@ export class VirtualKeyCache {
       return { failure: asFailure(error) };
     }
   }
+}
+
+function usableOf(entry: Entry, now: number): UsableVirtualKey | undefined {
+  if ('failure' in entry) throw entry.failure;
+  return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
 }
 
 /** A credential that cannot be had is an answer too, and kept for a moment: it takes a database and a manager to find out. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Awaitable } from '../awaitable.js';
 
 export interface LookupCacheOptions<Value, Context> {
   readonly maxEntries: number;
@@ -35,9 +36,14 @@ export class LookupCache<Value extends object, Context> {
     });
   }
 
-  /** `context` is what a look-up needs to know. At once where it is known: a promise costs more than the whole answer. */
-  find(key: string, context: Context): Value | Promise<Value> {
-    return this.entries.get(key) ?? this.entries.forceFetch(key, { context: { of: context } });
+  /** What is known; nothing is looked up. */
+  get(key: string): Value | undefined {
+    return this.entries.get(key);
+  }
+
+  /** `context` is what a look-up needs to know. */
+  find(key: string, context: Context): Awaitable<Value> {
+    return this.get(key) ?? this.entries.forceFetch(key, { context: { of: context } });
   }
 
   /** Of those that are known, each that `isMeant`. */

@@ -26,7 +26,7 @@ class Routes {
   passesOn(): void {}
 }
 
-function guard(incoming: object, limitBytes = 100, route: keyof Routes = 'readsJson'): Promise<boolean> {
+async function guard(incoming: object, limitBytes = 100, route: keyof Routes = 'readsJson'): Promise<boolean> {
   const context = new ExecutionContextHost([incoming], Routes, Routes.prototype[route]);
   return new JsonBodyGuard(limitBytes, new Reflector()).canActivate(context);
 }

@@ -1,6 +1,8 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import type { Awaitable } from '../awaitable.js';
+import { PerRoute } from './per-route.js';
 import { readBody } from './read-body.js';
 import { assertJsonBody, parseJsonBody } from './parse-json-body.js';
 import { STREAMED_BODY } from './streamed-body.decorator.js';
@@ -19,15 +21,24 @@ const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS']);
  * that knows the caller: nobody without a key can make the gateway hold a body in memory.
  */
 export class JsonBodyGuard implements CanActivate {
+  private readonly streamed: PerRoute<boolean>;
+
   constructor(
     private readonly limitBytes: number,
-    private readonly reflector: Reflector,
-  ) {}
+    reflector: Reflector,
+  ) {
+    this.streamed = new PerRoute(
+      (route) => reflector.get<boolean | undefined>(STREAMED_BODY, route.getHandler()) === true,
+    );
+  }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): Awaitable<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (METHODS_WITHOUT_BODY.has(request.method) || !hasBody(request)) return true;
-    if (this.reflector.get<boolean | undefined>(STREAMED_BODY, context.getHandler()) === true) return true;
+    return this.streamed.of(context) || this.read(request);
+  }
+
+  private async read(request: Request): Promise<boolean> {
     assertJsonBody(request.headers);
     request.rawBody = await readBody(request, this.limitBytes);
     request.body = parseJsonBody(request.rawBody);

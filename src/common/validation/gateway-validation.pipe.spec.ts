@@ -25,7 +25,7 @@ class Nested {
 
 const pipe = new GatewayValidationPipe();
 
-function body(value: unknown, metatype: new () => object = Flat): Promise<unknown> {
+async function body(value: unknown, metatype: new () => object = Flat): Promise<unknown> {
   return pipe.transform(value, { type: 'body', metatype });
 }
 
@@ -76,7 +76,7 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  const query = (value: unknown): Promise<unknown> => pipe.transform(value, { type: 'query', metatype: PageQuery });
+  const query = async (value: unknown): Promise<unknown> => pipe.transform(value, { type: 'query', metatype: PageQuery });
 
   it('has its numbers read from text and its defaults filled in', async () => {
     expect(await query({ current_page: '2' })).toMatchObject({ current_page: 2, page_size: 20 });

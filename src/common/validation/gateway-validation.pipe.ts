@@ -1,4 +1,4 @@
-import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
+import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway.error.js';
 import { isObject } from '../json/read.js';
 import { compileChecks, type Accepts } from './compiled-checks.js';
@@ -10,32 +10,29 @@ import { toValidationError } from './validation-details.js';
  * passes as it is, everything else goes to the full validator, so that messages have one source.
  */
 @Injectable()
-export class GatewayValidationPipe extends ValidationPipe {
+export class GatewayValidationPipe implements PipeTransform {
+  private readonly full = new ValidationPipe({
+    whitelist: true,
+    forbidNonWhitelisted: true,
+    forbidUnknownValues: true,
+    transform: true,
+    validationError: { target: false, value: false },
+    exceptionFactory: toValidationError,
+  });
   private readonly compiled = new WeakMap<object, Accepts | false>();
 
-  constructor() {
-    super({
-      whitelist: true,
-      forbidNonWhitelisted: true,
-      forbidUnknownValues: true,
-      transform: true,
-      validationError: { target: false, value: false },
-      exceptionFactory: toValidationError,
-    });
-  }
-
-  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+  transform(value: unknown, metadata: ArgumentMetadata): unknown {
     // Made by our own decorators, so there is nothing to validate.
     if (metadata.type === 'custom') return value;
-    if (metadata.type !== 'body') return super.transform(value, metadata);
+    if (metadata.type !== 'body') return this.full.transform(value, metadata);
     // A request without a body is one without fields: what is required is then named, field by field.
-    if (value === undefined) return super.transform({}, metadata);
+    if (value === undefined) return this.full.transform({}, metadata);
     if (!isObject(value))
       throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
     if (this.accepts(value, metadata.metatype)) return value;
     const leftOut = leftOutFields(value);
     if (leftOut.length > 0) throw toValidationError(leftOut);
-    return super.transform(value, metadata);
+    return this.full.transform(value, metadata);
   }
 
   private accepts(value: object, metatype: ArgumentMetadata['metatype']): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { GatewayError } from '../../common/errors/gateway.error.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
 import { GatewayValidationPipe } from '../../common/validation/gateway-validation.pipe.js';
 import { IsSecretMappings } from './is-secret-mappings.decorator.js';
 
@@ -11,11 +11,13 @@ class Owner {
 const VALID = { target_field: 'key', secret_reference_id: 'openai' };
 
 async function paramOf(secret_mappings: unknown): Promise<string | null | undefined> {
-  const checked = new GatewayValidationPipe().transform({ secret_mappings }, { type: 'body', metatype: Owner });
-  return checked.then(
-    () => undefined,
-    (error: GatewayError) => error.param,
-  );
+  try {
+    await new GatewayValidationPipe().transform({ secret_mappings }, { type: 'body', metatype: Owner });
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return error.param;
+    throw error;
+  }
 }
 
 describe('IsSecretMappings', () => {
