@@ -1,8 +1,9 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
-import { unreadablePolicy } from '../policies/compiled-policies.js';
+import { type CompiledPolicies, unreadablePolicy } from '../policies/compiled-policies.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { PolicyCache } from '../policies/policy-cache.js';
 import { matchingPolicies } from '../policies/policy-charges.js';
@@ -12,7 +13,7 @@ import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { Price } from '../usage/prices/price.types.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
-import type { BillableUse } from './billable-use.js';
+import type { BillableUse, UsageEstimate } from './billable-use.js';
 import { CallPrices } from './call-prices.js';
 import { costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown } from './limit-refusal.js';
@@ -45,7 +46,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
     this.running.begin();
     let call: MeteredCall | undefined;
     try {
-      call = await this.open(context, use);
+      const opened = this.open(context, use);
+      call = opened instanceof Promise ? await opened : opened;
       return await work(call);
     } finally {
       call?.end();
@@ -57,20 +59,30 @@ export class UsageMeter implements BeforeApplicationShutdown {
     await this.running.idle(END_MS);
   }
 
-  private async open<Result>(context: ProviderContext, use: BillableUse<Result>): Promise<MeteredCall> {
+  private open<Result>(context: ProviderContext, use: BillableUse<Result>): Awaitable<MeteredCall> {
     const { organisationId } = context.principal;
     const provider = context.virtualKey.vendor.slug;
     const now = this.clock.now();
     const estimate = use.estimate();
     // Both are looked up at once, and most often known at once.
-    const found = this.prices.pricesFor(organisationId, provider, use.model, now, measuredUnits(estimate));
-    const known = this.policies.policiesOf(organisationId, now.getTime());
+    const prices = this.prices.pricesFor(organisationId, provider, use.model, now, measuredUnits(estimate));
+    const policies = this.policies.policiesOf(organisationId, now.getTime());
     const facts = factsOf(context, use);
-    const { readable, unreadable } = known instanceof Promise ? await known : known;
+    return whenKnown(policies, (known) =>
+      whenKnown(prices, (found) => this.plan(context, facts, estimate, known, found)),
+    );
+  }
+
+  private plan(
+    context: ProviderContext,
+    facts: PolicyFacts,
+    estimate: UsageEstimate,
+    { readable, unreadable }: CompiledPolicies,
+    prices: readonly Price[] | undefined,
+  ): MeteredCall {
     const [obstacle] = matchingPolicies(unreadable, facts);
     if (obstacle !== undefined) throw unreadablePolicy(obstacle);
     const policies = matchingPolicies(readable, facts);
-    const prices = found instanceof Promise ? await found : found;
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
     if (cost.priceId === null) this.assertAllowed(context, policies, facts, prices);
     const dimensions = dimensionsOf(context, facts);

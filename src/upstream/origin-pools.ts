@@ -4,6 +4,8 @@ import type { Pool } from 'undici';
 export interface OriginPool {
   readonly pool: Pool;
   running: number;
+  /** The number of the use of any pool: a higher one was later. */
+  lastUse: number;
 }
 
 /**
@@ -11,8 +13,8 @@ export interface OriginPool {
  * passed for as long as more origins than that are in use at the same moment.
  */
 export class OriginPools {
-  /** Least recently used first: a Map keeps the order in which entries were put in. */
   readonly #pools = new Map<string, OriginPool>();
+  #uses = 0;
 
   constructor(
     private readonly maxOrigins: number,
@@ -25,12 +27,15 @@ export class OriginPools {
 
   /** To be given back with `release`. */
   acquire(origin: string): OriginPool {
-    let entry = this.#pools.get(origin);
-    if (entry) this.#pools.delete(origin);
-    else entry = { pool: this.open(origin), running: 0 };
+    this.#uses += 1;
+    const known = this.#pools.get(origin);
+    const entry = known ?? { pool: this.open(origin), running: 0, lastUse: 0 };
     entry.running += 1;
-    this.#pools.set(origin, entry);
-    this.#closeSurplus();
+    entry.lastUse = this.#uses;
+    if (known === undefined) {
+      this.#pools.set(origin, entry);
+      this.#closeSurplus();
+    }
     return entry;
   }
 
@@ -47,7 +52,8 @@ export class OriginPools {
 
   #closeSurplus(): void {
     if (this.#pools.size <= this.maxOrigins) return;
-    for (const [origin, { pool, running }] of this.#pools) {
+    const byUse = [...this.#pools].sort(([, one], [, other]) => one.lastUse - other.lastUse);
+    for (const [origin, { pool, running }] of byUse) {
       if (running > 0) continue;
       this.#pools.delete(origin);
       // `destroy`, since a call that was given up may still wait for a connection here. It rejects only for a pool

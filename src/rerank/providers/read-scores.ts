@@ -12,7 +12,7 @@ interface ScoreForm {
 
 /** Scores by document. Throws UnexpectedShapeError for an index that is no document's or came before, and for no score. */
 export function readScores(items: unknown, { path, scoreField, documentCount }: ScoreForm): readonly RerankScore[] {
-  const seen = new Set<number>();
+  const seen = new Uint8Array(documentCount);
   return readArray(items, path).map((value, position) => {
     const here = `${path}[${position}]`;
     const item = readObject(value, here);
@@ -20,8 +20,8 @@ export function readScores(items: unknown, { path, scoreField, documentCount }: 
     if (!Number.isInteger(index) || index < 0 || index >= documentCount) {
       throw new UnexpectedShapeError('the index of a document', `${here}.index`);
     }
-    if (seen.has(index)) throw new UnexpectedShapeError('each index once', `${here}.index`);
-    seen.add(index);
+    if (seen[index] === 1) throw new UnexpectedShapeError('each index once', `${here}.index`);
+    seen[index] = 1;
     return { index, relevanceScore: readNumber(item[scoreField], `${here}.${scoreField}`) };
   });
 }
