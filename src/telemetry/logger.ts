@@ -38,8 +38,8 @@ export function logDestination(dest: number | string): ReturnType<typeof pino.de
     contentMode: 'buffer',
   });
   // Of lines that wait as text, the whole text is counted anew with each further line.
-  const { write } = destination;
-  destination.write = (line: string) => Boolean(Reflect.apply(write, destination, [Buffer.from(line)]));
+  const write = destination.write.bind(destination);
+  destination.write = (line: string) => Boolean(Reflect.apply(write, undefined, [Buffer.from(line)]));
   // Without a listener, a log that cannot be written (a full disk) would end the process.
   destination.on('error', () => undefined);
   return destination;

@@ -19,9 +19,9 @@ interface Question<Context> {
 export class LookupCache<Value extends object, Context> {
   private readonly entries: LRUCache<string, Value, Question<Context>>;
 
-  constructor({ maxEntries, ttlOf, lookUp }: LookupCacheOptions<Value, Context>) {
+  constructor(source: LookupCacheOptions<Value, Context>) {
     this.entries = new LRUCache<string, Value, Question<Context>>({
-      max: maxEntries,
+      max: source.maxEntries,
       // While it is looked up: without a time, an entry is not purged, and a look-up that takes long is not given up.
       ttl: 0,
       ttlAutopurge: true,
@@ -29,8 +29,8 @@ export class LookupCache<Value extends object, Context> {
       // else is told that.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { context, options }) => {
-        const value = await lookUp(context.of);
-        options.ttl = ttlOf(value);
+        const value = await source.lookUp(context.of);
+        options.ttl = source.ttlOf(value);
         return value;
       },
     });

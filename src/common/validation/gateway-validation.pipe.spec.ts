@@ -76,7 +76,8 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  const query = async (value: unknown): Promise<unknown> => pipe.transform(value, { type: 'query', metatype: PageQuery });
+  const query = async (value: unknown): Promise<unknown> =>
+    pipe.transform(value, { type: 'query', metatype: PageQuery });
 
   it('has its numbers read from text and its defaults filled in', async () => {
     expect(await query({ current_page: '2' })).toMatchObject({ current_page: 2, page_size: 20 });
