@@ -18,7 +18,12 @@ interface Entry<Value> {
 
 /** What the database last said about each organisation, for questions that every request asks. */
 export class LastKnown<Value extends object> {
-  private readonly entries = new LRUCache<string, Entry<Value>>({ max: MAX_ORGANISATIONS, ttl: STALE_MS });
+  private readonly entries = new LRUCache<string, Entry<Value>>({
+    max: MAX_ORGANISATIONS,
+    ttl: STALE_MS,
+    // To look at the clock costs less than the timer that saves it.
+    ttlResolution: 0,
+  });
   private readonly loads = new Map<string, Promise<Value>>();
   /** Goes up with every change on this replica: a load that began before it may have missed it. */
   private changes = 0;

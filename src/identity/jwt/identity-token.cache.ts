@@ -20,7 +20,7 @@ export class IdentityTokenCache {
     maxTokens: number = MAX_TOKENS,
     private readonly sign: typeof signIdentityToken = signIdentityToken,
   ) {
-    this.tokens = new LRUCache({ max: maxTokens });
+    this.tokens = new LRUCache({ max: maxTokens, ttlResolution: 0 });
   }
 
   get size(): number {

@@ -13,6 +13,7 @@ import { passEdge } from '../edge/mcp-edge.js';
 import { type PublicHosts, publicHosts } from '../edge/public-hosts.js';
 import { McpServerDirectory, type ServerAddress } from '../servers/mcp-server.directory.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import { AddressedIdentity } from './addressed-identity.js';
 import { type McpEndpoint, resourcePath } from './mcp-address.js';
 
 /** A request that has come in: whose, and to which server. */
@@ -97,13 +98,9 @@ export class McpEntry {
 
   identityOf(server: UsableMcpServer, { address, endpoint, port }: Place): McpServerIdentity {
     const { MCP_PUBLIC_URL } = this.config;
-    return {
-      ...server.identity,
-      // Made when it is asked for: a caller with a key has no use for it.
-      get resource() {
-        return resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port });
-      },
-    };
+    return new AddressedIdentity(server.identity, () =>
+      resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port }),
+    );
   }
 
   /** The server that a page asks for. Browsers ask whether they may without credentials, and read why they may not. */

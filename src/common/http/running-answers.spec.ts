@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { RunningAnswers } from './running-answers.js';
+
+let server: Server;
+let agent: Agent;
+let running: RunningAnswers;
+/** Answers that wait to be given, by the path that was asked for. */
+let held: Map<string, ServerResponse>;
+
+beforeEach(async () => {
+  held = new Map();
+  agent = new Agent({ keepAlive: true });
+  server = createServer((request, answer) => {
+    held.set(request.url ?? '', answer);
+    server.emit('held');
+  });
+  running = new RunningAnswers(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+
+afterEach(async () => {
+  agent.destroy();
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+});
+
+/** Asks on a connection that the client would keep; resolves with the answer. */
+function ask(path: string): Promise<IncomingMessage> {
+  return new Promise((done, fail) => {
+    const { port } = Object(server.address());
+    get({ host: '127.0.0.1', port, path, agent }, (answer) => done(answer.resume())).on('error', fail);
+  });
+}
+
+async function askAll(...paths: string[]): Promise<ReadonlyMap<string, Promise<IncomingMessage>>> {
+  const answers = new Map(paths.map((path) => [path, ask(path)]));
+  while (held.size < paths.length) await once(server, 'held');
+  return answers;
+}
+
+async function give(path: string): Promise<void> {
+  const answer = held.get(path);
+  if (answer === undefined) throw new Error(`nobody asked for ${path}`);
+  const closed = once(answer, 'close');
+  answer.end('done');
+  await closed;
+}
+
+/** What a client is told about its connection. */
+async function connectionOf(answer: Promise<IncomingMessage> | undefined): Promise<string | undefined> {
+  return (await answer)?.headers.connection;
+}
+
+describe('RunningAnswers', () => {
+  const PATHS = ['/a', '/b', '/c', '/d'];
+
+  it('leaves connections alone before the end', async () => {
+    const answers = await askAll(...PATHS);
+    for (const path of PATHS) await give(path);
+    for (const path of PATHS) expect(await connectionOf(answers.get(path))).toBe('keep-alive');
+  });
+
+  it.each([[[]], [['/a']], [['/b']], [['/d']], [['/b', '/c']], [['/d', '/a']], [['/a', '/b', '/d']]])(
+    'ends every connection that still waits for its answer, when %j were answered before',
+    async (early) => {
+      const answers = await askAll(...PATHS);
+      for (const path of early) await give(path);
+      running.endConnections();
+      const late = PATHS.filter((path) => !early.includes(path));
+      for (const path of late) await give(path);
+      for (const path of early) expect(await connectionOf(answers.get(path))).toBe('keep-alive');
+      for (const path of late) expect(await connectionOf(answers.get(path))).toBe('close');
+    },
+  );
+
+  it('ends the connection of an answer that has begun, after its last byte', async () => {
+    const answers = await askAll('/a');
+    held.get('/a')?.write('be');
+    const answer = await answers.get('/a');
+    running.endConnections();
+    const ended = once(Object(answer).socket, 'end');
+    await give('/a');
+    await ended;
+    expect(answer?.complete).toBe(true);
+  });
+
+  it('ends connections that ask afterwards', async () => {
+    running.endConnections();
+    const answers = await askAll('/a');
+    await give('/a');
+    expect(await connectionOf(answers.get('/a'))).toBe('close');
+  });
+});
