@@ -80,9 +80,9 @@ describe('RunningAnswers', () => {
     held.get('/a')?.write('be');
     const answer = await answers.get('/a');
     running.endConnections();
-    const ended = once(Object(answer).socket, 'end');
+    const closed = once(Object(answer).socket, 'close');
     await give('/a');
-    await ended;
+    await closed;
     expect(answer?.complete).toBe(true);
   });
 
