@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
+import type { Awaitable } from '../common/awaitable.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { isObject } from '../common/json/read.js';
 import { isUuid } from '../common/uuid.js';
@@ -17,7 +18,7 @@ export class TenantGuard implements CanActivate {
   constructor(private readonly workspaces: WorkspacesService) {}
 
   /** Answers at once for API keys: a promise that nothing needs costs every request. */
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  canActivate(context: ExecutionContext): Awaitable<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const { caller } = request;
     if (caller === undefined) return true;

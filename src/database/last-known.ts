@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Awaitable } from '../common/awaitable.js';
 
 /** How long a value is used before it is read again; a change on this replica is felt at once. */
 const FRESH_MS = 1_000;
@@ -35,7 +36,7 @@ export class LastKnown<Value extends object> {
    * @param now Unix milliseconds
    * @throws what `read` throws when it has never succeeded
    */
-  get(organisationId: string, now: number): Value | Promise<Value> {
+  get(organisationId: string, now: number): Awaitable<Value> {
     const entry = this.entries.get(organisationId);
     const age = entry === undefined ? Infinity : now - entry.loadedAt;
     // A negative age: the clock was set back.

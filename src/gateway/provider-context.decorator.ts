@@ -24,7 +24,7 @@ export const CurrentProvider = createParamDecorator((_data: unknown, context: Ex
   return providerContextOf(http.getRequest<Request>(), http.getResponse<Response>());
 });
 
-/** The same without the decorator, whose value Nest takes through all pipes: some ten promises a request. */
+/** The same without the decorator, whose value Nest takes through all pipes, with a promise at every step. */
 export function providerContextOf(request: Request, answer: Response): ProviderContext {
   const { principal, virtualKey, headers } = request;
   if (principal === undefined || virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Awaitable } from '../common/awaitable.js';
 import { LastKnown } from '../database/last-known.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { type CompiledPolicies, compilePolicies } from './compiled-policies.js';
@@ -27,7 +28,7 @@ export class PolicyCache {
    * @param now Unix milliseconds
    * @throws what the database throws when the policies were never read
    */
-  policiesOf(organisationId: string, now: number): CompiledPolicies | Promise<CompiledPolicies> {
+  policiesOf(organisationId: string, now: number): Awaitable<CompiledPolicies> {
     return this.policies.get(organisationId, now);
   }
 

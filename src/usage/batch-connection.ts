@@ -45,7 +45,7 @@ export class BatchConnection {
   }
 }
 
-/** One call of `USAGE_BATCH`. Without an AbortController: what one leaves behind makes every collection of garbage slower. */
+/** One call of `USAGE_BATCH`. */
 class Statement {
   private connection: { end(): Promise<void> } | undefined;
   private isGivenUp = false;

@@ -134,14 +134,22 @@ function readable<Value>(open: () => Value, instead: Value): Value {
   }
 }
 
+/**
+ * For an update that says nothing of secret mappings.
+ * @throws GatewayError `validation_failed` when mapped secrets would go to another host than they were mapped for
+ */
+export function assertMappedForHost(before: JsonObject, after: JsonObject, mapped: MappedFields): void {
+  if (mapped.size > 0 && hostOf(after) !== hostOf(before)) throw mustComeAgain('secret_mappings');
+}
+
 /** Where the options send requests to; undefined: to the provider's own address. */
-export function hostOf(options: JsonObject): string | undefined {
+function hostOf(options: JsonObject): string | undefined {
   const url = asString(options['base_url']);
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : url;
 }
 
 /** Otherwise whoever may change a virtual key could have its secrets sent to a host of his own. */
-export function mustComeAgain(param: string): GatewayError {
+function mustComeAgain(param: string): GatewayError {
   return invalidField(param, 'must be sent again when config.base_url changes to another host');
 }
 

@@ -16,7 +16,7 @@ import { keepTargets, readTargets } from './mapped-fields.js';
 import { VirtualKey } from './virtual-key.entity.js';
 import { type VirtualKeyResponse } from './virtual-key.response.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
-import { hostOf, mustComeAgain, type SealedColumns, VirtualKeyCredentials } from './virtual-key.credentials.js';
+import { assertMappedForHost, type SealedColumns, VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 
 type NewVirtualKey = Pick<
@@ -108,9 +108,7 @@ export class VirtualKeysService {
         ? keepTargets(row.secretMappings, given)
         : readTargets(this.credentials.vendorOf(row), mappings, given);
     const sealed = this.credentials.reseal(row, given.config, key, mapped);
-    if (mappings === undefined && mapped.size > 0 && hostOf(sealed.options) !== hostOf(row.options)) {
-      throw mustComeAgain('secret_mappings');
-    }
+    if (mappings === undefined) assertMappedForHost(row.options, sealed.options, mapped);
     return sealed;
   }
 }

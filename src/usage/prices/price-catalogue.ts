@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { Clock } from '../../common/time/clock.js';
 import { LastKnown } from '../../database/last-known.js';
 import { PriceBook } from './price-book.js';
@@ -26,11 +27,9 @@ export class PriceCatalogue {
     model: string,
     at: Date,
     units: readonly PricedUnit[] = PRICED_UNITS,
-  ): readonly Price[] | Promise<readonly Price[]> {
+  ): Awaitable<readonly Price[]> {
     const book = this.books.get(organisationId, this.clock.now().getTime());
-    return book instanceof Promise
-      ? book.then((loaded) => loaded.pricesFor(provider, model, at, units))
-      : book.pricesFor(provider, model, at, units);
+    return whenKnown(book, (loaded) => loaded.pricesFor(provider, model, at, units));
   }
 
   /** After a new price on this replica. */
