@@ -2,22 +2,13 @@ import { expect, it } from '@jest/globals';
 import { callTo, FakeCaller, loopbackPolicy, relayTo, until } from './__fixtures__/calls.js';
 import { Readable } from 'node:stream';
 import { closedPort, startHttp, startTcp } from './__fixtures__/loopback.js';
+import { OpenedResources } from './__fixtures__/opened-resources.js';
 import { Collector } from './__fixtures__/sinks.js';
 import { guardedFetch } from './egress/guarded-fetch.js';
 import { UpstreamClient } from './upstream-client.js';
 
-/** What would keep the process alive: sockets, servers, timers. The pipes of the test runner are its own. */
-function resources(): string {
-  return process
-    .getActiveResourcesInfo()
-    .filter((type) => type !== 'PipeWrap')
-    .sort()
-    .join(' ');
-}
-
 it('leaves no socket, timer or listener behind, however calls end', async () => {
-  // The timer of the running test.
-  await until(() => resources() === 'Timeout');
+  const opened = OpenedResources.watch();
 
   const client = new UpstreamClient(loopbackPolicy(), {
     connectionsPerOrigin: 2,
@@ -57,12 +48,13 @@ it('leaves no socket, timer or listener behind, however calls end', async () => 
   expect(caller.listeners.size).toBe(0);
 
   await client.close();
+  expect(opened.areConnectionsClosed).toBe(true);
   await Promise.all([server.close(), silent.close()]);
-  await until(() => resources() === 'Timeout');
+  await opened.allClosed();
 });
 
 it('leaves nothing behind when calls are relayed', async () => {
-  await until(() => resources() === 'Timeout');
+  const opened = OpenedResources.watch();
 
   const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
   const server = await startHttp((request, response) => {
@@ -89,12 +81,13 @@ it('leaves nothing behind when calls are relayed', async () => {
   expect(caller.listeners.size).toBe(0);
 
   await client.close();
+  expect(opened.areConnectionsClosed).toBe(true);
   await server.close();
-  await until(() => resources() === 'Timeout');
+  await opened.allClosed();
 });
 
 it('uses few connections and no timers for many relayed calls in a row', async () => {
-  await until(() => resources() === 'Timeout');
+  const opened = OpenedResources.watch();
   const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
   const server = await startHttp((request, response) => void request.pipe(response));
   for (let index = 0; index < 200; index += 1) {
@@ -105,8 +98,10 @@ it('uses few connections and no timers for many relayed calls in a row', async (
     expect(sink.text).toBe(`call ${index}`);
   }
   expect(server.connections).toBeLessThanOrEqual(2);
-  expect(process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length).toBeLessThanOrEqual(3);
+  // Those of the server and the client, and none for each call.
+  expect(opened.timers).toBeLessThanOrEqual(10);
   await client.close();
+  expect(opened.areConnectionsClosed).toBe(true);
   await server.close();
-  await until(() => resources() === 'Timeout');
+  await opened.allClosed();
 });
