@@ -19,4 +19,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
 # The flags of `npm start`. Room for young objects (MiB): with V8's own 16, requests under way outlive collections and pile up
 # among the old ones, whose collection is dear. Takes at most some 50 MiB more memory. Little is left to copy then, which one thread
 # does for less than it costs to wake others (docs/decisions/0018-garbage-of-requests.md).
-CMD ["node", "--max-semi-space-size=32", "--no-parallel-scavenge", "--enable-source-maps", "dist/src/main.js"]
+CMD ["node", "--max-semi-space-size=32", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "--use-largepages=silent", "--enable-source-maps", "dist/src/main.js"]

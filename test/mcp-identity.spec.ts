@@ -58,7 +58,7 @@ function serverWith(fields?: JwtValidationFields): McpServerIdentity {
 const company = (fields: JwtValidationFields = {}): McpServerIdentity =>
   serverWith({ jwksUri: provider.jwksUri, issuer: provider.issuer, audience: AUDIENCE, ...fields });
 
-function callerOf(headers: Readonly<Record<string, string>>, server: McpServerIdentity): Promise<McpCaller> {
+async function callerOf(headers: Readonly<Record<string, string>>, server: McpServerIdentity): Promise<McpCaller> {
   const request = { headers: toRawHeaders(Object.entries(headers).flat()) };
   return gateway.app.get(McpAuthentication).callerOf(request, server, gateway.clock.now());
 }

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { assertScope } from '../../access/assert-scope.js';
 import type { Principal } from '../../access/principal.js';
 import { Authenticator } from '../../api-keys/authenticator.js';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import type { McpServerIdentity } from '../config/identity-config.js';
 import type { RawHeader } from '../headers/raw-headers.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
@@ -14,19 +15,21 @@ const SCOPE = 'mcp.invoke';
 export class ApiKeyAuthenticator implements McpAuthenticator {
   constructor(@Inject(Authenticator) private readonly authenticator: Pick<Authenticator, 'ownerOf' | 'knownOwnerOf'>) {}
 
-  async authenticate(request: McpRequest, _server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
-    const keyOwner = request.keyOwner ?? (await this.keyOwnerOf(request.headers, now));
-    return keyOwner && { kind: 'api_key', keyOwner };
+  authenticate(request: McpRequest, _server: McpServerIdentity, now: Date): Awaitable<McpEvidence | undefined> {
+    const owner = request.keyOwner ?? this.keyOwnerOf(request.headers, now);
+    return whenKnown(owner, (keyOwner) => keyOwner && { kind: 'api_key', keyOwner });
   }
 
   /** @throws GatewayError `api_key_invalid`, `permission_denied`, `rate_limited` unless the request was counted before */
-  async keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): Promise<Principal | undefined> {
+  keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): Awaitable<Principal | undefined> {
     const key = keyIn(headers);
     if (key === undefined) return undefined;
-    const owner = wasCounted
-      ? await this.authenticator.knownOwnerOf(key, now)
-      : await this.authenticator.ownerOf(key, now);
-    assertScope(owner, SCOPE);
-    return owner;
+    const owner = wasCounted ? this.authenticator.knownOwnerOf(key, now) : this.authenticator.ownerOf(key, now);
+    return whenKnown(owner, withScope);
   }
+}
+
+function withScope(owner: Principal): Principal {
+  assertScope(owner, SCOPE);
+  return owner;
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { AppConfig } from '../../config/environment.js';
 import type { JwtValidation, McpServerIdentity } from '../config/identity-config.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
@@ -15,13 +16,12 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
     @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
   ) {}
 
-  async authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
+  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Awaitable<McpEvidence | undefined> {
     const rules = server.jwtValidation;
     if (rules === undefined) return undefined;
     const token = tokenIn(request.headers, rules.headerKey);
     if (token === undefined || this.isForAuthorizationServer(token, rules)) return undefined;
-    const claims = await this.tokens.validate(token, rules, now);
-    return {
+    return whenKnown(this.tokens.validate(token, rules, now), (claims) => ({
       kind: 'external',
       user: {
         claims,
@@ -30,7 +30,7 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
         // Who registers a server and trusts a provider for it lets that provider's users in.
         assertMayEnter: () => undefined,
       },
-    };
+    }));
   }
 
   /** Whether the gateway's authorization server is to judge a token that comes in the same header. */

@@ -108,7 +108,7 @@ function good(claims: JsonObject): string {
 
 type Headers = readonly (readonly [string, string])[];
 
-function callerOf(
+async function callerOf(
   headers: Headers,
   server = SERVER,
   settings: Readonly<Record<string, string>> = {},

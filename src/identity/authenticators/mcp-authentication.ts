@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { WeakMemo } from '../../common/cache/weak-memo.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { AppConfig } from '../../config/environment.js';
 import { claimsOfCaller } from '../claims/caller-claims.js';
@@ -17,12 +19,24 @@ import { TokenRefusedError } from './token-refused.error.js';
 /** The list of strategies, in their order. */
 export const MCP_AUTHENTICATORS = Symbol('MCP_AUTHENTICATORS');
 
+/** What the authenticators have found so far. */
+interface Evidence {
+  readonly keyOwner: Principal | undefined;
+  /** The last that was found. */
+  readonly found: McpEvidence | undefined;
+}
+
+const NO_EVIDENCE: Evidence = { keyOwner: undefined, found: undefined };
+
 /**
  * Finds out who calls an MCP server. With a key and a token, the key decides the tenant and the token the user. Whatever is presented
  * has to be good: a bad token is not made up for by a good key.
  */
 @Injectable()
 export class McpAuthentication {
+  /** By the owner of a key, or the claims of a token: those are the same objects for as long as they are believed. */
+  private readonly callers = new WeakMemo<object, string | null, McpCaller>();
+
   constructor(
     @Inject(MCP_AUTHENTICATORS) private readonly authenticators: readonly McpAuthenticator[],
     private readonly keys: ApiKeyAuthenticator,
@@ -35,7 +49,7 @@ export class McpAuthentication {
    * @param wasCounted of a request that is looked at again
    * @throws GatewayError `validation_failed`, `api_key_invalid`, `permission_denied`, `rate_limited`
    */
-  async keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): Promise<Principal | undefined> {
+  keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): Awaitable<Principal | undefined> {
     assertSingleHeaders(headers, KEY_HEADERS);
     return this.keys.keyOwnerOf(headers, now, wasCounted);
   }
@@ -44,19 +58,16 @@ export class McpAuthentication {
    * @throws GatewayError `api_key_invalid` and `token_invalid` with a challenge that says where to log in, `permission_denied`,
    * `not_found` for a server of another tenant, `identity_provider_unavailable`, `rate_limited`, `validation_failed`
    */
-  async callerOf(request: McpRequest, server: McpServerIdentity, now: Date): Promise<McpCaller> {
-    assertSingleHeaders(request.headers, [...KEY_HEADERS, server.jwtValidation?.headerKey ?? 'authorization']);
-    try {
-      const { keyOwner, found } = await this.collect(request, server, now);
-      if (keyOwner !== undefined) {
-        assertSameTenant(keyOwner, server);
-        return toCaller(keyOwner, found, server, keyOwner);
-      }
-      if (found?.user === undefined) throw this.missing(request, server);
-      found.user.assertMayEnter();
-      return toCaller(userPrincipal(found.user, server), found, server, undefined);
-    } catch (error) {
+  callerOf(request: McpRequest, server: McpServerIdentity, now: Date): Awaitable<McpCaller> {
+    assertSingleHeaders(request.headers, singleHeaders(server));
+    const refuse = (error: unknown): never => {
       throw this.withChallenge(error, server);
+    };
+    try {
+      const caller = whenKnown(this.collect(request, server, now), (evidence) => this.judge(request, server, evidence));
+      return caller instanceof Promise ? caller.catch(refuse) : caller;
+    } catch (error) {
+      return refuse(error);
     }
   }
 
@@ -65,22 +76,35 @@ export class McpAuthentication {
     return bearerChallenge({ resourceMetadata: this.metadataUrl(server), scopes: this.config.MCP_OAUTH_SCOPES });
   }
 
-  private async collect(
+  /** Asks the authenticators from `next` on. */
+  private collect(
     request: McpRequest,
     server: McpServerIdentity,
     now: Date,
-  ): Promise<{ readonly keyOwner: Principal | undefined; readonly found: McpEvidence | undefined }> {
-    let keyOwner: Principal | undefined;
-    let found: McpEvidence | undefined;
-    for (const authenticator of this.authenticators) {
-      // One user is enough; a second token is neither believed nor passed on.
-      if (found?.user !== undefined) break;
-      const evidence = await authenticator.authenticate(request, server, now);
-      if (evidence === undefined) continue;
-      keyOwner ??= evidence.keyOwner;
-      found = evidence;
+    known: Evidence = NO_EVIDENCE,
+    next = 0,
+  ): Awaitable<Evidence> {
+    const authenticator = this.authenticators[next];
+    // One user is enough; a second token is neither believed nor passed on.
+    if (authenticator === undefined || known.found?.user !== undefined) return known;
+    return whenKnown(authenticator.authenticate(request, server, now), (found) =>
+      this.collect(request, server, now, found === undefined ? known : withFound(known, found), next + 1),
+    );
+  }
+
+  private judge(request: McpRequest, server: McpServerIdentity, { keyOwner, found }: Evidence): McpCaller {
+    const user = found?.user;
+    if (keyOwner !== undefined) {
+      assertSameTenant(keyOwner, server);
+      if (user !== undefined) return toCaller(keyOwner, found, server, keyOwner);
+      const workspaceId = keyOwner.workspaceId ?? server.workspaceId;
+      return this.callers.of(keyOwner, workspaceId, () => toCaller(keyOwner, undefined, server, keyOwner));
     }
-    return { keyOwner, found };
+    if (found === undefined || user === undefined) throw this.missing(request, server);
+    user.assertMayEnter();
+    return this.callers.of(user.claims, `${found.kind} ${server.id}`, () =>
+      toCaller(userPrincipal(user, server), found, server, undefined),
+    );
   }
 
   private missing(request: McpRequest, server: McpServerIdentity): unknown {
@@ -116,6 +140,16 @@ export class McpAuthentication {
     if (protectedResourceMetadata(server, this.config) === undefined) return undefined;
     return resourceMetadataUrl(server.resource);
   }
+}
+
+function withFound(known: Evidence, found: McpEvidence): Evidence {
+  return { keyOwner: known.keyOwner ?? found.keyOwner, found };
+}
+
+/** Besides those that are single in every request. */
+function singleHeaders({ jwtValidation }: McpServerIdentity): readonly string[] {
+  const tokenHeader = jwtValidation?.headerKey;
+  return tokenHeader === undefined || tokenHeader === 'authorization' ? KEY_HEADERS : [...KEY_HEADERS, tokenHeader];
 }
 
 /** Also checked where the server is looked up. Here it keeps a mistake there from becoming a way into another tenant. */

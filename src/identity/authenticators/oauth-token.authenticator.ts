@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { AppConfig } from '../../config/environment.js';
@@ -21,12 +22,17 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
     @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
   ) {}
 
-  async authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Promise<McpEvidence | undefined> {
-    const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_SCOPES: needed } = this.config;
+  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Awaitable<McpEvidence | undefined> {
+    const issuer = this.config.MCP_OAUTH_ISSUER;
     if (issuer === undefined) return undefined;
     const token = tokenIn(request.headers, 'authorization');
     if (token === undefined) return undefined;
-    const claims = await this.tokens.validate(token, this.rulesFor(issuer, server), now);
+    const claims = this.tokens.validate(token, this.rulesFor(issuer, server), now);
+    return whenKnown(claims, (known) => this.evidenceOf(known, issuer, server));
+  }
+
+  private evidenceOf(claims: JsonObject, issuer: string, server: McpServerIdentity): McpEvidence {
+    const needed = this.config.MCP_OAUTH_SCOPES;
     const held = new Set(wordsOf(claims['scope'] ?? claims['scp']));
     if (needed.some((scope) => !held.has(scope))) throw new InsufficientScopeError();
     return {

@@ -312,8 +312,7 @@ describe('the provider', () => {
     ],
   ])('is to blame, and not the token, when it %s', async (_what, failure) => {
     answer = failure;
-    const error: unknown = await validator.validate(await sign(), rules, clock.now()).catch((cause: unknown) => cause);
-    expect(error).toMatchObject({
+    await expect(validator.validate(await sign(), rules, clock.now())).rejects.toMatchObject({
       code: 'identity_provider_unavailable',
       status: 502,
       headers: { 'retry-after': '5' },

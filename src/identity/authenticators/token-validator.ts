@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import type { Awaitable } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { Clock } from '../../common/time/clock.js';
@@ -43,7 +44,7 @@ export class TokenValidator {
    * @throws TokenRefusedError
    * @throws GatewayError `identity_provider_unavailable`, `secret_unavailable`
    */
-  async validate(token: string, rules: JwtValidation, now: Date): Promise<JsonObject> {
+  validate(token: string, rules: JwtValidation, now: Date): Awaitable<JsonObject> {
     assertTokenSize(token);
     if (!isTokenText(token)) throw new TokenRefusedError('malformed');
     const { jwksUri, introspection } = rules;
@@ -51,9 +52,7 @@ export class TokenValidator {
       return this.claimsOfJwt(token, jwksUri, rules, now);
     }
     if (introspection === undefined) throw new TokenRefusedError('malformed');
-    const claims = await this.introspect(token, introspection, rules, now);
-    assertClaims(claims, rules);
-    return claims;
+    return this.introspect(token, introspection, rules, now).then((claims) => withClaims(claims, rules));
   }
 
   /** With a secret that is read for it, once more with another one when the provider refuses that: it may have been rotated. */
@@ -77,7 +76,7 @@ export class TokenValidator {
     }
   }
 
-  private async claimsOfJwt(token: string, jwksUri: string, rules: JwtValidation, now: Date): Promise<JsonObject> {
+  private claimsOfJwt(token: string, jwksUri: string, rules: JwtValidation, now: Date): Awaitable<JsonObject> {
     // With the rules in the key: what one server accepts says nothing about another.
     const key = hash('sha256', JSON.stringify([rules, token]), 'base64');
     const cached = this.verified.get(key);
@@ -85,11 +84,17 @@ export class TokenValidator {
       return cached.claims;
     }
     const until = this.clock.monotonic() + CACHE_MS;
-    const claims = await verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now);
-    assertClaims(claims, rules);
-    this.verified.set(key, { claims, expiresAt: expiryOf(claims), until });
-    return claims;
+    return verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now).then((verified) => {
+      const claims = withClaims(verified, rules);
+      this.verified.set(key, { claims, expiresAt: expiryOf(claims), until });
+      return claims;
+    });
   }
+}
+
+function withClaims(claims: JsonObject, rules: JwtValidation): JsonObject {
+  assertClaims(claims, rules);
+  return claims;
 }
 
 /** The provider knows the endpoint, but not the gateway by this secret. */

@@ -42,8 +42,11 @@ async function valueOf(config: UserIdentityForwarding, caller = CALLER): Promise
 }
 
 async function failureOf(config: UserIdentityForwarding, caller = CALLER, by = forwarding): Promise<unknown> {
-  const outcome: unknown = await by.headerFor(caller, config, NOW).catch((error: unknown) => error);
-  return outcome instanceof IdentityForwardingError ? outcome.failure : outcome;
+  try {
+    return await by.headerFor(caller, config, NOW);
+  } catch (error) {
+    return error instanceof IdentityForwardingError ? error.failure : error;
+  }
 }
 
 describe('without forwarding', () => {

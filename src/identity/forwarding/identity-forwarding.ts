@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import type { McpCaller } from '../claims/mcp-caller.js';
 import { identityHeaderName, type UserIdentityForwarding } from '../config/identity-config.js';
 import type { IdentityForwarder } from './identity-forwarder.js';
@@ -29,19 +30,22 @@ export class IdentityForwarding {
    * Undefined when the server wants no identity, or when the caller has none of the kind that `bearer` passes on.
    * @throws IdentityForwardingError when forwarding is configured and cannot be done
    */
-  async headerFor(
+  headerFor(
     caller: McpCaller,
     forwarding: UserIdentityForwarding | undefined,
     now: Date,
-  ): Promise<IdentityHeader | undefined> {
+  ): Awaitable<IdentityHeader | undefined> {
     if (forwarding === undefined) return undefined;
     const forwarder = this.forwarders.get(forwarding.method);
     if (forwarder === undefined) throw new IdentityForwardingError('unknown_method');
-    const value = await forwarder.valueFor(caller, forwarding, now);
-    if (value === undefined) return undefined;
-    // Never cut: half of the claims is another identity.
-    if (value.length > MAX_VALUE_BYTES) throw new IdentityForwardingError('too_large');
-    if (!PRINTABLE_ASCII.test(value)) throw new IdentityForwardingError('not_sendable');
-    return { name: identityHeaderName(forwarding), value };
+    return whenKnown(forwarder.valueFor(caller, forwarding, now), (value) => toHeader(forwarding, value));
   }
+}
+
+function toHeader(forwarding: UserIdentityForwarding, value: string | undefined): IdentityHeader | undefined {
+  if (value === undefined) return undefined;
+  // Never cut: half of the claims is another identity.
+  if (value.length > MAX_VALUE_BYTES) throw new IdentityForwardingError('too_large');
+  if (!PRINTABLE_ASCII.test(value)) throw new IdentityForwardingError('not_sendable');
+  return { name: identityHeaderName(forwarding), value };
 }

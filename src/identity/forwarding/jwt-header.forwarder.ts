@@ -1,7 +1,10 @@
+import type { Awaitable } from '../../common/awaitable.js';
+import { WeakMemo } from '../../common/cache/weak-memo.js';
 import type { McpCaller } from '../claims/mcp-caller.js';
 import { selectClaims } from '../claims/select-claims.js';
 import type { UserIdentityForwarding } from '../config/identity-config.js';
 import { IdentityTokenCache } from '../jwt/identity-token.cache.js';
+import type { IdentityToken, IdentityTokenRequest } from '../jwt/identity-token.js';
 import type { SigningKeys } from '../jwt/signing-keys.js';
 import type { IdentityForwarder } from './identity-forwarder.js';
 import { IdentityForwardingError } from './identity-forwarding.error.js';
@@ -12,24 +15,35 @@ const DEFAULT_EXPIRY_SECONDS = 300;
 export class JwtHeaderForwarder implements IdentityForwarder {
   readonly method = 'jwt_header';
 
+  private readonly requests = new WeakMemo<McpCaller, UserIdentityForwarding, IdentityTokenRequest>();
+
   constructor(
     private readonly keys: SigningKeys,
     private readonly tokens: IdentityTokenCache = new IdentityTokenCache(),
   ) {}
 
-  async valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): Promise<string> {
+  valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): Awaitable<string> {
     const key = this.keys.current;
     // Never the bare claims instead: the server would take them for signed.
     if (key === undefined) throw new IdentityForwardingError('no_signing_key');
-    const request = {
-      claims: selectClaims(caller.claims, forwarding.include_claims),
-      expirySeconds: forwarding.jwt_expiry_seconds ?? DEFAULT_EXPIRY_SECONDS,
-      audience: forwarding.audience,
-    };
-    try {
-      return (await this.tokens.get(request, key, now)).text;
-    } catch (cause) {
-      throw new IdentityForwardingError('signing_failed', cause);
-    }
+    const request = this.requests.of(caller, forwarding, () => toRequest(caller, forwarding));
+    const token = this.tokens.get(request, key, now);
+    return token instanceof Promise ? token.then(textOf, failed) : token.text;
   }
+}
+
+function toRequest(caller: McpCaller, forwarding: UserIdentityForwarding): IdentityTokenRequest {
+  return {
+    claims: selectClaims(caller.claims, forwarding.include_claims),
+    expirySeconds: forwarding.jwt_expiry_seconds ?? DEFAULT_EXPIRY_SECONDS,
+    audience: forwarding.audience,
+  };
+}
+
+function textOf({ text }: IdentityToken): string {
+  return text;
+}
+
+function failed(cause: unknown): never {
+  throw new IdentityForwardingError('signing_failed', cause);
 }

@@ -38,20 +38,48 @@ export interface OutboundHeadersInput {
 export function outboundHeaders(input: OutboundHeadersInput): Readonly<Record<string, string>> {
   assertSingleHeaders(input.client);
   const isProtected = protectionFor(input);
-  const headers = new Map<string, string>();
-  for (const { name, value } of forwardedHeaders(input, isProtected)) {
-    const earlier = headers.get(name);
-    // RFC 9110, section 5.3: several fields of one name are one list.
-    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
-  }
-  if (input.sessionId !== undefined) headers.set('mcp-session-id', input.sessionId);
+  const headers = new OutboundHeaders();
+  forward(input, isProtected, headers);
+  if (input.sessionId !== undefined) headers.write('mcp-session-id', input.sessionId);
   for (const [name, value] of Object.entries(input.staticHeaders ?? {})) {
     // The configuration refuses such names; a row that came in some other way must not get around that.
-    if (!isProtected.identity(foldName(name)) && whyNotWritable(name) === undefined) write(headers, name, value);
+    if (!isProtected.identity(foldName(name)) && whyNotWritable(name) === undefined) headers.write(name, value);
   }
-  for (const [name, value] of Object.entries(input.gatewayHeaders ?? {})) write(headers, name, value);
-  for (const [name, value] of Object.entries(input.identityHeaders ?? {})) write(headers, name, value);
-  return Object.fromEntries(headers);
+  for (const [name, value] of Object.entries(input.gatewayHeaders ?? {})) headers.write(name, value);
+  for (const [name, value] of Object.entries(input.identityHeaders ?? {})) headers.write(name, value);
+  return headers.toRecord();
+}
+
+/** Headers by names in lower case. */
+class OutboundHeaders {
+  private readonly values = new Map<string, string>();
+  /** Whether a name among them is not spelled as it is compared. */
+  private hasUnfolded = false;
+
+  /** RFC 9110, section 5.3: several fields of one name are one list. */
+  forward({ name, value }: RawHeader): void {
+    const earlier = this.values.get(name);
+    this.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+
+  /** Replaces what a lower level has under a name that a server could take for the same. */
+  write(name: string, value: string): void {
+    const folded = foldName(name);
+    this.values.delete(folded);
+    if (this.hasUnfolded) {
+      for (const earlier of this.values.keys()) if (foldName(earlier) === folded) this.values.delete(earlier);
+    }
+    if (!isHopByHop(folded)) this.set(name.toLowerCase(), value);
+  }
+
+  toRecord(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.values);
+  }
+
+  private set(name: string, value: string): void {
+    this.hasUnfolded ||= foldName(name) !== name;
+    this.values.set(name, value);
+  }
 }
 
 interface Protection {
@@ -72,16 +100,16 @@ function protectionFor(input: OutboundHeadersInput): Protection {
   };
 }
 
-function forwardedHeaders(input: OutboundHeadersInput, isProtected: Protection): readonly RawHeader[] {
+function forward(input: OutboundHeadersInput, isProtected: Protection, headers: OutboundHeaders): void {
   const listed = connectionOptions(input.client);
   const mayPass = ruleOf(input.forwardHeaders);
-  return input.client.filter(({ name }) => {
+  for (const header of input.client) {
+    const { name } = header;
     const folded = foldName(name);
-    if (listed.has(name) || isProtected.client(folded) || name === 'mcp-session-id') return false;
-    if (isProtocolHeader(name)) return true;
+    if (name === 'mcp-session-id' || listed.has(name) || isProtected.client(folded)) continue;
     // With other characters than these, two names may be one to the server.
-    return name === folded && mayPass(name);
-  });
+    if (isProtocolHeader(name) || (name === folded && mayPass(name))) headers.forward(header);
+  }
 }
 
 function ruleOf(rule: ForwardHeaders | undefined): (name: string) => boolean {
@@ -96,11 +124,4 @@ function ruleOf(rule: ForwardHeaders | undefined): (name: string) => boolean {
       // A mode of a later version forwards nothing here.
       return () => false;
   }
-}
-
-/** Replaces what a lower level has under a name that a server could take for the same. */
-function write(headers: Map<string, string>, name: string, value: string): void {
-  const folded = foldName(name);
-  for (const earlier of headers.keys()) if (foldName(earlier) === folded) headers.delete(earlier);
-  if (!isHopByHop(folded)) headers.set(name.toLowerCase(), value);
 }

@@ -22,21 +22,27 @@ export function toRawHeaders(flat: readonly string[]): readonly RawHeader[] {
  * @throws GatewayError `validation_failed` that names the header
  */
 export function assertSingleHeaders(headers: readonly RawHeader[], more: readonly string[] = []): void {
-  const seen = new Set<string>();
+  // A list, since there are eleven and some names of which a request may have one.
+  const seen: string[] = [];
   for (const { name } of headers) {
     if (!SINGLE_HEADERS.has(name) && !more.includes(name)) continue;
-    if (seen.has(name)) throw invalidField(name, 'must not be sent more than once');
-    seen.add(name);
+    if (seen.includes(name)) throw invalidField(name, 'must not be sent more than once');
+    seen.push(name);
   }
 }
 
 /** Value of a header; the first one where there are several. */
 export function headerValue(headers: readonly RawHeader[], name: string): string | undefined {
-  return headers.find((header) => header.name === name)?.value;
+  for (const header of headers) if (header.name === name) return header.value;
+  return undefined;
 }
 
 /** Names that `Connection` lists: headers of this one connection (RFC 9110, section 7.6.1). In lower case. */
 export function connectionOptions(headers: readonly RawHeader[]): ReadonlySet<string> {
-  const values = headers.filter(({ name }) => name === 'connection').map(({ value }) => value);
-  return new Set(values.flatMap((value) => value.split(',').map((option) => option.trim().toLowerCase())));
+  const options = new Set<string>();
+  for (const { name, value } of headers) {
+    if (name !== 'connection') continue;
+    for (const option of value.split(',')) options.add(option.trim().toLowerCase());
+  }
+  return options;
 }

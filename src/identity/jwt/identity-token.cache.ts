@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Awaitable } from '../../common/awaitable.js';
+import { WeakMemo } from '../../common/cache/weak-memo.js';
 import { type IdentityToken, type IdentityTokenRequest, signIdentityToken } from './identity-token.js';
 import type { SigningKey } from './signing-keys.js';
 
@@ -14,6 +16,7 @@ const MARGIN_SHARE = 0.1;
  */
 export class IdentityTokenCache {
   private readonly tokens: LRUCache<string, IdentityToken>;
+  private readonly keys = new WeakMemo<IdentityTokenRequest, string, string>();
   private readonly pending = new Map<string, Promise<IdentityToken>>();
 
   constructor(
@@ -27,8 +30,9 @@ export class IdentityTokenCache {
     return this.tokens.size;
   }
 
-  async get(request: IdentityTokenRequest, signingKey: SigningKey, now: Date): Promise<IdentityToken> {
-    const key = keyOf(request, signingKey.kid);
+  /** A request that comes again as the same object is not digested again. */
+  get(request: IdentityTokenRequest, signingKey: SigningKey, now: Date): Awaitable<IdentityToken> {
+    const key = this.keys.of(request, signingKey.kid, () => keyOf(request, signingKey.kid));
     const cached = this.tokens.get(key);
     if (cached !== undefined) {
       const leftMs = cached.expiresAt - now.getTime();

@@ -1,7 +1,6 @@
 import { uuidv7 } from '../../common/uuid.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import type { UnlimitedUsage } from '../../usage/usage-store.types.js';
-import { toolsOf } from '../endpoints/mcp-message.js';
 import type { Passage } from '../endpoints/mcp-passage.types.js';
 
 const ENDPOINT = 'mcp';
@@ -10,7 +9,7 @@ const NOTHING = { costNano: 0n, tokens: 0n, searchUnits: 0n } as const;
 
 /** The tool calls of a request for the ledger, each of a batch for itself: they cost nothing, and show in reports. */
 export function usagesOf(passage: Passage, at: Date): readonly UnlimitedUsage[] {
-  return toolsOf(passage.message).map((tool) => usageOf(passage, tool, at));
+  return passage.message?.tools.map((tool) => usageOf(passage, tool, at)) ?? [];
 }
 
 function usageOf({ request, server, caller }: Passage, tool: string, at: Date): UnlimitedUsage {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Principal } from '../../access/principal.js';
+import { type Awaitable, orRejection, whenKnown } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import { AppConfig } from '../../config/environment.js';
@@ -41,7 +42,7 @@ export interface Arrival extends Place {
    * Looks once, however often it is called: a key counts for each look.
    * @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory
    */
-  readonly find: () => Promise<Found>;
+  readonly find: () => Awaitable<Found>;
 }
 
 /** What a request is for: the owner of its key, and the server that the address means to that owner. */
@@ -65,35 +66,41 @@ export class McpEntry {
   arrivalOf(request: Request, address: ServerAddress, endpoint: McpEndpoint): Arrival {
     const headers = toRawHeaders(request.rawHeaders);
     const place = { address, endpoint, port: portOf(request) };
-    let found: Promise<Found> | undefined;
-    return { ...place, request, headers, find: () => (found ??= this.find(headers, place, this.clock.now(), false)) };
+    const find = (): Awaitable<Found> => this.find(headers, place, this.clock.now(), false);
+    let found: Awaitable<Found> | undefined;
+    return { address, endpoint, port: place.port, request, headers, find: () => (found ??= orRejection(find)) };
   }
 
   /** Whether the request may go on; else it has been answered. */
-  async passEdge(arrival: Arrival, response: Response): Promise<boolean> {
-    const server = await this.serverForBrowser(arrival);
-    return passEdge(arrival.request, response, {
-      publicHosts: this.publicHosts(arrival.port),
-      allowedOrigins: server?.allowedOrigins ?? [],
-      tokenHeader: server?.identity.jwtValidation?.headerKey,
-    });
+  passEdge(arrival: Arrival, response: Response): Awaitable<boolean> {
+    return whenKnown(this.serverForBrowser(arrival), (server) =>
+      passEdge(arrival.request, response, {
+        publicHosts: this.publicHosts(arrival.port),
+        allowedOrigins: server?.allowedOrigins ?? [],
+        tokenHeader: server?.identity.jwtValidation?.headerKey,
+      }),
+    );
   }
 
   /** @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory */
-  async enter(arrival: Arrival): Promise<Entered> {
-    const { headers } = arrival;
-    const admitted = await this.admit(arrival, await arrival.find(), this.clock.now());
-    const recheck = async (now: Date): Promise<void> =>
-      assertSame(admitted, await this.admit(arrival, await this.find(headers, arrival, now, true), now));
-    return { ...admitted, headers, recheck };
+  enter(arrival: Arrival): Awaitable<Entered> {
+    const admitted = whenKnown(arrival.find(), (found) => this.admit(arrival, found, this.clock.now()));
+    return whenKnown(admitted, ({ server, identity, caller }) => {
+      const { headers } = arrival;
+      const recheck = async (now: Date): Promise<void> => {
+        const found = await this.find(headers, arrival, now, true);
+        assertSame({ server, caller }, await this.admit(arrival, found, now));
+      };
+      return { server, identity, caller, headers, recheck };
+    });
   }
 
-  private async admit(arrival: Arrival, { keyOwner, server }: Found, now: Date): Promise<Admitted> {
+  private admit(arrival: Arrival, { keyOwner, server }: Found, now: Date): Awaitable<Admitted> {
     // Whoever brings no key learns nothing about which servers there are.
     if (server === undefined) throw keyMissing();
     const identity = this.identityOf(server, arrival);
-    const caller = await this.authentication.callerOf({ headers: arrival.headers, keyOwner }, identity, now);
-    return { server, identity, caller };
+    const caller = this.authentication.callerOf({ headers: arrival.headers, keyOwner }, identity, now);
+    return whenKnown(caller, (known) => ({ server, identity, caller: known }));
   }
 
   identityOf(server: UsableMcpServer, { address, endpoint, port }: Place): McpServerIdentity {
@@ -104,38 +111,45 @@ export class McpEntry {
   }
 
   /** The server that a page asks for. Browsers ask whether they may without credentials, and read why they may not. */
-  private async serverForBrowser({ request, address, find }: Arrival): Promise<UsableMcpServer | undefined> {
+  private serverForBrowser({ request, address, find }: Arrival): Awaitable<UsableMcpServer | undefined> {
     if (request.headers.origin === undefined) return undefined;
-    const found = request.method === 'OPTIONS' ? undefined : await find().catch(undefinedIfRefused);
-    return found === undefined ? this.directory.findUnambiguous(address) : found.server;
+    if (request.method === 'OPTIONS') return this.directory.findUnambiguous(address);
+    return unlessRefused(find).then((found) =>
+      found === undefined ? this.directory.findUnambiguous(address) : found.server,
+    );
   }
 
-  private async find(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): Promise<Found> {
-    const keyOwner = await this.keyOwnerOf(headers, place, now, wasCounted);
-    const { address } = place;
-    return {
-      keyOwner,
-      server: keyOwner ? await this.directory.find(address, keyOwner) : await this.directory.findUnambiguous(address),
-    };
+  private find(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): Awaitable<Found> {
+    return whenKnown(this.keyOwnerOf(headers, place, now, wasCounted), (keyOwner) => {
+      const { address } = place;
+      const server: Awaitable<UsableMcpServer | undefined> =
+        keyOwner === undefined ? this.directory.findUnambiguous(address) : this.directory.find(address, keyOwner);
+      return whenKnown(server, (known) => ({ keyOwner, server: known }));
+    });
   }
 
-  /** A key that is refused gets the server's challenge: with it, a client finds out where to log in instead. */
-  private async keyOwnerOf(
+  private keyOwnerOf(
     headers: readonly RawHeader[],
     place: Place,
     now: Date,
     wasCounted: boolean,
-  ): Promise<Principal | undefined> {
+  ): Awaitable<Principal | undefined> {
     try {
-      return await this.authentication.keyOwnerOf(headers, now, wasCounted);
+      const owner = this.authentication.keyOwnerOf(headers, now, wasCounted);
+      return owner instanceof Promise ? owner.catch((error: unknown) => this.challenge(error, place)) : owner;
     } catch (error) {
-      if (!(error instanceof GatewayError) || error.status !== 401) throw error;
-      const server = await this.directory.findUnambiguous(place.address);
-      if (server === undefined) throw error;
-      const challenge = this.authentication.challengeFor(this.identityOf(server, place));
-      const { code, reason, cause } = error;
-      throw new GatewayError(code, { reason, cause, headers: { 'www-authenticate': challenge } });
+      return this.challenge(error, place);
     }
+  }
+
+  /** A key that is refused gets the server's challenge: with it, a client finds out where to log in instead. */
+  private async challenge(error: unknown, place: Place): Promise<never> {
+    if (!(error instanceof GatewayError) || error.status !== 401) throw error;
+    const server = await this.directory.findUnambiguous(place.address);
+    if (server === undefined) throw error;
+    const challenge = this.authentication.challengeFor(this.identityOf(server, place));
+    const { code, reason, cause } = error;
+    throw new GatewayError(code, { reason, cause, headers: { 'www-authenticate': challenge } });
   }
 
   private publicHosts(port: number): PublicHosts {
@@ -159,15 +173,19 @@ export function portOf(request: Request): number {
   return request.socket.localPort ?? 0;
 }
 
-function assertSame(before: Admitted, { server, caller }: Admitted): void {
+function assertSame(before: Pick<Admitted, 'server' | 'caller'>, { server, caller }: Admitted): void {
   if (server.id === before.server.id && caller.sessionUser === before.caller.sessionUser) return;
   throw new GatewayError('not_found', { reason: 'another server or caller' });
 }
 
 /** The caller is told when the page has passed. */
-function undefinedIfRefused(error: unknown): undefined {
-  if (!(error instanceof GatewayError)) throw error;
-  return undefined;
+async function unlessRefused(find: () => Awaitable<Found>): Promise<Found | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return undefined;
+  }
 }
 
 function keyMissing(): GatewayError {

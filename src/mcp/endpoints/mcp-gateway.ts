@@ -45,8 +45,18 @@ export class McpGateway {
     if (!(await this.entry.passEdge(arrival, response))) return;
     const entered = await this.entry.enter(arrival);
     note(request, entered);
-    const passage: Passage = { ...entered, request, response, endpoint };
-    await this.passThrough(passage);
+    const { server, identity, caller, headers, recheck } = entered;
+    await this.passThrough({
+      server,
+      identity,
+      caller,
+      headers,
+      recheck,
+      request,
+      response,
+      endpoint,
+      message: undefined,
+    });
   }
 
   private async passThrough(passage: Passage): Promise<void> {

@@ -10,6 +10,8 @@ const TOOL_CALL = 'tools/call';
 export interface McpMessage {
   readonly body: Buffer;
   readonly inspected: InspectedBody;
+  /** The tools that are called, as often as they are. */
+  readonly tools: readonly string[];
 }
 
 /**
@@ -27,7 +29,7 @@ export async function readMessage(request: IncomingMessage, limitBytes: number):
   const body = await readBody(request, limitBytes);
   const inspected = inspectBody(body, headers);
   checkMcpHeaders(headers, inspected);
-  return { body, inspected };
+  return { body, inspected, tools: toolsIn(inspected) };
 }
 
 /** Method of the first message; of a batch that calls tools, that of the calls. */
@@ -37,11 +39,11 @@ export function rpcMethodOf(message: McpMessage | undefined): string | undefined
 
 /** The tool that is called; of a batch, the first. */
 export function toolOf(message: McpMessage | undefined): string | undefined {
-  return toolsOf(message)[0];
+  return message?.tools[0];
 }
 
-/** The tools that are called, as often as they are. */
-export function toolsOf(message: McpMessage | undefined): readonly string[] {
-  const messages = message?.inspected.messages ?? [];
-  return messages.flatMap(({ method, subject }) => (method === TOOL_CALL && subject !== undefined ? [subject] : []));
+function toolsIn({ messages }: InspectedBody): readonly string[] {
+  const tools: string[] = [];
+  for (const { method, subject } of messages) if (method === TOOL_CALL && subject !== undefined) tools.push(subject);
+  return tools;
 }

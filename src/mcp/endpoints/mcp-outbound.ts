@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { Clock } from '../../common/time/clock.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
 import { type Freshness, identityHeaderName } from '../../identity/config/identity-config.js';
-import { IdentityForwarding } from '../../identity/forwarding/identity-forwarding.js';
+import { IdentityForwarding, type IdentityHeader } from '../../identity/forwarding/identity-forwarding.js';
 import { outboundHeaders } from '../../identity/headers/outbound-headers.js';
 import type { RawHeader } from '../../identity/headers/raw-headers.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
@@ -31,23 +32,33 @@ export class McpOutbound {
    * @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is not called without one by accident
    * @throws GatewayError `secret_unavailable`: nor without a header that comes from a secret reference
    */
-  async headersFor(request: OutboundRequest): Promise<Readonly<Record<string, string>>> {
-    const { server, caller, client, sessionId, traceId, secrets = 'cached' } = request;
-    const { userIdentityForwarding, forwardHeaders, jwtValidation } = server.identity;
-    const identity = await this.forwarding.headerFor(caller, userIdentityForwarding, this.clock.now());
-    return outboundHeaders({
-      client,
-      forwardHeaders,
-      identityHeaderName: userIdentityForwarding && identityHeaderName(userIdentityForwarding),
-      tokenHeaderName: jwtValidation?.headerKey,
-      sessionId,
-      staticHeaders: { ...server.headers, ...(await server.mapped.readHeaders(secrets)) },
-      gatewayHeaders: {
-        // Answers are passed on as they come; a compressed one could not be read where it has to be.
-        'accept-encoding': 'identity',
-        ...(traceId === undefined ? {} : { 'x-gateway-trace-id': traceId }),
-      },
-      identityHeaders: identity && { [identity.name]: identity.value },
-    });
+  headersFor(request: OutboundRequest): Awaitable<Readonly<Record<string, string>>> {
+    const { server, caller, secrets = 'cached' } = request;
+    const identity = this.forwarding.headerFor(caller, server.identity.userIdentityForwarding, this.clock.now());
+    return whenKnown(identity, (known) =>
+      whenKnown(server.mapped.readHeaders(secrets), (mapped) => toHeaders(request, known, mapped)),
+    );
   }
+}
+
+function toHeaders(
+  { server, client, sessionId, traceId }: OutboundRequest,
+  identity: IdentityHeader | undefined,
+  mappedHeaders: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const { userIdentityForwarding, forwardHeaders, jwtValidation } = server.identity;
+  return outboundHeaders({
+    client,
+    forwardHeaders,
+    identityHeaderName: userIdentityForwarding && identityHeaderName(userIdentityForwarding),
+    tokenHeaderName: jwtValidation?.headerKey,
+    sessionId,
+    staticHeaders: { ...server.headers, ...mappedHeaders },
+    gatewayHeaders: {
+      // Answers are passed on as they come; a compressed one could not be read where it has to be.
+      'accept-encoding': 'identity',
+      ...(traceId === undefined ? {} : { 'x-gateway-trace-id': traceId }),
+    },
+    identityHeaders: identity && { [identity.name]: identity.value },
+  });
 }

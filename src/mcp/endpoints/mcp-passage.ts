@@ -36,7 +36,8 @@ export class McpPassage {
     const owner: SessionOwner = { serverId: server.id, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
     const url = this.targetOf(passage, owner);
-    const denial = await this.read(passage);
+    if (request.method === 'POST') passage.message = await readMessage(request, this.config.MAX_JSON_BODY_BYTES);
+    const denial = denialOf(passage);
     if (denial !== undefined) return answerDenial(passage, denial);
     const { traceId } = request.context?.trace ?? {};
     const outgoing = { server, caller, client, sessionId, traceId };
@@ -64,13 +65,20 @@ export class McpPassage {
     const names = outgoing.server.mapped.headerNames.map((name) => name.toLowerCase());
     if (names.length === 0) return undefined;
     return async () => {
-      // A manager that is down as well is not what the caller is told: the refusal came first.
-      const renewed = await this.outbound.headersFor({ ...outgoing, secrets: 'fresh' }).catch((error: unknown) => {
-        if (error instanceof GatewayError && error.code === 'secret_unavailable') return refused;
-        throw error;
-      });
-      return names.some((name) => renewed[name] !== refused[name]) ? flat(renewed) : undefined;
+      const renewed = await this.renewed(outgoing);
+      const isOther = renewed !== undefined && names.some((name) => renewed[name] !== refused[name]);
+      return isOther ? flat(renewed) : undefined;
     };
+  }
+
+  /** Undefined when they cannot be read: not that is what the caller is told, since the refusal came first. */
+  private async renewed(outgoing: OutboundRequest): Promise<Headers | undefined> {
+    try {
+      return await this.outbound.headersFor({ ...outgoing, secrets: 'fresh' });
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'secret_unavailable') return undefined;
+      throw error;
+    }
   }
 
   /** The server's own session id. One that was given to somebody else answers like one that has ended. */
@@ -97,18 +105,15 @@ export class McpPassage {
     const query = new URL(request.url, server.url).searchParams;
     return messageTarget(query, server.url, { open: (sealed) => this.unbind(sealed, owner) });
   }
+}
 
-  /** The refusal of a call of a disabled tool, if it is one. */
-  private async read(passage: Passage): Promise<ToolDenial | undefined> {
-    const { request, server, endpoint } = passage;
-    if (request.method !== 'POST') return undefined;
-    passage.message = await readMessage(request, this.config.MAX_JSON_BODY_BYTES);
-    const denial = denyToolCalls(passage.message.inspected, (tool) => !server.disabledTools.has(tool));
-    // Its answer would have to come on the other stream.
-    if (denial !== undefined && endpoint === 'messages')
-      throw new GatewayError('permission_denied', { param: 'params.name' });
-    return denial;
-  }
+/** The refusal of a call of a disabled tool, if it is one. */
+function denialOf({ server, endpoint, message }: Passage): ToolDenial | undefined {
+  const denial = message && denyToolCalls(message.inspected, (tool) => !server.disabledTools.has(tool));
+  // Its answer would have to come on the other stream.
+  if (denial !== undefined && endpoint === 'messages')
+    throw new GatewayError('permission_denied', { param: 'params.name' });
+  return denial;
 }
 
 function answerDenial({ response, message }: Passage, { status, text }: ToolDenial): PassageOutcome {

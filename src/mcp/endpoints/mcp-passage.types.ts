@@ -9,7 +9,8 @@ export interface Passage extends Entered {
   readonly request: Request;
   readonly response: Response;
   readonly endpoint: McpEndpoint;
-  message?: McpMessage;
+  /** Undefined until it is read, and of what has none. */
+  message: McpMessage | undefined;
 }
 
 /** What happened to a request that reached its server, or was answered in its place. */

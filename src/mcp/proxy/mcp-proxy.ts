@@ -98,13 +98,7 @@ export class McpProxy {
     try {
       const body = call.body ? wholeBody(call.body) : await outgoingBody(request, target.maxBodyBytes);
       run.body = body;
-      await this.#renewing(call, body, async (current) => {
-        await this.#dispatch(current, body, run).catch(async (error: unknown) => {
-          if (this.#isClosed || !mayRepeat(error, body)) throw error;
-          await sleep(RETRY_PAUSE_MS);
-          await this.#dispatch(current, body, run);
-        });
-      });
+      await this.#send(call, body, run);
     } finally {
       if (run.body?.content instanceof UploadBody) run.body.content.destroy();
       this.#callLimiter.leave(call.streamKey);
@@ -117,27 +111,37 @@ export class McpProxy {
     if (!this.#streamLimiter.enter(call.streamKey)) throw tooMany('open streams', STREAM_RETRY_SECONDS);
     try {
       call.request.resume();
-      await this.#renewing(call, undefined, (current) => this.#dispatch(current, undefined, run));
+      await this.#send(call, undefined, run);
     } finally {
       this.#streamLimiter.leave(call.streamKey);
     }
   }
 
-  /** Once more with other headers, where there are some, when the server has refused those. It has done nothing then. */
-  async #renewing(
-    call: McpForward,
-    body: OutgoingBody | undefined,
-    send: (call: McpForward) => Promise<void>,
-  ): Promise<void> {
+  async #send(call: McpForward, body: OutgoingBody | undefined, run: Run): Promise<void> {
     try {
-      await send(call);
+      await this.#dispatch(call, body, run);
     } catch (error) {
-      const isRefusal = error instanceof GatewayError && error.code === 'provider_credential_rejected';
-      const isWhole = !(body?.content instanceof UploadBody);
-      const headers = isRefusal && isWhole ? await call.renewHeaders?.() : undefined;
-      if (headers === undefined || this.#isClosed) throw error;
-      await send({ ...call, headers });
+      await this.#recover(call, body, run, error);
     }
+  }
+
+  /** Once more over another connection, or with other headers, where there are some, when the server has refused those. */
+  async #recover(call: McpForward, body: OutgoingBody | undefined, run: Run, failure: unknown): Promise<void> {
+    let error = failure;
+    if (body !== undefined && !this.#isClosed && mayRepeat(error, body)) {
+      await sleep(RETRY_PAUSE_MS);
+      try {
+        return await this.#dispatch(call, body, run);
+      } catch (again) {
+        error = again;
+      }
+    }
+    // It has done nothing then.
+    const isRefusal = error instanceof GatewayError && error.code === 'provider_credential_rejected';
+    const isWhole = !(body?.content instanceof UploadBody);
+    const headers = isRefusal && isWhole ? await call.renewHeaders?.() : undefined;
+    if (headers === undefined || this.#isClosed) throw error;
+    await this.#send({ ...call, headers, renewHeaders: undefined }, body, run);
   }
 
   #dispatch(call: McpForward, body: OutgoingBody | undefined, run: Run): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { Freshness, ReadSecret } from '../../identity/config/identity-config.js';
 import type { LoadedMapping, SecretFieldValues, SecretValues } from '../../secret-references/secret-values.js';
@@ -13,10 +14,12 @@ const MAX_CLIENT_SECRET_CHARACTERS = 1_024;
 export interface MappedSecrets {
   readonly headerNames: readonly string[];
   /** @throws GatewayError `secret_unavailable`, also for values that are no headers; its reason names the fields */
-  readonly readHeaders: (freshness: Freshness) => Promise<Readonly<Record<string, string>>>;
+  readonly readHeaders: (freshness: Freshness) => Awaitable<Readonly<Record<string, string>>>;
   /** Undefined when it is no mapped one. */
   readonly readClientSecret: ReadSecret | undefined;
 }
+
+const NO_HEADERS = {} as const;
 
 export function mappedSecrets(values: SecretValues, mappings: readonly LoadedMapping[]): MappedSecrets {
   const read = async (part: readonly LoadedMapping[], freshness: Freshness): Promise<SecretFieldValues> =>
@@ -25,7 +28,7 @@ export function mappedSecrets(values: SecretValues, mappings: readonly LoadedMap
   const ofClient = mappings.filter(({ targetField }) => targetField === CLIENT_SECRET);
   return {
     headerNames: ofHeaders.map(({ targetField }) => headerOf(targetField) ?? ''),
-    readHeaders: async (freshness) => (ofHeaders.length === 0 ? {} : toHeaders(await read(ofHeaders, freshness))),
+    readHeaders: (freshness) => (ofHeaders.length === 0 ? NO_HEADERS : read(ofHeaders, freshness).then(toHeaders)),
     readClientSecret:
       ofClient.length === 0 ? undefined : async (freshness) => toClientSecret(await read(ofClient, freshness)),
   };

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOperator, IsNull, Not, Raw } from 'typeorm';
 import { refWhere } from '../../access/tenant-where.js';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
@@ -65,18 +66,13 @@ export class McpServerDirectory {
    * before that of the whole organisation; without one, that of the organisation before the only one of a workspace.
    * @throws GatewayError `not_found`, or `conflict` when servers of several workspaces have the name
    */
-  async find(address: ServerAddress, tenant: Tenant): Promise<UsableMcpServer> {
-    const { server, isAmbiguous } = await this.lookUp(address, tenant);
-    if (server !== undefined) return server;
-    if (!isAmbiguous) throw new GatewayError('not_found', { message: 'There is no such MCP server.' });
-    throw new GatewayError('conflict', {
-      message: 'Several workspaces have an MCP server of this name; put the workspace before it in the address.',
-    });
+  find(address: ServerAddress, tenant: Tenant): Awaitable<UsableMcpServer> {
+    return whenKnown(this.lookUp(address, tenant), theServer);
   }
 
   /** The server before the caller is known, by the same rule: only when no other organisation has the same address. */
-  async findUnambiguous(address: ServerAddress): Promise<UsableMcpServer | undefined> {
-    return (await this.lookUp(address, undefined)).server;
+  findUnambiguous(address: ServerAddress): Awaitable<UsableMcpServer | undefined> {
+    return whenKnown(this.lookUp(address, undefined), ({ server }) => server);
   }
 
   /** After a change on this replica: it is felt at once here, and within the cache's time elsewhere. */
@@ -84,7 +80,7 @@ export class McpServerDirectory {
     this.meanings.clear();
   }
 
-  private async lookUp(address: ServerAddress, tenant: Tenant | undefined): Promise<Meaning> {
+  private lookUp(address: ServerAddress, tenant: Tenant | undefined): Awaitable<Meaning> {
     if (!SLUG_PATTERN.test(address.server)) return NOTHING;
     const key = JSON.stringify([tenant?.organisationId, tenant?.workspaceId, address.workspace, address.server]);
     return this.meanings.find(key, { address, tenant });
@@ -107,6 +103,14 @@ export class McpServerDirectory {
 
 const NOTHING: Meaning = { server: undefined, isAmbiguous: false };
 const AMBIGUOUS: Meaning = { server: undefined, isAmbiguous: true };
+
+function theServer({ server, isAmbiguous }: Meaning): UsableMcpServer {
+  if (server !== undefined) return server;
+  if (!isAmbiguous) throw new GatewayError('not_found', { message: 'There is no such MCP server.' });
+  throw new GatewayError('conflict', {
+    message: 'Several workspaces have an MCP server of this name; put the workspace before it in the address.',
+  });
+}
 
 function preferred(rows: readonly McpServer[], hasWorkspace: boolean): readonly McpServer[] {
   const shared = rows.filter(({ workspaceId }) => workspaceId === null);

@@ -1,0 +1,21 @@
+import { expect, it } from '@jest/globals';
+import { WeakMemo } from './weak-memo.js';
+
+it('makes a value once for each object and key', () => {
+  const memo = new WeakMemo<object, string, object>();
+  const [one, other] = [{}, {}];
+  const made = memo.of(one, 'a', () => ({}));
+  expect(memo.of(one, 'a', () => ({}))).toBe(made);
+  expect(memo.of(one, 'b', () => ({}))).not.toBe(made);
+  expect(memo.of(other, 'a', () => ({}))).not.toBe(made);
+});
+
+it('keeps nothing of what fails', () => {
+  const memo = new WeakMemo<object, string, string>();
+  const source = {};
+  const fail = (): string => {
+    throw new Error('not yet');
+  };
+  expect(() => memo.of(source, 'a', fail)).toThrow('not yet');
+  expect(memo.of(source, 'a', () => 'made')).toBe('made');
+});
