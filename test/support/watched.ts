@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from './collect-garbage.js';
 
 /** Objects that a test lets others have, to see whether they are still in memory. */
 export class Watched<Value extends WeakKey> {
@@ -12,12 +11,10 @@ export class Watched<Value extends WeakKey> {
 
   /** How many of them somebody still keeps. */
   async left(): Promise<number> {
-    setFlagsFromString('--expose-gc');
-    const collect: () => void = runInNewContext('gc');
     for (let round = 0; round < 3; round += 1) {
       // A WeakRef keeps what it has shown until the end of the job.
       await new Promise((done) => setImmediate(done));
-      collect();
+      collectGarbage();
     }
     return this.#handed.filter((reference) => reference.deref() !== undefined).length;
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { Watched } from '../../../test/support/watched.js';
 import { RunningAnswers } from './running-answers.js';
 
 let server: Server;
@@ -62,7 +63,7 @@ describe('RunningAnswers', () => {
     for (const path of PATHS) expect(await connectionOf(answers.get(path))).toBe('keep-alive');
   });
 
-  it.each([[[]], [['/a']], [['/b']], [['/d']], [['/b', '/c']], [['/d', '/a']], [['/a', '/b', '/d']]])(
+  it.each([[[]], [['/a']], [['/b']], [['/d']], [['/b', '/c']], [['/c', '/b']], [['/d', '/a']], [['/a', '/b', '/d']]])(
     'ends every connection that still waits for its answer, when %j were answered before',
     async (early) => {
       const answers = await askAll(...PATHS);
@@ -84,6 +85,18 @@ describe('RunningAnswers', () => {
     await give('/a');
     await closed;
     expect(answer?.complete).toBe(true);
+  });
+
+  it('unlinks an answer that is over from the others, which it could else keep in memory', async () => {
+    const answers = new Watched<ServerResponse>();
+    await askAll(...PATHS);
+    held.forEach((answer) => answers.hand(answer));
+    const listeners = held.get('/b')?.listeners('close');
+    for (const path of ['/b', '/a', '/c', '/d']) await give(path);
+    held.clear();
+    // The one that these listeners belong to.
+    expect(await answers.left()).toBe(1);
+    expect(listeners).not.toEqual([]);
   });
 
   it('ends connections that ask afterwards', async () => {
