@@ -1,9 +1,4 @@
-import { endOfString, QUOTE } from './json-strings.js';
-
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+import { JSON_TOKEN, walkJson } from './walk-json.js';
 
 /** Whether JSON text nests arrays and objects more than `limit` deep. Text that is no JSON may get either answer. */
 export function isDeeperThan(json: Buffer, limit: number): boolean {
@@ -13,7 +8,7 @@ export function isDeeperThan(json: Buffer, limit: number): boolean {
 /** A cheap first look, since most bodies have few brackets: native searches that end after `limit` hits. */
 function opensMoreThan(json: Buffer, limit: number): boolean {
   let count = 0;
-  for (const bracket of [OPEN_BRACE, OPEN_BRACKET]) {
+  for (const bracket of [JSON_TOKEN.openBrace, JSON_TOKEN.openBracket]) {
     let at = json.indexOf(bracket);
     while (at !== -1 && count <= limit) {
       count += 1;
@@ -24,13 +19,10 @@ function opensMoreThan(json: Buffer, limit: number): boolean {
 }
 
 function nestsMoreThan(json: Buffer, limit: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at];
-    if (byte === QUOTE) at = endOfString(json, at);
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
-    if (depth > limit) return true;
-  }
-  return false;
+  let isDeeper = false;
+  walkJson(json, (_token, _at, depth) => {
+    isDeeper = depth > limit;
+    return !isDeeper;
+  });
+  return isDeeper;
 }

@@ -1,10 +1,4 @@
-import { endOfString, QUOTE } from '../../common/json/json-strings.js';
-
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/walk-json.js';
 
 const ASCII = /^[\x20-\x7e]*$/;
 /** Characters. The time to order combining marks grows with the square of their number. */
@@ -37,28 +31,15 @@ const PARAMS_KEYS = foldedKeys([
 export function findAmbiguousKey(json: Buffer, isBatch: boolean): string | undefined {
   const messageDepth = isBatch ? 2 : 1;
   const scan = new KeyScan(messageDepth);
-  let depth = 0;
-  let stringStart = 0;
-  let stringEnd = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at];
-    if (byte === QUOTE) {
-      stringStart = at;
-      at = endOfString(json, at);
-      stringEnd = at;
-    } else if (byte === COLON) {
-      if (depth > messageDepth + 1) continue;
-      // Outside of strings a colon stands behind a key only, and that is the last string.
-      const key = keyOf(json, stringStart, stringEnd);
-      if (scan.isAmbiguous(key, depth)) return key;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth += 1;
-      if (byte === OPEN_BRACE) scan.enter(depth);
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth -= 1;
-    }
-  }
-  return undefined;
+  let found: string | undefined;
+  walkJson(json, (token, _at, depth, last) => {
+    if (token === JSON_TOKEN.openBrace) scan.enter(depth);
+    if (token !== JSON_TOKEN.colon || depth > messageDepth + 1) return true;
+    const key = stringAt(json, last);
+    if (scan.isAmbiguous(key, depth)) found = key;
+    return found === undefined;
+  });
+  return found;
 }
 
 /** The keys seen so far of the message at hand, and of the object inside of it. */
@@ -113,11 +94,4 @@ function folded(key: string): string {
     .toUpperCase()
     .toLowerCase()
     .trim();
-}
-
-function keyOf(json: Buffer, start: number, end: number): string {
-  const text = json.toString('utf8', start, end + 1);
-  if (!text.includes('\\')) return text.slice(1, -1);
-  const key: unknown = JSON.parse(text);
-  return String(key);
 }

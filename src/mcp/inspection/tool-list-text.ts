@@ -1,13 +1,7 @@
-import { endOfString, QUOTE } from '../../common/json/json-strings.js';
 import { isObject } from '../../common/json/read.js';
+import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/walk-json.js';
 import type { ToolAccess } from './tool-denial.js';
 
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 /** Where a list of tools is in a message. */
 const PATH = ['result', 'tools'] as const;
 
@@ -44,54 +38,34 @@ function findToolLists(json: Buffer, messageDepth: number): readonly ToolList[] 
   const lists: ToolList[] = [];
   /** The key at hand of the object at each depth. */
   const keys: string[] = [];
+  const isAtPath = (): boolean => PATH.every((key, each) => keys[messageDepth + each] === key);
   let list: ToolList | undefined;
-  let depth = 0;
   let toolStart = 0;
-  let stringStart = 0;
-  let stringEnd = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at];
-    if (byte === QUOTE) {
-      stringStart = at;
-      at = endOfString(json, at);
-      stringEnd = at;
-    } else if (byte === COLON && depth < listDepth) {
-      // Outside of strings a colon stands behind a key only, and that is the last string.
-      keys[depth] = keyOf(json, stringStart, stringEnd);
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth += 1;
-      if (depth < listDepth) keys[depth] = '';
-      if (
-        byte === OPEN_BRACKET &&
-        depth === listDepth &&
-        PATH.every((key, each) => keys[messageDepth + each] === key)
-      ) {
+  walkJson(json, (token, at, depth, last) => {
+    if (depth < listDepth) {
+      if (token === JSON_TOKEN.colon) keys[depth] = stringAt(json, last);
+      else if (token === JSON_TOKEN.openBrace || token === JSON_TOKEN.openBracket) keys[depth] = '';
+    } else if (depth === listDepth) {
+      if (token === JSON_TOKEN.openBracket && isAtPath()) {
         list = { start: at + 1, end: at + 1, tools: [] };
         lists.push(list);
         toolStart = at + 1;
-      }
-    } else if (byte === COMMA && list && depth === listDepth) {
-      list.tools.push(json.subarray(toolStart, at));
-      toolStart = at + 1;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      if (list && depth === listDepth) {
-        const last = json.subarray(toolStart, at);
-        if (list.tools.length > 0 || last.toString().trim() !== '') list.tools.push(last);
+      } else if (token === JSON_TOKEN.comma && list) {
+        list.tools.push(json.subarray(toolStart, at));
+        toolStart = at + 1;
+      } else if (token === JSON_TOKEN.closeBracket && list) {
+        const tool = json.subarray(toolStart, at);
+        if (list.tools.length > 0 || tool.toString().trim() !== '') list.tools.push(tool);
         list.end = at;
         list = undefined;
       }
-      depth -= 1;
     }
-  }
+    return true;
+  });
   return lists;
 }
 
 function isAllowed(text: Buffer, mayUse: ToolAccess): boolean {
   const tool: unknown = JSON.parse(text.toString());
   return isObject(tool) && typeof tool.name === 'string' && mayUse(tool.name);
-}
-
-function keyOf(json: Buffer, start: number, end: number): string {
-  const key: unknown = JSON.parse(json.toString('utf8', start, end + 1));
-  return String(key);
 }
