@@ -19,9 +19,12 @@ export class UsageEntityResponse {
   /** @example "api_key:1f0c…|metadata.user:alice" */
   readonly value_key: string;
   /** In the policy's unit. */
+  @ApiProperty({ format: 'double' })
   readonly current_usage: number;
   /** Expected of calls that are under way. */
+  @ApiProperty({ format: 'double' })
   readonly reserved: number;
+  @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
   /** `exhausted`: the limit is reached, or a call was refused since it did not fit into what is left. */
   readonly status: 'active' | 'exhausted';
@@ -50,7 +53,9 @@ export class UsageLimitResponse {
   readonly conditions: ConditionDto[];
   readonly group_by: GroupDto[];
   readonly type: 'cost' | 'tokens';
+  @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
+  @ApiProperty({ format: 'double' })
   readonly alert_threshold: number | null;
   readonly periodic_reset: 'monthly' | 'weekly' | null;
   readonly enforcement: 'strict' | 'monitor';

@@ -14,6 +14,7 @@ export class RerankResultResponse {
   @ApiProperty({ type: 'integer' })
   readonly index: number;
   /** How well the document fits the query. The range differs between providers. */
+  @ApiProperty({ format: 'double' })
   readonly relevance_score: number;
   /** The document as it was sent (strings as `{text}`); only with `return_documents`. */
   readonly document?: Readonly<Record<string, unknown>>;

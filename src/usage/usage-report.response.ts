@@ -16,6 +16,7 @@ export class UsagePeriodResponse {
   @ApiProperty({ type: 'integer' })
   readonly calls: number;
   /** US dollars. */
+  @ApiProperty({ format: 'double' })
   readonly cost: number;
   @ApiProperty({ type: 'integer' })
   readonly tokens: number;
