@@ -29,10 +29,8 @@ export class UsageEntityResponse {
   /** `exhausted`: the limit is reached, or a call was refused since it did not fit into what is left. */
   readonly status: 'active' | 'exhausted';
   /** Unix seconds; null: never. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
   /** Unix seconds of the last reset by hand; null: none in this period. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly last_reset_at: number | null;
 }
 
@@ -61,13 +59,10 @@ export class UsageLimitResponse {
   readonly enforcement: 'strict' | 'monitor';
   readonly status: 'active' | 'archived';
   /** Unix seconds; null: the usage adds up for ever. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
   /** Unix seconds. */
-  @ApiProperty({ type: 'integer' })
   readonly created_at: number;
   /** Unix seconds. */
-  @ApiProperty({ type: 'integer' })
   readonly updated_at: number;
   /** With `include_usage`: the hundred groups that have used most in the running period. */
   readonly usage?: UsageEntityResponse[];

@@ -21,7 +21,6 @@ export class SimulatedPolicyResponse {
   @ApiProperty({ format: 'double' })
   readonly headroom: number;
   /** Unix seconds; null: never. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
   /** What the policy would say; one that only monitors refuses nothing whatever it says. */
   @ApiProperty({ enum: DECISIONS })

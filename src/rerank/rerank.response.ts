@@ -1,17 +1,14 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 
 export class RerankUsageResponse {
   /** Only for providers that bill in search units. */
-  @ApiPropertyOptional({ type: 'integer' })
   readonly search_units?: number;
   /** Only for providers that bill by token. */
-  @ApiPropertyOptional({ type: 'integer' })
   readonly total_tokens?: number;
 }
 
 export class RerankResultResponse {
   /** Index into the documents of the request. */
-  @ApiProperty({ type: 'integer' })
   readonly index: number;
   /** How well the document fits the query. The range differs between providers. */
   @ApiProperty({ format: 'double' })

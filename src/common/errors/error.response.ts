@@ -25,7 +25,6 @@ export class ExhaustedLimitResponse implements ExhaustedLimit {
   @ApiProperty({ format: 'double' })
   readonly reserved: number;
   /** Unix seconds; null: never. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
 }
 
