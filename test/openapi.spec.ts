@@ -143,6 +143,14 @@ describe('the OpenAPI document', () => {
     expect(FRACTIONS.filter((name) => !known.has(name))).toEqual([]);
   });
 
+  it('gives 64 bits to every integer that may need more than 32', () => {
+    const format = ({ schema }: NumberSchema): string | undefined =>
+      Number(schema['maximum'] ?? Infinity) < 2 ** 31 ? undefined : 'int64';
+    const integers = document.numbers().filter(({ schema }) => schema['type'] === 'integer');
+    expect(integers.filter((integer) => integer.schema['format'] !== format(integer))).toEqual([]);
+    expect(new Set(integers.map(format))).toEqual(new Set(['int64', undefined]));
+  });
+
   it('tells which routes need a key: all that refuse a caller without one', async () => {
     const nobody = new GatewayClient(await gateway.url(), {});
     for (const operation of document.operations()) {

@@ -4,6 +4,8 @@ import { parametersOf } from './optional-parameters.js';
 type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;
 
+const MAX_32_BITS = 2 ** 31 - 1;
+
 /**
  * Makes an integer of every number that does not say `format: double`. The generator cannot tell: it reads types of
  * TypeScript, which has one for both.
@@ -11,6 +13,8 @@ type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;
 export function describeWholeNumbers(document: OpenAPIObject): void {
   for (const schema of schemasOf(document)) {
     if (schema.type === 'number' && schema.format === undefined) schema.type = 'integer';
+    // Many generators of clients give an integer 32 bits unless told otherwise.
+    if (schema.type === 'integer' && (schema.maximum ?? Infinity) > MAX_32_BITS) schema.format = 'int64';
   }
 }
 
