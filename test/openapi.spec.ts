@@ -41,6 +41,7 @@ const WHOLE = [
   'limit',
   'line',
   'max_tokens_per_doc',
+  'n_epochs',
   'page_size',
   'seed',
   'start',
