@@ -1,5 +1,4 @@
 // What a hostile or broken server can do to the one who tests it: little.
-import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
@@ -157,21 +156,19 @@ describe('the test of a server', () => {
   });
 
   it('finds its tools although it is deleted meanwhile', async () => {
-    const slug = `s-${randomUUID()}`;
+    const slug = await mcp.register();
     const list = (id: unknown): RequestListener => {
       const tools = result(id, { tools: [{ name: 'late', inputSchema }] });
       return (request, response) => void admin.delete(`/v1/mcp-servers/${slug}`).then(() => tools(request, response));
     };
     raw.answerWith(withHandshake(list));
-    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
     const answer = await admin.post(`/v1/mcp-servers/${slug}/test`);
     expect(answer).toMatchObject({ status: 200 });
     expect(jsonOf(answer)).toMatchObject({ ok: true, tools: 1 });
   });
 
   it('remembers them while others do the same, whatever the order of the lists', async () => {
-    const slug = `s-${randomUUID()}`;
-    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
+    const slug = await mcp.register();
     const { id, organisationId } = await gateway.dataSource.getRepository(McpServer).findOneByOrFail({ slug });
     const tools = gateway.app.get(McpServerTools, { strict: false });
     // With 40 tools, and a step that 40 is no multiple of, each list has all of them in an order of its own.
