@@ -1,35 +1,23 @@
 // What is written down of requests to MCP servers: nothing reaches a server unseen.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { type McpCallRecord, McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
-import type { RawMcpServer } from './support/mcp-raw-server.js';
-import { RawMcpGateway } from './support/raw-mcp-gateway.js';
-import { ADMIN_KEY, type TestApp } from './support/test-app.js';
+import { rawMcpGateway } from './support/raw-mcp-gateway.js';
+import { ADMIN_KEY } from './support/test-app.js';
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } };
 const PING = { jsonrpc: '2.0', id: 9, method: 'ping' };
 
-let mcp: RawMcpGateway;
-let gateway: TestApp;
-let raw: RawMcpServer;
-
-beforeAll(async () => {
-  mcp = await RawMcpGateway.start();
-  ({ gateway, raw } = mcp);
-});
-
-afterEach(() => mcp.reset());
-
-afterAll(() => mcp.close());
+const mcp = rawMcpGateway();
 
 /** The bytes of a request. */
 function requestOf(slug: string, body: string): string {
   const head = [
     `POST /${slug}/mcp HTTP/1.1`,
-    `host: ${new URL(gateway.url).host}`,
+    `host: ${new URL(mcp.gateway.url).host}`,
     `x-gateway-api-key: ${ADMIN_KEY}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
@@ -38,8 +26,10 @@ function requestOf(slug: string, body: string): string {
 }
 
 async function rowsOf(slug: string): Promise<readonly McpCall[]> {
-  await gateway.app.get(McpCallRecorder, { strict: false }).flush();
-  return gateway.dataSource.getRepository(McpCall).find({ where: { serverSlug: slug }, order: { createdAt: 'ASC' } });
+  await mcp.gateway.app.get(McpCallRecorder, { strict: false }).flush();
+  return mcp.gateway.dataSource
+    .getRepository(McpCall)
+    .find({ where: { serverSlug: slug }, order: { createdAt: 'ASC' } });
 }
 
 describe('a message that cannot be counted', () => {
@@ -67,7 +57,7 @@ describe('a message that cannot be counted', () => {
   ])('is refused before the server when it %s, and leaves a row', async (_what, body, type, status) => {
     const slug = await mcp.register();
     expect(await mcp.post(slug, body, { 'content-type': type })).toBe(status);
-    expect(raw.received).toEqual([]);
+    expect(mcp.raw.received).toEqual([]);
     expect(await rowsOf(slug)).toMatchObject([{ status, tool: null }]);
   });
 
@@ -75,7 +65,7 @@ describe('a message that cannot be counted', () => {
     const slug = await mcp.register();
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' };
     expect(await mcp.post(slug, CALL, { ...headers, 'mcp-name': 'other' })).toBe(400);
-    expect(raw.received).toEqual([]);
+    expect(mcp.raw.received).toEqual([]);
     expect(await mcp.post(slug, CALL, { ...headers, 'mcp-name': 'search' })).toBe(200);
   });
 });
@@ -102,10 +92,10 @@ describe('a call of a tool', () => {
 
   it('counts when the client leaves before the answer', async () => {
     const slug = await mcp.register();
-    raw.answerWith(() => undefined);
-    const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    mcp.raw.answerWith(() => undefined);
+    const client = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');
     client.write(requestOf(slug, JSON.stringify(CALL)));
-    await eventually(() => raw.received.length === 1);
+    await eventually(() => mcp.raw.received.length === 1);
     client.destroy();
     await eventually(async () => (await rowsOf(slug)).length === 1);
     expect(await rowsOf(slug)).toMatchObject([{ status: 499, errorCode: null, tool: 'search' }]);
@@ -116,11 +106,11 @@ describe('a call of a tool', () => {
 describe('a client that leaves', () => {
   it('in the middle of its request is written down as one that left', async () => {
     const slug = await mcp.register();
-    const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    const client = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');
     client.end(requestOf(slug, JSON.stringify(CALL)).slice(0, -1));
     await eventually(async () => (await rowsOf(slug)).length === 1);
     expect(await rowsOf(slug)).toMatchObject([{ status: 499, errorCode: null }]);
-    expect(raw.received).toEqual([]);
+    expect(mcp.raw.received).toEqual([]);
   });
 });
 
@@ -132,7 +122,7 @@ describe('a row that the database refuses', () => {
     const slug = await mcp.register();
     await mcp.post(slug, CALL);
     const [row] = await rowsOf(slug);
-    const recorder = gateway.app.get(McpCallRecorder, { strict: false });
+    const recorder = mcp.gateway.app.get(McpCallRecorder, { strict: false });
     const slugs = Array.from({ length: 7 }, () => `s-${randomUUID()}`);
     for (const [index, serverSlug] of slugs.entries()) {
       recorder.record({
@@ -152,7 +142,7 @@ describe('a row that the database refuses', () => {
     await mcp.post(slug, CALL);
     const [row] = await rowsOf(slug);
     const serverSlug = `s-${randomUUID()}`;
-    gateway.app
+    mcp.gateway.app
       .get(McpCallRecorder, { strict: false })
       .record({ ...recordOf(row), serverSlug, totalMs: 30 * 24 * 3_600_000, firstByteMs: 2 ** 31 });
     expect(await rowsOf(serverSlug)).toMatchObject([{ totalMs: 2_147_483_647, firstByteMs: 2_147_483_647 }]);

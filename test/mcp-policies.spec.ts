@@ -1,31 +1,17 @@
 // What policies and reports know of tool calls.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { readString } from '../src/common/json/read.js';
 import { eventually } from './support/eventually.js';
-import type { GatewayClient } from './support/gateway-client.js';
-import { json, plain, type RawMcpServer } from './support/mcp-raw-server.js';
-import { RawMcpGateway } from './support/raw-mcp-gateway.js';
+import { json, plain } from './support/mcp-raw-server.js';
+import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { addTenant } from './support/tenants.js';
-import type { TestApp } from './support/test-app.js';
 
 const PATH = '/v1/policies/usage-limits';
 const KEYS = [{ key: 'mcp_server' }, { key: 'mcp_tool' }];
 
-let mcp: RawMcpGateway;
-let gateway: TestApp;
-let admin: GatewayClient;
-let raw: RawMcpServer;
-
-beforeAll(async () => {
-  mcp = await RawMcpGateway.start();
-  ({ gateway, admin, raw } = mcp);
-});
-
-afterEach(() => mcp.reset());
-
-afterAll(() => mcp.close());
+const mcp = rawMcpGateway();
 
 function callOf(name: string, id: number | undefined = 1): object {
   return { jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method: 'tools/call', params: { name } };
@@ -39,9 +25,9 @@ describe('a policy', () => {
       { key: 'mcp_server', value: ['files', 'tickets'] },
       { key: 'mcp_tool', value: '*', excludes: ['delete_*', 'search'] },
     ];
-    const id = readString((await admin.create(PATH, { ...VALID, conditions }))['id'], 'id');
-    expect(await admin.read(`${PATH}/${id}`)).toMatchObject({ conditions, group_by: KEYS });
-    await admin.delete(`${PATH}/${id}`);
+    const id = readString((await mcp.admin.create(PATH, { ...VALID, conditions }))['id'], 'id');
+    expect(await mcp.admin.read(`${PATH}/${id}`)).toMatchObject({ conditions, group_by: KEYS });
+    await mcp.admin.delete(`${PATH}/${id}`);
   });
 
   it.each([
@@ -50,7 +36,7 @@ describe('a policy', () => {
     ['conditions.0.value', { conditions: [{ key: 'mcp_tool', value: '' }] }],
     ['group_by.0.key', { group_by: [{ key: 'mcp-tool' }] }],
   ])('is told by its %s what it may look at: %j', async (param, fields) => {
-    const answer = await admin.post(PATH, { ...VALID, ...fields });
+    const answer = await mcp.admin.post(PATH, { ...VALID, ...fields });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(brokenRulesOf(answer)).toContain(param);
   });
@@ -61,22 +47,22 @@ describe('a policy', () => {
     [{ mcp_server: 'delete_file' }, 0],
     [{}, 0],
   ])('is simulated for a call of %j', async (fields, hits) => {
-    const id = readString((await admin.create(PATH, VALID))['id'], 'id');
-    const { policies } = jsonOf(await admin.post(`${PATH}/simulate`, fields));
+    const id = readString((await mcp.admin.create(PATH, VALID))['id'], 'id');
+    const { policies } = jsonOf(await mcp.admin.post(`${PATH}/simulate`, fields));
     expect(policies).toHaveLength(hits);
-    await admin.delete(`${PATH}/${id}`);
+    await mcp.admin.delete(`${PATH}/${id}`);
   });
 
   it('does not stop what costs nothing', async () => {
     const slug = await mcp.register();
     const conditions = [{ key: 'mcp_server', value: slug }];
-    const id = readString((await admin.create(PATH, { ...VALID, conditions, credit_limit: 0 }))['id'], 'id');
-    const simulated = await admin.post(`${PATH}/simulate`, { mcp_server: slug, mcp_tool: 'delete_file' });
+    const id = readString((await mcp.admin.create(PATH, { ...VALID, conditions, credit_limit: 0 }))['id'], 'id');
+    const simulated = await mcp.admin.post(`${PATH}/simulate`, { mcp_server: slug, mcp_tool: 'delete_file' });
     expect(jsonOf(simulated)).toMatchObject({ decision: 'admitted', policies: [{ policy_id: id }] });
     for (let each = 0; each < 3; each += 1) expect(await mcp.post(slug, callOf('delete_file'))).toBe(200);
     await eventually(async () => (await mcp.usageOf(slug))[0]?.['calls'] === 3);
-    expect(await admin.list(`${PATH}/${id}/entities`)).toEqual([]);
-    await admin.delete(`${PATH}/${id}`);
+    expect(await mcp.admin.list(`${PATH}/${id}/entities`)).toEqual([]);
+    await mcp.admin.delete(`${PATH}/${id}`);
   });
 });
 
@@ -102,7 +88,7 @@ describe('the report of usage', () => {
 
   it('counts every call of a batch, and what a tool has failed at', async () => {
     const slug = await mcp.register();
-    raw.answerWith(json([{ jsonrpc: '2.0', id: 1, result: { isError: true, content: [] } }]));
+    mcp.raw.answerWith(json([{ jsonrpc: '2.0', id: 1, result: { isError: true, content: [] } }]));
     await mcp.post(slug, [
       { jsonrpc: '2.0', id: 9, method: 'ping' },
       callOf('search', 1),
@@ -123,12 +109,12 @@ describe('the report of usage', () => {
   it('leaves out what was no call, and what never reached the server', async () => {
     const slug = await mcp.register();
     const path = `/v1/mcp-servers/${slug}`;
-    await admin.put(`${path}/tools`, { tools: [{ name: 'off', enabled: false }] });
+    await mcp.admin.put(`${path}/tools`, { tools: [{ name: 'off', enabled: false }] });
     expect(await mcp.post(slug, callOf('off'))).toBe(200);
     expect(await mcp.post(slug, callOf('search'), { 'x-gateway-api-key': 'nobody' })).toBe(401);
     expect(await mcp.post(slug, { jsonrpc: '2.0', id: 1, method: 'tools/list' })).toBe(200);
     expect(await mcp.post(slug, { jsonrpc: '2.0', id: 1, result: { name: 'search' } })).toBe(200);
-    raw.answerWith(plain(500));
+    mcp.raw.answerWith(plain(500));
     // The server was asked, so that it counts.
     await mcp.post(slug, callOf('last'));
     await eventually(async () => (await mcp.usageOf(slug)).length > 0);
@@ -139,9 +125,9 @@ describe('the report of usage', () => {
     const slug = await mcp.register();
     await mcp.post(slug, callOf('search'));
     await eventually(async () => (await mcp.usageOf(slug)).length === 1);
-    const other = await addTenant(gateway, `policies-${randomUUID()}`);
+    const other = await addTenant(mcp.gateway, `policies-${randomUUID()}`);
     expect(await mcp.usageOf(slug, '', other.client)).toEqual([]);
-    const { client } = await admin.createKey({ scopes: ['mcp.invoke'] });
+    const { client } = await mcp.admin.createKey({ scopes: ['mcp.invoke'] });
     expect((await client.get(`/v1/usage?group_by=mcp_tool&mcp_server=${slug}`)).status).toBe(403);
   });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { JsonObject } from '../../src/common/json/read.js';
 import { eventually } from './eventually.js';
 import { GatewayClient } from './gateway-client.js';
@@ -6,19 +7,24 @@ import { json, type RawMcpServer, startRawMcpServer } from './mcp-raw-server.js'
 import { send } from './send.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './test-app.js';
 
+/** One for all tests of the file that calls this, from before the first until after the last. */
+export function rawMcpGateway(): RawMcpGateway {
+  const mcp = new RawMcpGateway();
+  beforeAll(() => mcp.start());
+  afterEach(() => mcp.reset());
+  afterAll(() => mcp.close());
+  return mcp;
+}
+
 /** A gateway, and an MCP server that answers it whatever a test wants. */
-export class RawMcpGateway {
-  static async start(): Promise<RawMcpGateway> {
-    return new RawMcpGateway(...(await Promise.all([startTestApp(), startRawMcpServer()])));
-  }
+class RawMcpGateway {
+  gateway!: TestApp;
+  admin!: GatewayClient;
+  raw!: RawMcpServer;
 
-  readonly admin: GatewayClient;
-
-  private constructor(
-    readonly gateway: TestApp,
-    readonly raw: RawMcpServer,
-  ) {
-    this.admin = new GatewayClient(gateway.url);
+  async start(): Promise<void> {
+    [this.gateway, this.raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
+    this.admin = new GatewayClient(this.gateway.url);
   }
 
   /** Registers the server under a new name, and returns that. */
