@@ -1,12 +1,10 @@
 // Which server an address means, and to whom.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GatewayClient } from './support/gateway-client.js';
-import type { RawMcpServer } from './support/mcp-raw-server.js';
-import { RawMcpGateway } from './support/raw-mcp-gateway.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { type Answer, jsonOf, send } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
-import { ADMIN_KEY, type TestApp } from './support/test-app.js';
+import { ADMIN_KEY } from './support/test-app.js';
 
 const KEY = { 'x-gateway-api-key': ADMIN_KEY };
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
@@ -14,25 +12,16 @@ const SHARED_PAGE = 'https://shared.example.com';
 const OWN_PAGE = 'https://own.example.com';
 const PREFLIGHT = { 'access-control-request-method': 'POST' };
 
-let mcp: RawMcpGateway;
-let gateway: TestApp;
-let admin: GatewayClient;
-let raw: RawMcpServer;
+const mcp = rawMcpGateway();
 let workspaceId: string;
 let inWorkspace: Readonly<Record<string, string>>;
 let slug: string;
 
 beforeAll(async () => {
-  mcp = await RawMcpGateway.start();
-  ({ gateway, admin, raw } = mcp);
-  workspaceId = await admin.createWorkspace(`W ${randomUUID()}`);
-  const { key } = await admin.createKey({ scopes: ['mcp.invoke'], level: 'workspace', workspace_id: workspaceId });
+  workspaceId = await mcp.admin.createWorkspace(`W ${randomUUID()}`);
+  const { key } = await mcp.admin.createKey({ scopes: ['mcp.invoke'], level: 'workspace', workspace_id: workspaceId });
   inWorkspace = { 'x-gateway-api-key': key };
 });
-
-afterEach(() => mcp.reset());
-
-afterAll(() => mcp.close());
 
 /** Its provider has a name that challenges and metadata show. */
 function definition(name: string, page: string): object {
@@ -40,7 +29,7 @@ function definition(name: string, page: string): object {
   return {
     name,
     slug,
-    url: raw.url(`/${name}`).href,
+    url: mcp.raw.url(`/${name}`).href,
     allowed_origins: [page],
     jwt_validation: { jwksUri: `${provider}/keys`, issuer: provider },
   };
@@ -49,22 +38,22 @@ function definition(name: string, page: string): object {
 /** A server of the whole organisation, and one of its name in a workspace. */
 async function registerBoth(): Promise<void> {
   slug = `s-${randomUUID()}`;
-  await admin.create('/v1/mcp-servers', definition('shared', SHARED_PAGE));
-  await admin.create('/v1/mcp-servers', { ...definition('own', OWN_PAGE), workspace_id: workspaceId });
+  await mcp.admin.create('/v1/mcp-servers', definition('shared', SHARED_PAGE));
+  await mcp.admin.create('/v1/mcp-servers', { ...definition('own', OWN_PAGE), workspace_id: workspaceId });
 }
 
 function post(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const all = { 'content-type': 'application/json', ...headers };
-  return send(`${gateway.url}${path}/mcp`, { headers: all, body: PING });
+  return send(`${mcp.gateway.url}${path}/mcp`, { headers: all, body: PING });
 }
 
 function preflight(path: string, origin: string): Promise<Answer> {
-  return send(`${gateway.url}${path}/mcp`, { method: 'OPTIONS', headers: { origin, ...PREFLIGHT } });
+  return send(`${mcp.gateway.url}${path}/mcp`, { method: 'OPTIONS', headers: { origin, ...PREFLIGHT } });
 }
 
 /** Where the metadata of an address send users to log in. */
 async function providerOf(path: string): Promise<unknown> {
-  const answer = await send(`${gateway.url}/.well-known/oauth-protected-resource${path}/mcp`, { method: 'GET' });
+  const answer = await send(`${mcp.gateway.url}/.well-known/oauth-protected-resource${path}/mcp`, { method: 'GET' });
   return answer.status === 200 ? jsonOf(answer)['authorization_servers'] : answer.status;
 }
 
@@ -74,7 +63,7 @@ describe('a name that the organisation and a workspace have', () => {
     expect((await post(`/${slug}`, inWorkspace)).status).toBe(200);
     expect((await post(`/${slug}`, KEY)).status).toBe(200);
     expect((await post(`/${workspaceId}/${slug}`, KEY)).status).toBe(200);
-    expect(raw.received.map(({ path }) => path)).toEqual(['/own', '/shared', '/own']);
+    expect(mcp.raw.received.map(({ path }) => path)).toEqual(['/own', '/shared', '/own']);
   });
 
   it('sends callers without a key to the provider of the same server', async () => {
@@ -97,7 +86,7 @@ describe('a name that the organisation and a workspace have', () => {
     expect((await preflight(`/${workspaceId}/${slug}`, SHARED_PAGE)).status).toBe(403);
     // The key says that the server of the workspace is meant, whose page that is not.
     expect((await post(`/${slug}`, { ...inWorkspace, origin: SHARED_PAGE })).status).toBe(403);
-    expect(raw.received).toEqual([]);
+    expect(mcp.raw.received).toEqual([]);
     const allowed = await post(`/${slug}`, { ...inWorkspace, origin: OWN_PAGE });
     expect([allowed.status, allowed.headers['access-control-allow-origin']]).toEqual([200, OWN_PAGE]);
     const badKey = await post(`/${slug}`, { 'x-gateway-api-key': 'nobody', origin: SHARED_PAGE });
@@ -107,11 +96,11 @@ describe('a name that the organisation and a workspace have', () => {
   it('means the shared one however many workspaces have it', async () => {
     await registerBoth();
     for (let each = 0; each < 3; each += 1) {
-      const workspace_id = await admin.createWorkspace(`V ${randomUUID()}`);
-      await admin.create('/v1/mcp-servers', { ...definition('other', OWN_PAGE), workspace_id });
+      const workspace_id = await mcp.admin.createWorkspace(`V ${randomUUID()}`);
+      await mcp.admin.create('/v1/mcp-servers', { ...definition('other', OWN_PAGE), workspace_id });
     }
     expect((await post(`/${slug}`, KEY)).status).toBe(200);
-    expect(raw.received.map(({ path }) => path)).toEqual(['/shared']);
+    expect(mcp.raw.received.map(({ path }) => path)).toEqual(['/shared']);
     expect(await providerOf(`/${slug}`)).toEqual(['https://shared.example.com']);
   });
 });
@@ -122,11 +111,11 @@ describe('a name that two organisations have', () => {
   };
 
   it('means nothing without a key, whatever else has it', async () => {
-    const other = await addTenant(gateway, `addresses-${randomUUID()}`);
+    const other = await addTenant(mcp.gateway, `addresses-${randomUUID()}`);
     await registerBoth();
     for (let each = 0; each < 3; each += 1) {
-      const workspace_id = await admin.createWorkspace(`V ${randomUUID()}`);
-      await admin.create('/v1/mcp-servers', { ...definition('other', OWN_PAGE), workspace_id });
+      const workspace_id = await mcp.admin.createWorkspace(`V ${randomUUID()}`);
+      await mcp.admin.create('/v1/mcp-servers', { ...definition('other', OWN_PAGE), workspace_id });
     }
     await registerAt(other);
     expect(await providerOf(`/${slug}`)).toBe(404);
@@ -135,14 +124,14 @@ describe('a name that two organisations have', () => {
     // The workspace says which organisation is meant.
     expect(await providerOf(`/${workspaceId}/${slug}`)).toEqual(['https://own.example.com']);
     expect((await post(`/${slug}`, KEY)).status).toBe(200);
-    expect(raw.received.map(({ path }) => path)).toEqual(['/shared']);
+    expect(mcp.raw.received.map(({ path }) => path)).toEqual(['/shared']);
   });
 
   it('is not hidden by workspaces of other organisations that are called alike', async () => {
     slug = `s-${randomUUID()}`;
     const tenants: Tenant[] = [];
     // Each has a workspace `default`.
-    for (let each = 0; each < 6; each += 1) tenants.push(await addTenant(gateway, `addresses-${randomUUID()}`));
+    for (let each = 0; each < 6; each += 1) tenants.push(await addTenant(mcp.gateway, `addresses-${randomUUID()}`));
     const [first, , , , , last] = tenants;
     if (first === undefined || last === undefined) throw new Error('no tenants');
     await last.client.create('/v1/mcp-servers', { ...definition('own', OWN_PAGE), workspace_id: last.workspaceId });
@@ -152,10 +141,10 @@ describe('a name that two organisations have', () => {
   });
 
   it('is the same server to a caller, although one of the other cannot be opened', async () => {
-    const other = await addTenant(gateway, `addresses-${randomUUID()}`);
+    const other = await addTenant(mcp.gateway, `addresses-${randomUUID()}`);
     await registerBoth();
     await registerAt(other);
-    await gateway.dataSource.query(
+    await mcp.gateway.dataSource.query(
       `UPDATE "mcp_servers" SET "sealed_secrets" = 'damaged' WHERE "slug" = $1 AND "organisation_id" = $2`,
       [slug, other.organisationId],
     );

@@ -1,43 +1,23 @@
 // What is written down of requests to MCP servers: nothing reaches a server unseen.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { type McpCallRecord, McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
-import type { GatewayClient } from './support/gateway-client.js';
-import type { RawMcpServer } from './support/mcp-raw-server.js';
-import { RawMcpGateway } from './support/raw-mcp-gateway.js';
-import { send } from './support/send.js';
-import { ADMIN_KEY, type TestApp } from './support/test-app.js';
+import { rawMcpGateway } from './support/raw-mcp-gateway.js';
+import { ADMIN_KEY } from './support/test-app.js';
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } };
 const PING = { jsonrpc: '2.0', id: 9, method: 'ping' };
 
-let mcp: RawMcpGateway;
-let gateway: TestApp;
-let admin: GatewayClient;
-let raw: RawMcpServer;
-
-beforeAll(async () => {
-  mcp = await RawMcpGateway.start();
-  ({ gateway, admin, raw } = mcp);
-});
-
-afterEach(() => mcp.reset());
-
-afterAll(() => mcp.close());
-
-async function post(slug: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-  const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers };
-  return (await send(`${gateway.url}/${slug}/mcp`, { headers: all, body })).status;
-}
+const mcp = rawMcpGateway();
 
 /** The bytes of a request. */
 function requestOf(slug: string, body: string): string {
   const head = [
     `POST /${slug}/mcp HTTP/1.1`,
-    `host: ${new URL(gateway.url).host}`,
+    `host: ${new URL(mcp.gateway.url).host}`,
     `x-gateway-api-key: ${ADMIN_KEY}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
@@ -46,18 +26,10 @@ function requestOf(slug: string, body: string): string {
 }
 
 async function rowsOf(slug: string): Promise<readonly McpCall[]> {
-  await gateway.app.get(McpCallRecorder, { strict: false }).flush();
-  return gateway.dataSource.getRepository(McpCall).find({ where: { serverSlug: slug }, order: { createdAt: 'ASC' } });
-}
-
-/** How often each tool was called, when `total` calls are known. */
-async function callsByTool(slug: string, total: number): Promise<Readonly<Record<string, unknown>>> {
-  const read = (): Promise<readonly Readonly<Record<string, unknown>>[]> =>
-    admin.list(`/v1/usage?group_by=mcp_server,mcp_tool&bucket=none&mcp_server=${slug}`);
-  const sum = (rows: readonly Readonly<Record<string, unknown>>[]): number =>
-    rows.reduce((calls, row) => calls + Number(row['calls']), 0);
-  await eventually(async () => sum(await read()) >= total);
-  return Object.fromEntries((await read()).map((row) => [String(Object(row['group']).mcp_tool), row['calls']]));
+  await mcp.gateway.app.get(McpCallRecorder, { strict: false }).flush();
+  return mcp.gateway.dataSource
+    .getRepository(McpCall)
+    .find({ where: { serverSlug: slug }, order: { createdAt: 'ASC' } });
 }
 
 describe('a message that cannot be counted', () => {
@@ -84,61 +56,61 @@ describe('a message that cannot be counted', () => {
     ['is one of too many in a batch', JSON.stringify(Array(101).fill(CALL)), 'application/json', 400],
   ])('is refused before the server when it %s, and leaves a row', async (_what, body, type, status) => {
     const slug = await mcp.register();
-    expect(await post(slug, body, { 'content-type': type })).toBe(status);
-    expect(raw.received).toEqual([]);
+    expect(await mcp.post(slug, body, { 'content-type': type })).toBe(status);
+    expect(mcp.raw.received).toEqual([]);
     expect(await rowsOf(slug)).toMatchObject([{ status, tool: null }]);
   });
 
   it('is refused when a header names another tool than the body', async () => {
     const slug = await mcp.register();
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' };
-    expect(await post(slug, JSON.stringify(CALL), { ...headers, 'mcp-name': 'other' })).toBe(400);
-    expect(raw.received).toEqual([]);
-    expect(await post(slug, JSON.stringify(CALL), { ...headers, 'mcp-name': 'search' })).toBe(200);
+    expect(await mcp.post(slug, CALL, { ...headers, 'mcp-name': 'other' })).toBe(400);
+    expect(mcp.raw.received).toEqual([]);
+    expect(await mcp.post(slug, CALL, { ...headers, 'mcp-name': 'search' })).toBe(200);
   });
 });
 
 describe('a call of a tool', () => {
   it('shows as one wherever it stands in a batch', async () => {
     const slug = await mcp.register();
-    expect(await post(slug, JSON.stringify([PING, CALL, CALL]))).toBe(200);
+    expect(await mcp.post(slug, [PING, CALL, CALL])).toBe(200);
     expect(await rowsOf(slug)).toMatchObject([{ status: 200, rpcMethod: 'tools/call', tool: 'search' }]);
-    expect(await callsByTool(slug, 2)).toEqual({ search: 2 });
+    expect(await mcp.callsByTool(slug, 2)).toEqual({ search: 2 });
   });
 
   it('counts in a batch of as many as there may be', async () => {
     const slug = await mcp.register();
-    expect(await post(slug, JSON.stringify(Array(100).fill(CALL)))).toBe(200);
-    expect(await callsByTool(slug, 100)).toEqual({ search: 100 });
+    expect(await mcp.post(slug, Array(100).fill(CALL))).toBe(200);
+    expect(await mcp.callsByTool(slug, 100)).toEqual({ search: 100 });
   });
 
   it('counts under a name that no column can hold', async () => {
     const slug = await mcp.register();
-    expect(await post(slug, JSON.stringify({ ...CALL, params: { name: 'a\u0000b\ud800' } }))).toBe(200);
-    expect(await callsByTool(slug, 1)).toEqual({ 'a\uFFFDb\uFFFD': 1 });
+    expect(await mcp.post(slug, { ...CALL, params: { name: 'a\u0000b\ud800' } })).toBe(200);
+    expect(await mcp.callsByTool(slug, 1)).toEqual({ 'a\uFFFDb\uFFFD': 1 });
   });
 
   it('counts when the client leaves before the answer', async () => {
     const slug = await mcp.register();
-    raw.answerWith(() => undefined);
-    const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    mcp.raw.answerWith(() => undefined);
+    const client = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');
     client.write(requestOf(slug, JSON.stringify(CALL)));
-    await eventually(() => raw.received.length === 1);
+    await eventually(() => mcp.raw.received.length === 1);
     client.destroy();
     await eventually(async () => (await rowsOf(slug)).length === 1);
     expect(await rowsOf(slug)).toMatchObject([{ status: 499, errorCode: null, tool: 'search' }]);
-    expect(await callsByTool(slug, 1)).toEqual({ search: 1 });
+    expect(await mcp.callsByTool(slug, 1)).toEqual({ search: 1 });
   });
 });
 
 describe('a client that leaves', () => {
   it('in the middle of its request is written down as one that left', async () => {
     const slug = await mcp.register();
-    const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    const client = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');
     client.end(requestOf(slug, JSON.stringify(CALL)).slice(0, -1));
     await eventually(async () => (await rowsOf(slug)).length === 1);
     expect(await rowsOf(slug)).toMatchObject([{ status: 499, errorCode: null }]);
-    expect(raw.received).toEqual([]);
+    expect(mcp.raw.received).toEqual([]);
   });
 });
 
@@ -148,9 +120,9 @@ describe('a row that the database refuses', () => {
 
   it('costs none of the others, and is not tried for ever', async () => {
     const slug = await mcp.register();
-    await post(slug, JSON.stringify(CALL));
+    await mcp.post(slug, CALL);
     const [row] = await rowsOf(slug);
-    const recorder = gateway.app.get(McpCallRecorder, { strict: false });
+    const recorder = mcp.gateway.app.get(McpCallRecorder, { strict: false });
     const slugs = Array.from({ length: 7 }, () => `s-${randomUUID()}`);
     for (const [index, serverSlug] of slugs.entries()) {
       recorder.record({
@@ -167,10 +139,10 @@ describe('a row that the database refuses', () => {
 
   it('is made to fit when a stream was open for longer than a column can tell', async () => {
     const slug = await mcp.register();
-    await post(slug, JSON.stringify(CALL));
+    await mcp.post(slug, CALL);
     const [row] = await rowsOf(slug);
     const serverSlug = `s-${randomUUID()}`;
-    gateway.app
+    mcp.gateway.app
       .get(McpCallRecorder, { strict: false })
       .record({ ...recordOf(row), serverSlug, totalMs: 30 * 24 * 3_600_000, firstByteMs: 2 ** 31 });
     expect(await rowsOf(serverSlug)).toMatchObject([{ totalMs: 2_147_483_647, firstByteMs: 2_147_483_647 }]);

@@ -1,43 +1,20 @@
 // What policies and reports know of tool calls.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type JsonObject, readString } from '../src/common/json/read.js';
+import { describe, expect, it } from '@jest/globals';
+import { readString } from '../src/common/json/read.js';
 import { eventually } from './support/eventually.js';
-import type { GatewayClient } from './support/gateway-client.js';
-import { json, plain, type RawMcpServer } from './support/mcp-raw-server.js';
-import { RawMcpGateway } from './support/raw-mcp-gateway.js';
-import { brokenRulesOf, jsonOf, refusalOf, send } from './support/send.js';
+import { json, plain } from './support/mcp-raw-server.js';
+import { rawMcpGateway } from './support/raw-mcp-gateway.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { addTenant } from './support/tenants.js';
-import { ADMIN_KEY, type TestApp } from './support/test-app.js';
 
 const PATH = '/v1/policies/usage-limits';
 const KEYS = [{ key: 'mcp_server' }, { key: 'mcp_tool' }];
 
-let mcp: RawMcpGateway;
-let gateway: TestApp;
-let admin: GatewayClient;
-let raw: RawMcpServer;
-
-beforeAll(async () => {
-  mcp = await RawMcpGateway.start();
-  ({ gateway, admin, raw } = mcp);
-});
-
-afterEach(() => mcp.reset());
-
-afterAll(() => mcp.close());
+const mcp = rawMcpGateway();
 
 function callOf(name: string, id: number | undefined = 1): object {
   return { jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method: 'tools/call', params: { name } };
-}
-
-async function post(slug: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-  const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers };
-  return (await send(`${gateway.url}/${slug}/mcp`, { headers: all, body: JSON.stringify(body) })).status;
-}
-
-function usageOf(slug: string, more = '', client = admin): Promise<readonly JsonObject[]> {
-  return client.list(`/v1/usage?group_by=mcp_server,mcp_tool&bucket=none&mcp_server=${slug}${more}`);
 }
 
 describe('a policy', () => {
@@ -48,9 +25,9 @@ describe('a policy', () => {
       { key: 'mcp_server', value: ['files', 'tickets'] },
       { key: 'mcp_tool', value: '*', excludes: ['delete_*', 'search'] },
     ];
-    const id = readString((await admin.create(PATH, { ...VALID, conditions }))['id'], 'id');
-    expect(await admin.read(`${PATH}/${id}`)).toMatchObject({ conditions, group_by: KEYS });
-    await admin.delete(`${PATH}/${id}`);
+    const id = readString((await mcp.admin.create(PATH, { ...VALID, conditions }))['id'], 'id');
+    expect(await mcp.admin.read(`${PATH}/${id}`)).toMatchObject({ conditions, group_by: KEYS });
+    await mcp.admin.delete(`${PATH}/${id}`);
   });
 
   it.each([
@@ -59,7 +36,7 @@ describe('a policy', () => {
     ['conditions.0.value', { conditions: [{ key: 'mcp_tool', value: '' }] }],
     ['group_by.0.key', { group_by: [{ key: 'mcp-tool' }] }],
   ])('is told by its %s what it may look at: %j', async (param, fields) => {
-    const answer = await admin.post(PATH, { ...VALID, ...fields });
+    const answer = await mcp.admin.post(PATH, { ...VALID, ...fields });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(brokenRulesOf(answer)).toContain(param);
   });
@@ -70,31 +47,31 @@ describe('a policy', () => {
     [{ mcp_server: 'delete_file' }, 0],
     [{}, 0],
   ])('is simulated for a call of %j', async (fields, hits) => {
-    const id = readString((await admin.create(PATH, VALID))['id'], 'id');
-    const { policies } = jsonOf(await admin.post(`${PATH}/simulate`, fields));
+    const id = readString((await mcp.admin.create(PATH, VALID))['id'], 'id');
+    const { policies } = jsonOf(await mcp.admin.post(`${PATH}/simulate`, fields));
     expect(policies).toHaveLength(hits);
-    await admin.delete(`${PATH}/${id}`);
+    await mcp.admin.delete(`${PATH}/${id}`);
   });
 
   it('does not stop what costs nothing', async () => {
     const slug = await mcp.register();
     const conditions = [{ key: 'mcp_server', value: slug }];
-    const id = readString((await admin.create(PATH, { ...VALID, conditions, credit_limit: 0 }))['id'], 'id');
-    const simulated = await admin.post(`${PATH}/simulate`, { mcp_server: slug, mcp_tool: 'delete_file' });
+    const id = readString((await mcp.admin.create(PATH, { ...VALID, conditions, credit_limit: 0 }))['id'], 'id');
+    const simulated = await mcp.admin.post(`${PATH}/simulate`, { mcp_server: slug, mcp_tool: 'delete_file' });
     expect(jsonOf(simulated)).toMatchObject({ decision: 'admitted', policies: [{ policy_id: id }] });
-    for (let each = 0; each < 3; each += 1) expect(await post(slug, callOf('delete_file'))).toBe(200);
-    await eventually(async () => (await usageOf(slug))[0]?.['calls'] === 3);
-    expect(await admin.list(`${PATH}/${id}/entities`)).toEqual([]);
-    await admin.delete(`${PATH}/${id}`);
+    for (let each = 0; each < 3; each += 1) expect(await mcp.post(slug, callOf('delete_file'))).toBe(200);
+    await eventually(async () => (await mcp.usageOf(slug))[0]?.['calls'] === 3);
+    expect(await mcp.admin.list(`${PATH}/${id}/entities`)).toEqual([]);
+    await mcp.admin.delete(`${PATH}/${id}`);
   });
 });
 
 describe('the report of usage', () => {
   it('adds up calls by server and tool, and filters by both', async () => {
     const slug = await mcp.register();
-    for (const tool of ['search', 'search', 'create']) await post(slug, callOf(tool));
-    await eventually(async () => (await usageOf(slug)).length === 2);
-    const rows = await usageOf(slug);
+    for (const tool of ['search', 'search', 'create']) await mcp.post(slug, callOf(tool));
+    await eventually(async () => (await mcp.usageOf(slug)).length === 2);
+    const rows = await mcp.usageOf(slug);
     expect(rows).toHaveLength(2);
     for (const [mcp_tool, calls] of [
       ['search', 2],
@@ -104,57 +81,53 @@ describe('the report of usage', () => {
         expect.objectContaining({ group: { mcp_server: slug, mcp_tool }, calls, cost: 0, tokens: 0 }),
       );
     }
-    expect(await usageOf(slug, '&mcp_tool=create')).toHaveLength(1);
-    expect(await usageOf(slug, '&endpoint=mcp')).toHaveLength(2);
-    expect(await usageOf(slug, '&endpoint=rerank')).toEqual([]);
+    expect(await mcp.usageOf(slug, '&mcp_tool=create')).toHaveLength(1);
+    expect(await mcp.usageOf(slug, '&endpoint=mcp')).toHaveLength(2);
+    expect(await mcp.usageOf(slug, '&endpoint=rerank')).toEqual([]);
   });
 
   it('counts every call of a batch, and what a tool has failed at', async () => {
     const slug = await mcp.register();
-    raw.answerWith(json([{ jsonrpc: '2.0', id: 1, result: { isError: true, content: [] } }]));
-    await post(slug, [
+    mcp.raw.answerWith(json([{ jsonrpc: '2.0', id: 1, result: { isError: true, content: [] } }]));
+    await mcp.post(slug, [
       { jsonrpc: '2.0', id: 9, method: 'ping' },
       callOf('search', 1),
       callOf('search', 2),
       callOf('create', 3),
       callOf('notify', undefined),
     ]);
-    await eventually(async () => (await usageOf(slug)).length === 3);
-    const rows = await usageOf(slug);
-    const counted = Object.fromEntries(rows.map(({ group, calls }) => [String(Object(group).mcp_tool), calls]));
-    expect(counted).toEqual({ search: 2, create: 1, notify: 1 });
+    expect(await mcp.callsByTool(slug, 4)).toEqual({ search: 2, create: 1, notify: 1 });
   });
 
   it('knows names that no object should have, and cuts long ones', async () => {
     const slug = await mcp.register();
-    await post(slug, [callOf('__proto__', 1), callOf('constructor', 2), callOf('x'.repeat(300), 3)]);
-    await eventually(async () => (await usageOf(slug)).length === 3);
-    const names = (await usageOf(slug)).map(({ group }) => Object.values(Object(group))[1]);
+    await mcp.post(slug, [callOf('__proto__', 1), callOf('constructor', 2), callOf('x'.repeat(300), 3)]);
+    const names = Object.keys(await mcp.callsByTool(slug, 3));
     expect(new Set(names)).toEqual(new Set(['__proto__', 'constructor', 'x'.repeat(255)]));
   });
 
   it('leaves out what was no call, and what never reached the server', async () => {
     const slug = await mcp.register();
     const path = `/v1/mcp-servers/${slug}`;
-    await admin.put(`${path}/tools`, { tools: [{ name: 'off', enabled: false }] });
-    expect(await post(slug, callOf('off'))).toBe(200);
-    expect(await post(slug, callOf('search'), { 'x-gateway-api-key': 'nobody' })).toBe(401);
-    expect(await post(slug, { jsonrpc: '2.0', id: 1, method: 'tools/list' })).toBe(200);
-    expect(await post(slug, { jsonrpc: '2.0', id: 1, result: { name: 'search' } })).toBe(200);
-    raw.answerWith(plain(500));
+    await mcp.admin.put(`${path}/tools`, { tools: [{ name: 'off', enabled: false }] });
+    expect(await mcp.post(slug, callOf('off'))).toBe(200);
+    expect(await mcp.post(slug, callOf('search'), { 'x-gateway-api-key': 'nobody' })).toBe(401);
+    expect(await mcp.post(slug, { jsonrpc: '2.0', id: 1, method: 'tools/list' })).toBe(200);
+    expect(await mcp.post(slug, { jsonrpc: '2.0', id: 1, result: { name: 'search' } })).toBe(200);
+    mcp.raw.answerWith(plain(500));
     // The server was asked, so that it counts.
-    await post(slug, callOf('last'));
-    await eventually(async () => (await usageOf(slug)).length > 0);
-    expect((await usageOf(slug)).map(({ group }) => group)).toEqual([{ mcp_server: slug, mcp_tool: 'last' }]);
+    await mcp.post(slug, callOf('last'));
+    await eventually(async () => (await mcp.usageOf(slug)).length > 0);
+    expect((await mcp.usageOf(slug)).map(({ group }) => group)).toEqual([{ mcp_server: slug, mcp_tool: 'last' }]);
   });
 
   it('shows nothing to other tenants, and needs its scope', async () => {
     const slug = await mcp.register();
-    await post(slug, callOf('search'));
-    await eventually(async () => (await usageOf(slug)).length === 1);
-    const other = await addTenant(gateway, `policies-${randomUUID()}`);
-    expect(await usageOf(slug, '', other.client)).toEqual([]);
-    const { client } = await admin.createKey({ scopes: ['mcp.invoke'] });
+    await mcp.post(slug, callOf('search'));
+    await eventually(async () => (await mcp.usageOf(slug)).length === 1);
+    const other = await addTenant(mcp.gateway, `policies-${randomUUID()}`);
+    expect(await mcp.usageOf(slug, '', other.client)).toEqual([]);
+    const { client } = await mcp.admin.createKey({ scopes: ['mcp.invoke'] });
     expect((await client.get(`/v1/usage?group_by=mcp_tool&mcp_server=${slug}`)).status).toBe(403);
   });
 });

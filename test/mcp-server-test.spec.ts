@@ -1,36 +1,21 @@
 // What a hostile or broken server can do to the one who tests it: little.
-import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
 import { McpServerTools, type SeenTool } from '../src/mcp/servers/mcp-server.tools.js';
 import { eventually } from './support/eventually.js';
-import type { GatewayClient } from './support/gateway-client.js';
-import { json, plain, type RawMcpServer } from './support/mcp-raw-server.js';
-import { RawMcpGateway } from './support/raw-mcp-gateway.js';
+import { json, plain } from './support/mcp-raw-server.js';
+import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { jsonOf } from './support/send.js';
-import type { TestApp } from './support/test-app.js';
 
 const SESSION = 'session-1';
 
-let mcp: RawMcpGateway;
-let gateway: TestApp;
-let admin: GatewayClient;
-let raw: RawMcpServer;
-
-beforeAll(async () => {
-  mcp = await RawMcpGateway.start();
-  ({ gateway, admin, raw } = mcp);
-});
-
-afterEach(() => mcp.reset());
-
-afterAll(() => mcp.close());
+const mcp = rawMcpGateway();
 
 async function tested(): Promise<{ readonly path: string; readonly result: JsonObject }> {
   const path = `/v1/mcp-servers/${await mcp.register()}`;
-  const answer = await admin.post(`${path}/test`);
+  const answer = await mcp.admin.post(`${path}/test`);
   expect(answer.status).toBe(200);
   return { path, result: jsonOf(answer) };
 }
@@ -42,7 +27,7 @@ function result(id: unknown, value: object, headers: Readonly<Record<string, str
 /** A server that begins with a handshake, and lists its tools as told. */
 function withHandshake(list: (id: unknown) => RequestListener): RequestListener {
   return (request, response: ServerResponse) => {
-    const text = raw.received.at(-1)?.body.toString('utf8') ?? '';
+    const text = mcp.raw.received.at(-1)?.body.toString('utf8') ?? '';
     const message: unknown = text === '' ? {} : JSON.parse(text);
     const { id, method } = isObject(message) ? message : {};
     const serverInfo = { name: 'broken', version: '1' };
@@ -60,7 +45,7 @@ function withHandshake(list: (id: unknown) => RequestListener): RequestListener 
 /** A server without a handshake. */
 function stateless(tools: readonly object[]): RequestListener {
   return (request, response) => {
-    const { id, method } = JSON.parse(raw.received.at(-1)?.body.toString('utf8') ?? '');
+    const { id, method } = JSON.parse(mcp.raw.received.at(-1)?.body.toString('utf8') ?? '');
     const answer =
       method === 'server/discover'
         ? result(id, { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
@@ -73,15 +58,15 @@ function stateless(tools: readonly object[]): RequestListener {
 
 /** Sessions whose end reached the server. */
 function ended(): readonly (string | undefined)[] {
-  return raw.received
+  return mcp.raw.received
     .filter(({ method }) => method === 'DELETE')
     .map(({ rawHeaders }) => rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'mcp-session-id') + 1]);
 }
 
 describe('the test of a server that takes handshakes as well', () => {
   it('leaves no session behind, of whatever revision it is', async () => {
-    raw.answerWith((request, response) => {
-      const text = raw.received.at(-1)?.body.toString('utf8') ?? '';
+    mcp.raw.answerWith((request, response) => {
+      const text = mcp.raw.received.at(-1)?.body.toString('utf8') ?? '';
       const { id, method } = JSON.parse(text === '' ? '{}' : text);
       const answer =
         method === 'initialize'
@@ -93,15 +78,15 @@ describe('the test of a server that takes handshakes as well', () => {
       answer(request, response);
     });
     expect((await tested()).result).toMatchObject({ ok: true, era: 'both' });
-    const [end] = raw.received.filter(({ method }) => method === 'DELETE');
+    const [end] = mcp.raw.received.filter(({ method }) => method === 'DELETE');
     expect(end?.rawHeaders).toEqual(expect.arrayContaining(['mcp-protocol-version', '2025-06-18']));
     expect(ended()).toEqual([SESSION]);
   });
 });
 
 it('takes no revision from a server that is none', async () => {
-  raw.answerWith((request, response) => {
-    const { id, method } = JSON.parse(raw.received.at(-1)?.body.toString('utf8') ?? '');
+  mcp.raw.answerWith((request, response) => {
+    const { id, method } = JSON.parse(mcp.raw.received.at(-1)?.body.toString('utf8') ?? '');
     const answer =
       method === 'initialize'
         ? result(id, { protocolVersion: 'x'.repeat(100_000), capabilities: {} })
@@ -123,10 +108,10 @@ describe('the test of a server', () => {
     ['with a handshake', withHandshake((id) => result(id, { tools: ODD }))],
     ['without one', stateless(ODD)],
   ])('leaves out tools whose names no column can hold, from a server %s', async (_what, listener) => {
-    raw.answerWith(listener);
+    mcp.raw.answerWith(listener);
     const { path, result: outcome } = await tested();
     expect(outcome).toMatchObject({ ok: true, tools: 3 });
-    expect(await admin.list(`${path}/tools`)).toMatchObject([{ name: 'good', description: 'a\uFFFDb' }]);
+    expect(await mcp.admin.list(`${path}/tools`)).toMatchObject([{ name: 'good', description: 'a\uFFFDb' }]);
   });
 
   it('does not look into schemas, which may be anything', async () => {
@@ -134,10 +119,10 @@ describe('the test of a server', () => {
       type: 'object',
       properties: { x: { type: 'string', pattern: '((' }, y: { $ref: '#/nowhere' } },
     };
-    raw.answerWith(withHandshake((id) => result(id, { tools: [{ name: 'odd', inputSchema, outputSchema }] })));
+    mcp.raw.answerWith(withHandshake((id) => result(id, { tools: [{ name: 'odd', inputSchema, outputSchema }] })));
     const { path, result: outcome } = await tested();
     expect(outcome).toMatchObject({ ok: true, tools: 1 });
-    expect(await admin.list(`${path}/tools`)).toMatchObject([{ name: 'odd' }]);
+    expect(await mcp.admin.list(`${path}/tools`)).toMatchObject([{ name: 'odd' }]);
   });
 
   it.each<readonly [string, (id: unknown) => RequestListener, string]>([
@@ -150,30 +135,29 @@ describe('the test of a server', () => {
       'provider_invalid_response',
     ],
   ])('leaves no session behind at a server that %s', async (_what, list, error) => {
-    raw.answerWith(withHandshake(list));
+    mcp.raw.answerWith(withHandshake(list));
     expect((await tested()).result).toMatchObject({ ok: false, error });
     await eventually(() => ended().length > 0);
     expect(ended()).toEqual([SESSION]);
   });
 
   it('finds its tools although it is deleted meanwhile', async () => {
-    const slug = `s-${randomUUID()}`;
+    const slug = await mcp.register();
     const list = (id: unknown): RequestListener => {
       const tools = result(id, { tools: [{ name: 'late', inputSchema }] });
-      return (request, response) => void admin.delete(`/v1/mcp-servers/${slug}`).then(() => tools(request, response));
+      return (request, response) =>
+        void mcp.admin.delete(`/v1/mcp-servers/${slug}`).then(() => tools(request, response));
     };
-    raw.answerWith(withHandshake(list));
-    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
-    const answer = await admin.post(`/v1/mcp-servers/${slug}/test`);
+    mcp.raw.answerWith(withHandshake(list));
+    const answer = await mcp.admin.post(`/v1/mcp-servers/${slug}/test`);
     expect(answer).toMatchObject({ status: 200 });
     expect(jsonOf(answer)).toMatchObject({ ok: true, tools: 1 });
   });
 
   it('remembers them while others do the same, whatever the order of the lists', async () => {
-    const slug = `s-${randomUUID()}`;
-    await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href });
-    const { id, organisationId } = await gateway.dataSource.getRepository(McpServer).findOneByOrFail({ slug });
-    const tools = gateway.app.get(McpServerTools, { strict: false });
+    const slug = await mcp.register();
+    const { id, organisationId } = await mcp.gateway.dataSource.getRepository(McpServer).findOneByOrFail({ slug });
+    const tools = mcp.gateway.app.get(McpServerTools, { strict: false });
     // With 40 tools, and a step that 40 is no multiple of, each list has all of them in an order of its own.
     const list = (step: number, description: string): SeenTool[] =>
       Array.from({ length: 40 }, (_none, at) => ({ name: `tool-${(at * step) % 40}`, description }));
@@ -188,8 +172,8 @@ describe('the test of a server', () => {
   });
 
   it('leaves none behind where the handshake itself has failed', async () => {
-    raw.answerWith((request, response) => {
-      const isHello = raw.received.at(-1)?.body.includes('"initialize"') ?? false;
+    mcp.raw.answerWith((request, response) => {
+      const isHello = mcp.raw.received.at(-1)?.body.includes('"initialize"') ?? false;
       const answer = isHello
         ? plain(200, { 'mcp-session-id': SESSION, 'content-type': 'application/json' }, '{')
         : plain(400);

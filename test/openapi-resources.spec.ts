@@ -171,6 +171,12 @@ describe('the document', () => {
     expect(at('components', 'schemas', name)['required']).toEqual(expect.arrayContaining([...fields]));
   });
 
+  it('says that the number of epochs is a text, a whole number or null', () => {
+    const { n_epochs: epochs } = at('components', 'schemas', 'HyperparametersResponse', 'properties');
+    expect(epochs).toMatchObject({ oneOf: [{ type: 'string' }, { type: 'integer' }], nullable: true });
+    expect(epochs).not.toHaveProperty('type');
+  });
+
   it('has the parameters of the lists, with their rules', () => {
     const limit = {
       name: 'limit',

@@ -6,12 +6,51 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { isObject, readObject } from '../src/common/json/read.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { GatewayProcess } from './support/gateway-process.js';
-import { ApiDocument, fillIn, type Operation, withoutField } from './support/openapi.js';
+import { ApiDocument, fillIn, type NumberSchema, type Operation, withoutField } from './support/openapi.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
 const PUBLIC_PATHS = ['/.well-known/jwks.json', '/health/live', '/health/ready'];
+
+/** Amounts, scores and settings of models, by name, or by place where others of that name are whole. */
+const FRACTIONS = [
+  'alert_threshold',
+  'cost',
+  'credit_limit',
+  'current_usage',
+  'headroom',
+  'priority',
+  'relevance_score',
+  'reserved',
+  'temperature',
+  'top_p',
+  'UsageEstimateDto.tokens',
+];
+const WHOLE_UNITS = /(^|_)(at|bytes|calls|finish|from|messages|ms|seconds|tokens|total|until|units)$/;
+const WHOLE = [
+  'attempts',
+  'bytes_in',
+  'bytes_out',
+  'completed',
+  'current_page',
+  'end',
+  'failed',
+  'index',
+  'last_status_code',
+  'limit',
+  'line',
+  'max_tokens_per_doc',
+  'n_epochs',
+  'page_size',
+  'seed',
+  'start',
+  'status',
+  'to',
+  'tools',
+  'top_n',
+  'value',
+];
 
 /** The schemas of the document come from a plugin of the build, so this is the gateway as it is shipped. */
 let gateway: GatewayProcess;
@@ -44,6 +83,11 @@ const RELAYED = new Set(['Assistants', 'Batches', 'Files', 'Fine-tuning']);
 
 function ownOperations(): readonly Operation[] {
   return document.operations().filter(({ details }) => !(details.tags ?? []).some((tag) => RELAYED.has(tag)));
+}
+
+function typeOf({ name, place }: NumberSchema): string {
+  if (FRACTIONS.includes(name) || FRACTIONS.includes(place)) return 'number';
+  return WHOLE_UNITS.test(name) || WHOLE.includes(name) ? 'integer' : 'in one of the lists';
 }
 
 function bodies(): readonly { readonly operation: Operation; readonly example: unknown }[] {
@@ -89,6 +133,23 @@ describe('the OpenAPI document', () => {
         ),
       ),
     ).toEqual([]);
+  });
+
+  // The gateway calls whole what does not say otherwise: a new number has to be put into one of the lists by hand.
+  it('calls every number an integer but the known fractions', () => {
+    const numbers = document.numbers();
+    const wrong = numbers.filter((number) => number.schema['type'] !== typeOf(number));
+    expect(wrong.map((number) => `${number.place} should be ${typeOf(number)}`)).toEqual([]);
+    const known = new Set(numbers.flatMap(({ name, place }) => [name, place]));
+    expect(FRACTIONS.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('gives 64 bits to every integer that may need more than 32', () => {
+    const format = ({ schema }: NumberSchema): string | undefined =>
+      Number(schema['maximum'] ?? Infinity) < 2 ** 31 ? undefined : 'int64';
+    const integers = document.numbers().filter(({ schema }) => schema['type'] === 'integer');
+    expect(integers.filter((integer) => integer.schema['format'] !== format(integer))).toEqual([]);
+    expect(new Set(integers.map(format))).toEqual(new Set(['int64', undefined]));
   });
 
   it('tells which routes need a key: all that refuse a caller without one', async () => {

@@ -80,7 +80,9 @@ export class ThreadRunResponse {
   readonly parallel_tool_calls?: boolean;
   @ApiProperty(STRING_OR_OBJECT)
   readonly response_format?: unknown;
+  @ApiProperty({ format: 'double' })
   readonly temperature?: number | null;
+  @ApiProperty({ format: 'double' })
   readonly top_p?: number | null;
 }
 

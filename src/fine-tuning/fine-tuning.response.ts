@@ -1,3 +1,5 @@
+import { ApiProperty } from '@nestjs/swagger';
+
 export class FineTuningErrorResponse {
   readonly code: string | null;
   readonly message: string | null;
@@ -6,6 +8,7 @@ export class FineTuningErrorResponse {
 
 export class HyperparametersResponse {
   /** Number of epochs, or `auto`. */
+  @ApiProperty({ oneOf: [{ type: 'string' }, { type: 'integer', format: 'int64' }], nullable: true })
   readonly n_epochs: string | number | null;
 }
 

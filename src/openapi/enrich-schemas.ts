@@ -6,7 +6,7 @@ type Facets = Readonly<Record<string, unknown>>;
 
 /** Rules that the document's generator does not read, or reads less exactly, by their names in class-validator. */
 const FACETS: Readonly<Record<string, (rule: Rule) => Facets>> = {
-  isInt: () => ({ type: 'integer' }),
+  isNumber: () => ({ format: 'double' }),
   maxLength: (rule) => ({ maxLength: rule.constraints[0] }),
   matches: (rule) => (rule.constraints[0] instanceof RegExp ? { pattern: rule.constraints[0].source } : {}),
   arrayMinSize: (rule) => ({ minItems: rule.constraints[0] }),

@@ -5,6 +5,7 @@ import { ErrorResponse } from '../common/errors/error.response.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
 import { makeDefaultedParametersOptional } from './optional-parameters.js';
+import { describeWholeNumbers } from './whole-numbers.js';
 
 const VERSION = '0.1.0';
 
@@ -44,6 +45,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
   describeVendorOptions(document, optionClasses);
   makeDefaultedParametersOptional(document);
   enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
+  describeWholeNumbers(document);
   return document;
 }
 

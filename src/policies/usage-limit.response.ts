@@ -19,17 +19,18 @@ export class UsageEntityResponse {
   /** @example "api_key:1f0c…|metadata.user:alice" */
   readonly value_key: string;
   /** In the policy's unit. */
+  @ApiProperty({ format: 'double' })
   readonly current_usage: number;
   /** Expected of calls that are under way. */
+  @ApiProperty({ format: 'double' })
   readonly reserved: number;
+  @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
   /** `exhausted`: the limit is reached, or a call was refused since it did not fit into what is left. */
   readonly status: 'active' | 'exhausted';
   /** Unix seconds; null: never. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
   /** Unix seconds of the last reset by hand; null: none in this period. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly last_reset_at: number | null;
 }
 
@@ -50,19 +51,18 @@ export class UsageLimitResponse {
   readonly conditions: ConditionDto[];
   readonly group_by: GroupDto[];
   readonly type: 'cost' | 'tokens';
+  @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
+  @ApiProperty({ format: 'double' })
   readonly alert_threshold: number | null;
   readonly periodic_reset: 'monthly' | 'weekly' | null;
   readonly enforcement: 'strict' | 'monitor';
   readonly status: 'active' | 'archived';
   /** Unix seconds; null: the usage adds up for ever. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
   /** Unix seconds. */
-  @ApiProperty({ type: 'integer' })
   readonly created_at: number;
   /** Unix seconds. */
-  @ApiProperty({ type: 'integer' })
   readonly updated_at: number;
   /** With `include_usage`: the hundred groups that have used most in the running period. */
   readonly usage?: UsageEntityResponse[];

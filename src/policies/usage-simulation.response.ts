@@ -11,13 +11,16 @@ export class SimulatedPolicyResponse {
   readonly enforcement: 'strict' | 'monitor';
   /** The group that the call would be counted in. */
   readonly value_key: string;
+  @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
+  @ApiProperty({ format: 'double' })
   readonly current_usage: number;
+  @ApiProperty({ format: 'double' })
   readonly reserved: number;
   /** What is left for further calls. */
+  @ApiProperty({ format: 'double' })
   readonly headroom: number;
   /** Unix seconds; null: never. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
   /** What the policy would say; one that only monitors refuses nothing whatever it says. */
   @ApiProperty({ enum: DECISIONS })

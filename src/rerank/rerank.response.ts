@@ -1,19 +1,17 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 
 export class RerankUsageResponse {
   /** Only for providers that bill in search units. */
-  @ApiPropertyOptional({ type: 'integer' })
   readonly search_units?: number;
   /** Only for providers that bill by token. */
-  @ApiPropertyOptional({ type: 'integer' })
   readonly total_tokens?: number;
 }
 
 export class RerankResultResponse {
   /** Index into the documents of the request. */
-  @ApiProperty({ type: 'integer' })
   readonly index: number;
   /** How well the document fits the query. The range differs between providers. */
+  @ApiProperty({ format: 'double' })
   readonly relevance_score: number;
   /** The document as it was sent (strings as `{text}`); only with `return_documents`. */
   readonly document?: Readonly<Record<string, unknown>>;

@@ -4,31 +4,25 @@ import { ApiProperty } from '@nestjs/swagger';
 export class UsagePeriodResponse {
   readonly object: 'usage-bucket';
   /** Unix seconds, included. Whole periods in UTC, also at the ends of the range. */
-  @ApiProperty({ type: 'integer' })
   readonly start: number;
   /** Unix seconds, not included. */
-  @ApiProperty({ type: 'integer' })
   readonly end: number;
   /** The values of `group_by`; null where the calls had none. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string', nullable: true } })
   readonly group: Readonly<Record<string, string | null>>;
   /** Attempts that reached a provider. */
-  @ApiProperty({ type: 'integer' })
   readonly calls: number;
   /** US dollars. */
+  @ApiProperty({ format: 'double' })
   readonly cost: number;
-  @ApiProperty({ type: 'integer' })
   readonly tokens: number;
-  @ApiProperty({ type: 'integer' })
   readonly search_units: number;
   /** Calls of which nobody knows how they ended: their estimate is in the sums. */
-  @ApiProperty({ type: 'integer' })
   readonly presumed_calls: number;
 }
 
 export class UsageReportResponse {
   readonly object: 'list';
   readonly data: UsagePeriodResponse[];
-  @ApiProperty({ type: 'integer' })
   readonly total: number;
 }

@@ -13,6 +13,15 @@ export interface Operation {
   readonly details: NonNullable<PathItem['get']>;
 }
 
+/** A schema of a number, wherever it stands. */
+export interface NumberSchema {
+  /** Of its property or parameter, e.g. `cost`. */
+  readonly name: string;
+  /** The same behind the name of its component, e.g. `UsagePeriodResponse.cost`. */
+  readonly place: string;
+  readonly schema: JsonObject;
+}
+
 /** An OpenAPI document, read the way a tool would. */
 export class ApiDocument {
   constructor(private readonly document: OpenAPIObject) {}
@@ -25,6 +34,10 @@ export class ApiDocument {
         return details === undefined ? [] : [{ method, path, details }];
       }),
     );
+  }
+
+  numbers(): readonly NumberSchema[] {
+    return numbersIn(this.document);
   }
 
   bodyOf({ details }: Operation): SchemaOrRef | undefined {
@@ -60,9 +73,10 @@ export class ApiDocument {
     return this.resolve(schema).required ?? [];
   }
 
-  /** Where a value does not have the fields that its schema names: unknown ones, and required ones that are missing. */
+  /** Where a value has unknown fields, lacks required ones, or has a fraction where its schema has an integer. */
   differences(schema: SchemaOrRef, value: unknown, at = 'body'): readonly string[] {
-    const { properties = {}, required = [], items, additionalProperties, allOf = [], oneOf } = this.resolve(schema);
+    const resolved = this.resolve(schema);
+    const { properties = {}, required = [], items, additionalProperties, allOf = [], oneOf } = resolved;
     if (oneOf !== undefined) {
       const [closest = []] = oneOf
         .map((one) => this.differences(one, value, at))
@@ -71,6 +85,9 @@ export class ApiDocument {
     }
     if (Array.isArray(value)) {
       return items === undefined ? [] : value.flatMap((item, index) => this.differences(items, item, `${at}.${index}`));
+    }
+    if (typeof value === 'number') {
+      return resolved.type !== 'integer' || Number.isInteger(value) ? [] : [`${at} is no integer`];
     }
     if (!isObject(value)) return [];
     const [wrapped] = allOf;
@@ -85,6 +102,22 @@ export class ApiDocument {
       }),
     ];
   }
+}
+
+function numbersIn(value: unknown, names: readonly string[] = []): readonly NumberSchema[] {
+  if (Array.isArray(value)) return value.flatMap((item) => numbersIn(item, names));
+  if (!isObject(value)) return [];
+  const isNumber = value['type'] === 'integer' || value['type'] === 'number';
+  const isParameter = typeof value['in'] === 'string';
+  const here = isParameter ? [...names, String(value['name'])] : names;
+  return [
+    ...(isNumber ? [{ name: here.at(-1) ?? '', place: here.join('.'), schema: value }] : []),
+    ...Object.entries(value).flatMap(([key, field]) => {
+      if (key === 'example') return [];
+      if (!['schemas', 'properties'].includes(key) || !isObject(field)) return numbersIn(field, here);
+      return Object.entries(field).flatMap(([name, schema]) => numbersIn(schema, [...here, name]));
+    }),
+  ];
 }
 
 /** The path with its parameters filled in, in their order; the last value also stands for those that follow. */

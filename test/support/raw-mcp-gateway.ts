@@ -1,21 +1,30 @@
 import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type { JsonObject } from '../../src/common/json/read.js';
+import { eventually } from './eventually.js';
 import { GatewayClient } from './gateway-client.js';
 import { json, type RawMcpServer, startRawMcpServer } from './mcp-raw-server.js';
-import { startTestApp, type TestApp } from './test-app.js';
+import { send } from './send.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './test-app.js';
+
+/** One for all tests of the file that calls this, from before the first until after the last. */
+export function rawMcpGateway(): RawMcpGateway {
+  const mcp = new RawMcpGateway();
+  beforeAll(() => mcp.start());
+  afterEach(() => mcp.reset());
+  afterAll(() => mcp.close());
+  return mcp;
+}
 
 /** A gateway, and an MCP server that answers it whatever a test wants. */
-export class RawMcpGateway {
-  static async start(): Promise<RawMcpGateway> {
-    return new RawMcpGateway(...(await Promise.all([startTestApp(), startRawMcpServer()])));
-  }
+class RawMcpGateway {
+  gateway!: TestApp;
+  admin!: GatewayClient;
+  raw!: RawMcpServer;
 
-  readonly admin: GatewayClient;
-
-  private constructor(
-    readonly gateway: TestApp,
-    readonly raw: RawMcpServer,
-  ) {
-    this.admin = new GatewayClient(gateway.url);
+  async start(): Promise<void> {
+    [this.gateway, this.raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
+    this.admin = new GatewayClient(this.gateway.url);
   }
 
   /** Registers the server under a new name, and returns that. */
@@ -23,6 +32,26 @@ export class RawMcpGateway {
     const slug = `s-${randomUUID()}`;
     await this.admin.create('/v1/mcp-servers', { name: 'A server', slug, url: this.raw.endpoint.href });
     return slug;
+  }
+
+  /** The status of the answer to a message, or to a text instead of one. */
+  async post(slug: string, body: object | string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+    const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers };
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return (await send(`${this.gateway.url}/${slug}/mcp`, { headers: all, body: text })).status;
+  }
+
+  /** What the report of usage says of each tool. */
+  usageOf(slug: string, more = '', client = this.admin): Promise<readonly JsonObject[]> {
+    return client.list(`/v1/usage?group_by=mcp_server,mcp_tool&bucket=none&mcp_server=${slug}${more}`);
+  }
+
+  /** How often each tool was called, when `total` calls are known. */
+  async callsByTool(slug: string, total: number): Promise<JsonObject> {
+    const sum = (rows: readonly JsonObject[]): number => rows.reduce((calls, row) => calls + Number(row['calls']), 0);
+    await eventually(async () => sum(await this.usageOf(slug)) >= total);
+    const rows = await this.usageOf(slug);
+    return Object.fromEntries(rows.map(({ group, calls }) => [String(Object(group).mcp_tool), calls]));
   }
 
   /** The server answers as in the beginning, and remembers nothing. */

@@ -1,4 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -67,7 +66,6 @@ export class RateLimitDto {
   @IsIn(RATE_LIMIT_UNITS)
   readonly unit: RateLimitUnit;
 
-  @ApiProperty({ type: 'integer' })
   @IsInt()
   @Min(1)
   @Max(1_000_000_000)

@@ -1,4 +1,3 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { ID_CHARACTERS } from '../../common/pagination/cursor.query.js';
@@ -12,7 +11,6 @@ export class FilesQuery {
   @Matches(ID_CHARACTERS)
   readonly purpose?: string;
 
-  @ApiPropertyOptional({ type: 'integer' })
   @Optional()
   @Type(() => Number)
   @IsInt()

@@ -17,12 +17,14 @@ export class ExhaustedLimitResponse implements ExhaustedLimit {
   readonly type: 'cost' | 'tokens';
   /** The group that the call counts in. */
   readonly value_key: string;
+  @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
+  @ApiProperty({ format: 'double' })
   readonly current_usage: number;
   /** Expected of calls under way. */
+  @ApiProperty({ format: 'double' })
   readonly reserved: number;
   /** Unix seconds; null: never. */
-  @ApiProperty({ type: 'integer', nullable: true })
   readonly next_reset_at: number | null;
 }
 

@@ -9,7 +9,6 @@ export const ID_CHARACTERS = /^[\x21-\x7e]+$/;
 /** Paging of provider-style lists, forwards only. */
 export class CursorQuery {
   /** Items on a page. */
-  @ApiPropertyOptional({ type: 'integer' })
   @Optional()
   @Type(() => Number)
   @IsInt()

@@ -45,7 +45,6 @@ export class IntrospectionDto implements IntrospectionFields {
 
   /** How long an answer is believed; default 30. */
   @Optional()
-  @ApiProperty({ type: 'integer' })
   @IsInt()
   @Min(0)
   @Max(300)
@@ -105,7 +104,6 @@ export class JwtValidationDto implements JwtValidationFields {
 
   /** How far clocks may differ; default 5. */
   @Optional()
-  @ApiProperty({ type: 'integer' })
   @IsInt()
   @Min(0)
   @Max(60)

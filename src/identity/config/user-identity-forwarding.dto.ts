@@ -1,4 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -44,7 +43,6 @@ export class UserIdentityForwardingDto implements UserIdentityForwarding {
 
   /** Only for `jwt_header`; default 300. */
   @Optional()
-  @ApiProperty({ type: 'integer' })
   @IsInt()
   @Min(1)
   @Max(86_400)

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsNumber, IsObject, IsString, IsUUID, Length, Max, MaxLength, Min, ValidateNested } from 'class-validator';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
@@ -9,12 +10,14 @@ const MOST = 1e15;
 export class UsageEstimateDto {
   /** US dollars. */
   @Optional()
+  @ApiProperty({ format: 'double' })
   @IsNumber()
   @Min(0)
   @Max(MOST)
   readonly cost?: number;
 
   @Optional()
+  @ApiProperty({ format: 'double' })
   @IsNumber()
   @Min(0)
   @Max(MOST)

@@ -29,7 +29,6 @@ const ToJson = (): PropertyDecorator =>
 
 export class UsageReportQuery extends PageQuery {
   /** Unix seconds, included. 30 days before `to` by default. */
-  @ApiPropertyOptional({ type: 'integer' })
   @Optional()
   @Type(() => Number)
   @IsInt()
@@ -38,7 +37,6 @@ export class UsageReportQuery extends PageQuery {
   readonly from?: number;
 
   /** Unix seconds, not included. Now by default. */
-  @ApiPropertyOptional({ type: 'integer' })
   @Optional()
   @Type(() => Number)
   @IsInt()

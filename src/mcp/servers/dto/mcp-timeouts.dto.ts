@@ -1,4 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, Max, Min } from 'class-validator';
 import { Optional } from '../../../common/validation/optional.decorator.js';
 import type { McpTimeouts } from '../mcp-server.types.js';
@@ -7,7 +6,6 @@ import type { McpTimeouts } from '../mcp-server.types.js';
 export class McpTimeoutsDto implements McpTimeouts {
   /** Until the answer to a POST or DELETE begins; open streams have no limit. Default 120000. */
   @Optional()
-  @ApiProperty({ type: 'integer' })
   @IsInt()
   @Min(100)
   @Max(3_600_000)

@@ -1,0 +1,30 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { parametersOf } from './optional-parameters.js';
+
+type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
+type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;
+
+const MAX_32_BITS = 2 ** 31 - 1;
+
+/**
+ * Makes an integer of every number that does not say `format: double`. The generator cannot tell: it reads types of
+ * TypeScript, which has one for both.
+ */
+export function describeWholeNumbers(document: OpenAPIObject): void {
+  for (const schema of schemasOf(document)) {
+    if (schema.type === 'number' && schema.format === undefined) schema.type = 'integer';
+    // Many generators of clients give an integer 32 bits unless told otherwise.
+    if (schema.type === 'integer' && (schema.maximum ?? Infinity) > MAX_32_BITS) schema.format = 'int64';
+  }
+}
+
+/** Of the properties of all components, and of all parameters. */
+function schemasOf(document: OpenAPIObject): readonly Schema[] {
+  const properties = Object.values(document.components?.schemas ?? {}).flatMap((schema) =>
+    '$ref' in schema ? [] : Object.values(schema.properties ?? {}),
+  );
+  const parameters = parametersOf(document).flatMap((parameter) =>
+    '$ref' in parameter ? [] : (parameter.schema ?? []),
+  );
+  return [...properties, ...parameters].flatMap((schema) => ('$ref' in schema ? [] : schema));
+}
