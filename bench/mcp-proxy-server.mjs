@@ -28,7 +28,7 @@ const server = createServer((request, response) => {
     identityHeaderName: 'x-user-jwt',
     identityHeaders: IDENTITY,
   });
-  const headers = Object.entries(built).flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
+  const headers = [...built].flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
   void proxy.forward({ request, response, target, headers, streamKey: 'caller', hooks });
 });
 server.keepAliveTimeout = 120_000;

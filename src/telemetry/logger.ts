@@ -20,11 +20,23 @@ export function createLogger(level: string, stream: DestinationStream = logDesti
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTimes(),
       formatters: { level: (label) => ({ level: label }) },
     },
     stream,
   );
+}
+
+/** As `pino.stdTimeFunctions.isoTime`; within a millisecond the text stays the same. */
+function isoTimes(): () => string {
+  let last = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== last) text = `,"time":"${new Date(now).toISOString()}"`;
+    last = now;
+    return text;
+  };
 }
 
 /** Writes to a file descriptor or a file, off the path of requests. */

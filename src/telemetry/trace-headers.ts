@@ -34,8 +34,8 @@ const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16}
 export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
   const { traceparent } = headers;
   const parent = traceparent === undefined ? null : TRACEPARENT.exec(String(traceparent));
-  const given = readId(headers, 'trace-id');
-  const traceId = given ?? parent?.[1] ?? randomUUID();
+  const given = readId(headers, 'trace-id') ?? parent?.[1];
+  const traceId = given ?? randomUUID();
   const spanId = readId(headers, 'span-id');
   return {
     traceId,
@@ -43,7 +43,7 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
     parentSpanId: readId(headers, 'parent-span-id') ?? parent?.[2],
     spanName: readText(headers, 'span-name'),
     metadata: readMetadata(headers),
-    w3cTraceId: parent?.[1] ?? toTraceId(traceId),
+    w3cTraceId: parent?.[1] ?? (given === undefined ? digitsOf(traceId) : toTraceId(traceId)),
     w3cSpanId: randomSpanId(),
     w3cParentId: parent?.[2],
     sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
@@ -72,7 +72,12 @@ export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanI
  * for fresh ones costs ten times as much.
  */
 function randomSpanId(): string {
-  return randomUUID().slice(-17).replace('-', '');
+  return digitsOf(randomUUID()).slice(16);
+}
+
+/** Of a UUID. */
+function digitsOf(uuid: string): string {
+  return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
 /** A UUID or 32 hexadecimal digits as they are; any other id by its hash, so that equal ids still meet in one trace. */

@@ -11,7 +11,7 @@ function built(
   client: readonly (readonly [string, string])[],
   input: Omit<OutboundHeadersInput, 'client'> = {},
 ): Readonly<Record<string, string>> {
-  return outboundHeaders({ ...input, client: toRawHeaders(client.flat()) });
+  return Object.fromEntries(outboundHeaders({ ...input, client: toRawHeaders(client.flat()) }));
 }
 
 describe("the client's headers", () => {

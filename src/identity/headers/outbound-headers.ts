@@ -35,7 +35,7 @@ export interface OutboundHeadersInput {
  * `Connection`.
  * @throws GatewayError `validation_failed` for two headers of which there may be one
  */
-export function outboundHeaders(input: OutboundHeadersInput): Readonly<Record<string, string>> {
+export function outboundHeaders(input: OutboundHeadersInput): ReadonlyMap<string, string> {
   assertSingleHeaders(input.client);
   const isProtected = protectionFor(input);
   const headers = new OutboundHeaders();
@@ -47,38 +47,33 @@ export function outboundHeaders(input: OutboundHeadersInput): Readonly<Record<st
   }
   for (const [name, value] of Object.entries(input.gatewayHeaders ?? {})) headers.write(name, value);
   for (const [name, value] of Object.entries(input.identityHeaders ?? {})) headers.write(name, value);
-  return headers.toRecord();
+  return headers.byName;
 }
 
 /** Headers by names in lower case. */
 class OutboundHeaders {
-  private readonly values = new Map<string, string>();
+  readonly byName = new Map<string, string>();
   /** Whether a name among them is not spelled as it is compared. */
   private hasUnfolded = false;
 
   /** RFC 9110, section 5.3: several fields of one name are one list. */
-  forward({ name, value }: RawHeader): void {
-    const earlier = this.values.get(name);
-    this.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  forward({ name, value }: RawHeader, isFolded: boolean): void {
+    const earlier = this.byName.get(name);
+    this.byName.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+    this.hasUnfolded ||= !isFolded;
   }
 
   /** Replaces what a lower level has under a name that a server could take for the same. */
   write(name: string, value: string): void {
     const folded = foldName(name);
-    this.values.delete(folded);
+    this.byName.delete(folded);
     if (this.hasUnfolded) {
-      for (const earlier of this.values.keys()) if (foldName(earlier) === folded) this.values.delete(earlier);
+      for (const earlier of this.byName.keys()) if (foldName(earlier) === folded) this.byName.delete(earlier);
     }
-    if (!isHopByHop(folded)) this.set(name.toLowerCase(), value);
-  }
-
-  toRecord(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.values);
-  }
-
-  private set(name: string, value: string): void {
-    this.hasUnfolded ||= foldName(name) !== name;
-    this.values.set(name, value);
+    if (isHopByHop(folded)) return;
+    const lower = name.toLowerCase();
+    this.byName.set(lower, value);
+    this.hasUnfolded ||= lower !== folded;
   }
 }
 
@@ -108,7 +103,7 @@ function forward(input: OutboundHeadersInput, isProtected: Protection, headers: 
     const folded = foldName(name);
     if (name === 'mcp-session-id' || listed.has(name) || isProtected.client(folded)) continue;
     // With other characters than these, two names may be one to the server.
-    if (isProtocolHeader(name) || (name === folded && mayPass(name))) headers.forward(header);
+    if (isProtocolHeader(name) || (name === folded && mayPass(name))) headers.forward(header, name === folded);
   }
 }
 

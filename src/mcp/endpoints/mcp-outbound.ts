@@ -32,7 +32,7 @@ export class McpOutbound {
    * @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is not called without one by accident
    * @throws GatewayError `secret_unavailable`: nor without a header that comes from a secret reference
    */
-  headersFor(request: OutboundRequest): Awaitable<Readonly<Record<string, string>>> {
+  headersFor(request: OutboundRequest): Awaitable<ReadonlyMap<string, string>> {
     const { server, caller, secrets = 'cached' } = request;
     const identity = this.forwarding.headerFor(caller, server.identity.userIdentityForwarding, this.clock.now());
     return whenKnown(identity, (known) =>
@@ -45,7 +45,7 @@ function toHeaders(
   { server, client, sessionId, traceId }: OutboundRequest,
   identity: IdentityHeader | undefined,
   mappedHeaders: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+): ReadonlyMap<string, string> {
   const { userIdentityForwarding, forwardHeaders, jwtValidation } = server.identity;
   return outboundHeaders({
     client,

@@ -17,7 +17,7 @@ const DEFAULT_FIRST_BYTE_MS = 120_000;
 /** The first revision without sessions: what is sent for one means nothing (MCP 2026-07-28). */
 const SESSIONLESS_REVISION = '2026-07-28';
 
-type Headers = Readonly<Record<string, string>>;
+type Headers = ReadonlyMap<string, string>;
 
 /** Takes a request whose caller is known to its server: session, message, headers (identity last), proxy. */
 @Injectable()
@@ -66,7 +66,7 @@ export class McpPassage {
     if (names.length === 0) return undefined;
     return async () => {
       const renewed = await this.renewed(outgoing);
-      const isOther = renewed !== undefined && names.some((name) => renewed[name] !== refused[name]);
+      const isOther = renewed !== undefined && names.some((name) => renewed.get(name) !== refused.get(name));
       return isOther ? flat(renewed) : undefined;
     };
   }
@@ -131,7 +131,7 @@ function answerDenial({ response, message }: Passage, { status, text }: ToolDeni
 
 /** As the proxy takes them; it announces the length itself. */
 function flat(headers: Headers): readonly string[] {
-  const names: string[] = [];
-  for (const name in headers) if (name !== 'content-length') names.push(name, headers[name] ?? '');
-  return names;
+  const fields: string[] = [];
+  for (const [name, value] of headers) if (name !== 'content-length') fields.push(name, value);
+  return fields;
 }

@@ -32,6 +32,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #settled = false;
   #stage: ExchangeStage = 'unsent';
   #received = false;
+  /** Until the client has taken what was written. */
+  #isPaused = false;
   #controller: Dispatcher.DispatchController | undefined;
   #filter: BodyFilter | undefined;
   #watcher: BodyWatcher | undefined;
@@ -53,7 +55,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
 
   /** `firstByteMs` bounds the wait for the head. */
   start(dispatcher: Dispatcher, firstByteMs: number | undefined): void {
-    this.#response.on('close', this.#onClose).on('drain', this.#onDrain).on('finish', this.#onFinish);
+    this.#response.on('close', this.#onClose).on('finish', this.#onFinish);
     // The connection may fail later still, and nobody else may be listening.
     this.#response.on('error', () => undefined);
     if (firstByteMs !== undefined) {
@@ -156,7 +158,10 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   }
 
   #write(bytes: Buffer | undefined): void {
-    if (bytes && bytes.length > 0 && !this.#response.write(bytes)) this.options.connection?.pause();
+    if (!bytes || bytes.length === 0 || this.#response.write(bytes)) return;
+    this.options.connection?.pause();
+    if (!this.#isPaused) this.#response.once('drain', this.#onDrain);
+    this.#isPaused = true;
   }
 
   /** What a hook throws ends the exchange; undici would take it for a fault of its own. */
@@ -185,7 +190,6 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     this.#settled = true;
     clearTimeout(this.#timer);
     this.options.connection?.end(this.#controller);
-    this.#response.off('close', this.#onClose).off('drain', this.#onDrain).off('finish', this.#onFinish);
     this.#watcher?.end();
     this.#onStreamOver?.();
     this.done(error);
@@ -196,7 +200,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   };
 
   readonly #onDrain = (): void => {
-    this.#controller?.resume();
+    this.#isPaused = false;
+    if (!this.#settled) this.#controller?.resume();
   };
 
   readonly #onFinish = (): void => {

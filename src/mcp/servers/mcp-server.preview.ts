@@ -36,7 +36,7 @@ export class McpServerPreview {
     const client = toRawHeaders(request.rawHeaders);
     const { traceId } = principal;
     const headers = await this.outbound.headersFor({ server, caller, client, traceId });
-    const { 'content-length': _ofThisRequest, ...shown } = headers;
+    const { 'content-length': _ofThisRequest, ...shown } = Object.fromEntries(headers);
     return {
       object: 'mcp-headers-preview',
       headers: masked(shown, server),

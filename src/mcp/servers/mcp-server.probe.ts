@@ -30,7 +30,7 @@ export class McpServerProbe {
       const { traceId } = principal;
       // Whoever asks wants to know of the secrets as they are now.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
-      const { tools, ...found } = await this.reach.ask(server, headers);
+      const { tools, ...found } = await this.reach.ask(server, Object.fromEntries(headers));
       const latency_ms = elapsed();
       await this.tools.remember(row, tools);
       return { ok: true, latency_ms, ...found, tools: tools.length };

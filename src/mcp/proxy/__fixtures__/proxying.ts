@@ -36,7 +36,7 @@ export function targetAt(url: URL, changes: Partial<McpTarget> = {}): McpTarget 
 /** As the gateway builds them, in the form that the proxy takes. */
 export function headersFor(request: IncomingMessage, input: Partial<OutboundHeadersInput>): readonly string[] {
   const headers = outboundHeaders({ client: toRawHeaders(request.rawHeaders), ...input });
-  return Object.entries(headers).flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
+  return [...headers].flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
 }
 
 export async function startProxying(target: McpTarget, options: ProxyingOptions = {}): Promise<ProxyingServer> {
