@@ -57,6 +57,7 @@ export class MeteredCall {
     private readonly context: ProviderContext,
     private readonly store: UsageStore,
     private readonly clock: Clock,
+    private readonly ended: () => void,
   ) {
     this.beforeAttempt = plan.policies.length === 0 ? undefined : () => this.reserve();
   }
@@ -91,6 +92,7 @@ export class MeteredCall {
     const left = this.open;
     this.open = undefined;
     if (left !== undefined) this.presume(left);
+    this.ended();
   }
 
   private async reserve(): Promise<void> {

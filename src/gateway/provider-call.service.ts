@@ -51,46 +51,46 @@ export class ProviderCallService {
    * @param read from the parsed JSON body of a 2xx answer
    * @throws GatewayError for every other outcome, `usage_limit_exceeded`, `usage_limit_contended`, `price_unknown`
    */
-  runBillable<Result>(
+  async runBillable<Result>(
     context: ProviderContext,
     operation: ProviderOperation,
     use: BillableUse<Result>,
     read: (answer: unknown) => Result,
   ): Promise<Result> {
-    return this.metered(context, use, async (call) => {
+    const begun = this.meter.begin(context, use);
+    const call = begun instanceof Promise ? await begun : begun;
+    try {
       const result = read(parseProviderJson(await this.run(context, operation, call)));
       call.succeed(use.usageOf(result));
       return result;
-    });
+    } finally {
+      this.end(call, context);
+    }
   }
 
   /** The same for a model inside the gateway. */
-  runInProcess<Result>(
+  async runInProcess<Result>(
     context: ProviderContext,
     use: BillableUse<Result>,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    return this.metered(context, use, async (call) => {
+    const call = await this.meter.begin(context, use);
+    try {
       await call.beforeAttempt?.();
       const startedAt = performance.now();
       const result = await work();
       call.afterAttempt({ number: 1, durationMs: performance.now() - startedAt, wasSent: true, status: 200 });
       call.succeed(use.usageOf(result));
       return result;
-    });
+    } finally {
+      this.end(call, context);
+    }
   }
 
-  private async metered<Result>(
-    context: ProviderContext,
-    use: BillableUse<Result>,
-    work: (call: MeteredCall) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await this.meter.during(context, use, work);
-    } finally {
-      const { limit_monitored: result } = context.request.facts;
-      if (result !== undefined) this.metrics.limitMonitored.inc({ result });
-    }
+  private end(call: MeteredCall, { request }: ProviderContext): void {
+    call.end();
+    const { limit_monitored: result } = request.facts;
+    if (result !== undefined) this.metrics.limitMonitored.inc({ result });
   }
 
   /**

@@ -37,21 +37,17 @@ export class UsageMeter implements BeforeApplicationShutdown {
     private readonly config: AppConfig,
   ) {}
 
-  /** @throws GatewayError as `work` does, and `price_unknown` */
-  async during<Result, Work>(
-    context: ProviderContext,
-    use: BillableUse<Result>,
-    work: (call: MeteredCall) => Promise<Work>,
-  ): Promise<Work> {
+  /**
+   * What a call is charged to. Call `end` of the result once, however the call ends.
+   * @throws GatewayError `price_unknown`, `store_unavailable`, and what a policy that cannot be read is answered with
+   */
+  begin(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
     this.running.begin();
-    let call: MeteredCall | undefined;
     try {
-      const opened = this.open(context, use);
-      call = opened instanceof Promise ? await opened : opened;
-      return await work(call);
-    } finally {
-      call?.end();
-      this.running.end();
+      const call = this.open(context, use);
+      return call instanceof Promise ? call.catch(this.fail) : call;
+    } catch (error) {
+      return this.fail(error);
     }
   }
 
@@ -59,7 +55,14 @@ export class UsageMeter implements BeforeApplicationShutdown {
     await this.running.idle(END_MS);
   }
 
-  private open<Result>(context: ProviderContext, use: BillableUse<Result>): Awaitable<MeteredCall> {
+  private readonly fail = (error: unknown): never => {
+    this.running.end();
+    throw error;
+  };
+
+  private readonly ended = (): void => this.running.end();
+
+  private open(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
     const { organisationId } = context.principal;
     const provider = context.virtualKey.vendor.slug;
     const now = this.clock.now();
@@ -87,7 +90,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
     if (cost.priceId === null) this.assertAllowed(context, policies, facts, prices);
     const dimensions = dimensionsOf(context, facts);
     const leaseMs = this.config.USAGE_LEASE_MS;
-    return new MeteredCall({ facts, dimensions, policies, estimate, cost, leaseMs }, context, this.store, this.clock);
+    const plan = { facts, dimensions, policies, estimate, cost, leaseMs };
+    return new MeteredCall(plan, context, this.store, this.clock, this.ended);
   }
 
   private assertAllowed(

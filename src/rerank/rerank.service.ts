@@ -26,12 +26,6 @@ const MAX_LOGGED_MODEL_LENGTH = 512;
 
 const OPERATION = 'rerank';
 
-/** One part of an answer, as it came and as it was read. */
-interface RerankPart {
-  readonly answer: unknown;
-  readonly outcome: RerankOutcome;
-}
-
 export interface RerankAnswer {
   readonly ranked: RankedRerank;
   readonly warnings: readonly string[];
@@ -54,7 +48,12 @@ export class RerankService {
     const unsupported = unsupportedOptions(asked, provider);
     if (context.strict && unsupported.length > 0) throw refuseOptions(unsupported, provider);
     const request = unsupported.length === 0 ? asked : withoutOptions(asked, unsupported);
-    const outcome = await this.outcomeOf(context, provider, request);
+    let outcome: RerankOutcome;
+    try {
+      outcome = await this.outcomeOf(context, provider, request);
+    } catch (error) {
+      throw asProviderFault(error);
+    }
     this.note(context.request.facts, provider, request, outcome);
     const ranked: RankedRerank = {
       request,
@@ -66,40 +65,45 @@ export class RerankService {
     return { ranked, warnings: unsupported.map((option) => toWarning(option, provider)) };
   }
 
-  private async outcomeOf(
+  private outcomeOf(
     context: ProviderContext,
     provider: RerankProvider,
     request: RerankRequest,
   ): Promise<RerankOutcome> {
     if (provider.kind === 'in_process') {
-      return this.calls.runInProcess(context, useOf(provider, request, reported), () => provider.rerank(request));
+      return this.calls.runInProcess(context, useOf(provider, request), () => provider.rerank(request));
     }
-    try {
-      return await this.callProvider(context, provider, request);
-    } catch (error) {
-      if (!(error instanceof UnexpectedShapeError)) throw error;
-      throw new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
-    }
+    return provider.nextPage === undefined
+      ? this.callProvider(context, provider, request)
+      : this.callInParts(context, provider, request);
   }
 
-  /** Asks the provider, and goes on asking while it says that there is more: the parts are of one call, billed once. */
-  private async callProvider(
+  private callProvider(
+    context: ProviderContext,
+    provider: RemoteRerankProvider,
+    request: RerankRequest,
+    note?: (answer: unknown) => void,
+  ): Promise<RerankOutcome> {
+    const operation = operationOf(request, provider.toUpstream(request, context.virtualKey.credential));
+    return this.calls.runBillable(context, operation, useOf(provider, request), (answer) => {
+      note?.(answer);
+      return provider.fromUpstream(answer, request);
+    });
+  }
+
+  /** Goes on asking while the provider says that there is more: the parts are of one call, billed once. */
+  private async callInParts(
     context: ProviderContext,
     provider: RemoteRerankProvider,
     request: RerankRequest,
   ): Promise<RerankOutcome> {
     const { credential } = context.virtualKey;
-    const first = await this.calls.runBillable(
-      context,
-      operationOf(request, provider.toUpstream(request, credential)),
-      useOf(provider, request, (part: RerankPart) => reported(part.outcome)),
-      (answer): RerankPart => ({ answer, outcome: provider.fromUpstream(answer, request) }),
-    );
-    const parts = [first.outcome];
-    let next = provider.nextPage?.(first.answer, request, credential);
+    let answer: unknown;
+    const parts = [await this.callProvider(context, provider, request, (first) => (answer = first))];
+    let next = provider.nextPage?.(answer, request, credential);
     while (next !== undefined) {
       if (parts.length === MAX_PARTS) throw new UnexpectedShapeError(`at most ${MAX_PARTS} parts`, 'the answer');
-      const answer = await this.calls.runJson(context, operationOf(request, next));
+      answer = await this.calls.runJson(context, operationOf(request, next));
       parts.push(provider.fromUpstream(answer, request));
       next = provider.nextPage?.(answer, request, credential);
     }
@@ -119,16 +123,17 @@ export class RerankService {
   }
 }
 
+function asProviderFault(error: unknown): unknown {
+  if (!(error instanceof UnexpectedShapeError)) return error;
+  return new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
+}
+
 function operationOf({ model }: RerankRequest, request: VendorRequest): ProviderOperation {
   return { operation: OPERATION, model, request, retry: 'idempotent' };
 }
 
-function useOf<Result>(
-  provider: RerankProvider,
-  request: RerankRequest,
-  usageOf: (result: Result) => ReportedUsage,
-): BillableUse<Result> {
-  return { endpoint: OPERATION, model: request.model, estimate: () => provider.estimate(request), usageOf };
+function useOf(provider: RerankProvider, request: RerankRequest): BillableUse<RerankOutcome> {
+  return { endpoint: OPERATION, model: request.model, estimate: () => provider.estimate(request), usageOf: reported };
 }
 
 function reported({ searchUnits, totalTokens, isUsageComputed }: RerankOutcome): ReportedUsage {

@@ -5,15 +5,19 @@ import { Exchange } from './exchange.js';
 import type { UpstreamAnswer, UpstreamHead, UpstreamRequest } from './upstream.types.js';
 import { wireRequest } from './wire-request.js';
 
-/** One exchange, the whole answer in memory. Ends early, and closes its connection, when `limits` says so. */
+/**
+ * One exchange, the whole answer in memory. Ends early, and closes its connection, when `limits` says so.
+ * @param settled called once, when it is over
+ */
 export function dispatchBuffered(
   dispatcher: Dispatcher,
   request: UpstreamRequest,
   maxResponseBytes: number,
   limits: CallLimits,
+  settled?: () => void,
 ): Promise<UpstreamAnswer> {
   return new Promise((resolve, reject) => {
-    const exchange = new BufferedExchange(request.url.host, maxResponseBytes, limits, resolve, reject);
+    const exchange = new BufferedExchange(request.url.host, maxResponseBytes, limits, resolve, reject, settled);
     limits.listen((failure) => exchange.abandon(failure));
     if (!exchange.settled) dispatcher.dispatch(wireRequest(request, request.body), exchange);
   });
@@ -29,9 +33,15 @@ class BufferedExchange extends Exchange {
     limits: CallLimits,
     private readonly resolve: (answer: UpstreamAnswer) => void,
     reject: (error: unknown) => void,
+    private readonly onSettled: (() => void) | undefined,
   ) {
     super(host, limits, reject);
     this.#body = new AnswerBuffer(host, maxResponseBytes);
+  }
+
+  protected override settle(): void {
+    super.settle();
+    this.onSettled?.();
   }
 
   protected override takeHead(head: UpstreamHead): void {

@@ -56,7 +56,7 @@ export class ProviderSender {
    * @throws GatewayError `provider_failed`, `provider_timeout`, `provider_invalid_response`, `secret_unavailable`
    * @throws UpstreamFailure `caller_gone`: nobody is left to answer
    */
-  async send({
+  send({
     vendor,
     credential,
     request,
@@ -65,20 +65,17 @@ export class ProviderSender {
     beforeAttempt,
     onAttempt,
   }: ProviderRequest): Promise<UpstreamAnswer> {
-    try {
-      return await this.client.send({
-        request: vendor.address(request, credential),
-        timeoutMs: credential.options.timeout_ms ?? this.config.PROVIDER_TIMEOUT_MS,
-        maxResponseBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
-        retry,
-        caller,
-        sign: vendor.signer?.(credential),
-        beforeAttempt,
-        onAttempt,
-      });
-    } catch (error) {
-      throw error instanceof UpstreamFailure ? failureToError(error) : error;
-    }
+    const answer = this.client.send({
+      request: vendor.address(request, credential),
+      timeoutMs: credential.options.timeout_ms ?? this.config.PROVIDER_TIMEOUT_MS,
+      maxResponseBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
+      retry,
+      caller,
+      sign: vendor.signer?.(credential),
+      beforeAttempt,
+      onAttempt,
+    });
+    return answer.catch(asGatewayError);
   }
 
   /**
@@ -96,9 +93,13 @@ export class ProviderSender {
         sinkFor,
       });
     } catch (error) {
-      throw error instanceof UpstreamFailure ? failureToError(error) : error;
+      return asGatewayError(error);
     }
   }
+}
+
+function asGatewayError(error: unknown): never {
+  throw error instanceof UpstreamFailure ? failureToError(error) : error;
 }
 
 /** Vendors know JSON bodies and answers only, so what the client says about its own comes on top. */

@@ -34,7 +34,12 @@ export async function sendWithRetries(
     }
 
     const startedMs = clock.now();
-    const outcome = await attempt(request).catch(failureOnly);
+    let outcome: Outcome;
+    try {
+      outcome = await attempt(request);
+    } catch (error) {
+      outcome = failureOnly(error);
+    }
     const nowMs = clock.now();
     call.onAttempt?.(toAttempt(number, nowMs - startedMs, outcome));
 

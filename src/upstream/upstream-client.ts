@@ -5,7 +5,7 @@ import { CallLimits } from './call-limits.js';
 import type { EgressPolicy } from './egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded-connector.js';
 import { toExchangeError } from './exchange-failure.js';
-import { OriginPools } from './origin-pools.js';
+import { type OriginPool, OriginPools } from './origin-pools.js';
 import { openRelayPool } from './relay-pool.js';
 import { dispatchRelayed } from './relayed-dispatch.js';
 import { sendWithRetries, type RetryClock } from './retry-loop.js';
@@ -77,11 +77,10 @@ export class UpstreamClient implements UpstreamSender {
     this.#sends.begin();
     const limits = new CallLimits(call, this.#clock.now);
     try {
-      return await sendWithRetries(call, limits, this.#clock, (request) =>
-        this.#onPool(this.#pools, request.url, (pool) =>
-          dispatchBuffered(pool, request, call.maxResponseBytes, limits),
-        ),
-      );
+      return await sendWithRetries(call, limits, this.#clock, (request) => {
+        const lease = this.#lease(this.#pools, request.url);
+        return dispatchBuffered(lease.pool, request, call.maxResponseBytes, limits, () => this.#pools.release(lease));
+      });
     } finally {
       limits.dispose();
       this.#sends.end();
@@ -115,9 +114,12 @@ export class UpstreamClient implements UpstreamSender {
       this.#checkOpen();
       const request = sign ? await limits.during(sign(unsigned, new Date(this.#clock.now()))) : unsigned;
       const body = upload ?? (Buffer.isBuffer(request.body) ? request.body : undefined);
-      return await this.#onPool(this.#relayPools, request.url, (pool) =>
-        dispatchRelayed(pool, { ...request, body }, call, limits),
-      );
+      const lease = this.#lease(this.#relayPools, request.url);
+      try {
+        return await dispatchRelayed(lease.pool, { ...request, body }, call, limits);
+      } finally {
+        this.#relayPools.release(lease);
+      }
     } catch (error) {
       // Nobody will send the rest, and whatever stands between the client and us should hear of it.
       if (error instanceof UpstreamFailure && error.kind === 'caller_gone') upload?.abandonSource();
@@ -132,18 +134,14 @@ export class UpstreamClient implements UpstreamSender {
     if (this.#closing) throw new UpstreamFailure('connect', 'the gateway is shutting down');
   }
 
-  async #onPool<T>(pools: OriginPools, url: URL, exchange: (pool: Pool) => Promise<T>): Promise<T> {
+  /** To be given back with `release`. */
+  #lease(pools: OriginPools, url: URL): OriginPool {
     try {
       this.policy.checkUrl(url);
     } catch (error) {
       throw toExchangeError(error, 'unsent', url.host);
     }
-    const entry = pools.acquire(url.origin);
-    try {
-      return await exchange(entry.pool);
-    } finally {
-      pools.release(entry);
-    }
+    return pools.acquire(url.origin);
   }
 
   async #drain(): Promise<void> {
