@@ -16,7 +16,6 @@ USER node
 EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8787) + '/health/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# The flags of `npm start`. Room for young objects (MiB): with V8's own 16, requests under way outlive collections and pile up
-# among the old ones, whose collection is dear. Takes at most some 50 MiB more memory. Little is left to copy then, which one thread
-# does for less than it costs to wake others (docs/decisions/0018-garbage-of-requests.md).
+# The flags of `npm start`, which docs/decisions/0018-garbage-of-requests.md is about: room for young objects (MiB), collected by one
+# thread and none of them made old from the start, and large pages for Node's own code. Takes some 110 MiB more memory.
 CMD ["node", "--max-semi-space-size=32", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "--use-largepages=silent", "--enable-source-maps", "dist/src/main.js"]

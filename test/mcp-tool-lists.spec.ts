@@ -78,17 +78,25 @@ async function namesOf(server: Registered): Promise<readonly unknown[]> {
   return (await toolsOf(server)).map(({ name }) => name);
 }
 
+function seconds(): number {
+  return Math.floor(gateway.clock.now().getTime() / 1_000);
+}
+
 describe('a list of tools that passes', () => {
   it('is remembered, and the client gets the bytes of the server', async () => {
     const server = await register();
     const tools = [{ name: 'search', description: 'Finds', inputSchema: {} }, { name: 'create' }];
     raw.answerWith(json(listing(tools)));
+    const before = seconds();
     expect((await ask(server.url)).text).toBe(JSON.stringify(listing(tools)));
-    const seen_at = Math.floor(gateway.clock.now().getTime() / 1_000);
-    expect(await toolsOf(server)).toEqual([
+    const remembered = await toolsOf(server);
+    const seen_at = Number(remembered[0]?.['seen_at']);
+    expect(remembered).toEqual([
       { name: 'create', enabled: true, description: null, seen_at },
       { name: 'search', enabled: true, description: 'Finds', seen_at },
     ]);
+    expect(seen_at).toBeGreaterThanOrEqual(before);
+    expect(seen_at).toBeLessThanOrEqual(seconds());
   });
 
   it('is remembered when it comes as events, page by page, from the official server too', async () => {
