@@ -20,6 +20,7 @@ const KEY = generateApiKey();
 const USER_KEY = generateApiKey();
 const WEAK_KEY = generateApiKey();
 const FOREIGN_KEY = generateApiKey();
+const WIDE_KEY = generateApiKey();
 const ISSUER = 'https://login.example.com';
 const OAUTH_ISSUER = 'https://auth.example.com';
 const RESOURCE = 'https://mcp.example.com/search/mcp';
@@ -29,6 +30,7 @@ const OWNERS: Readonly<Record<string, Principal>> = {
   [USER_KEY]: { ...PRINCIPAL, id: 'key-2', user: { user_id: 'u-42', email: 'ann@example.com', sub: 'ann' } },
   [WEAK_KEY]: { ...PRINCIPAL, scopes: new Set(['completions.write']) },
   [FOREIGN_KEY]: { ...PRINCIPAL, organisationId: 'org-2' },
+  [WIDE_KEY]: { ...PRINCIPAL, workspaceId: null },
 };
 const SERVER: McpServerIdentity = { id: 'server-1', organisationId: 'org-1', workspaceId: 'ws-1', resource: RESOURCE };
 const OAUTH = {
@@ -346,5 +348,55 @@ describe('two credentials of one kind', () => {
     const headers: Headers = [bearer(KEY), [name.toUpperCase(), 'a'], [name, 'b']];
     expect(await refusalOf(headers, serverWith(fields))).toMatchObject({ status: 400, param: name });
     expect(lookedUp).toEqual([]);
+  });
+});
+
+describe('a caller who comes again', () => {
+  const ELSEWHERE: McpServerIdentity = { ...SERVER, id: 'server-2', workspaceId: 'ws-2' };
+
+  it('is worked out once', async () => {
+    const authentication = authenticationWith({});
+    const server = serverWith({});
+    for (const credential of [KEY, good(EXTERNAL)]) {
+      const request = { headers: toRawHeaders(bearer(credential)) };
+      const known = await authentication.callerOf(request, server, NOW);
+      expect(await authentication.callerOf(request, server, NOW)).toBe(known);
+    }
+  });
+
+  it.each<readonly [string, () => string]>([
+    ['a key of the whole organisation', () => WIDE_KEY],
+    ["a token of the company's provider", () => good(EXTERNAL)],
+  ])('is another at the server of another workspace: %s', async (_what, credential) => {
+    const authentication = authenticationWith({});
+    const request = { headers: toRawHeaders(bearer(credential())) };
+    const { jwtValidation } = serverWith({});
+    const workspaces: unknown[] = [];
+    for (const server of [SERVER, ELSEWHERE, SERVER]) {
+      const { claims } = await authentication.callerOf(request, { ...server, jwtValidation }, NOW);
+      workspaces.push(claims['workspace_id']);
+    }
+    expect(workspaces).toEqual(['ws-1', 'ws-2', 'ws-1']);
+  });
+
+  it('is the user of the token that is there, and of none when there is none', async () => {
+    const authentication = authenticationWith({});
+    const server = serverWith({ header_key: 'X-Id-Token' });
+    const withToken = toRawHeaders([...bearer(KEY), 'X-Id-Token', good(EXTERNAL)]);
+    const subjects: unknown[] = [];
+    for (const headers of [toRawHeaders(bearer(KEY)), withToken, toRawHeaders(bearer(KEY))]) {
+      subjects.push((await authentication.callerOf({ headers }, server, NOW)).claims['sub']);
+    }
+    expect(subjects).toEqual(['api_key:key-1', 'ann', 'api_key:key-1']);
+  });
+
+  it('is let in anew each time', async () => {
+    const authentication = authenticationWith(OAUTH);
+    const request = { headers: toRawHeaders(bearer(good(OAUTH_CLAIMS))) };
+    await authentication.callerOf(request, SERVER, NOW);
+    const foreign = { ...SERVER, organisationId: 'org-2' };
+    await expect((async () => authentication.callerOf(request, foreign, NOW))()).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 });
