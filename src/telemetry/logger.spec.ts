@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger, flushLog, logDestination, NestLogger } from './logger.js';
 
 let folder: string;
@@ -21,6 +21,20 @@ describe('createLogger', () => {
       event: 'request',
       status: 200,
     });
+  });
+
+  it('writes the time of each line', () => {
+    const stream = new PassThrough();
+    const logger = createLogger('info', stream);
+    const times = ['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:00.000Z', '2026-11-21T10:00:00.001Z'];
+    const now = jest.spyOn(Date, 'now');
+    for (const time of times) {
+      now.mockReturnValue(Date.parse(time));
+      logger.info({});
+    }
+    now.mockRestore();
+    const lines = String(stream.read()).trim().split('\n');
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual(times.map((time) => ({ level: 'info', time })));
   });
 
   it('keeps back what is below its level', () => {

@@ -23,6 +23,12 @@ describe('the trace id', () => {
     expect(first.traceId).not.toBe(second.traceId);
   });
 
+  it('that is new goes on as its own digits, with a span of 16', () => {
+    const trace = readTraceHeaders({});
+    expect(trace.w3cTraceId).toBe(trace.traceId.replaceAll('-', ''));
+    expect(trace.w3cSpanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/);
+  });
+
   it("is the caller's, as it was sent", () => {
     expect(readTraceHeaders({ 'x-gateway-trace-id': 'Order/17' }).traceId).toBe('Order/17');
   });

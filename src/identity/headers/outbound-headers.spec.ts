@@ -225,6 +225,12 @@ describe('the identity', () => {
     expect(headers).toEqual({ traceparent: '00-1', 'x-who': CLAIMS });
   });
 
+  it('stands alone, however a lower level spells its name', () => {
+    const staticHeaders = { X_Gateway_Trace_Id: 'config', 'x.zone': 'config' };
+    const gatewayHeaders = { 'x-gateway-trace-id': 'gateway', 'x-zone': 'gateway', 'mcp-param-zone-id': 'gateway' };
+    expect(built([['Mcp-Param-Zone_Id', 'client']], { staticHeaders, gatewayHeaders })).toEqual(gatewayHeaders);
+  });
+
   it('cannot be deleted by naming it in Connection', () => {
     const headers = built(
       [
