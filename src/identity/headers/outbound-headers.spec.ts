@@ -226,9 +226,9 @@ describe('the identity', () => {
   });
 
   it('stands alone, however a lower level spells its name', () => {
-    const staticHeaders = { X_Gateway_Trace_Id: 'config', 'x.zone': 'config' };
-    const gatewayHeaders = { 'x-gateway-trace-id': 'gateway', 'x-zone': 'gateway', 'mcp-param-zone-id': 'gateway' };
-    expect(built([['Mcp-Param-Zone_Id', 'client']], { staticHeaders, gatewayHeaders })).toEqual(gatewayHeaders);
+    const gatewayHeaders = { 'x-zone': 'gateway', 'mcp-param-zone-id': 'gateway' };
+    expect(built([], { staticHeaders: { X_Zone: 'config' }, gatewayHeaders })).toEqual(gatewayHeaders);
+    expect(built([['Mcp-Param-Zone_Id', 'client']], { gatewayHeaders })).toEqual(gatewayHeaders);
   });
 
   it('cannot be deleted by naming it in Connection', () => {
