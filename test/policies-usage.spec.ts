@@ -128,7 +128,7 @@ describe('what is used', () => {
       ['metadata.user:bob', COST],
       ['metadata.user:alice', 0],
     ]);
-    expect(await gateway.books.drift()).toEqual([]);
+    expect(await gateway.books.faults()).toEqual([]);
     const [entry] = await admin.list('/v1/audit-logs?page_size=1');
     expect(entry).toMatchObject({ action: 'policies.reset', resource_id: id });
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startUsageGateway();
 });
 beforeEach(() => gateway.reset());
-afterEach(async () => expect(await gateway.books.drift()).toEqual([]));
+afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
 /** The statuses of so many calls, one after the other. */

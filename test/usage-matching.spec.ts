@@ -19,7 +19,7 @@ beforeAll(async () => {
   adminId = readString(keys.find(({ id }) => id !== team.id)?.['id'], 'id');
 });
 beforeEach(() => gateway.reset());
-afterEach(async () => expect(await gateway.books.drift()).toEqual([]));
+afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
 async function statusWith(metadata: object | undefined, key = ADMIN_KEY): Promise<number> {

@@ -73,7 +73,7 @@ it('a reservation that is left open is seen, and charged when its lease is over'
   gateway.provider.replyWith(scored());
   await gateway.call();
   expect(await gateway.books.ledger(2)).toHaveLength(2);
-  expect(await gateway.books.drift()).toEqual([]);
+  expect(await gateway.books.faults()).toEqual([]);
 });
 
 it('a comparison with the ledger that could not be made is told, and changes no figure', async () => {

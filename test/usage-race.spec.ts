@@ -14,7 +14,7 @@ beforeAll(async () => {
   gateway = await startUsageGateway();
 });
 beforeEach(() => gateway.reset());
-afterEach(async () => expect(await gateway.books.drift()).toEqual([]));
+afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
 /** Answers after a while, so that many calls are under way at once. */

@@ -23,7 +23,7 @@ beforeAll(async () => {
   nowhere = await gateway.virtualKey('cohere', { config: { base_url: `http://127.0.0.1:${await closedPort()}` } });
 });
 beforeEach(() => gateway.reset());
-afterEach(async () => expect(await gateway.books.drift()).toEqual([]));
+afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
 /** With a policy that has room enough, calls are reserved and settled; without one they are only noted. */

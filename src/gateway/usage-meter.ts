@@ -28,6 +28,11 @@ const NO_PRICES: readonly Price[] = [];
 @Injectable()
 export class UsageMeter implements BeforeApplicationShutdown {
   private readonly running = new RunningCalls();
+  private readonly ended = (): void => this.running.end();
+  private readonly fail = (error: unknown): never => {
+    this.ended();
+    throw error;
+  };
 
   constructor(
     private readonly policies: PolicyCache,
@@ -54,13 +59,6 @@ export class UsageMeter implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     await this.running.idle(END_MS);
   }
-
-  private readonly fail = (error: unknown): never => {
-    this.running.end();
-    throw error;
-  };
-
-  private readonly ended = (): void => this.running.end();
 
   private open(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
     const { organisationId } = context.principal;

@@ -1,5 +1,7 @@
 import { readObject, readString } from '../../src/common/json/read.js';
+import { UsageMeter } from '../../src/gateway/usage-meter.js';
 import { PolicyCache } from '../../src/policies/policy-cache.js';
+import { doneWithin } from '../../src/telemetry/done-within.js';
 import { usageDrift } from '../../src/usage/drift.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../../src/usage/usage-reservation.entity.js';
@@ -15,6 +17,9 @@ export const MODEL = 'rerank-v3.5';
 export const COST = 0.002;
 export const COST_NANO = 2_000_000n;
 export const REQUEST = { model: MODEL, query: 'capital of France', documents: ['Rome', 'Paris is the capital'] };
+
+/** For calls whose clients have been answered, or have left. */
+const SOON_MS = 2_000;
 
 /** As Cohere answers. */
 export function scored(searchUnits = 1): Reply {
@@ -47,9 +52,12 @@ export class UsageBooks {
     return events.map(({ type }) => type);
   }
 
-  /** Counters that are not what the ledger adds up to; there should be none. */
-  async drift(): Promise<readonly unknown[]> {
-    return usageDrift(this.gateway.app.dataSource);
+  /** What there should be none of: counters that are not what the ledger adds up to, and calls that never end. */
+  async faults(): Promise<readonly unknown[]> {
+    const meter = this.gateway.app.app.get(UsageMeter, { strict: false });
+    const isIdle = await doneWithin(SOON_MS, meter.beforeApplicationShutdown());
+    const drift = await usageDrift(this.gateway.app.dataSource);
+    return isIdle ? drift : [...drift, 'the meter waits for a call'];
   }
 }
 

@@ -68,7 +68,7 @@ export class McpEntry {
     const place = { address, endpoint, port: portOf(request) };
     const find = (): Awaitable<Found> => this.find(headers, place, this.clock.now(), false);
     let found: Awaitable<Found> | undefined;
-    return { address, endpoint, port: place.port, request, headers, find: () => (found ??= orRejection(find)) };
+    return { ...place, request, headers, find: () => (found ??= orRejection(find)) };
   }
 
   /** Whether the request may go on; else it has been answered. */

@@ -45,18 +45,7 @@ export class McpGateway {
     if (!(await this.entry.passEdge(arrival, response))) return;
     const entered = await this.entry.enter(arrival);
     note(request, entered);
-    const { server, identity, caller, headers, recheck } = entered;
-    await this.passThrough({
-      server,
-      identity,
-      caller,
-      headers,
-      recheck,
-      request,
-      response,
-      endpoint,
-      message: undefined,
-    });
+    await this.passThrough({ ...entered, request, response, endpoint, message: undefined });
   }
 
   private async passThrough(passage: Passage): Promise<void> {
