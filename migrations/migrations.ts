@@ -13,6 +13,7 @@ import { CreateMcpServers1795219200012 } from './1795219200012-create-mcp-server
 import { ReviseUsageCounting1795219200013 } from './1795219200013-revise-usage-counting.js';
 import { IndexEndsOfUsageWindows1795219200020 } from './1795219200020-index-ends-of-usage-windows.js';
 import { BoundChangesOfLimits1795219200030 } from './1795219200030-bound-changes-of-limits.js';
+import { TellServersOfObjectsApart1795219200040 } from './1795219200040-tell-servers-of-objects-apart.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -31,4 +32,5 @@ export const MIGRATIONS = [
   ReviseUsageCounting1795219200013,
   IndexEndsOfUsageWindows1795219200020,
   BoundChangesOfLimits1795219200030,
+  TellServersOfObjectsApart1795219200040,
 ] as const;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ProviderObject } from '../src/gateway/relay/provider-object.entity.js';
 import { batches, cursorPages } from './support/fake-openai.js';
 import { json, type Reply } from './support/fake-provider.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
@@ -108,6 +109,45 @@ describe('isolation of workspaces that share a provider account', () => {
       expect(refused).toMatchObject({ status: 404, json: { error: { code: 'not_found', source: 'gateway' } } });
     }
     expect(gateway.provider.calls).toHaveLength(1);
+  });
+
+  describe('at several servers of one kind', () => {
+    const strictAt = (path: string): Promise<string> =>
+      gateway.virtualKey('openai-compatible', { path, config: { isolation: 'strict' } });
+    const read = async (id: string, of: { readonly key: string | undefined; readonly virtualKey: string }) => {
+      gateway.provider.replyWith(json({ id }));
+      return (await call('GET', `/batches/${id}`, of)).status;
+    };
+
+    it('an object belongs to who made it at that server, whoever made one of that id at another', async () => {
+      const [teamA, teamB] = keys;
+      const [here, there] = [await strictAt('/here'), await strictAt('/there')];
+      gateway.provider.replyWith(json({ id: 'batch_1' }));
+      await call('POST', '/batches', { key: teamA, virtualKey: here, body: {} });
+      await call('POST', '/batches', { key: teamB, virtualKey: there, body: {} });
+      expect(await read('batch_1', { key: teamA, virtualKey: here })).toBe(200);
+      expect(await read('batch_1', { key: teamB, virtualKey: there })).toBe(200);
+      expect(await read('batch_1', { key: teamB, virtualKey: here })).toBe(404);
+      expect(await read('batch_1', { key: teamA, virtualKey: there })).toBe(404);
+    });
+
+    it('one server has two spellings', async () => {
+      const [teamA, teamB] = keys;
+      const [bare, versioned] = [await strictAt('/spelled'), await strictAt('/spelled/v1/')];
+      gateway.provider.replyWith(json({ id: 'batch_2' }));
+      await call('POST', '/batches', { key: teamA, virtualKey: bare, body: {} });
+      expect(await read('batch_2', { key: teamA, virtualKey: versioned })).toBe(200);
+      expect(await read('batch_2', { key: teamB, virtualKey: versioned })).toBe(404);
+    });
+
+    it('what was recorded without a server stays with its owner', async () => {
+      const [teamA, teamB] = keys;
+      gateway.provider.replyWith(json({ id: 'batch_3' }));
+      await create(teamA);
+      await gateway.app.dataSource.getRepository(ProviderObject).update({ upstreamId: 'batch_3' }, { server: null });
+      expect(await read('batch_3', { key: teamA, virtualKey: strict })).toBe(200);
+      expect(await read('batch_3', { key: teamB, virtualKey: strict })).toBe(404);
+    });
   });
 
   it('passes everything on without it', async () => {

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Any, IsNull, type Repository } from 'typeorm';
+import { Any, Equal, IsNull, Or, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { type JsonObject, readArray, readObject, readString, UnexpectedShapeError } from '../../common/json/read.js';
 import { isStorable } from '../../common/validation/is-storable.decorator.js';
+import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
+import type { BaseVendorOptions } from '../../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { answeredIds, usedIds } from './object-ids.js';
 import type { OperationInput } from './operation.types.js';
@@ -19,6 +22,8 @@ export interface Ownership {
   readonly workspaceId: string | null;
   readonly apiKeyId: string;
   readonly provider: string;
+  /** As in ProviderObject. */
+  readonly server: string;
 }
 
 /** A workspace's objects among those of a shared provider account. */
@@ -34,6 +39,7 @@ export class Isolation {
       workspaceId: principal.workspaceId ?? virtualKey.workspaceId,
       apiKeyId: principal.id,
       provider: virtualKey.vendor.slug,
+      server: serverDigest(options),
     };
   }
 
@@ -77,11 +83,12 @@ export class Isolation {
 
   /** Those of the ids that belong to the caller's workspace. */
   async owned(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const { organisationId, workspaceId, provider } = ownership;
+    const { organisationId, workspaceId, provider, server } = ownership;
     const rows = await this.objects.findBy({
       organisationId,
       workspaceId: workspaceId ?? IsNull(),
       provider,
+      server: Or(Equal(server), IsNull()),
       kind,
       // One parameter, however many ids there are.
       upstreamId: Any(ids.filter(isStorable)),
@@ -97,14 +104,22 @@ export class Isolation {
   /** Who was first stays the owner. */
   private async remember(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    const { organisationId, workspaceId, apiKeyId, provider } = ownership;
+    const { organisationId, workspaceId, apiKeyId, provider, server } = ownership;
     await this.objects
       .createQueryBuilder()
       .insert()
-      .values(ids.map((upstreamId) => ({ organisationId, workspaceId, apiKeyId, provider, kind, upstreamId })))
+      .values(ids.map((upstreamId) => ({ organisationId, workspaceId, apiKeyId, provider, server, kind, upstreamId })))
       .orIgnore()
       .execute();
   }
+}
+
+/** The empty text stands for the vendor's own server. A digest, since base URLs may be longer than an index takes. */
+function serverDigest({ base_url }: BaseVendorOptions): string {
+  if (base_url === undefined) return '';
+  return createHash('sha256')
+    .update(serverOf(baseUrl({ base_url })))
+    .digest('base64url');
 }
 
 /** Most pages that are read for one page of a caller's own objects: an account of 10,000 objects. */

@@ -3,7 +3,7 @@ import type { ProviderObjectKind } from './relay-route.js';
 
 /** An object at a provider that was made through the gateway, and whose it is. */
 @Entity('provider_objects')
-@Index('uq_provider_objects_upstream', ['organisationId', 'provider', 'kind', 'upstreamId'], { unique: true })
+@Index('uq_provider_objects_upstream', ['organisationId', 'provider', 'server', 'kind', 'upstreamId'], { unique: true })
 export class ProviderObject {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_provider_objects' })
   readonly id!: string;
@@ -21,6 +21,13 @@ export class ProviderObject {
 
   @Column({ type: 'varchar', length: 64 })
   readonly provider!: string;
+
+  /**
+   * Which of the provider's servers gave the id: a digest of its base URL, empty for the vendor's own. null where that was
+   * not recorded: any.
+   */
+  @Column({ type: 'varchar', length: 43, nullable: true })
+  readonly server!: string | null;
 
   @Column({ type: 'varchar', length: 32 })
   readonly kind!: ProviderObjectKind;

@@ -54,6 +54,11 @@ function appendPath(base: URL, path: string): URL {
   return url;
 }
 
+/** The same for two bases that `joinUrl` makes the same addresses of, as far as the paths have a version. */
+export function serverOf(base: URL): string {
+  return base.origin + pathPrefix(base).replace(VERSION_AT_END, '');
+}
+
 function remember(base: URL, path: string, url: URL): void {
   const known = addresses.get(base) ?? new Map<string, URL>();
   if (known.size < ADDRESSES_PER_BASE) addresses.set(base, known.set(path, url));
