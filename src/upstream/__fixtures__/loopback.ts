@@ -22,6 +22,8 @@ export async function startHttp(handler: RequestListener): Promise<Loopback> {
     requests.push(request);
     handler(request, response);
   });
+  // Idle connections stay: a handler that passes on what another server said promises that one's `Keep-Alive`.
+  server.keepAliveTimeout = 0;
   return listen(server, 'http', requests);
 }
 
