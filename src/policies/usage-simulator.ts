@@ -76,13 +76,9 @@ function isReadable({ workspaceId }: Principal, policy: CompiledPolicy | undefin
 }
 
 function readEstimate({ cost = 0, tokens = 0 }: UsageEstimateDto): Estimate {
-  return { cost: readAmount('cost', cost), tokens: readAmount('tokens', tokens) };
-}
-
-function readAmount(unit: UsageUnit, amount: number): bigint {
-  const units = toUnits(unit, amount);
-  if (units === undefined) throw invalidField(`estimate.${unit}`, `must ${precisionOf(unit)}`);
-  return units;
+  const costNano = toUnits('cost', cost);
+  if (costNano === undefined) throw invalidField('estimate.cost', `must ${precisionOf('cost')}`);
+  return { cost: costNano, tokens: BigInt(tokens) };
 }
 
 function bucketOfCharge(buckets: readonly UsageBucket[], charge: Charge): UsageBucket | undefined {

@@ -1,6 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsNumber, IsObject, IsString, IsUUID, Length, Max, MaxLength, Min, ValidateNested } from 'class-validator';
+import {
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsString,
+  IsUUID,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
@@ -17,8 +28,7 @@ export class UsageEstimateDto {
   readonly cost?: number;
 
   @Optional()
-  @ApiProperty({ format: 'double' })
-  @IsNumber()
+  @IsInt()
   @Min(0)
   @Max(MOST)
   readonly tokens?: number;
