@@ -65,10 +65,11 @@ export class McpEntry {
 
   arrivalOf(request: Request, address: ServerAddress, endpoint: McpEndpoint): Arrival {
     const headers = toRawHeaders(request.rawHeaders);
-    const place = { address, endpoint, port: portOf(request) };
+    const port = portOf(request);
+    const place = { address, endpoint, port };
     const find = (): Awaitable<Found> => this.find(headers, place, this.clock.now(), false);
     let found: Awaitable<Found> | undefined;
-    return { ...place, request, headers, find: () => (found ??= orRejection(find)) };
+    return { address, endpoint, port, request, headers, find: () => (found ??= orRejection(find)) };
   }
 
   /** Whether the request may go on; else it has been answered. */

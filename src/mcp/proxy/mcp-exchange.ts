@@ -196,6 +196,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   }
 
   readonly #onClose = (): void => {
+    // Most often it is over, and an error would be made, with its stack, for nobody.
+    if (this.#settled) return;
     this.abandon(new UpstreamFailure('caller_gone', 'the client left before the whole answer'));
   };
 
