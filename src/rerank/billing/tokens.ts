@@ -1,3 +1,5 @@
+// Not the global of that name, which is a getter: of a thousand documents each would ask it.
+import { Buffer } from 'node:buffer';
 import { isObject } from '../../common/json/read.js';
 import type { RerankDocument, RerankRequest } from '../rerank.types.js';
 

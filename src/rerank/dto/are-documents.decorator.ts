@@ -20,7 +20,8 @@ function problemOf(documents: unknown, body: unknown): string | undefined {
   if (!Array.isArray(documents)) return ' must be an array';
   if (documents.length === 0) return ' must have at least 1 item';
   const needsText = !hasRankFields(body);
-  for (const [index, document] of documents.entries()) {
+  for (let index = 0; index < documents.length; index += 1) {
+    const document: unknown = documents[index];
     if (typeof document === 'string') continue;
     if (!isObject(document)) return `.${index} must be a string or an object`;
     const { text } = document;
