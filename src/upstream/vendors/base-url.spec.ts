@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { baseUrl, joinUrl, parseBaseUrl } from './base-url.js';
+import { baseUrl, joinUrl, parseBaseUrl, serverOf } from './base-url.js';
 
 describe('parseBaseUrl', () => {
   it.each(['https://api.cohere.com', 'http://127.0.0.1:4000/v1', 'https://[::1]:8443/a/b/', 'HTTPS://Host.example'])(
@@ -86,4 +86,19 @@ describe('joinUrl', () => {
   ])('refuses the path %j', (path) => {
     expect(() => join('https://host/prefix', path)).toThrow(expect.objectContaining({ code: 'validation_failed' }));
   });
+});
+
+describe('serverOf', () => {
+  it.each(['https://host/team', 'https://HOST:443/team/', 'https://host/team/v1', 'https://host/team/v1/'])(
+    'knows the server of %s',
+    (text) => expect(serverOf(new URL(text))).toBe('https://host/team'),
+  );
+
+  it.each([
+    'https://host/',
+    'https://host/other',
+    'http://host/team',
+    'https://host:8443/team',
+    'https://host/team/v1/x',
+  ])('takes %s for another', (text) => expect(serverOf(new URL(text))).not.toBe('https://host/team'));
 });
