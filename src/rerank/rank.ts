@@ -3,8 +3,20 @@ import type { RerankOutcome, RerankScore } from './rerank.types.js';
 
 /** Best first; equal scores in the order of the documents; cut to `topN`. */
 export function rank(scores: readonly RerankScore[], topN: number | undefined): readonly RerankScore[] {
-  const sorted = [...scores].sort((a, b) => b.relevanceScore - a.relevanceScore || a.index - b.index);
+  // Most providers answer in this order.
+  const sorted = isRanked(scores) ? scores : scores.toSorted(byRank);
   return topN === undefined ? sorted : sorted.slice(0, topN);
+}
+
+function isRanked(scores: readonly RerankScore[]): boolean {
+  return scores.every((score, place) => {
+    const before = scores[place - 1];
+    return before === undefined || byRank(before, score) <= 0;
+  });
+}
+
+function byRank(a: RerankScore, b: RerankScore): number {
+  return b.relevanceScore - a.relevanceScore || a.index - b.index;
 }
 
 /** One outcome from the parts of an answer that came in pages. The parts may not score a document twice. */

@@ -1,4 +1,4 @@
-import { readArray, readNumber, readObject, UnexpectedShapeError } from '../../common/json/read.js';
+import { isObject, numberOrUndefined, readArray, UnexpectedShapeError } from '../../common/json/read.js';
 import type { RerankScore } from '../rerank.types.js';
 
 interface ScoreForm {
@@ -12,16 +12,20 @@ interface ScoreForm {
 
 /** Scores by document. Throws UnexpectedShapeError for an index that is no document's or came before, and for no score. */
 export function readScores(items: unknown, { path, scoreField, documentCount }: ScoreForm): readonly RerankScore[] {
+  // Where something is gets a text only when it is wrong: for a thousand scores that would be three thousand texts.
+  const fail = (expected: string, position: number, field = ''): never => {
+    throw new UnexpectedShapeError(expected, `${path}[${position}]${field}`);
+  };
   const seen = new Uint8Array(documentCount);
-  return readArray(items, path).map((value, position) => {
-    const here = `${path}[${position}]`;
-    const item = readObject(value, here);
-    const index = readNumber(item['index'], `${here}.index`);
+  return readArray(items, path).map((item, position) => {
+    if (!isObject(item)) return fail('an object', position);
+    const index = numberOrUndefined(item['index']) ?? fail('a number', position, '.index');
     if (!Number.isInteger(index) || index < 0 || index >= documentCount) {
-      throw new UnexpectedShapeError('the index of a document', `${here}.index`);
+      return fail('the index of a document', position, '.index');
     }
-    if (seen[index] === 1) throw new UnexpectedShapeError('each index once', `${here}.index`);
+    if (seen[index] === 1) return fail('each index once', position, '.index');
     seen[index] = 1;
-    return { index, relevanceScore: readNumber(item[scoreField], `${here}.${scoreField}`) };
+    const relevanceScore = numberOrUndefined(item[scoreField]) ?? fail('a number', position, `.${scoreField}`);
+    return { index, relevanceScore };
   });
 }
