@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { databaseServer, onServer } from './support/services.js';
 import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
 import { type Answer, refusalOf } from './support/send.js';
+import { addTenant, type Tenant } from './support/tenants.js';
 import { COST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 jest.setTimeout(60_000);
@@ -18,6 +19,7 @@ const SLOW_DAYS = `
 onServer('reports that take too long (needs DATABASE_URL)', () => {
   let database: OwnDatabase;
   let gateway: UsageGateway;
+  let other: Tenant;
 
   beforeAll(async () => {
     database = await makeOwnDatabase(databaseServer ?? '');
@@ -27,6 +29,7 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
     await gateway.limit({ credit_limit: 1_000_000 * COST });
     expect((await gateway.call()).status).toBe(200);
     await gateway.books.ledger(1);
+    other = await addTenant(gateway.app, 'other');
   });
 
   afterAll(async () => {
@@ -36,13 +39,14 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
 
   const read = (bucket: string): Promise<Answer> => gateway.admin.get(`/v1/usage?bucket=${bucket}`);
 
-  it('are ended, wait for each other only shortly, and leave the calls alone', async () => {
+  it('are ended, wait for each other only shortly, and leave the calls and other organisations alone', async () => {
     const reports = Promise.all(Array.from({ length: 8 }, () => read('day')));
     let isOver = false;
     const over = reports.finally(() => (isOver = true));
     let calls = 0;
     while (!isOver) {
       expect((await gateway.call()).status).toBe(200);
+      expect((await other.client.get('/v1/usage?bucket=none')).status).toBe(200);
       calls += 1;
     }
     expect(calls).toBeGreaterThan(10);

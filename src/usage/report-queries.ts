@@ -2,12 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, QueryFailedError } from 'typeorm';
 import { errorCodeOf } from '../common/errors/error-code-of.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { ReportSlots } from './report-slots.js';
 import type { Statement } from './report-statement.js';
 
 /** Less than the driver's own limit: a statement that only the driver gives up goes on in the database. */
 const STATEMENT_MS = 4_000;
 /** Reports must leave connections to the calls, which wait at most 1.5 seconds for their counters. */
-const MAX_AT_ONCE = 2;
+const MAX_AT_ONCE = 3;
 const WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = '2';
 /** `query_canceled`: what `statement_timeout` ends a statement with. */
@@ -16,26 +17,26 @@ const QUERY_CANCELED = '57014';
 export type ReadRows = <Row>(statement: Statement) => Promise<readonly Row[]>;
 
 /**
- * Runs what may read much of the ledger, so that calls do not suffer by it: few at once, each statement for a limited time.
+ * Runs what may read much of the ledger, so that neither calls nor other organisations suffer by it: few at once, each
+ * statement for a limited time.
  * The embedded database knows no such time: there a report ends when it ends.
  */
 @Injectable()
 export class ReportQueries {
-  private free: number;
-  /** In the order of their coming. */
-  private readonly waiting = new Set<() => void>();
+  private readonly slots: ReportSlots;
 
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {
     const { poolSize = 1 } = dataSource.options;
-    this.free = Math.max(1, Math.min(MAX_AT_ONCE, poolSize - 1));
+    const all = Math.max(1, Math.min(MAX_AT_ONCE, poolSize - 1));
+    this.slots = new ReportSlots({ all, each: Math.max(1, all - 1), waitMs: WAIT_MS });
   }
 
   /**
    * All statements in one transaction.
    * @throws GatewayError `report_busy`, `report_too_large`
    */
-  async run<Result>(work: (read: ReadRows) => Promise<Result>): Promise<Result> {
-    if (!(await this.begin())) {
+  async run<Result>(organisationId: string, work: (read: ReadRows) => Promise<Result>): Promise<Result> {
+    if (!(await this.slots.begin(organisationId))) {
       throw new GatewayError('report_busy', { headers: { 'retry-after': RETRY_AFTER_SECONDS } });
     }
     try {
@@ -46,32 +47,8 @@ export class ReportQueries {
     } catch (cause) {
       throw wasCanceled(cause) ? new GatewayError('report_too_large', { param: 'from', cause }) : cause;
     } finally {
-      this.end();
+      this.slots.end(organisationId);
     }
-  }
-
-  /** Whether it may begin; `false` when others were at it for too long. */
-  private async begin(): Promise<boolean> {
-    if (this.free > 0) {
-      this.free -= 1;
-      return true;
-    }
-    return new Promise((resolve) => {
-      const leave = (mayBegin: boolean): void => {
-        clearTimeout(timer);
-        this.waiting.delete(next);
-        resolve(mayBegin);
-      };
-      const next = (): void => leave(true);
-      const timer = setTimeout(() => leave(false), WAIT_MS);
-      this.waiting.add(next);
-    });
-  }
-
-  private end(): void {
-    const [next] = this.waiting;
-    if (next === undefined) this.free += 1;
-    else next();
   }
 }
 

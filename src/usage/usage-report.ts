@@ -40,7 +40,7 @@ export class UsageReport {
     const range = await this.rangeOf(principal, query);
     const { skip, take } = toSkipTake(query);
     const statement = reportStatement(range);
-    return this.queries.run(async (read) => {
+    return this.queries.run(principal.organisationId, async (read) => {
       const rows = await read<Row>(pageOf(statement, range.groupBy.length, skip, take));
       // A page that is not full is the last one, unless it is beyond it.
       const isLast = rows.length < take && (rows.length > 0 || skip === 0);

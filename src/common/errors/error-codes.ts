@@ -221,7 +221,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'Other reports are being made; try again.',
-    when: 'A gateway makes two reports at once, so that calls keep their connections to the database, and another one has waited for two seconds. `Retry-After` tells when to try again.',
+    when: 'A gateway makes three reports at once, at most two of them for one organisation, so that calls keep their connections to the database, and another one has waited for two seconds. `Retry-After` tells when to try again.',
   },
   provider_timeout: {
     status: 504,
