@@ -1,7 +1,6 @@
+import { isStorableText, toStorableText } from '../common/storable-text.js';
 import type { UsageDimensions } from './usage-store.types.js';
 
-/** NUL and halves of surrogate pairs, which PostgreSQL cannot hold. */
-const UNSTORABLE = /[\0\p{Cs}]/gu;
 const LONG = 255;
 const SHORT = 64;
 const TRACE_ID = 128;
@@ -29,13 +28,13 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
 
 function storable(metadata: UsageDimensions['metadata']): UsageDimensions['metadata'] {
   const entries = Object.entries(metadata);
-  if (!entries.some(([key, value]) => key.search(UNSTORABLE) >= 0 || value.search(UNSTORABLE) >= 0)) return metadata;
+  if (entries.every(([key, value]) => isStorableText(key) && isStorableText(value))) return metadata;
   return Object.fromEntries(entries.map(([key, value]) => [cut(key, LONG), cut(value, LONG)]));
 }
 
 /** Text for a column of at most so many characters. */
 export function cut(text: string, length: number): string {
-  const replaced = text.search(UNSTORABLE) >= 0 ? text.replaceAll(UNSTORABLE, '\uFFFD') : text;
+  const replaced = toStorableText(text);
   // By code points, as PostgreSQL counts, and so that no pair is cut in two.
   return replaced.length <= length
     ? replaced

@@ -1,7 +1,5 @@
 import { buildMessage, ValidateBy } from 'class-validator';
-
-/** NUL, and halves of surrogate pairs: JSON can spell both, PostgreSQL can hold neither. */
-const UNSTORABLE = /[\0\p{Cs}]/u;
+import { isStorableText } from '../storable-text.js';
 
 /** For text, and for JSON of any form, that goes into a column as it comes. */
 export function IsStorable(): PropertyDecorator {
@@ -16,7 +14,7 @@ export function IsStorable(): PropertyDecorator {
 
 /** Whether PostgreSQL takes the value as text or as JSON. */
 export function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return !UNSTORABLE.test(value);
+  if (typeof value === 'string') return isStorableText(value);
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([key, item]) => isStorable(key) && isStorable(item));
 }

@@ -5,7 +5,7 @@ import { Any, Equal, IsNull, Or, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { type JsonObject, readArray, readObject, readString, UnexpectedShapeError } from '../../common/json/read.js';
-import { isStorable } from '../../common/validation/is-storable.decorator.js';
+import { isStorableText } from '../../common/storable-text.js';
 import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
 import type { BaseVendorOptions } from '../../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
@@ -91,7 +91,7 @@ export class Isolation {
       server: Or(Equal(server), IsNull()),
       kind,
       // One parameter, however many ids there are.
-      upstreamId: Any(ids.filter(isStorable)),
+      upstreamId: Any(ids.filter(isStorableText)),
     });
     return new Set(rows.map((row) => row.upstreamId));
   }

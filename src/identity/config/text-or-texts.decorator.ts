@@ -1,6 +1,6 @@
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
-import { isStorable } from '../../common/validation/is-storable.decorator.js';
+import { isStorableText } from '../../common/storable-text.js';
 
 const MAX_ITEMS = 64;
 const MAX_LENGTH = 2048;
@@ -42,5 +42,5 @@ function isTextOrTexts(value: unknown): boolean {
 }
 
 function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_LENGTH && isStorable(value);
+  return typeof value === 'string' && value !== '' && value.length <= MAX_LENGTH && isStorableText(value);
 }

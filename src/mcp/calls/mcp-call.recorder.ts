@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
 import { isDataRefused } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
@@ -11,8 +12,6 @@ const BATCH_ROWS = 200;
 /** With the database away, the oldest rows are given up for the newest: calls must not wait for their bookkeeping. */
 const MAX_WAITING = 10_000;
 const MAX_INTEGER = 2 ** 31 - 1;
-/** Nearly all texts; the others are looked at character by character. */
-const STORABLE = /^[\x20-\x7e]*$/;
 const KEPT_MS = 90 * 24 * 3_600_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -114,8 +113,7 @@ function storableRow(call: McpCallRecord, createdAt: Date): McpCall {
 }
 
 function storable(text: string | null, maxCharacters: number): string | null {
-  if (text === null || (text.length <= maxCharacters && STORABLE.test(text))) return text;
-  return text.slice(0, maxCharacters).replaceAll(/[\0\p{Cs}]/gu, '\uFFFD');
+  return text === null ? null : toStorableText(text.slice(0, maxCharacters));
 }
 
 function nameOf(error: unknown): string {

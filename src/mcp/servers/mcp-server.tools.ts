@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
+import { isStorableText, toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
-import { isStorable } from '../../common/validation/is-storable.decorator.js';
 import { McpServer } from './mcp-server.entity.js';
 import { McpServerTool } from './mcp-server-tool.entity.js';
 
@@ -101,12 +101,12 @@ async function isLocked(manager: EntityManager, { id, organisationId }: ServerOf
 
 /** Names and descriptions as the columns can hold them; a tool whose name they cannot hold is left out. */
 function storable(tools: readonly SeenTool[]): ReadonlyMap<string, string | null> {
-  const named = tools.filter(({ name }) => name !== '' && name.length <= MAX_NAME_CHARACTERS && isStorable(name));
+  const named = tools.filter(({ name }) => name !== '' && name.length <= MAX_NAME_CHARACTERS && isStorableText(name));
   return new Map(named.slice(0, MAX_TOOLS).map(({ name, description }) => [name, storableText(description)]));
 }
 
 function storableText(text: string | undefined): string | null {
-  return text?.slice(0, MAX_DESCRIPTION_CHARACTERS).replaceAll(/[\0\p{Cs}]/gu, '\uFFFD') ?? null;
+  return text === undefined ? null : toStorableText(text.slice(0, MAX_DESCRIPTION_CHARACTERS));
 }
 
 function isFresh({ description, seenAt }: McpServerTool, described: string | null, now: Date): boolean {
