@@ -79,6 +79,20 @@ describe("an administrator's token", () => {
     expect(await admin.read(`${path}/${String(id)}`)).toMatchObject({ status: 'archived' });
   });
 
+  it('may write the id of its organisation in capitals, in its token and in what it sends', async () => {
+    const capitals = organisationId.toUpperCase();
+    const shouting = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: capitals }));
+    const fields = { name: 'Loud', provider: 'cohere', key: 'first-secret', organisation_id: capitals };
+    const { id } = await shouting.create('/v1/virtual-keys', fields);
+    // What is sealed for an organisation opens for that very spelling only.
+    for (const client of [admin, shouting, owner]) {
+      const change = { key: 'second-secret', organisation_id: capitals };
+      expect((await client.patch(`/v1/virtual-keys/${String(id)}`, change)).status).toBe(200);
+    }
+    expect(await owner.read(`/v1/virtual-keys/${String(id)}`)).toMatchObject({ organisation_id: organisationId });
+    expect((await owner.post('/v1/workspaces', { name: 'Named', organisation_id: capitals })).status).toBe(201);
+  });
+
   it('acts under its subject in the audit log', async () => {
     const fields = { name: 'Audited', organisation_id: organisationId };
     const { id } = await admin.create('/v1/workspaces', fields);

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
@@ -214,6 +215,9 @@ describe('the identity of the user', () => {
     expect(received('x-user-jwt').join()).not.toContain('forged');
     expect(raw.received.map(({ path }) => path)).toEqual(['/mcp', '/mcp', '/messages?sessionId=1']);
     expect((await post(gateway.url + endpoint, bob)).status).toBe(404);
+    for (const target of [`http://a:99999${endpoint}`, `http://1.2.3.999/${slug}/messages`]) {
+      expect(await statusOfTarget(target, alice)).not.toBe(500);
+    }
   });
 });
 
@@ -489,3 +493,16 @@ describe('an administrator', () => {
     for (const hidden of ['upstream-secret', 'forged', 'x-other', key]) expect(answer.text).not.toContain(hidden);
   });
 });
+
+/** The status of the answer to a POST whose request line has this target. */
+function statusOfTarget(target: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  const { hostname, port } = new URL(gateway.url);
+  return new Promise((done, fail) => {
+    const sent = { 'content-type': 'application/json', ...headers };
+    const call = request({ hostname, port, method: 'POST', path: target, headers: sent }, (answer) => {
+      answer.resume();
+      done(answer.statusCode);
+    });
+    call.once('error', fail).end('{}');
+  });
+}

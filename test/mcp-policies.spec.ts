@@ -106,6 +106,19 @@ describe('the report of usage', () => {
     expect(new Set(names)).toEqual(new Set(['__proto__', 'constructor', 'x'.repeat(255)]));
   });
 
+  it('knows the metadata that a key enforces, and not what its client says instead', async () => {
+    const slug = await mcp.register();
+    const { key } = await mcp.admin.createKey({ scopes: ['mcp.invoke'], metadata: { team: 'ads' } });
+    for (const said of ['{"team":"search","project":"x"}', '{}']) {
+      await mcp.post(slug, callOf('search'), { 'x-gateway-api-key': key, 'x-gateway-metadata': said });
+    }
+    await mcp.callsByTool(slug, 2);
+    const filter = (metadata: object): string => `&metadata=${encodeURIComponent(JSON.stringify(metadata))}`;
+    expect(await mcp.usageOf(slug, filter({ team: 'search' }))).toEqual([]);
+    expect(await mcp.usageOf(slug, filter({ team: 'ads' }))).toMatchObject([{ calls: 2 }]);
+    expect(await mcp.usageOf(slug, filter({ team: 'ads', project: 'x' }))).toMatchObject([{ calls: 1 }]);
+  });
+
   it('leaves out what was no call, and what never reached the server', async () => {
     const slug = await mcp.register();
     const path = `/v1/mcp-servers/${slug}`;

@@ -61,7 +61,7 @@ export class AdminTokenVerifier {
     if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw tokenInvalid('its sub is not 1 to 255 ASCII characters');
     return {
       subject: sub,
-      organisationIds: words(payload[this.config.ADMIN_OIDC_ORGANISATION_CLAIM]),
+      organisationIds: words(payload[this.config.ADMIN_OIDC_ORGANISATION_CLAIM]).map((id) => id.toLowerCase()),
       scopes: new Set(words(payload[this.config.ADMIN_OIDC_SCOPE_CLAIM]).filter(isScope)),
     };
   }

@@ -5,7 +5,7 @@ import type { Awaitable } from '../common/awaitable.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { isObject } from '../common/json/read.js';
 import { isUuid } from '../common/uuid.js';
-import { contextOf, type RequestContext } from '../telemetry/request-context.js';
+import { contextOf } from '../telemetry/request-context.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { AdminToken } from './admin-token.verifier.js';
 
@@ -48,11 +48,14 @@ export class TenantGuard implements CanActivate {
   }
 }
 
-/** The organisation that a request names, in its body or its query; undefined when it names none as a string. */
+/**
+ * The organisation that a request names, in its body or its query; undefined when it names none as a string. UUIDs are the same
+ * in letters of either case, and secrets are sealed for the one that the database knows.
+ */
 function namedOrganisation(request: Request): string | undefined {
   const body: unknown = request.body;
   const named: unknown = isObject(body) ? body['organisation_id'] : request.query['organisation_id'];
-  return typeof named === 'string' ? named : undefined;
+  return typeof named === 'string' ? named.toLowerCase() : undefined;
 }
 
 function ownTenant(principal: Principal, named: string | undefined): Principal {
@@ -75,23 +78,6 @@ function actAs(principal: Principal, request: Request): boolean {
   const context = contextOf(request);
   request.principal = principal;
   request.traceId = context.trace.traceId;
-  note(context, principal);
+  context.noteCaller(principal);
   return true;
-}
-
-/** Tells the log who called, and settles the request's metadata: defaults, then the client's, then what the key enforces. */
-function note(context: RequestContext, principal: Principal): void {
-  const { facts } = context;
-  facts.organisation_id = principal.organisationId;
-  facts.workspace_id = principal.workspaceId;
-  facts.actor_type = principal.kind;
-  facts.actor_id = principal.id;
-  const { defaultMetadata, enforcedMetadata } = principal;
-  // Most keys say nothing, and to lay three objects over each other costs more than to look.
-  if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;
-  context.metadata = { ...defaultMetadata, ...context.metadata, ...enforcedMetadata };
-}
-
-function isEmpty(metadata: Principal['defaultMetadata']): boolean {
-  return Object.keys(metadata).length === 0;
 }

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { Principal } from '../access/principal.js';
 import type { CallerPresence } from '../common/http/caller-presence.js';
 import { RequestFacts } from './request-facts.js';
 import type { Metadata, TraceHeaders } from './trace-headers.js';
@@ -25,6 +26,19 @@ export class RequestContext {
   ) {
     this.metadata = trace.metadata;
   }
+
+  /** Tells the log who called, and settles the metadata: defaults, then the client's, then what the key enforces. */
+  noteCaller(principal: Principal): void {
+    const { facts } = this;
+    facts.organisation_id = principal.organisationId;
+    facts.workspace_id = principal.workspaceId;
+    facts.actor_type = principal.kind;
+    facts.actor_id = principal.id;
+    const { defaultMetadata, enforcedMetadata } = principal;
+    // Most keys say nothing, and to lay three objects over each other costs more than to look.
+    if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;
+    this.metadata = { ...defaultMetadata, ...this.metadata, ...enforcedMetadata };
+  }
 }
 
 /**
@@ -34,4 +48,8 @@ export class RequestContext {
 export function contextOf({ context }: Pick<Request, 'context'>): RequestContext {
   if (context === undefined) throw new Error('the context middleware did not run');
   return context;
+}
+
+function isEmpty(metadata: Metadata): boolean {
+  return Object.keys(metadata).length === 0;
 }

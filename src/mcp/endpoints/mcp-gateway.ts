@@ -84,11 +84,8 @@ function endingOf(thrown: unknown): Pick<PassageOutcome, 'status' | 'error'> {
 
 /** Tells the log who called, and what. */
 function note(request: Request, { caller, server }: Entered): void {
-  const { facts } = contextOf(request);
-  const { principal } = caller;
-  facts.organisation_id = principal.organisationId;
-  facts.workspace_id = principal.workspaceId ?? server.workspaceId;
-  facts.actor_type = principal.kind;
-  facts.actor_id = principal.id;
-  facts.mcp_server = server.slug;
+  const context = contextOf(request);
+  context.noteCaller(caller.principal);
+  context.facts.workspace_id ??= server.workspaceId;
+  context.facts.mcp_server = server.slug;
 }

@@ -102,8 +102,7 @@ export class McpPassage {
       });
     }
     if (endpoint !== 'messages') return server.url;
-    const query = new URL(request.url, server.url).searchParams;
-    return messageTarget(query, server.url, { open: (sealed) => this.unbind(sealed, owner) });
+    return messageTarget(queryOf(request.url), server.url, { open: (sealed) => this.unbind(sealed, owner) });
   }
 }
 
@@ -134,4 +133,10 @@ function flat(headers: Headers): readonly string[] {
   const fields: string[] = [];
   for (const [name, value] of headers) if (name !== 'content-length') fields.push(name, value);
   return fields;
+}
+
+/** Read by itself: a target in absolute form may have an authority that is no URL's. */
+function queryOf(target: string): URLSearchParams {
+  const start = target.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : target.slice(start));
 }
