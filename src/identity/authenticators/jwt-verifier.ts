@@ -49,15 +49,21 @@ async function verifyWithAny(
     try {
       return (await jwtVerify(token, key, options)).payload;
     } catch (error) {
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw toRefusal(error);
+      if (!(error instanceof errors.JWSSignatureVerificationFailed || isUnusableKey(error))) throw toRefusal(error);
     }
   }
   throw new TokenRefusedError('signature');
 }
 
-/** What is not an error of jose is not the token's fault, and comes back as it is. */
+/** What is neither an error of jose nor of a key is not the token's fault, and comes back as it is. */
 function toRefusal(error: unknown): unknown {
+  if (isUnusableKey(error)) return new TokenRefusedError('unknown_key', { cause: error });
   return error instanceof errors.JOSEError ? new TokenRefusedError(reasonOf(error), { cause: error }) : error;
+}
+
+/** Of a key that is too short, or no key: what jose and WebCrypto throw when they are to use it. Others of its set may be fine. */
+function isUnusableKey(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof DOMException;
 }
 
 function reasonOf(error: errors.JOSEError): TokenRefusal {

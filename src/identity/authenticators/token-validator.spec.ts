@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { exportJWK, exportSPKI, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
@@ -124,6 +124,23 @@ describe('a good token', () => {
     const token = await sign({}, pairs.elliptic, { alg: 'ES256', kid: 'ec-1' });
     expect(await verdict(token)).toBe('algorithm');
     expect(await verdict(token, rulesWith({ algorithms: ['ES256'] }))).toBe('ok');
+  });
+
+  it('is not refused for another key of the set that nobody can use', async () => {
+    const { publicKey: weak } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    const unusable = [weak.export({ format: 'jwk' }), { kty: 'RSA', n: '!', e: 'AQAB' }, { kty: 'RSA' }];
+    published = { keys: [...unusable, await exportJWK(pairs.rsa.publicKey)] };
+    expect(await verdict(await sign({}, pairs.rsa, { kid: undefined }))).toBe('ok');
+    expect(await verdict(await sign({}, pairs.stranger, { kid: undefined }))).toBe('signature');
+  });
+
+  it.each<[string, object]>([
+    ['is too short', generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' })],
+    ['has no modulus', { kty: 'RSA', e: 'AQAB' }],
+    ['has no number for a modulus', { kty: 'RSA', n: '!', e: 'AQAB' }],
+  ])('is refused when its key %s', async (_what, key) => {
+    published = { keys: [{ ...key, kid: 'rsa-1' }] };
+    expect(await verdict(await sign())).toBe('unknown_key');
   });
 
   it('without a key id is tried with every key that fits', async () => {
