@@ -15,9 +15,12 @@ const ALLOWED_HEADERS = [
 ] as const;
 const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, x-gateway-trace-id';
 const MAX_AGE_SECONDS = '600';
-/** RFC 9110 token, so that nothing of a client's header gets into ours but names. */
-const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/;
-const MAX_PARAM_HEADERS = 32;
+/**
+ * Families of headers of which those are allowed that are asked for: what tools name (`Mcp-Param-*`, revision 2026-07-28), and
+ * the gateway's own under both prefixes. RFC 9110 token, so that nothing of a client's header gets into ours but names.
+ */
+const ASKED_FOR = /^(?:mcp-param|x-gateway|x-portkey)-[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const MAX_ASKED_FOR = 32;
 
 /** Lets a page of an allowed origin read the answer, errors included. Without credentials mode: there are no cookies. */
 export function setCorsHeaders(response: ServerResponse, origin: string | undefined): void {
@@ -38,7 +41,7 @@ export function answerOptions(
     const requested = request.headers['access-control-request-headers'];
     response.setHeader('access-control-allow-methods', ALLOWED_METHODS);
     const allowed = new Set<string>([...ALLOWED_HEADERS, ...(tokenHeader === undefined ? [] : [tokenHeader])]);
-    response.setHeader('access-control-allow-headers', [...allowed, ...paramHeaders(requested)].join(', '));
+    response.setHeader('access-control-allow-headers', [...allowed, ...askedFor(requested)].join(', '));
     response.setHeader('access-control-max-age', MAX_AGE_SECONDS);
     response.appendHeader('vary', 'Access-Control-Request-Headers');
   }
@@ -47,8 +50,7 @@ export function answerOptions(
   response.end();
 }
 
-/** `Mcp-Param-*` of revision 2026-07-28 are named by tools, so that those are allowed which are asked for. */
-function paramHeaders(requested: string | undefined): readonly string[] {
+function askedFor(requested: string | undefined): readonly string[] {
   const names = (requested ?? '').split(',').map((name) => name.trim().toLowerCase());
-  return names.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
+  return names.filter((name) => ASKED_FOR.test(name)).slice(0, MAX_ASKED_FOR);
 }

@@ -109,7 +109,8 @@ describe('passEdge: OPTIONS', () => {
       {
         origin: PAGE,
         'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization, Mcp-Param-Region, x-other, mcp-param-\u00e9',
+        'access-control-request-headers':
+          'authorization, Mcp-Param-Region, X-Portkey-API-Key, x-gateway-metadata, x-other, x-gateway-, mcp-param-\u00e9',
       },
       'OPTIONS',
     );
@@ -120,7 +121,7 @@ describe('passEdge: OPTIONS', () => {
         'access-control-allow-origin': PAGE,
         'access-control-allow-methods': 'GET, POST, DELETE',
         'access-control-allow-headers':
-          'content-type, accept, authorization, x-gateway-api-key, mcp-session-id, mcp-protocol-version, last-event-id, mcp-method, mcp-name, x-id-token, mcp-param-region',
+          'content-type, accept, authorization, x-gateway-api-key, mcp-session-id, mcp-protocol-version, last-event-id, mcp-method, mcp-name, x-id-token, mcp-param-region, x-portkey-api-key, x-gateway-metadata',
         'access-control-max-age': '600',
         vary: 'Origin, Access-Control-Request-Headers',
       },

@@ -39,6 +39,14 @@ describe('toolListFilter: JSON', () => {
     expect(Math.max(...pieces)).toBeLessThan(10);
   });
 
+  it('is not for errors: what a client needs to know stands in their status', () => {
+    for (const status of [300, 404, 502]) {
+      for (const type of ['application/json', 'text/event-stream']) {
+        expect(toolListFilter({ status, headers: { 'content-type': type } }, mayUse, 10_000)).toBeUndefined();
+      }
+    }
+  });
+
   it('looks into batches', () => {
     expect(JSON.parse(filter(`[${OTHER},${JSON.stringify(LIST)}]`))).toEqual([JSON.parse(OTHER), FILTERED]);
   });

@@ -12,9 +12,10 @@ const NOTHING = Buffer.alloc(0);
 /**
  * Takes the tools that the caller may not use out of the lists in an answer, whether it is JSON or an event stream.
  * For answers to `tools/list`, and for streams that are resumed and may repeat one. Undefined for an answer of another
- * kind, which holds no list.
+ * kind, and for an error, which hold no list.
  */
 export function toolListFilter(head: UpstreamHead, mayUse: ToolAccess, maxBytes: number): BodyFilter | undefined {
+  if (head.status >= 300) return undefined;
   if (isEventStream(head)) return new EventStreamFilter(mayUse, maxBytes);
   const isJson = mediaTypeOf(firstHeader(head.headers, 'content-type')) === 'application/json';
   return isJson ? new JsonFilter(mayUse, maxBytes) : undefined;
