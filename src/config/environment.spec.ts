@@ -48,6 +48,19 @@ describe('without any setting', () => {
     );
   });
 
+  it('takes blanks for absent ones: they are no zero', () => {
+    expect(loadConfig({ PORT: ' ', SECRET_CACHE_MS: '\t', REDIS_URL: '  ' })).toEqual(loadConfig({}));
+  });
+
+  it('takes hosts with an underscore, as compose files name them', () => {
+    const addresses = {
+      DATABASE_URL: 'postgres://u:p@my_db:5432/x',
+      REDIS_URL: 'redis://redis_cache:6379',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel_collector:4318',
+    };
+    expect(loadConfig({ ...addresses, TOLLGATE_ENCRYPTION_KEY: KEY })).toMatchObject(addresses);
+  });
+
   it('does not take in variables that it does not know', () => {
     expect(loadConfig({ PATH: '/bin', HOME: '/root' })).not.toHaveProperty('PATH');
   });

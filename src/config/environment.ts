@@ -27,7 +27,13 @@ export class AppConfig extends IdentitySettings {
 
   /** Absent: the embedded PostgreSQL in DATA_DIR. */
   @OptionalSetting()
-  @IsUrl({ protocols: ['postgres', 'postgresql'], require_protocol: true, require_tld: false, require_host: false })
+  @IsUrl({
+    protocols: ['postgres', 'postgresql'],
+    require_protocol: true,
+    require_tld: false,
+    allow_underscores: true,
+    require_host: false,
+  })
   readonly DATABASE_URL?: string;
 
   @ToNumber()
@@ -41,7 +47,7 @@ export class AppConfig extends IdentitySettings {
 
   /** Absent: rate limits are counted in each process. */
   @OptionalSetting()
-  @IsUrl({ protocols: ['redis', 'rediss'], require_protocol: true, require_tld: false })
+  @IsUrl({ protocols: ['redis', 'rediss'], require_protocol: true, require_tld: false, allow_underscores: true })
   readonly REDIS_URL?: string;
 
   @OptionalSetting()
@@ -109,7 +115,7 @@ export class AppConfig extends IdentitySettings {
   readonly SHUTDOWN_GRACE_MS: number = 10_000;
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
   readonly ADMIN_OIDC_ISSUER?: string;
 
   @OptionalSetting()
@@ -117,7 +123,7 @@ export class AppConfig extends IdentitySettings {
   readonly ADMIN_OIDC_AUDIENCE?: string;
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
   readonly ADMIN_OIDC_JWKS_URI?: string;
 
   /** Claim that names the organisations (ids) that the administrator acts for: a string or an array. */
@@ -147,15 +153,15 @@ export class AppConfig extends IdentitySettings {
 
   /** For AWS Secrets Manager behind another address (a VPC endpoint, a local stack). */
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
   readonly AWS_ENDPOINT_URL_SECRETS_MANAGER?: string;
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
   readonly AWS_ENDPOINT_URL_STS?: string;
 
   /** Where Entra ID gives tokens; sovereign clouds have their own. */
-  @IsUrl({ protocols: ['https'], require_protocol: true, require_tld: false })
+  @IsUrl({ protocols: ['https'], require_protocol: true, require_tld: false, allow_underscores: true })
   readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
 
   /** Hosts of vaults end in one of these: a credential for Key Vault goes nowhere else. */
@@ -217,7 +223,7 @@ export class AppConfig extends IdentitySettings {
   readonly USAGE_UNPRICED: 'refuse' | 'allow' = 'refuse';
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   @IsString()
@@ -234,11 +240,13 @@ export class InvalidConfigError extends Error {
   }
 }
 
-/** Reads and checks the settings; an empty variable counts as absent. */
+/** Reads and checks the settings; an empty variable, or one of blanks, counts as absent. */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): AppConfig {
   const known = new AppConfig();
   const names = new Set([...Object.keys(known), ...OPTIONAL_NAMES]);
-  const given = Object.fromEntries([...names].map((name) => [name, environment[name]]).filter(([, value]) => value));
+  const given = Object.fromEntries(
+    [...names].map((name) => [name, environment[name]]).filter(([, value]) => value?.trim()),
+  );
   const config = plainToInstance(AppConfig, given, { exposeDefaultValues: true });
   const problems = validateSync(config).flatMap((error) => Object.values(error.constraints ?? {}));
   problems.push(...crossFieldProblems(config));

@@ -3,7 +3,12 @@ import { readRsaPrivateKey, readRsaPublicKeys } from '../common/crypto/rsa-pem.j
 import { ReadableBy } from '../common/validation/readable-by.decorator.js';
 import { OptionalSetting, ToList } from './setting.decorators.js';
 
-const WEB_ADDRESS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
+const WEB_ADDRESS = {
+  protocols: ['http', 'https'],
+  require_protocol: true,
+  require_tld: false,
+  allow_underscores: true,
+};
 
 /** Settings of the MCP gateway: who its users are, and how servers are told. */
 export class IdentitySettings {
