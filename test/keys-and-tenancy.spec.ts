@@ -114,6 +114,7 @@ describe('creating a key', () => {
     ['expires_at', 253_402_300_800],
     ['metadata', { team: 1 }],
     ['rate_limits', [{}, {}, {}, {}, {}]],
+    ['rate_limits', [1, 2].map((value) => ({ type: 'requests', unit: 'rpm', value }))],
     ['rate_limits.0.unit', undefined],
     ['scope', ['api_keys.read']],
   ])('is refused by name when %s is %j', async (param, value) => {
@@ -648,6 +649,11 @@ describe('the audit log', () => {
     const tomorrow = nowSeconds() + 86_400;
     expect(await admin.list(`/v1/audit-logs?from=${tomorrow}`)).toEqual([]);
     expect(await admin.list('/v1/audit-logs?to=0')).toEqual([]);
+    const [last] = await admin.list('/v1/audit-logs?page_size=1');
+    const second = Number(last?.['created_at']);
+    expect(await admin.list(`/v1/audit-logs?from=${second}&to=${second}`)).toContainEqual(last);
+    expect(await admin.list(`/v1/audit-logs?to=${second}&page_size=1`)).toEqual([last]);
+    expect((await admin.get('/v1/audit-logs?to=253402300799')).status).toBe(200);
     expect((await admin.list(`/v1/audit-logs?from=0&to=${tomorrow}`)).length).toBeGreaterThan(0);
   });
 

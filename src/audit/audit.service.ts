@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import {
-  Between,
-  type EntityManager,
-  type FindOptionsWhere,
-  LessThanOrEqual,
-  MoreThanOrEqual,
-  type Repository,
-} from 'typeorm';
+import { And, type EntityManager, type FindOptionsWhere, LessThan, MoreThanOrEqual, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
@@ -69,10 +62,9 @@ export class AuditService {
   }
 }
 
-function timeRange(query: AuditLogQuery) {
-  const from = query.from === undefined ? undefined : fromUnixSeconds(query.from);
-  const to = query.to === undefined ? undefined : fromUnixSeconds(query.to);
-  if (from !== undefined && to !== undefined) return Between(from, to);
-  if (from !== undefined) return MoreThanOrEqual(from);
-  return to === undefined ? undefined : LessThanOrEqual(to);
+/** Both seconds are part of it, to their end: entries are answered by the second that they fell into. */
+function timeRange({ from, to }: AuditLogQuery) {
+  const since = from === undefined ? undefined : MoreThanOrEqual(fromUnixSeconds(from));
+  const before = to === undefined ? undefined : LessThan(fromUnixSeconds(to + 1));
+  return since !== undefined && before !== undefined ? And(since, before) : (since ?? before);
 }

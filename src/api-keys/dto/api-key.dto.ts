@@ -93,6 +93,7 @@ class ApiKeyFieldsDto {
   @IsArray()
   @ArrayMaxSize(4)
   @IsObject({ each: true })
+  @ArrayUnique(({ unit }: RateLimitDto) => unit, { message: '$property must have each unit once' })
   @ValidateNested({ each: true })
   @Type(() => RateLimitDto)
   readonly rate_limits?: RateLimitDto[];
