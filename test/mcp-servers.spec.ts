@@ -257,6 +257,35 @@ describe('the secrets of an MCP server', () => {
     expect((await admin.read(path))['headers']).toEqual({ [name]: '****mask' });
   });
 
+  it.each(['X-One', 'x_one', 'X-Never-There'])('are never a mask of something else, as under %s', async (name) => {
+    const { path } = await make({ headers: { 'X-One': SECRET } });
+    const refused = { status: 400, code: 'validation_failed', param: `headers.${name}` };
+    expect(refusalOf(await admin.patch(path, { headers: { [name]: '****0000' } }))).toMatchObject(refused);
+    const answer = await admin.post('/v1/mcp-servers', { ...VALID, headers: { [name]: '****cdef' } });
+    expect(refusalOf(answer)).toMatchObject(refused);
+    expect((await admin.read(path))['headers']).toEqual({ 'X-One': '****cdef' });
+  });
+
+  it('are no such mask for the identity provider either', async () => {
+    const introspection = {
+      endpoint: 'https://idp.example.com/introspect',
+      client_id: 'gateway',
+      client_secret: CLIENT_SECRET,
+    };
+    const stale = { jwt_validation: { introspection: { ...introspection, client_secret: '****0000' } } };
+    const { path } = await make({ jwt_validation: { introspection } });
+    for (const answer of [
+      await admin.patch(path, stale),
+      await admin.post('/v1/mcp-servers', { ...VALID, ...stale }),
+    ]) {
+      expect(refusalOf(answer)).toMatchObject({
+        status: 400,
+        code: 'validation_failed',
+        param: 'jwt_validation.introspection.client_secret',
+      });
+    }
+  });
+
   it('of the identity provider stay with it as well', async () => {
     const introspection = {
       endpoint: 'https://idp.example.com/introspect',

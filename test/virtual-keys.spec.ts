@@ -264,6 +264,38 @@ describe('its secrets', () => {
     expect(onlyCall(provider).headers.authorization).toContain('AKIDEXAMPLE123456789/');
   });
 
+  it('are never a mask of something else: who read the key before it was rotated is told', async () => {
+    const { id, slug } = await make();
+    const path = `/v1/virtual-keys/${id}`;
+    const { name, key, config } = await admin.read(path);
+    await admin.patch(path, { key: NEW_SECRET });
+    for (const answer of [await admin.put(path, { name, key, config }), await admin.patch(path, { key: '****' })]) {
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: 'key' });
+    }
+    expect((await rerank(slug)).status).toBe(200);
+    expect(onlyCall(provider).headers.authorization).toBe(`Bearer ${NEW_SECRET}`);
+  });
+
+  it('of the options are no such mask either', async () => {
+    const { id } = await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config: AWS });
+    for (const [name, value] of [
+      ['aws_secret_access_key', '****0000'],
+      ['aws_session_token', '****cdef'],
+    ] as const) {
+      const answer = await admin.patch(`/v1/virtual-keys/${String(id)}`, { config: { [name]: value } });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: `config.${name}` });
+    }
+  });
+
+  it.each([
+    ['key', { provider: 'cohere', key: '****cdef' }],
+    ['key', { provider: 'cohere', key: '****' }],
+    ['config.aws_secret_access_key', { provider: 'bedrock', config: { ...AWS, aws_secret_access_key: '****6789' } }],
+  ])('are no masks when a key is made: %s', async (param, fields) => {
+    const answer = await admin.post('/v1/virtual-keys', { name: 'Copied', ...fields });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param });
+  });
+
   it('are nowhere in the database', async () => {
     await make();
     await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config: AWS });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isMaskOf, mask } from './mask.js';
+import { isMaskOf, isStaleMask, mask } from './mask.js';
 
 describe('mask', () => {
   it('shows the end of a long secret, so that two can be told apart', () => {
@@ -31,4 +31,27 @@ describe('isMaskOf', () => {
     [null, 'short'],
     ['sk-0123456789abcdef', 'sk-0123456789abcdef'],
   ])('takes %j for a new value when %j is stored', (value, secret) => expect(isMaskOf(value, secret)).toBe(false));
+});
+
+describe('isStaleMask', () => {
+  it.each([
+    ['****wxyz', 'sk-0123456789abcdef'],
+    ['****', 'sk-0123456789abcdef'],
+    ['****cdef', undefined],
+    ['****', undefined],
+    ['****cdef', '****cdef'],
+  ])('knows %j for the mask of something else when %j is stored', (value, secret) => {
+    expect(isStaleMask(value, secret)).toBe(true);
+  });
+
+  it.each(['****0000-no-mask', '***cdef', 'sk-****cdef', '*', '', null, undefined, 4])(
+    'takes %j for no mask',
+    (value) => expect(isStaleMask(value, 'sk-0123456789abcdef')).toBe(false),
+  );
+
+  it('knows every mask but that of what is stored', () => {
+    const isKnown = (shown: string, stored: string): boolean =>
+      isStaleMask(mask(shown), stored) === (mask(shown) !== mask(stored));
+    fc.assert(fc.property(fc.string(), fc.string(), isKnown));
+  });
 });

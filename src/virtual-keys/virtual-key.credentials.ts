@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
-import { isMaskOf, mask } from '../common/mask.js';
+import { isMaskOf, isStaleMask, mask, notWhatIsStored } from '../common/mask.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
@@ -24,10 +24,10 @@ export type SealedColumns = Pick<VirtualKey, 'options' | 'sealedKey' | 'sealedOp
 
 type KeyRow = Pick<VirtualKey, 'id' | 'organisationId' | 'provider'>;
 
-/** What a virtual key holds for its provider: checked on the way in, sealed at rest, masked on the way out. */
 /** Shown masked, like every secret. */
 const UNREADABLE = '';
 
+/** What a virtual key holds for its provider: checked on the way in, sealed at rest, masked on the way out. */
 @Injectable()
 export class VirtualKeyCredentials {
   constructor(
@@ -42,27 +42,23 @@ export class VirtualKeyCredentials {
     return vendor;
   }
 
-  /** @throws GatewayError `validation_failed` for options that the provider does not take */
+  /** @throws GatewayError `validation_failed` for options that the provider does not take, and for masks instead of secrets */
   seal(row: KeyRow, config: JsonObject, key: string | undefined, mapped: MappedFields = NO_FIELDS): SealedColumns {
-    const vendor = this.vendorOf(row);
-    checkProviderOptions(vendor, config, key, this.egress, mapped);
-    const { open, secret } = splitOptions(vendor, config);
-    assertAddressIsOurs(mapped, key, secret);
-    return {
-      options: open,
-      sealedKey: this.vault.sealKey(row, key),
-      sealedOptions: this.vault.sealOptions(row, secret),
-    };
+    assertNoStaleMask({ key, config: splitOptions(this.vendorOf(row), config).secret }, { key: undefined, config: {} });
+    return this.sealed(row, config, key, mapped);
   }
 
   /**
    * Lays an update over what is stored and seals the whole again. Masked secrets that come back count as unchanged, and
    * what is stored for a mapped field goes.
-   * @throws GatewayError `validation_failed` also when stored secrets would go to another host than they were stored for
+   * @throws GatewayError `validation_failed` also for masks of what is not stored, and when stored secrets would go to another
+   * host than they were stored for
    */
   reseal(row: VirtualKey, config: JsonObject, key: string | undefined, mapped: MappedFields): SealedColumns {
     const storedKey = mapped.has('key') ? undefined : this.vault.openKey(row);
     const secrets = withoutMapped(this.vault.openOptions(row), mapped);
+    const given = { key, config: splitOptions(this.vendorOf(row), config).secret };
+    assertNoStaleMask(given, { key: storedKey, config: secrets });
     const newKey = isMaskOf(key, storedKey) ? undefined : key;
     const update = Object.fromEntries(
       Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
@@ -73,7 +69,7 @@ export class VirtualKeyCredentials {
       const kept = Object.keys(secrets).find((name) => !(name in update));
       if (kept !== undefined) throw mustComeAgain(`config.${kept}`);
     }
-    return this.seal(row, merged, newKey ?? storedKey, mapped);
+    return this.sealed(row, merged, newKey ?? storedKey, mapped);
   }
 
   /** @throws GatewayError `secret_unavailable` when a stored secret does not open */
@@ -107,9 +103,29 @@ export class VirtualKeyCredentials {
     });
   }
 
+  private sealed(row: KeyRow, config: JsonObject, key: string | undefined, mapped: MappedFields): SealedColumns {
+    const vendor = this.vendorOf(row);
+    checkProviderOptions(vendor, config, key, this.egress, mapped);
+    const { open, secret } = splitOptions(vendor, config);
+    assertAddressIsOurs(mapped, key, secret);
+    return {
+      options: open,
+      sealedKey: this.vault.sealKey(row, key),
+      sealedOptions: this.vault.sealOptions(row, secret),
+    };
+  }
+
   private inlineFieldsOf(row: VirtualKey): InlineFields {
     return { key: this.vault.openKey(row), config: { ...row.options, ...this.vault.openOptions(row) } };
   }
+}
+
+/** A mask tells which secret the caller saw. When that is no longer the stored one, the caller should know. */
+function assertNoStaleMask(given: InlineFields, stored: InlineFields): void {
+  if (isStaleMask(given.key, stored.key)) throw invalidField('key', notWhatIsStored());
+  const [name] =
+    Object.entries(given.config).find(([option, value]) => isStaleMask(value, asString(stored.config[option]))) ?? [];
+  if (name !== undefined) throw invalidField(`config.${name}`, notWhatIsStored());
 }
 
 /** A rule that mapped values break is no fault of the request. */

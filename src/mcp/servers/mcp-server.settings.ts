@@ -1,5 +1,5 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
-import { isMaskOf } from '../../common/mask.js';
+import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
 import { foldName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
 import type { McpServerSettings } from './check-mcp-server.js';
@@ -51,7 +51,8 @@ export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSet
 /**
  * Lays an update over what is stored. `headers` are merged, everything else is replaced. Masked secrets that come back
  * count as unchanged, and what is stored for a mapped field goes.
- * @throws GatewayError `validation_failed` when stored secrets would go to another host than they were stored for
+ * @throws GatewayError `validation_failed` for masks of what is not stored, and when stored secrets would go to another host
+ * than they were stored for
  */
 export function changedSettings(before: OpenSettings, dto: Changes, mapped: MappedTargets): OpenSettings {
   const stored = withoutMapped(before, mapped);
@@ -108,7 +109,10 @@ function changedHeaders(
   isElsewhere: boolean,
 ): OpenSettings['headers'] {
   if (dto.auth_type === 'none' && dto.headers === undefined) return {};
-  const update = Object.entries(dto.headers ?? {}).filter(([name, value]) => !isMaskOf(value, secretOf(stored, name)));
+  const given = Object.entries(dto.headers ?? {});
+  const [stale] = given.find(([name, value]) => isStaleMask(value, secretOf(stored, name))) ?? [];
+  if (stale !== undefined) throw invalidField(`headers.${stale}`, notWhatIsStored());
+  const update = given.filter(([name, value]) => !isMaskOf(value, secretOf(stored, name)));
   const replaced = new Set(update.map(([name]) => foldName(name)));
   const kept = Object.entries(stored).filter(([name]) => !replaced.has(foldName(name)));
   const [first] = kept;
@@ -129,10 +133,11 @@ function changedValidation(
 ): JwtValidationFields | null {
   if (update === undefined) return stored ?? null;
   const old = stored?.introspection;
-  if (update?.introspection === undefined || old === undefined) return update;
-  if (!isMaskOf(update.introspection.client_secret, old.client_secret)) return update;
+  const secret = update?.introspection?.client_secret;
+  if (isStaleMask(secret, old?.client_secret)) throw invalidField(CLIENT_SECRET, notWhatIsStored());
+  if (update?.introspection === undefined || old === undefined || !isMaskOf(secret, old.client_secret)) return update;
   if (originOf(update.introspection.endpoint) !== originOf(old.endpoint)) {
-    throw mustComeAgain('jwt_validation.introspection.client_secret', 'jwt_validation.introspection.endpoint');
+    throw mustComeAgain(CLIENT_SECRET, 'jwt_validation.introspection.endpoint');
   }
   return { ...update, introspection: { ...update.introspection, client_secret: old.client_secret } };
 }

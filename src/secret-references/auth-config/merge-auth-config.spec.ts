@@ -74,6 +74,12 @@ describe('mergeAuthConfig', () => {
     expect(refusedFields(STORED, { masked_vault_token: '****ters', vault_token: 'new' })).toEqual([]);
   });
 
+  it('refuses such a mask under the own name of a secret too, which would be stored as the secret', () => {
+    expect(refusedFields(STORED, { vault_token: '****0000' })).toEqual(['auth_config.vault_token']);
+    expect(refusedFields({}, { ...STORED, vault_token: '****' })).toEqual(['auth_config.vault_token']);
+    expect(refusedFields(STORED, { vault_token: '****0000-no-mask' })).toEqual([]);
+  });
+
   it.each(['constructor', 'toString', '__proto__'])(
     'knows no %s, which every object has: no mask is one of it',
     (name) => {

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
-import { isMaskOf } from '../../common/mask.js';
+import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
 import type { AuthConfig, ManagerType } from '../managers/secret-manager.types.js';
 import type { AuthScheme } from './auth-scheme.types.js';
 import { type GivenAuthConfig, problem, refuse } from './given-auth-config.js';
@@ -24,7 +24,7 @@ export function mergeAuthConfig(
   given: GivenAuthConfig,
   generate: () => string,
 ): JsonObject {
-  refuse([...staleMasks(stored, given), ...unknownRemovals(scheme, given)]);
+  refuse([...staleMasks(stored, given), ...staleFields(scheme, stored, given), ...unknownRemovals(scheme, given)]);
   const update = new Map([...given.fields].filter(([field, value]) => !isMaskOf(value, ownText(stored, field))));
   const kept = keptFields(scheme, stored, update);
   refuse([...choicesOfTheGateway(scheme, kept, update, given), ...secretsForAnotherHost(scheme, kept, update, given)]);
@@ -49,13 +49,19 @@ function staleMasks(stored: AuthConfig, { masks, nameOf }: GivenAuthConfig): rea
   return [...masks]
     .filter(([field, { value }]) => !isMaskOf(value, ownText(stored, field)))
     .map(([field, { name }]) =>
-      problem(
-        name,
-        ownText(stored, field) === undefined
-          ? 'is not a known field'
-          : `is not what is stored; send ${nameOf(field)} to set another value`,
-      ),
+      problem(name, ownText(stored, field) === undefined ? 'is not a known field' : notWhatIsStored(nameOf(field))),
     );
+}
+
+/** The same for masks under the own names of secrets. */
+function staleFields(
+  scheme: AuthScheme,
+  stored: AuthConfig,
+  { fields, nameOf }: GivenAuthConfig,
+): readonly ErrorDetail[] {
+  return [...fields]
+    .filter(([field, value]) => scheme.sensitive.has(field) && isStaleMask(value, ownText(stored, field)))
+    .map(([field]) => problem(nameOf(field), notWhatIsStored()));
 }
 
 function unknownRemovals(scheme: AuthScheme, { fields, nameOf }: GivenAuthConfig): readonly ErrorDetail[] {

@@ -18,7 +18,7 @@ class VirtualKeyFieldsDto {
   @IsStorable()
   readonly description?: string | null;
 
-  /** The provider's own key. Sealed at once, and only ever shown masked. */
+  /** The provider's own key. Sealed at once, and only ever shown masked. The mask of what is stored changes nothing. */
   @Optional()
   @IsString()
   @IsNotEmpty()
