@@ -286,6 +286,33 @@ describe('the secrets of an MCP server', () => {
     }
   });
 
+  it('that do not open are replaced by an update that sends them all again', async () => {
+    const introspection = { endpoint: 'https://idp.example.com/introspect', client_id: 'gateway' };
+    const jwt_validation = { introspection: { ...introspection, client_secret: CLIENT_SECRET } };
+    const headers = { 'X-One': SECRET };
+    const [{ id, path }, healthy] = [await make({ headers, jwt_validation }), await make({ headers })];
+    await gateway.dataSource.query(
+      'UPDATE "mcp_servers" SET "sealed_secrets" = (SELECT "sealed_secrets" FROM "mcp_servers" WHERE "id" = $1) WHERE "id" = $2',
+      [healthy.id, id],
+    );
+    for (const body of [{ url: URL_HERE }, { headers }, { jwt_validation }, { headers: {}, jwt_validation }]) {
+      expect(refusalOf(await admin.patch(path, body))).toMatchObject({ status: 502, code: 'secret_unavailable' });
+    }
+    const shown = await admin.read(path);
+    for (const [param, body] of [
+      ['headers.X-One', { headers: { 'X-One': '****cdef' }, jwt_validation }],
+      ['jwt_validation.introspection.client_secret', { headers, jwt_validation: shown['jwt_validation'] }],
+    ] as const) {
+      expect(refusalOf(await admin.patch(path, body))).toMatchObject({ status: 400, code: 'validation_failed', param });
+    }
+    expect((await admin.patch(path, { headers, jwt_validation })).status).toBe(200);
+    expect(await admin.read(path)).toMatchObject({
+      headers: { 'X-One': '****cdef' },
+      jwt_validation: { introspection: { ...introspection, client_secret: '****6789' } },
+    });
+    expect((await admin.patch(path, { description: 'Opens again' })).status).toBe(200);
+  });
+
   it('of the identity provider stay with it as well', async () => {
     const introspection = {
       endpoint: 'https://idp.example.com/introspect',

@@ -333,6 +333,74 @@ describe('its secrets', () => {
   });
 });
 
+describe('secrets that do not open', () => {
+  const refusal = { status: 502, code: 'secret_unavailable' };
+
+  /** As after the loss of a master key: what is sealed for another row does not open. */
+  async function damage(id: string, column: 'sealed_key' | 'sealed_options', healthy: string): Promise<void> {
+    const stored = `SELECT "${column}" FROM "virtual_keys" WHERE "id" = $1`;
+    await gateway.dataSource.query(`UPDATE "virtual_keys" SET "${column}" = (${stored}) WHERE "id" = $2`, [
+      healthy,
+      id,
+    ]);
+  }
+
+  async function makeDamaged(): Promise<{ readonly path: string; readonly slug: string }> {
+    const [{ id, slug }, healthy] = [await make(), await make()];
+    await damage(id, 'sealed_key', healthy.id);
+    return { path: `/v1/virtual-keys/${id}`, slug };
+  }
+
+  async function makeWithDamagedOptions(): Promise<string> {
+    const body = { name: 'Bedrock', provider: 'bedrock', config: AWS };
+    const [{ id }, healthy] = [
+      await admin.create('/v1/virtual-keys', body),
+      await admin.create('/v1/virtual-keys', body),
+    ];
+    await damage(String(id), 'sealed_options', String(healthy['id']));
+    return `/v1/virtual-keys/${String(id)}`;
+  }
+
+  it('are replaced by a new key', async () => {
+    const { path, slug } = await makeDamaged();
+    expect((await admin.patch(path, { key: NEW_SECRET })).status).toBe(200);
+    expect((await rerank(slug)).status).toBe(200);
+    expect(onlyCall(provider).headers.authorization).toBe(`Bearer ${NEW_SECRET}`);
+  });
+
+  it('stand in the way of an update that leaves the key out', async () => {
+    const { path } = await makeDamaged();
+    expect((await admin.patch(path, { name: 'Still here' })).status).toBe(200);
+    for (const config of [{ timeout_ms: 500 }, { base_url: 'https://elsewhere.example.com' }]) {
+      expect(refusalOf(await admin.patch(path, { config }))).toMatchObject(refusal);
+    }
+  });
+
+  it('have no mask that means unchanged', async () => {
+    const { path } = await makeDamaged();
+    const { key, config } = await admin.read(path);
+    expect(key).toBe('****');
+    const answer = await admin.put(path, { key, config });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: 'key' });
+    const options = { ...AWS, aws_secret_access_key: '****6789', aws_session_token: null };
+    expect(refusalOf(await admin.patch(await makeWithDamagedOptions(), { config: options }))).toMatchObject({
+      status: 400,
+      code: 'validation_failed',
+      param: 'config.aws_secret_access_key',
+    });
+  });
+
+  it('of the options have to come all, and null says that there is none', async () => {
+    const path = await makeWithDamagedOptions();
+    for (const config of [{ aws_region: 'eu-west-1' }, AWS, { aws_session_token: null }]) {
+      expect(refusalOf(await admin.patch(path, { config }))).toMatchObject(refusal);
+    }
+    const { aws_secret_access_key } = AWS;
+    const answer = await admin.patch(path, { config: { aws_secret_access_key, aws_session_token: null } });
+    expect([answer.status, jsonOf(answer)['config']]).toEqual([200, { ...AWS, aws_secret_access_key: '****6789' }]);
+  });
+});
+
 describe('an update', () => {
   it('merges options, and takes out those that it sets to null', async () => {
     const { id } = await make({ provider: 'pinecone', config: { base_url: provider.url, timeout_ms: 500 } });

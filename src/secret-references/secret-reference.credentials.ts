@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
+import { leftOut, type Opened, openedOr } from '../sealing/opened.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { AuthScheme, SecretAddress } from './auth-config/auth-scheme.types.js';
 import { authScheme } from './auth-config/auth-schemes.js';
@@ -41,14 +42,14 @@ export class SecretReferenceCredentials {
 
   /** Lays an update over what is stored and checks the whole; undefined when nothing changes. Throws as `seal`. */
   reseal(row: SecretReference, given: JsonObject, address: SecretAddress): SealedColumns | undefined {
-    const { config, failure } = this.stored(row);
+    const { value: config, failure } = this.stored(row);
     const merged = this.merged(row, config, given, address, failure);
     return isDeepStrictEqual(merged, config) ? undefined : this.sealed(row, merged);
   }
 
   /** One value that does not open must not hide the reference that has it, nor the whole list. */
   toMasked(row: SecretReference): Record<string, string> {
-    return maskAuthConfig(authScheme(row.managerType), row.spelling, this.stored(row).config);
+    return maskAuthConfig(authScheme(row.managerType), row.spelling, this.stored(row).value);
   }
 
   private merged(
@@ -81,14 +82,9 @@ export class SecretReferenceCredentials {
   }
 
   /** What does not open has empty secrets instead, and the reason. */
-  private stored(row: SecretReference): { readonly config: AuthConfig; readonly failure?: GatewayError } {
-    try {
-      return { config: this.vault.open(row) };
-    } catch (failure) {
-      if (!(failure instanceof GatewayError) || failure.code !== 'secret_unavailable') throw failure;
-      const secrets = unreadableSecrets(authScheme(row.managerType), row.authConfig);
-      return { config: { ...row.authConfig, ...secrets }, failure };
-    }
+  private stored(row: SecretReference): Opened<AuthConfig> {
+    const secrets = unreadableSecrets(authScheme(row.managerType), row.authConfig);
+    return openedOr(() => this.vault.open(row), { ...row.authConfig, ...secrets });
   }
 }
 
@@ -97,12 +93,12 @@ function assertReplaced(
   scheme: AuthScheme,
   merged: JsonObject,
   nameOf: (field: string) => string,
-  { message, reason }: GatewayError,
+  failure: GatewayError,
 ): void {
   const missing = [...scheme.sensitive].filter((field) => merged[field] === UNREADABLE);
   if (missing.length === 0) return;
   const names = missing.map((field) => `auth_config.${nameOf(field)}`).join(', ');
-  throw new GatewayError('secret_unavailable', { message: `${message} Send again, or set to null: ${names}.`, reason });
+  throw leftOut(failure, `Send again, or set to null: ${names}.`);
 }
 
 function notAllowed(): GatewayError {

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { isMaskOf, isStaleMask, mask, notWhatIsStored } from '../common/mask.js';
+import { leftOut, openedOr } from '../sealing/opened.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import {
@@ -50,15 +52,20 @@ export class VirtualKeyCredentials {
 
   /**
    * Lays an update over what is stored and seals the whole again. Masked secrets that come back count as unchanged, and
-   * what is stored for a mapped field goes.
+   * what is stored for a mapped field goes. What does not open is replaced when the update brings all of it.
    * @throws GatewayError `validation_failed` also for masks of what is not stored, and when stored secrets would go to another
-   * host than they were stored for
+   * host than they were stored for; `secret_unavailable` when it leaves out a stored secret that does not open
    */
   reseal(row: VirtualKey, config: JsonObject, key: string | undefined, mapped: MappedFields): SealedColumns {
-    const storedKey = mapped.has('key') ? undefined : this.vault.openKey(row);
-    const secrets = withoutMapped(this.vault.openOptions(row), mapped);
-    const given = { key, config: splitOptions(this.vendorOf(row), config).secret };
+    const vendor = this.vendorOf(row);
+    const ownKey = openedOr(() => (mapped.has('key') ? undefined : this.vault.openKey(row)), undefined);
+    const ownOptions = openedOr(() => this.vault.openOptions(row), {});
+    const storedKey = ownKey.value;
+    const secrets = withoutMapped(ownOptions.value, mapped);
+    const given = { key, config: splitOptions(vendor, config).secret };
     assertNoStaleMask(given, { key: storedKey, config: secrets });
+    if (ownKey.failure !== undefined && key === undefined) throw leftOut(ownKey.failure, 'Send again: key.');
+    if (ownOptions.failure !== undefined) assertAllOptions(ownOptions.failure, vendor, given.config, mapped);
     const newKey = isMaskOf(key, storedKey) ? undefined : key;
     const update = Object.fromEntries(
       Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
@@ -95,8 +102,8 @@ export class VirtualKeyCredentials {
   }
 
   toResponse(row: VirtualKey): VirtualKeyResponse {
-    const key = readable(() => this.vault.openKey(row), UNREADABLE);
-    const secrets = Object.entries(readable(() => this.vault.openOptions(row), {}));
+    const key = openedOr(() => this.vault.openKey(row), UNREADABLE).value;
+    const secrets = Object.entries(openedOr(() => this.vault.openOptions(row), {}).value);
     return toVirtualKeyResponse(row, {
       key: key === undefined ? null : mask(key),
       options: Object.fromEntries(secrets.map(([name, value]) => [name, mask(String(value))])),
@@ -128,6 +135,13 @@ function assertNoStaleMask(given: InlineFields, stored: InlineFields): void {
   if (name !== undefined) throw invalidField(`config.${name}`, notWhatIsStored());
 }
 
+/** Which options are sealed, nobody knows until they open: it may be any that the provider has. */
+function assertAllOptions(failure: GatewayError, vendor: Vendor, given: JsonObject, mapped: MappedFields): void {
+  const fields = sensitiveFields(vendor.optionsClass).filter((name) => !Object.hasOwn(given, name));
+  const missing = fields.map((name) => `config.${name}`).filter((field) => !mapped.has(field));
+  if (missing.length > 0) throw leftOut(failure, `Send again, or set to null: ${missing.join(', ')}.`);
+}
+
 /** A rule that mapped values break is no fault of the request. */
 function withKnownReason<Value>(work: () => Value): Value {
   try {
@@ -137,16 +151,6 @@ function withKnownReason<Value>(work: () => Value): Value {
     const fields = new Set(cause.details?.map(({ param }) => param));
     const reason = `with the values of its secret references the virtual key is not valid: ${[...fields].join(', ')}`;
     throw new GatewayError('secret_unavailable', { reason, cause });
-  }
-}
-
-/** One secret that does not open must not hide the key that has it, nor the whole list. */
-function readable<Value>(open: () => Value, instead: Value): Value {
-  try {
-    return open();
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === 'secret_unavailable') return instead;
-    throw error;
   }
 }
 

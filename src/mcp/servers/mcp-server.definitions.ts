@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError } from '../../common/errors/gateway.error.js';
 import { mask } from '../../common/mask.js';
 import { AppConfig } from '../../config/environment.js';
 import { resourceAt } from '../../identity/authenticators/protected-resource.js';
 import { SigningKeys } from '../../identity/jwt/signing-keys.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { type Opened, openedOr } from '../../sealing/opened.js';
 import { SecretValues } from '../../secret-references/secret-values.js';
 import { checkMcpServer } from './check-mcp-server.js';
 import { withMaskedSecret, withoutSecret } from './jwt-validation.secret.js';
@@ -31,6 +31,8 @@ export type SettingsColumns = Pick<
 >;
 
 const NO_TOOLS: ReadonlySet<string> = new Set();
+
+const NO_SECRETS: McpServerSecrets = { headers: {} };
 
 /** Shown in place of a secret that does not open. */
 const UNREADABLE: McpServerSecrets = { headers: {}, introspectionClientSecret: '' };
@@ -68,12 +70,10 @@ export class McpServerDefinitions {
     };
   }
 
-  /**
-   * What is stored, for changes of it.
-   * @throws GatewayError `secret_unavailable`
-   */
-  open(row: McpServer): OpenSettings {
-    return openSettings(row, this.vault.open(row));
+  /** What is stored, for changes of it: without secrets when they do not open. */
+  openForChange(row: McpServer): Opened<OpenSettings> {
+    const { value, failure } = openedOr(() => this.vault.open(row), NO_SECRETS);
+    return { value: openSettings(row, value), failure };
   }
 
   /**
@@ -83,7 +83,8 @@ export class McpServerDefinitions {
   async openForUse(row: McpServer, disabledTools: ReadonlySet<string> = NO_TOOLS): Promise<UsableMcpServer> {
     const { secretMappings } = row;
     const mappings = secretMappings.length === 0 ? [] : await this.values.load(row, secretMappings);
-    return toUsableMcpServer(row, this.open(row), disabledTools, mappedSecrets(this.values, mappings));
+    const settings = openSettings(row, this.vault.open(row));
+    return toUsableMcpServer(row, settings, disabledTools, mappedSecrets(this.values, mappings));
   }
 
   /** Told when servers that were opened before must not be used any more. */
@@ -92,7 +93,8 @@ export class McpServerDefinitions {
   }
 
   toResponse(row: McpServer): McpServerResponse {
-    const secrets = this.readable(row);
+    // Secrets that do not open must not hide the server that has them, nor the whole list.
+    const secrets = openedOr(() => this.vault.open(row), UNREADABLE).value;
     const { jwtValidation } = row;
     return toMcpServerResponse(row, {
       mcpUrl: this.addressOf(row.slug),
@@ -104,15 +106,5 @@ export class McpServerDefinitions {
   /** Where clients reach a server. */
   addressOf(slug: string): string {
     return resourceAt(`/${slug}/mcp`, this.config);
-  }
-
-  /** Secrets that do not open must not hide the server that has them, nor the whole list. */
-  private readable(row: McpServer): McpServerSecrets {
-    try {
-      return this.vault.open(row);
-    } catch (error) {
-      if (error instanceof GatewayError && error.code === 'secret_unavailable') return UNREADABLE;
-      throw error;
-    }
   }
 }

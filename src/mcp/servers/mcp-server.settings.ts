@@ -1,7 +1,8 @@
-import { invalidField } from '../../common/errors/gateway.error.js';
+import { type GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
 import { foldName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
+import { leftOut } from '../../sealing/opened.js';
 import type { McpServerSettings } from './check-mcp-server.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import { withSecret } from './jwt-validation.secret.js';
@@ -85,6 +86,25 @@ export function assertMappedForHost(before: OpenSettings, after: OpenSettings): 
   const [old, now] = [before, after].map((settings) => settings.jwt_validation?.introspection?.endpoint);
   if (after.mapped.has(CLIENT_SECRET) && now !== undefined && originOf(now) !== originOf(old ?? '')) {
     throw mustComeAgain('secret_mappings', 'jwt_validation.introspection.endpoint');
+  }
+}
+
+/**
+ * For an update of a server whose secrets do not open: it has to bring them all. The names of its headers are sealed too, so
+ * that those in the update are taken for all.
+ * @throws GatewayError `secret_unavailable`
+ */
+export function assertSecretsReplaced(
+  failure: GatewayError,
+  before: OpenSettings,
+  after: OpenSettings,
+  dto: Changes,
+): void {
+  const hasHeaders = before.authType === 'none' || dto.auth_type === 'none' || Object.keys(after.headers).length > 0;
+  if (!hasHeaders) throw leftOut(failure, 'Send all headers again, or auth_type none.');
+  const introspection = after.jwt_validation?.introspection;
+  if (introspection !== undefined && introspection.client_secret === undefined && !after.mapped.has(CLIENT_SECRET)) {
+    throw leftOut(failure, `Send again: ${CLIENT_SECRET}.`);
   }
 }
 

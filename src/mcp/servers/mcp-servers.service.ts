@@ -16,7 +16,7 @@ import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServer } from './mcp-server.entity.js';
 import type { McpServerResponse } from './mcp-server.response.js';
-import { assertMappedForHost, changedSettings, newSettings } from './mcp-server.settings.js';
+import { assertMappedForHost, assertSecretsReplaced, changedSettings, newSettings } from './mcp-server.settings.js';
 import { McpServerStore } from './mcp-server.store.js';
 import { isReservedSegment } from './reserved-segments.js';
 
@@ -68,8 +68,9 @@ export class McpServersService {
       const row = await this.store.getForChange(manager, principal, ref);
       const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
       const mapped = mappings === undefined ? keepTargets(row.secretMappings, dto) : readTargets(mappings, dto);
-      const before = this.definitions.open(row);
+      const { value: before, failure } = this.definitions.openForChange(row);
       const after = changedSettings(before, dto, mapped);
+      if (failure !== undefined) assertSecretsReplaced(failure, before, after, dto);
       if (mappings === undefined) assertMappedForHost(before, after);
       const columns = this.definitions.toColumns(row, after);
       const changes = Object.assign(row, withoutUndefined({ name, description }), columns);
