@@ -14,6 +14,7 @@ import { ReviseUsageCounting1795219200013 } from './1795219200013-revise-usage-c
 import { IndexEndsOfUsageWindows1795219200020 } from './1795219200020-index-ends-of-usage-windows.js';
 import { BoundChangesOfLimits1795219200030 } from './1795219200030-bound-changes-of-limits.js';
 import { TellServersOfObjectsApart1795219200040 } from './1795219200040-tell-servers-of-objects-apart.js';
+import { KeepCountersWithinBounds1795219200045 } from './1795219200045-keep-counters-within-bounds.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   IndexEndsOfUsageWindows1795219200020,
   BoundChangesOfLimits1795219200030,
   TellServersOfObjectsApart1795219200040,
+  KeepCountersWithinBounds1795219200045,
 ] as const;

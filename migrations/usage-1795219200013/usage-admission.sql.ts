@@ -2,8 +2,11 @@ import { FIGURE_TYPES, FIGURES, NAMES, TYPES } from './facts.sql.js';
 import { KEY } from './usage-lookup.sql.js';
 import { RAISE_CHANGED } from './usage-withdrawal.sql.js';
 
-/** Decides about the batch's reservations one after the other, and writes those that are admitted. */
-export const ADMIT = `
+/**
+ * Decides about the batch's reservations one after the other, and writes those that are admitted.
+ * @param bound what is done with an amount before it is reserved
+ */
+export const admit = (bound: string): string => `
     -- Admission.
     SELECT array_agg(k.unit ORDER BY k.place), array_agg(COALESCE(b.used, 0) ORDER BY k.place),
       array_agg(COALESCE(b.reserved, 0) ORDER BY k.place), array_agg(k.is_needed ORDER BY k.place),
@@ -65,7 +68,7 @@ export const ADMIT = `
       o_outcomes[v_r] := v_outcome;
       FOR v_c IN p_starts[v_r] .. p_starts[v_r + 1] - 1 LOOP
         v_b := p_charge_buckets[v_c];
-        IF v_outcome = 0 AND o_verdicts[v_c] = 0 AND NOT v_known[v_r] THEN
+        IF v_outcome = 0 AND o_verdicts[v_c] = 0 AND NOT v_known[v_r] THEN${bound}
           b_reserved[v_b] := b_reserved[v_b] + p_charge_amounts[v_c];
           b_added[v_b] := COALESCE(b_added[v_b], 0) + p_charge_amounts[v_c];
           IF b_id[v_b] IS NULL THEN

@@ -1,5 +1,5 @@
 import { FIGURE_TYPES, FIGURES, NAMES, TYPES } from './facts.sql.js';
-import { ADMIT } from './usage-admission.sql.js';
+import { admit } from './usage-admission.sql.js';
 import { FIND_BUCKETS } from './usage-lookup.sql.js';
 import { FIND_SETTLED, SETTLE } from './usage-settlement.sql.js';
 
@@ -18,7 +18,7 @@ import { FIND_SETTLED, SETTLE } from './usage-settlement.sql.js';
  *            o_used, o_reserved of the charges
  * o_lost     settlements of which nothing is known
  */
-export const USAGE_BATCH = `
+export const usageBatch = (admission: string): string => `
   CREATE OR REPLACE FUNCTION usage_batch(
     p_buckets jsonb, p_reserves jsonb, p_starts integer[], p_charge_buckets integer[], p_charge_amounts bigint[],
     p_charge_limits bigint[], p_charge_enforced boolean[], p_settles jsonb, p_records jsonb, p_extends jsonb,
@@ -82,7 +82,7 @@ ${SETTLE}
         JOIN usage_reservations r ON r.id = x.id ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
       ) x WHERE r.id = x.id;
     END IF;
-${ADMIT}
+${admission}
 
     -- What was not reserved, or no longer is.
     IF p_records <> '[]' THEN
@@ -102,3 +102,5 @@ ${ADMIT}
       END IF;
     END IF;
   END $$`;
+
+export const USAGE_BATCH = usageBatch(admit(''));

@@ -2,7 +2,7 @@
  * Writes the events of the lines that `changed` buckets reached in this transaction: its time is the mark. The key keeps one
  * line of one epoch from being told twice, also where a mark was taken off meanwhile.
  */
-const RAISE_ALERTS = `INSERT INTO webhook_outbox (organisation_id, workspace_id, type, dedupe_key, payload)
+export const RAISE_ALERTS = `INSERT INTO webhook_outbox (organisation_id, workspace_id, type, dedupe_key, payload)
     SELECT b.organisation_id, b.workspace_id, 'usage_limit.' || line.kind,
       concat_ws(':', 'usage', b.id, b.epoch, line.kind, line.amount), usage_event_data(b.bucket)
     FROM changed b

@@ -14,7 +14,7 @@ import {
   type UsageFigures,
   type UsageStore,
 } from './usage-store.types.js';
-import { amountOf, type AmountCharge, assertCountable } from './usage-work.js';
+import { amountOf, type AmountCharge, assertCountable, MAX_COUNT } from './usage-work.js';
 
 export interface MemoryBucket {
   readonly charge: Charge;
@@ -206,7 +206,11 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   private spend(bucket: MemoryBucket, amount: bigint): void {
-    bucket.used += amount;
+    const used = bucket.used + amount;
+    bucket.used = used > MAX_COUNT ? MAX_COUNT : used < 0n ? 0n : used;
+    // What the counter has no room for is an adjustment: the ledger says what was used.
+    const delta = bucket.used - used;
+    if (delta !== 0n) this.adjustments.push({ key: bucket.charge, delta, epoch: bucket.epoch });
     if (amount < 0n && bucket.used < bucket.charge.limit) bucket.isExhausted = false;
     this.alert(bucket);
   }

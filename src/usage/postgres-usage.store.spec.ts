@@ -13,6 +13,7 @@ import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__f
 import { PostgresUsageStore, type PostgresUsageStoreOptions } from './postgres-usage.store.js';
 import { batchParameters, USAGE_BATCH } from './usage-batch.js';
 import { NO_OBSERVER } from './usage-observer.js';
+import { MAX_COUNT } from './usage-work.js';
 import { UsageReservation } from './usage-reservation.entity.js';
 import { type Charge, type Reservation, StoreUnavailableError, type UnlimitedUsage } from './usage-store.types.js';
 
@@ -263,6 +264,57 @@ describe('a refusal', () => {
     expect(outcomes.map(({ kind }) => kind)).toEqual(['exceeded', 'admitted']);
     expect(await seen.alerts()).toEqual([]);
     expect(await seen.isExhausted(charge)).toBe(false);
+  });
+});
+
+describe('reservations that are more together than a counter holds', () => {
+  const MOST = 10n ** 15n;
+
+  it('are admitted where nothing is enforced, and given back as what they were counted', async () => {
+    const store = open();
+    const charge = chargeOf({ enforced: false });
+    const first = reservationOf([charge]);
+    await store.reserve(first);
+    await dataSource.query('UPDATE usage_buckets SET reserved = $1', [MAX_COUNT - MOST - 5n]);
+    const [second, third, fourth] = [1, 2, 3].map(() => reservationOf([charge], { estimate: cost(MOST) }));
+    if (second === undefined || third === undefined || fourth === undefined) throw new Error('three were made');
+    await reserveAll(store, [second, third]);
+    await store.reserve(fourth);
+    expect(await seen.bucket(charge)).toMatchObject({ used: 0n, reserved: MAX_COUNT });
+    for (const reservation of [second, third, fourth]) await store.settle(settlementOf(reservation));
+    expect(await seen.bucket(charge)).toMatchObject({ used: 3n * MOST, reserved: MAX_COUNT - MOST - 5n });
+  });
+});
+
+describe('a reservation that cannot be charged', () => {
+  const LATER = new Date('2026-11-22T00:00:00Z');
+  const AN_HOUR = 3_600_000;
+  const charge = chargeOf();
+  const broken = reservationOf([charge]);
+  /** What it holds is not written any more: the counter it was reserved in would be of no value. */
+  const breakIt = (): Promise<unknown> =>
+    dataSource.query(`UPDATE usage_reservations SET amounts = '{}' WHERE id = $1`, [broken.id]);
+
+  it('keeps no other whose gateway died from being charged', async () => {
+    const store = open();
+    const others = Array.from({ length: 3 }, () => chargeOf());
+    await reserveAll(store, [broken, ...others.map((other) => reservationOf([other]))]);
+    await breakIt();
+    expect(await store.reap(LATER)).toBe(3);
+    for (const other of others) expect(await seen.bucket(other)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+    expect(await seen.ledger()).toHaveLength(3);
+    expect(await seen.openReservations()).toBe(1);
+  });
+
+  it('is put off for an hour, so that there is room for others, and charged when it can be', async () => {
+    const store = open();
+    await store.reserve(broken);
+    await breakIt();
+    expect(await store.reap(LATER)).toBe(0);
+    await dataSource.query(`UPDATE usage_reservations SET amounts = '{10}' WHERE id = $1`, [broken.id]);
+    expect(await store.reap(LATER)).toBe(0);
+    expect(await store.reap(new Date(LATER.getTime() + AN_HOUR + 1))).toBe(1);
+    expect(await seen.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { cut, ledgerColumns } from './ledger-columns.js';
 import type { BucketState, Charge, ReserveOutcome, Reservation, UsageFigures } from './usage-store.types.js';
-import { amountOf, type AmountCharge, type UsageWork } from './usage-work.js';
+import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
 
 /** One call of the database's function `usage_batch`, whose comment says what each parameter is. */
 export const USAGE_BATCH = `SELECT * FROM usage_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
@@ -18,8 +18,6 @@ export interface BatchRow {
 const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded', 'withdrawn'] as const;
 
 const MAX_VALUE_KEY = 2048;
-/** Of PostgreSQL's bigint, with room for what is under way: a higher limit means the same. */
-const MAX_LIMIT = 9_000_000_000_000_000_000n;
 
 /** Gathers what a batch says, each bucket once. */
 class BatchWriter {
@@ -176,5 +174,5 @@ function figureColumns({ costNano, tokens, searchUnits }: UsageFigures) {
 }
 
 export function limitOf({ limit }: Pick<Charge, 'limit'>): bigint {
-  return limit > MAX_LIMIT ? MAX_LIMIT : limit;
+  return limit > MAX_COUNT ? MAX_COUNT : limit;
 }

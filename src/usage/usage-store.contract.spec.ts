@@ -6,6 +6,7 @@ import { postgresHarness } from './__fixtures__/postgres-harness.js';
 import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { MAX_COUNT } from './usage-work.js';
 import { type Adjustment, type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
 
 const MAX_BUCKETS = 3;
@@ -712,6 +713,68 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await spend({ ...charge, ...raised }, 40n);
       const both = [ALERTS.exhausted, ALERTS.threshold];
       expect(await tested.alerts()).toEqual([...both, ...both].sort());
+    });
+  });
+
+  describe('a counter that can hold no more', () => {
+    const MOST = 10n ** 15n;
+    let charge: Charge;
+
+    beforeEach(async () => {
+      charge = chargeOf({ enforced: false });
+      await spend(charge, 100n);
+    });
+
+    it('stays where it is, and the ledger says what was used', async () => {
+      await tested.fill(charge, MAX_COUNT - 5n);
+      await spend(charge, MOST);
+      await spend(charge, MOST);
+      expect(await tested.bucket(charge)).toEqual({ used: MAX_COUNT, reserved: 0n, epoch: 0 });
+      expect((await tested.ledger()).map(({ amounts }) => amounts)).toEqual([[100n], [MOST], [MOST]]);
+      expect((await tested.adjustments()).slice(1)).toEqual([5n - MOST, -MOST]);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it('takes many calls at once, and those of another group that come with them', async () => {
+      await tested.fill(charge, MAX_COUNT);
+      const other = chargeOf();
+      const all = Array.from({ length: 10 }, () => reservationOf([charge], { estimate: cost(MOST) }));
+      const settled = [...all, reservationOf([other])].map(async (reservation) => {
+        await tested.store.reserve(reservation);
+        await tested.store.settle(settlementOf(reservation));
+      });
+      await Promise.all(settled);
+      expect(await tested.bucket(charge)).toMatchObject({ used: MAX_COUNT, reserved: 0n });
+      expect(await tested.bucket(other)).toMatchObject({ used: 10n, reserved: 0n });
+      expect(await tested.ledger()).toHaveLength(12);
+    });
+
+    it('takes usage of which the reservation got lost', async () => {
+      await tested.fill(charge, MAX_COUNT);
+      const reservation = await admit([charge]);
+      await tested.lose(reservation.id);
+      await tested.store.settle(settlementOf(reservation));
+      expect(await tested.bucket(charge)).toMatchObject({ used: MAX_COUNT, reserved: 0n });
+      expect(await tested.ledger()).toHaveLength(2);
+    });
+
+    it('takes what is presumed of a call whose gateway died, and its correction, which goes no lower than zero', async () => {
+      await tested.fill(charge, MAX_COUNT);
+      const reservation = await admit([charge], { estimate: cost(MOST) });
+      expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(1);
+      expect(await tested.bucket(charge)).toMatchObject({ used: MAX_COUNT, reserved: 0n });
+      await tested.fill(charge, 7n);
+      await tested.store.settle(settlementOf(reservation, { figures: cost(3n) }));
+      expect(await tested.bucket(charge)).toMatchObject({ used: 0n, reserved: 0n });
+    });
+
+    it('refuses where the limit is enforced, and is emptied by a reset', async () => {
+      await tested.fill(charge, MAX_COUNT);
+      const enforced = { ...charge, enforced: true, limit: MAX_COUNT };
+      expect((await tested.store.reserve(reservationOf([enforced]))).kind).toBe('exceeded');
+      expect(await tested.store.reset(charge, ADJUSTMENT)).toBe(true);
+      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 1 });
+      expect((await tested.store.reserve(reservationOf([enforced]))).kind).toBe('admitted');
     });
   });
 

@@ -41,6 +41,12 @@ function openMemory(maxBuckets: number): TestedStore {
       for (const { key, delta } of store.adjustments) add(key, delta);
       return [...store.buckets.values()].filter((bucket) => bucket.used !== (sums.get(bucket) ?? 0n));
     },
+    async fill(key, used) {
+      const bucket = bucketAt(key);
+      if (bucket === undefined) throw new Error('there is no such bucket');
+      store.adjustments.push({ key, delta: used - bucket.used, epoch: bucket.epoch });
+      bucket.used = used;
+    },
     async lose(id) {
       const lost = store.reservations.get(id);
       store.reservations.delete(id);

@@ -68,6 +68,18 @@ export function inspect(store: UsageStore, clock: TestClock, dataSource: Tollgat
       return rows.map(({ delta }) => BigInt(delta));
     },
     drifting: () => usageDrift(dataSource),
+    async fill({ policyId, bucketHash, windowId }, used) {
+      await dataSource.query(
+        `WITH bucket AS (
+           SELECT * FROM usage_buckets WHERE policy_id = $1 AND bucket_hash = $2 AND window_id = $3
+         ), noted AS (
+           INSERT INTO usage_adjustments (bucket_id, organisation_id, delta, epoch, actor_id, reason, at)
+           SELECT id, organisation_id, $4::bigint - used, epoch, 'test', 'test', now() FROM bucket
+         )
+         UPDATE usage_buckets b SET used = $4 FROM bucket WHERE b.id = bucket.id`,
+        [policyId, bucketHash, windowId, used],
+      );
+    },
     async lose(id) {
       await dataSource.query(
         `WITH gone AS (DELETE FROM usage_reservations WHERE id = $1 RETURNING bucket_ids, amounts)

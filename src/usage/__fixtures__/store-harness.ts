@@ -33,6 +33,8 @@ export interface TestedStore {
   adjustments(): Promise<readonly bigint[]>;
   /** Buckets whose counter is not the sum of ledger and adjustments. */
   drifting(): Promise<readonly unknown[]>;
+  /** Brings a counter to what would take thousands of calls, by an adjustment. */
+  fill(key: BucketKey, used: bigint): Promise<void>;
   /** Loses a reservation, as a store that falls back on an older copy of its data would. */
   lose(id: string): Promise<void>;
 }
