@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { FindOptionsWhere, Repository } from 'typeorm';
+import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
@@ -13,6 +13,8 @@ import { withFreeSlug } from '../database/with-free-slug.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { Organisation } from './organisation.entity.js';
 import { Workspace } from './workspace.entity.js';
+
+const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 @Injectable()
 export class WorkspacesService {
@@ -45,9 +47,7 @@ export class WorkspacesService {
 
   /** @throws GatewayError `not_found` for unknown workspaces and for those that the caller cannot see */
   async get(principal: Principal, ref: string): Promise<Workspace> {
-    const found = await this.workspaces.findOneBy({ ...refWhere(ref), organisationId: principal.organisationId });
-    if (found === null || !isVisible(principal, found)) throw new GatewayError('not_found');
-    return found;
+    return find(this.workspaces.manager, principal, ref);
   }
 
   /**
@@ -77,10 +77,10 @@ export class WorkspacesService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateWorkspaceDto): Promise<Workspace> {
-    const workspace = await this.get(principal, ref);
     const { name, description, defaults } = dto;
     const changes = withoutUndefined({ name, description, defaults });
     return this.workspaces.manager.transaction(async (manager) => {
+      const workspace = await find(manager, principal, ref, FOR_CHANGE);
       const saved = await manager.save(Object.assign(workspace, changes));
       await this.audit.record(manager, principal, entryOf('update', saved, Object.keys(changes)));
       return saved;
@@ -90,9 +90,9 @@ export class WorkspacesService {
   /** @throws GatewayError `conflict` while keys or other resources belong to the workspace */
   async delete(principal: Principal, ref: string): Promise<void> {
     assertOrganisationLevel(principal);
-    const workspace = await this.get(principal, ref);
     try {
       await this.workspaces.manager.transaction(async (manager) => {
+        const workspace = await find(manager, principal, ref, FOR_CHANGE);
         await manager.delete(Workspace, { id: workspace.id, organisationId: principal.organisationId });
         await this.audit.record(manager, principal, entryOf('delete', workspace, []));
       });
@@ -101,6 +101,19 @@ export class WorkspacesService {
       throw new GatewayError('conflict', { message: 'The workspace still has keys; delete them first.', cause: error });
     }
   }
+}
+
+/** With FOR_CHANGE, which needs a transaction, nobody else changes the workspace until that ends. */
+async function find(
+  manager: EntityManager,
+  principal: Principal,
+  ref: string,
+  lock?: typeof FOR_CHANGE,
+): Promise<Workspace> {
+  const where = { ...refWhere(ref), organisationId: principal.organisationId };
+  const found = await manager.findOne(Workspace, { where, lock });
+  if (found === null || !isVisible(principal, found)) throw new GatewayError('not_found');
+  return found;
 }
 
 function assertOrganisationLevel(principal: Principal): void {
