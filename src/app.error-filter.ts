@@ -9,6 +9,7 @@ import { isDatabaseUnavailable } from './database/database-errors.js';
 import type { Logger } from './telemetry/logger.js';
 import type { RequestContext } from './telemetry/request-context.js';
 import { UpstreamFailure } from './upstream/upstream.types.js';
+import { isWorkspaceGone, unknownWorkspace } from './workspaces/unknown-workspace.js';
 
 /** The one place where anything thrown becomes an answer. */
 @Catch()
@@ -34,6 +35,7 @@ export class AppErrorFilter implements ExceptionFilter {
     if (thrown instanceof GatewayError) return thrown;
     if (isDatabaseUnavailable(thrown))
       return new GatewayError('store_unavailable', { cause: thrown, reason: 'database' });
+    if (isWorkspaceGone(thrown)) return unknownWorkspace(thrown);
     if (thrown instanceof HttpException && thrown.getStatus() === 404) return this.unknownRoute(request);
     if (thrown instanceof URIError || (thrown instanceof HttpException && thrown.getStatus() === 400)) {
       return new GatewayError('validation_failed', {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { SCOPES } from '../src/access/scopes.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { databaseServer, onServer } from './support/services.js';
@@ -8,6 +9,30 @@ import { startTestApp, type TestApp } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
 const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
+const GONE = { status: 403, code: 'tenant_mismatch', param: 'workspace_id', source: 'gateway' };
+
+/** What can be made in a workspace. */
+const RESOURCES: readonly (readonly [string, object])[] = [
+  ['/v1/api-keys', { name: 'k', scopes: ['api_keys.read'] }],
+  ['/v1/virtual-keys', { name: 'k', provider: 'local' }],
+  ['/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['usage_limit.exhausted'] }],
+  ['/v1/mcp-servers', { name: 'm', url: 'https://mcp.example.com/mcp' }],
+  [
+    '/v1/policies/usage-limits',
+    {
+      conditions: [{ key: 'workspace_id', value: '*' }],
+      group_by: [{ key: 'api_key' }],
+      type: 'cost',
+      credit_limit: 1,
+    },
+  ],
+];
+const SECRET_REFERENCE = {
+  name: 'Vault',
+  manager_type: 'hashicorp_vault',
+  auth_config: { vault_auth_type: 'token', vault_token: 'hvs.none', vault_addr: 'https://vault.example.com' },
+  secret_path: 'secret/cohere',
+};
 
 let gateway: TestApp;
 let admin: GatewayClient;
@@ -17,6 +42,30 @@ beforeAll(async () => {
   admin = new GatewayClient(gateway.url);
 });
 afterAll(() => gateway.close());
+
+/** A workspace that is gone, and a key of it that the gateway still remembers. */
+async function remembered(): Promise<GatewayClient> {
+  const id = await admin.createWorkspace('Gone');
+  const { client } = await admin.createKey({ level: 'workspace', workspace_id: id, scopes: [...SCOPES] });
+  await client.read(`/v1/workspaces/${id}`);
+  await gateway.dataSource.query('DELETE FROM "api_keys" WHERE "workspace_id" = $1', [id]);
+  await gateway.dataSource.query('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
+  return client;
+}
+
+describe('a workspace that is gone', () => {
+  it.each([...RESOURCES, ['/v1/secret-references', SECRET_REFERENCE] as const])(
+    'is refused as one that the caller does not act for: %s of a key that is still remembered',
+    async (path, body) => expect(refusalOf(await (await remembered()).post(path, body))).toEqual(GONE),
+  );
+
+  it('is refused like one that never was', async () => {
+    const never = crypto.randomUUID();
+    for (const [path, body] of RESOURCES) {
+      expect(refusalOf(await admin.post(path, { ...body, workspace_id: never }))).toEqual(GONE);
+    }
+  });
+});
 
 onServer('a workspace that several change at once (needs DATABASE_URL: the embedded database has one session)', () => {
   /** Stands in the way of everybody else. */
@@ -87,5 +136,13 @@ onServer('a workspace that several change at once (needs DATABASE_URL: the embed
     const both = { name: 'Renamed', description: 'described' };
     expect(second && jsonOf(second)).toMatchObject(both);
     expect(await admin.read(path)).toMatchObject(both);
+  });
+
+  it.each(RESOURCES)('that is deleted meanwhile is refused: %s', async (path, body) => {
+    const id = await admin.createWorkspace('Deleted meanwhile');
+    await session.query('BEGIN');
+    await session.query('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
+    const [answer] = await afterwards([() => admin.post(path, { ...body, workspace_id: id })]);
+    expect(answer && refusalOf(answer)).toEqual(GONE);
   });
 });

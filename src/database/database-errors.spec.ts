@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { isDatabaseUnavailable, isForeignKeyViolation, violatedUniqueIndex } from './database-errors.js';
+import {
+  isDatabaseUnavailable,
+  isForeignKeyViolation,
+  violatedForeignKey,
+  violatedUniqueIndex,
+} from './database-errors.js';
 
 /** As the driver throws it. */
 function driverError(facts: { readonly code?: string; readonly constraint?: string }, message = 'refused'): Error {
@@ -24,6 +29,18 @@ describe('violatedUniqueIndex', () => {
     ['text', 'uq_workspaces_slug'],
     ['nothing', undefined],
   ])('knows no index for %s', (_what, error) => expect(violatedUniqueIndex(error)).toBeUndefined());
+});
+
+describe('violatedForeignKey', () => {
+  it('names the key that refused a row', () => {
+    const error = failed({ code: '23503', constraint: 'fk_api_keys_workspace' });
+    expect(violatedForeignKey(error)).toBe('fk_api_keys_workspace');
+  });
+
+  it.each([failed({ code: '23505', constraint: 'uq_workspaces_slug' }), failed({ code: '23503' }), undefined])(
+    'knows none for %p',
+    (error) => expect(violatedForeignKey(error)).toBeUndefined(),
+  );
 });
 
 describe('isForeignKeyViolation', () => {

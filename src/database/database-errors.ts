@@ -50,10 +50,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** Name of the unique index that a write ran into; undefined for every other error. */
 export function violatedUniqueIndex(error: unknown): string | undefined {
-  if (!(error instanceof QueryFailedError) || codeOf(error) !== UNIQUE_VIOLATION) return undefined;
-  const driverError: unknown = error.driverError;
-  if (typeof driverError !== 'object' || driverError === null || !('constraint' in driverError)) return undefined;
-  return typeof driverError.constraint === 'string' ? driverError.constraint : undefined;
+  return violatedConstraint(error, UNIQUE_VIOLATION);
+}
+
+/** Name of the foreign key that a write or a deletion ran into; undefined for every other error. */
+export function violatedForeignKey(error: unknown): string | undefined {
+  return violatedConstraint(error, FOREIGN_KEY_VIOLATION);
 }
 
 /** Whether a row could not be deleted because others still refer to it. */
@@ -64,6 +66,13 @@ export function isForeignKeyViolation(error: unknown): boolean {
 /** Whether a statement failed for what is in it (classes 22 and 23 of SQLSTATE), and would fail again. */
 export function isDataRefused(error: unknown): boolean {
   return error instanceof QueryFailedError && /^2[23]/.test(codeOf(error) ?? '');
+}
+
+function violatedConstraint(error: unknown, code: string): string | undefined {
+  if (!(error instanceof QueryFailedError) || codeOf(error) !== code) return undefined;
+  const driverError: unknown = error.driverError;
+  if (typeof driverError !== 'object' || driverError === null || !('constraint' in driverError)) return undefined;
+  return typeof driverError.constraint === 'string' ? driverError.constraint : undefined;
 }
 
 function codeOf(error: unknown): string | undefined {

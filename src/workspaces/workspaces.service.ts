@@ -12,6 +12,7 @@ import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { Organisation } from './organisation.entity.js';
+import { unknownWorkspace } from './unknown-workspace.js';
 import { Workspace } from './workspace.entity.js';
 
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
@@ -62,7 +63,7 @@ export class WorkspacesService {
     }
     const found = await this.workspaces.findOneBy({ ...refWhere(ref), organisationId: principal.organisationId });
     if (found !== null && isVisible(principal, found)) return found.id;
-    throw new GatewayError('tenant_mismatch', { param: 'workspace_id' });
+    throw unknownWorkspace();
   }
 
   async organisationExists(id: string): Promise<boolean> {
