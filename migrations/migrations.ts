@@ -15,6 +15,7 @@ import { IndexEndsOfUsageWindows1795219200020 } from './1795219200020-index-ends
 import { BoundChangesOfLimits1795219200030 } from './1795219200030-bound-changes-of-limits.js';
 import { TellServersOfObjectsApart1795219200040 } from './1795219200040-tell-servers-of-objects-apart.js';
 import { KeepCountersWithinBounds1795219200045 } from './1795219200045-keep-counters-within-bounds.js';
+import { LetGoOfArchivedPolicies1795219200060 } from './1795219200060-let-go-of-archived-policies.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -35,4 +36,5 @@ export const MIGRATIONS = [
   BoundChangesOfLimits1795219200030,
   TellServersOfObjectsApart1795219200040,
   KeepCountersWithinBounds1795219200045,
+  LetGoOfArchivedPolicies1795219200060,
 ] as const;

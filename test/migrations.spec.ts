@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { LetGoOfArchivedPolicies1795219200060 } from '../migrations/1795219200060-let-go-of-archived-policies.js';
 import { MIGRATIONS } from '../migrations/migrations.js';
 import { runMigrations } from '../src/database/run-migrations.js';
 import { type EntityClass, TollgateDataSource } from '../src/database/tollgate-data-source.js';
@@ -143,5 +144,42 @@ onServer('gateways that migrate at once (needs DATABASE_URL: the embedded databa
     } finally {
       await Promise.all(sources.map((source) => source.destroy()));
     }
+  });
+});
+
+onServer('a database with archived policies (needs DATABASE_URL for a database of its own)', () => {
+  const KNOWN = MIGRATIONS.indexOf(LetGoOfArchivedPolicies1795219200060) + 1;
+  let database: OwnDatabase;
+
+  beforeAll(async () => {
+    database = await makeOwnDatabase(databaseServer ?? '');
+  });
+
+  afterAll(() => database.drop());
+
+  it('can go back though their workspaces are gone, and forward again', async () => {
+    await withMigrations({ url: database.url, poolSize: 2 }, KNOWN, async (source) => {
+      await runMigrations(source);
+      await source.query(`INSERT INTO organisations (slug, name) VALUES ('o', 'o')`);
+      await source.query(`
+        INSERT INTO workspaces (organisation_id, slug, name) SELECT id, name_of, name_of
+        FROM organisations, unnest(ARRAY['gone', 'left']) AS name_of`);
+      await source.query(`
+        INSERT INTO usage_policies (organisation_id, workspace_id, active_workspace_id, status, name,
+          conditions, group_by, type, credit_limit)
+        SELECT organisation_id, id, CASE WHEN slug = 'left' THEN id END,
+          CASE WHEN slug = 'left' THEN 'active' ELSE 'archived' END, slug, '[]', '{}', 'cost', 1 FROM workspaces`);
+      await source.query(`DELETE FROM workspaces WHERE slug = 'gone'`);
+      await source.undoLastMigration();
+      await runMigrations(source);
+      const policies = await source.query(`
+        SELECT name, workspace_id IS NOT NULL AS has_workspace, workspace_id = active_workspace_id AS keeps_it
+        FROM usage_policies ORDER BY name`);
+      expect(policies).toEqual([
+        { name: 'gone', has_workspace: false, keeps_it: null },
+        { name: 'left', has_workspace: true, keeps_it: true },
+      ]);
+      await expect(source.query(`DELETE FROM workspaces WHERE slug = 'left'`)).rejects.toThrow('fk_usage_policies');
+    });
   });
 });

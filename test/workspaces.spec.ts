@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { SCOPES } from '../src/access/scopes.js';
+import { readString } from '../src/common/json/read.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { databaseServer, onServer } from './support/services.js';
@@ -11,6 +12,8 @@ import { testDatabase } from './support/test-database.js';
 const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
 const GONE = { status: 403, code: 'tenant_mismatch', param: 'workspace_id', source: 'gateway' };
 
+const LIMITS = '/v1/policies/usage-limits';
+
 /** What can be made in a workspace. */
 const RESOURCES: readonly (readonly [string, object])[] = [
   ['/v1/api-keys', { name: 'k', scopes: ['api_keys.read'] }],
@@ -18,7 +21,7 @@ const RESOURCES: readonly (readonly [string, object])[] = [
   ['/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['usage_limit.exhausted'] }],
   ['/v1/mcp-servers', { name: 'm', url: 'https://mcp.example.com/mcp' }],
   [
-    '/v1/policies/usage-limits',
+    LIMITS,
     {
       conditions: [{ key: 'workspace_id', value: '*' }],
       group_by: [{ key: 'api_key' }],
@@ -64,6 +67,36 @@ describe('a workspace that is gone', () => {
     for (const [path, body] of RESOURCES) {
       expect(refusalOf(await admin.post(path, { ...body, workspace_id: never }))).toEqual(GONE);
     }
+  });
+});
+
+describe('a workspace with usage limits', () => {
+  const [, limit = {}] = RESOURCES.find(([path]) => path === LIMITS) ?? [];
+
+  it('is kept while one is in force, and deleted when all are archived, which can still be read', async () => {
+    const id = await admin.createWorkspace('Limited');
+    const paths: string[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const created = await admin.create(LIMITS, { ...limit, workspace_id: id });
+      paths.push(`${LIMITS}/${readString(created['id'], 'id')}`);
+    }
+    const [first = '', second = ''] = paths;
+    expect((await admin.delete(first)).status).toBe(204);
+    expect(refusalOf(await admin.delete(`/v1/workspaces/${id}`))).toMatchObject({ status: 409, code: 'conflict' });
+    expect((await admin.delete(second)).status).toBe(204);
+    expect((await admin.delete(`/v1/workspaces/${id}`)).status).toBe(204);
+    for (const path of paths) {
+      expect(await admin.read(path)).toMatchObject({ workspace_id: id, status: 'archived' });
+    }
+  });
+
+  it('is not kept by a limit that is changed after it was archived', async () => {
+    const id = await admin.createWorkspace('Limited before');
+    const path = `${LIMITS}/${readString((await admin.create(LIMITS, { ...limit, workspace_id: id }))['id'], 'id')}`;
+    await admin.delete(path);
+    expect((await admin.patch(path, { name: 'archived' })).status).toBe(200);
+    expect((await admin.delete(`/v1/workspaces/${id}`)).status).toBe(204);
+    expect((await admin.patch(path, { name: 'of old' })).status).toBe(200);
   });
 });
 

@@ -37,6 +37,7 @@ export class UsageLimitsService {
           id: randomUUID(),
           organisationId: principal.organisationId,
           workspaceId,
+          activeWorkspaceId: workspaceId,
           name: dto.name ?? null,
           description: dto.description ?? null,
           conditions: dto.conditions,
@@ -97,7 +98,7 @@ export class UsageLimitsService {
   async archive(principal: Principal, id: string): Promise<void> {
     await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
-      await manager.save(Object.assign(policy, { status: 'archived' as const }));
+      await manager.save(Object.assign(policy, { status: 'archived' as const, activeWorkspaceId: null }));
       await this.audit.record(manager, principal, entryOf('delete', policy, []));
     });
     this.cache.forget(principal.organisationId);

@@ -1,4 +1,13 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
+import {
+  Check,
+  Column,
+  CreateDateColumn,
+  Entity,
+  ForeignKey,
+  Index,
+  PrimaryGeneratedColumn,
+  UpdateDateColumn,
+} from 'typeorm';
 import type { UsageUnit } from '../common/money/units.js';
 import type { Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';
@@ -14,6 +23,10 @@ export type PolicyStatus = (typeof POLICY_STATUSES)[number];
 
 /** A cap on the usage of a group of calls. What is used stands elsewhere: a change here never touches a counter. */
 @Entity('usage_policies')
+@Check(
+  'ck_usage_policies_active_workspace',
+  `"active_workspace_id" IS NOT DISTINCT FROM CASE WHEN "status" = 'active' THEN "workspace_id" END`,
+)
 @Index('ix_usage_policies_tenant', ['organisationId', 'status'])
 export class UsagePolicy {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_usage_policies' })
@@ -23,10 +36,14 @@ export class UsagePolicy {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
 
-  /** null: for calls of every workspace of the organisation. */
-  @ForeignKey('Workspace', { name: 'fk_usage_policies_workspace' })
+  /** null: for calls of every workspace of the organisation. The workspace of an archived policy may be gone. */
   @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
   readonly workspaceId!: string | null;
+
+  /** The same while the policy is active, null when it is archived: only what is in force keeps a workspace. */
+  @ForeignKey('Workspace', { name: 'fk_usage_policies_workspace' })
+  @Column({ name: 'active_workspace_id', type: 'uuid', nullable: true })
+  activeWorkspaceId!: string | null;
 
   @Column({ type: 'varchar', length: 255, nullable: true })
   name!: string | null;

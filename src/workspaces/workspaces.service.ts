@@ -15,6 +15,8 @@ import { Organisation } from './organisation.entity.js';
 import { unknownWorkspace } from './unknown-workspace.js';
 import { Workspace } from './workspace.entity.js';
 
+const IN_USE =
+  'The workspace still has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies; delete them first.';
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 @Injectable()
@@ -88,7 +90,7 @@ export class WorkspacesService {
     });
   }
 
-  /** @throws GatewayError `conflict` while keys or other resources belong to the workspace */
+  /** @throws GatewayError `conflict` while keys, webhooks, MCP servers or active policies belong to the workspace */
   async delete(principal: Principal, ref: string): Promise<void> {
     assertOrganisationLevel(principal);
     try {
@@ -99,7 +101,7 @@ export class WorkspacesService {
       });
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new GatewayError('conflict', { message: 'The workspace still has keys; delete them first.', cause: error });
+      throw new GatewayError('conflict', { message: IN_USE, cause: error });
     }
   }
 }
