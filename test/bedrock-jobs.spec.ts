@@ -4,9 +4,10 @@ import type OpenAI from 'openai';
 import { INVOCATION_JOB } from '../src/batches/providers/bedrock-batch.js';
 import { type JsonObject, readObject, readString } from '../src/common/json/read.js';
 import { CUSTOMIZATION_JOB } from '../src/fine-tuning/providers/bedrock-fine-tuning-job.js';
+import { toJobId } from '../src/gateway/relay/bedrock-jobs.js';
 import { FakeBedrock } from '../src/gateway/relay/__fixtures__/fake-bedrock.js';
 import { bedrockReply, sentTo } from './support/fake-aws.js';
-import { text } from './support/fake-provider.js';
+import { half, type Reply, text } from './support/fake-provider.js';
 import { type Ask, openaiClient, plainly } from './support/openai-client.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { jsonOf, refusalOf } from './support/send.js';
@@ -159,6 +160,32 @@ describe('a batch at Bedrock', () => {
       `POST /model-invocation-job/${BATCH_ARN}/stop`,
       `GET /model-invocation-job/${BATCH_ARN}`,
     ]);
+  });
+
+  const empty = (status: number): Reply => text('', 'application/json', status);
+  const cancelledWith = async (stopReply: Reply) => {
+    const bedrock = new FakeBedrock({ ...INVOCATION_JOB, jobs: [{ ...BATCH, status: 'InProgress' }] });
+    const others = bedrockReply(bedrock);
+    gateway.provider.replyWith((response, call) =>
+      call.method === 'POST' ? stopReply(response, call) : others(response, call),
+    );
+    return ask('POST', `/batches/${toJobId(INVOCATION_JOB, BATCH_ARN)}/cancel`);
+  };
+
+  it.each([200, 202, 204])('is cancelled when AWS says nothing but %i', async (status) => {
+    const answer = await cancelledWith(empty(status));
+    expect([answer.status, jsonOf(answer)['status']]).toEqual([200, 'cancelling']);
+  });
+
+  it.each([
+    ['a page of a proxy', text('<h1>Bad gateway</h1>', 'text/html', 502), 'provider_invalid_response'],
+    ['a page of a proxy that says 200', text('<h1>Sign in</h1>', 'text/html'), 'provider_invalid_response'],
+    ['a redirect', text('', 'text/html', 302, { location: '/elsewhere' }), 'provider_invalid_response'],
+    ['half an answer', half('{"message":"stopping"}'), 'provider_invalid_response'],
+    ['a failure without a word', empty(503), 'provider_failed'],
+  ])('is not said to be cancelled when the answer is %s', async (_what, reply, code) => {
+    expect(refusalOf(await cancelledWith(reply))).toMatchObject({ status: 502, code, source: 'provider' });
+    expect(gateway.provider.calls).toHaveLength(1);
   });
 
   it.each([

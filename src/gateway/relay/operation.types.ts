@@ -11,7 +11,10 @@ export interface OperationInput {
   readonly body: JsonObject | undefined;
 }
 
-/** Asks the provider once and resolves with the parsed body of a 2xx answer; throws GatewayError for everything else. */
+/**
+ * Asks the provider once and resolves with the parsed body of a 2xx answer, undefined when it is empty; throws GatewayError
+ * for everything else.
+ */
 export type Ask = (request: VendorRequest) => Promise<unknown>;
 
 /** An operation on a provider whose own form differs: as many questions as it takes, one answer in the interface's form. */

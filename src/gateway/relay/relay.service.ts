@@ -117,8 +117,10 @@ export class RelayService {
   ): Promise<JsonAnswer> {
     const mapped = provider.operations[route.operation];
     if (mapped === undefined) throw new GatewayError('provider_not_supported');
-    const ask = async (request: VendorRequest): Promise<unknown> =>
-      parseProviderJson(await this.calls.run(context, operationOf(route, input.body, request)));
+    const ask = async (request: VendorRequest): Promise<unknown> => {
+      const answer = await this.calls.run(context, operationOf(route, input.body, request));
+      return answer.body.length === 0 ? undefined : parseProviderJson(answer);
+    };
     return { status: 200, json: await mapped(input, ask, context.virtualKey.credential) };
   }
 }
