@@ -81,6 +81,9 @@ describe('files', () => {
     ['/batches', { input_file_id: 'file-b' }, 'input_file_id'],
     ['/batches', { input_file_id: ['file-a', 'file-b'] }, 'input_file_id'],
     ['/batches', { input_file_id: 'file-\u0000' }, 'input_file_id'],
+    ['/batches', { Input_File_Id: 'file-b' }, 'input_file_id'],
+    ['/batches', { input_file_id: 'file-a', INPUT_FILE_ID: 'file-b' }, 'input_file_id'],
+    ['/threads', { Tool_Resources: { code_interpreter: { 'file_id\u017F': ['file-b'] } } }, 'file_ids'],
     ['/fine_tuning/jobs', { training_file: 'file-b' }, 'training_file'],
     ['/fine_tuning/jobs', { training_file: 'file-a', validation_file: 'file-b' }, 'validation_file'],
     ['/threads', { messages: [{ attachments: [{ file_id: 'file-b', tools: [] }] }] }, 'file_id'],
@@ -181,6 +184,12 @@ describe('a thread that is made together with its run', () => {
     gateway.provider.replyWith(thread);
     const refusal = refusalOf(await ours('POST', '/threads/runs', { body: { assistant_id: 'asst_1', stream } }));
     expect(refusal).toEqual({ status: 400, code: 'unsupported_parameter', param: 'stream', source: 'gateway' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it.each(['Stream', 'STREAM', '\u017Ftream'])('is refused with stream in the spelling %s, too', async (name) => {
+    const body = { assistant_id: 'asst_1', stream: false, [name]: true };
+    expect(refusalOf(await ours('POST', '/threads/runs', { body }))).toMatchObject({ status: 400, param: 'stream' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { answeredIds, usedIds } from './object-ids.js';
+import { answeredIds, isNamed, usedIds } from './object-ids.js';
 
 describe('the ids that a body uses', () => {
   it.each([
@@ -8,6 +8,8 @@ describe('the ids that a body uses', () => {
     [{ thread: { messages: [{ attachments: [{ file_id: 'a' }] }, { file_id: 'b' }] } }, ['a', 'b']],
     [{ file_id: { file_id: 'a' } }, ['a']],
     [[{ file_id: 'a' }], ['a']],
+    [{ File_Id: 'a', FILE_ID: ['b'], file_id: 'c' }, ['a', 'b', 'c']],
+    [{ THREAD: { Messages: [{ File_ID: 'a' }] } }, ['a']],
   ])('are found at any depth: %j', (body, ids) => {
     expect(usedIds(body, 'file_id')).toEqual(ids);
   });
@@ -15,6 +17,7 @@ describe('the ids that a body uses', () => {
   it.each([
     [{ metadata: { file_id: 'a' } }],
     [{ thread: { metadata: { file_id: 'a' } } }],
+    [{ Metadata: { file_id: 'a' } }],
     [{ file_id: null }],
     [{ file_ids: ['a'] }],
     [{ parameters: { properties: { file_id: { type: 'string' } } } }],
@@ -23,6 +26,16 @@ describe('the ids that a body uses', () => {
   ])('are not what has another name, is no text, or is a note: %j', (body) => {
     expect(usedIds(body, 'file_id')).toEqual([]);
   });
+});
+
+describe('the name of a field', () => {
+  it.each(['sink_id', 'Sink_Id', 'SINK_ID', '\u017Fink_id', 'sin\u212A_id'])('may be spelled %s', (spelling) =>
+    expect(isNamed(spelling, 'sink_id')).toBe(true),
+  );
+
+  it.each(['sinkid', 'sink-id', 'sink_ids', ' sink_id', ''])('is another when it is %j', (other) =>
+    expect(isNamed(other, 'sink_id')).toBe(false),
+  );
 });
 
 describe('the ids that an answer tells', () => {

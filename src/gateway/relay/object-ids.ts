@@ -3,13 +3,21 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 /** What callers note for themselves: it may hold anything, under any name. */
 const NOTES = 'metadata';
 
-/** The ids that a body holds in fields of this name, at any depth, alone or in a list. */
+/**
+ * Whether some provider may take the field for the one of this name: readers of JSON in Go and in .NET do not regard case.
+ * By way of upper case, since Go also folds ſ and the Kelvin sign to their plain letters.
+ */
+export function isNamed(field: string, name: string): boolean {
+  return field === name || field.toUpperCase().toLowerCase() === name.toLowerCase();
+}
+
+/** The ids that a body holds in fields of this name, in whatever spelling, at any depth, alone or in a list. */
 export function usedIds(body: unknown, name: string): readonly string[] {
   if (Array.isArray(body)) return body.flatMap((item) => usedIds(item, name));
   if (!isObject(body)) return [];
   return Object.entries(body).flatMap(([field, value]) => {
-    if (field === NOTES) return [];
-    return field === name ? [...idsIn(value), ...usedIds(value, name)] : usedIds(value, name);
+    if (isNamed(field, NOTES)) return [];
+    return isNamed(field, name) ? [...idsIn(value), ...usedIds(value, name)] : usedIds(value, name);
   });
 }
 

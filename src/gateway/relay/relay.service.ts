@@ -8,6 +8,7 @@ import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { Isolation, listOwn, type Ownership } from './isolation.js';
 import { normaliseAnswer } from './normalise-answer.js';
+import { isNamed } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import { betaHeader, type RelayRequestParts, toOperationInput, toVendorRequest } from './relay-input.js';
 import type { RelayRoute } from './relay-route.js';
@@ -79,7 +80,7 @@ export class RelayService {
     // Of a field that stands there twice, the provider might read the one that was not checked.
     const bytes = uses === undefined || rawBody === undefined ? rawBody : Buffer.from(JSON.stringify(input.body));
     if (creates === undefined) return this.ask(run, provider, input, bytes);
-    if ((input.body?.['stream'] ?? false) !== false) {
+    if (asksForStream(input.body)) {
       const message = 'stream must not be set here: the virtual key isolates workspaces, and records what they make.';
       throw new GatewayError('unsupported_parameter', { param: 'stream', message });
     }
@@ -123,6 +124,10 @@ export class RelayService {
     };
     return { status: 200, json: await mapped(input, ask, context.virtualKey.credential) };
   }
+}
+
+function asksForStream(body: JsonObject = {}): boolean {
+  return Object.entries(body).some(([name, value]) => isNamed(name, 'stream') && (value ?? false) !== false);
 }
 
 /** Reads may be repeated; what makes or changes something only when it surely did not arrive. */
