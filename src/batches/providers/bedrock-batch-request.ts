@@ -18,7 +18,8 @@ const KNOWN = [
 /** AWS takes 24 to 168 hours. */
 const WINDOW: FieldRule<number> = {
   read(value) {
-    const hours = Number(/^(\d{2,3})h$/.exec(String(value))?.[1]);
+    if (typeof value !== 'string') return undefined;
+    const hours = Number(/^(\d{2,3})h$/.exec(value)?.[1]);
     return hours >= 24 && hours <= 168 ? hours : undefined;
   },
   expected: 'must be between 24h and 168h',

@@ -282,6 +282,10 @@ describe('batches.create at bedrock', () => {
     ['with an output that is not S3', { output_s3_uri: 'file:///tmp' }, 'output_s3_uri'],
     ['with a job name of other characters', { job_name: 'a b' }, 'job_name'],
     ['with too short a window', { completion_window: '1h' }, 'completion_window'],
+    ['with a window in a list', { completion_window: ['24h'] }, 'completion_window'],
+    ['with a window that has no text', { completion_window: { toString: 1 } }, 'completion_window'],
+    ['with an output in a list', { output_s3_uri: ['s3://bucket/out/'] }, 'output_s3_uri'],
+    ['with an output that has no text', { output_s3_uri: { toString: 1 } }, 'output_s3_uri'],
     ['with metadata, which Bedrock does not keep', { metadata: { a: 'b' } }, 'metadata'],
     ['with an unknown field', { roleArn: 'x' }, 'roleArn'],
   ])('refuses a batch %s', async (_name, change, param) => {

@@ -20,7 +20,7 @@ export const S3_INPUT: FieldRule<string> = {
 };
 
 export const S3_FOLDER: FieldRule<string> = {
-  read: (value) => (String(value).startsWith('s3://') ? s3Address(value) : undefined),
+  read: (value) => (typeof value === 'string' && value.startsWith('s3://') ? s3Address(value) : undefined),
   expected: 'must be the S3 address of a folder, for example s3://bucket/folder/',
 };
 
