@@ -227,3 +227,33 @@ describe('an answer to a create without an id', () => {
     expect((await openly('POST', '/batches', { body: {} })).text).toBe('{"object":"batch"}');
   });
 });
+
+describe('an id that cannot be recorded', () => {
+  const LONGEST = 'x'.repeat(1_024);
+  const UNFIT = [['is too long', `${LONGEST}x`] as const, ['has a NUL', 'batch_\u0000'] as const];
+
+  it.each([...UNFIT, ['takes too many bytes', '\u4E00'.repeat(1_000)] as const])(
+    'and %s is no answer to a create where the object would be out of reach',
+    async (_what, id) => {
+      gateway.provider.replyWith(json({ id }));
+      const answer = await ours('POST', '/batches', { body: {} });
+      expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response', source: 'provider' });
+    },
+  );
+
+  it.each(UNFIT)('and %s is passed on where nothing is isolated', async (_what, id) => {
+    gateway.provider.replyWith(json({ id }));
+    const answer = await openly('POST', '/batches', { body: {} });
+    expect([answer.status, jsonOf(answer)['id']]).toEqual([200, id]);
+  });
+
+  it.each(UNFIT)('and %s belongs to nobody among results', async (_what, output_file_id) => {
+    await made(ours, '/batches', 'batch_unfit');
+    gateway.provider.replyWith(json({ id: 'batch_unfit', output_file_id }));
+    expect((await ours('GET', '/batches/batch_unfit')).status).toBe(200);
+  });
+
+  it('is none of the longest that can', async () => {
+    await made(ours, '/batches', LONGEST);
+  });
+});

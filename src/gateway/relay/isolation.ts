@@ -9,7 +9,7 @@ import { isStorableText } from '../../common/storable-text.js';
 import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
 import type { BaseVendorOptions } from '../../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
-import { answeredIds, usedIds } from './object-ids.js';
+import { answeredIds, isRecordable, usedIds } from './object-ids.js';
 import type { OperationInput } from './operation.types.js';
 import { ProviderObject } from './provider-object.entity.js';
 import type { ProviderObjectKind, RelayRoute } from './relay-route.js';
@@ -72,8 +72,9 @@ export class Isolation {
     answer: unknown,
   ): Promise<void> {
     const made = creates === undefined ? [] : answeredIds(answer, creates.idField);
-    if (creates !== undefined && made.length === 0 && ownership.strict) {
-      throw new UnexpectedShapeError('an id', `body.${creates.idField}`);
+    const isReachable = made.length > 0 && made.every(isRecordable);
+    if (creates !== undefined && ownership.strict && !isReachable) {
+      throw new UnexpectedShapeError('an id that can be recorded', `body.${creates.idField}`);
     }
     if (creates !== undefined) await this.remember(ownership, creates.kind, made);
     // The account's results belong to nobody in particular where everybody may see them.
@@ -101,8 +102,9 @@ export class Isolation {
     return wanted.size === 0 || (await this.owned(ownership, kind, [...wanted])).size === wanted.size;
   }
 
-  /** Who was first stays the owner. */
-  private async remember(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<void> {
+  /** Who was first stays the owner. An id that cannot be recorded stays nobody's. */
+  private async remember(ownership: Ownership, kind: ProviderObjectKind, given: readonly string[]): Promise<void> {
+    const ids = given.filter(isRecordable);
     if (ids.length === 0) return;
     const { organisationId, workspaceId, apiKeyId, provider, server } = ownership;
     await this.objects

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
+import { isStorableText } from '../../common/storable-text.js';
 
 /** What callers note for themselves: it may hold anything, under any name. */
 const NOTES = 'metadata';
@@ -30,6 +31,14 @@ export function answeredIds(answer: unknown, name: string): readonly string[] {
   const { data } = answer;
   const resources: readonly unknown[] = Array.isArray(data) ? data : [answer];
   return resources.filter((resource) => isObject(resource)).flatMap((resource: JsonObject) => idsIn(resource[name]));
+}
+
+/** In bytes, since an index of PostgreSQL takes no more than 2,704 of them; the column takes as many characters. */
+const MAX_ID_BYTES = 1_024;
+
+/** Whether the database can hold a provider's id. */
+export function isRecordable(id: string): boolean {
+  return isStorableText(id) && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
 
 function idsIn(value: unknown): readonly string[] {
