@@ -6,7 +6,7 @@ import { FILE_ROUTES } from '../src/batches/file.routes.js';
 import { readObject, readString } from '../src/common/json/read.js';
 import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
 import type { RelayRoute } from '../src/gateway/relay/relay-route.js';
-import { json } from './support/fake-provider.js';
+import { json, type Reply, text } from './support/fake-provider.js';
 import { type Ask, plainly } from './support/openai-client.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { addressesOf } from './support/routes.js';
@@ -17,7 +17,11 @@ const ROUTES = [...BATCH_ROUTES, ...FILE_ROUTES, ...FINE_TUNING_ROUTES, ...ASSIS
 const named = (routes: readonly RelayRoute[]) =>
   routes.map((route) => [`${route.method} ${route.path}`, route] as const);
 const WITH_ID = named(ROUTES.filter((route) => route.path.includes('{')));
+const DELETIONS = named(ROUTES.filter((route) => route.method === 'DELETE'));
 const WITH_JSON = named(ROUTES.filter((route) => route.body === 'json'));
+
+/** An answer that is good enough for each of them. */
+const ANYTHING: Reply = json({ id: 'x', thread_id: 'x', object: 'list', data: [], has_more: false });
 
 let gateway: RerankGateway;
 let slug: string;
@@ -30,14 +34,17 @@ beforeAll(async () => {
   gateway = await startRerankGateway();
   slug = await gateway.virtualKey('openai-compatible');
   ask = plainly(gateway, slug);
-  gateway.provider.replyWith(json({ id: 'x', thread_id: 'x', object: 'list', data: [], has_more: false }));
+  gateway.provider.replyWith(ANYTHING);
   for (const scope of new Set(ROUTES.map((route) => route.scope))) {
     only.set(scope, await keyWith([scope]));
     lacking.set(scope, await keyWith(SCOPES.filter((held) => held !== scope)));
   }
 });
 afterAll(() => gateway.close());
-beforeEach(() => gateway.provider.forget());
+beforeEach(() => {
+  gateway.provider.forget();
+  gateway.provider.replyWith(ANYTHING);
+});
 
 async function keyWith(scopes: readonly Scope[]): Promise<string> {
   const answer = await ask('POST', '/api-keys', { body: { name: 'a key', level: 'organisation', scopes } });
@@ -162,4 +169,29 @@ describe.each(WITH_JSON)('%s', (_name, route) => {
     expect(refusalOf(answer)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
+});
+
+describe.each(DELETIONS)('%s', (_name, route) => {
+  const path = route.path.replace(/\{\w+\}$/, 'the_one').replaceAll(/\{\w+\}/g, 'another');
+  const object = { files: 'file', threads: 'thread.deleted', 'threads.messages': 'thread.message.deleted' };
+
+  it.each([204, 200])('is answered in its own form when the provider says nothing but %i', async (status) => {
+    gateway.provider.replyWith(text('', 'application/json', status));
+    const answer = await call(route, { path });
+    expect(answer.status).toBe(200);
+    const resource = route.operation.replace('.delete', '');
+    expect(Object.entries(object)).toContainEqual([resource, jsonOf(answer)['object']]);
+    expect(jsonOf(answer)).toEqual({ id: 'the_one', object: expect.any(String), deleted: true });
+  });
+
+  it('is no success when the provider answers what cannot be read', async () => {
+    gateway.provider.replyWith(text('<p>', 'text/html'));
+    expect(refusalOf(await call(route, { path }))).toMatchObject({ status: 502, code: 'provider_invalid_response' });
+  });
+});
+
+it('an empty answer to anything else is none', async () => {
+  gateway.provider.replyWith(text('', 'application/json'));
+  const answer = await ask('GET', '/files/file-1');
+  expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response' });
 });

@@ -36,7 +36,12 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     about: undefined,
   },
   write('threads.update', 'Changes a thread.', ONE_THREAD),
-  { ...read('threads.delete', 'Deletes a thread.', ONE_THREAD), method: 'DELETE', scope: 'threads.delete' },
+  {
+    ...read('threads.delete', 'Deletes a thread.', ONE_THREAD),
+    method: 'DELETE',
+    scope: 'threads.delete',
+    deletes: { idParam: 'thread_id', object: 'thread.deleted' },
+  },
 
   {
     ...read('threads.messages.list', 'Lists the messages of a thread.', MESSAGES),
@@ -50,6 +55,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     ...read('threads.messages.delete', 'Deletes a message.', `${MESSAGES}/{message_id}`),
     method: 'DELETE',
     scope: 'threads.delete',
+    deletes: { idParam: 'message_id', object: 'thread.message.deleted' },
   },
 
   {

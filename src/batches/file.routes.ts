@@ -51,6 +51,7 @@ export const FILE_ROUTES: readonly RelayRoute[] = [
     path: '/files/{file_id}',
     scope: 'batches.delete',
     response: DeletedResponse,
+    deletes: { idParam: 'file_id', object: 'file' },
     about: FILE,
   },
 ];

@@ -1,16 +1,21 @@
 import { isObject, readObject } from '../../common/json/read.js';
 import { parseProviderJson } from '../../upstream/provider-error.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
-import type { ResourceProvider } from './operation.types.js';
+import type { OperationInput, ResourceProvider } from './operation.types.js';
 import type { JsonAnswer } from './relay-reply.js';
 import type { RelayRoute } from './relay-route.js';
 
-/** The provider's answer, byte for byte unless the provider's answers need mending. */
+/** The provider's answer, byte for byte unless the provider's answers need mending, or it deleted without a word. */
 export function normaliseAnswer(
   provider: Extract<ResourceProvider, { kind: 'relay' }>,
-  { response }: Pick<RelayRoute, 'response'>,
+  { response, deletes }: Pick<RelayRoute, 'response' | 'deletes'>,
+  { params }: Pick<OperationInput, 'params'>,
   answer: UpstreamAnswer,
 ): JsonAnswer {
+  // The object is gone, so this must not look like a failure.
+  if (deletes !== undefined && answer.body.length === 0) {
+    return { status: 200, json: { id: params[deletes.idParam], object: deletes.object, deleted: true } };
+  }
   const json = parseProviderJson(answer);
   const { normalise } = provider;
   if (normalise === undefined || response === undefined) return { status: answer.status, json, bytes: answer.body };

@@ -32,6 +32,8 @@ export interface RelayRoute {
   readonly response?: new () => object;
   /** The object that a successful answer has made, and the field that holds its id. */
   readonly creates?: { readonly kind: ProviderObjectKind; readonly idField: string };
+  /** What a DELETE deletes: the path parameter that holds its id, and what the answer calls it (`thread.deleted`). */
+  readonly deletes?: { readonly idParam: string; readonly object: string };
   /** The objects of the provider that the request is about: in its path. */
   readonly about?: ObjectReference;
   /** The objects of the provider that the body refers to, by fields of this name at any depth. */

@@ -106,9 +106,10 @@ export class RelayService {
         accept: request.headers.accept,
         sinkFor: streamTo(route, response),
       });
-      return answer.body === undefined ? undefined : normaliseAnswer(provider, route, { ...answer, body: answer.body });
+      const { body } = answer;
+      return body === undefined ? undefined : normaliseAnswer(provider, route, input, { ...answer, body });
     }
-    return normaliseAnswer(provider, route, await this.calls.run(context, operation));
+    return normaliseAnswer(provider, route, input, await this.calls.run(context, operation));
   }
 
   private async askMapped(
