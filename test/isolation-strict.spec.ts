@@ -211,6 +211,12 @@ describe('a thread that is made together with its run', () => {
     expect((await ours('POST', '/threads/thread_streamed/runs', { body })).text).toBe('data: [DONE]\n\n');
     expect((await openly('POST', '/threads/runs', { body })).text).toBe('data: [DONE]\n\n');
   });
+
+  it('streams whatever the spelling of the media type', async () => {
+    gateway.provider.replyWith(text('data: [DONE]\n\n', 'Text/Event-Stream; charset=UTF-8'));
+    const answer = await openly('POST', '/threads/runs', { body: { stream: true } });
+    expect([answer.status, answer.text]).toEqual([200, 'data: [DONE]\n\n']);
+  });
 });
 
 describe('an answer to a create without an id', () => {

@@ -38,5 +38,6 @@ export function streamTo(route: RelayRoute, response: Response): (head: Upstream
 
 function isStreamed(route: RelayRoute, { headers }: UpstreamHead): boolean {
   if (route.answer === 'bytes') return true;
-  return route.answer === 'events' && (firstHeader(headers, 'content-type') ?? '').startsWith('text/event-stream');
+  const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
+  return route.answer === 'events' && type.startsWith('text/event-stream');
 }
