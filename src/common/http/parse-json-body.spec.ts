@@ -18,6 +18,10 @@ describe('assertJsonBody', () => {
     'Application/JSON; charset=UTF-8',
     'application/json;charset="utf-8"',
     'application/merge-patch+json',
+    'application/json;',
+    'application/json; charset=utf-8;',
+    'application/json; odata.metadata=minimal; Charset=utf-8',
+    'application/json; profile="https://example.com/a;b=\\"c\\"" ; v=1',
   ])('takes %s', (type) => expect(() => assertJsonBody({ 'content-type': type })).not.toThrow());
 
   it.each([
@@ -27,6 +31,13 @@ describe('assertJsonBody', () => {
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
     'application/json; charset=iso-8859-1',
+    'application/json; v=1; charset=iso-8859-1',
+    'application/json; charset=utf-8; charset=utf-16',
+    'application/json; charset="utf-16"',
+    'application/json; charset',
+    'application/json; charset=',
+    'application/json; a="b',
+    'application/json, text/plain',
     'application/jsonp',
     'text/json, application/json',
   ])('refuses %j', (type) => {

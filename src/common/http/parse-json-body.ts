@@ -5,7 +5,9 @@ import { GatewayError } from '../errors/gateway.error.js';
 import { isDeeperThan } from '../json/json-depth.js';
 import { hasObjectLargerThan } from '../json/json-fields.js';
 
-const JSON_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+/** Any parameters (RFC 9110, 5.6.6), also none behind a semicolon, but no character set other than UTF-8. */
+const JSON_TYPE =
+  /^application\/(?:[a-z0-9.+-]*\+)?json\s*(?:;\s*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))\s*)?)*$/i;
 
 /** Refuses what cannot be read as JSON in UTF-8 before the body is read. */
 export function assertJsonBody(headers: IncomingHttpHeaders): void {
