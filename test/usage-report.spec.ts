@@ -212,6 +212,8 @@ describe('GET /v1/usage', () => {
     ['from', 'from=-1'],
     ['from', 'from=1.5'],
     ['to', 'to=soon'],
+    ['to', 'to='],
+    ['from', 'from=%20'],
     ['from', `from=${START}&to=${START}`],
     ['from', `from=${START}&to=${START + 32 * DAY}&bucket=hour`],
     ['from', `from=${START}&to=${START + 367 * DAY}`],

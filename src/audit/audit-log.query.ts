@@ -1,9 +1,9 @@
-import { Type } from 'class-transformer';
 import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery } from '../common/pagination/page.query.js';
 import { LAST_SECOND } from '../common/time/unix-time.js';
 import { IsStorable } from '../common/validation/is-storable.decorator.js';
 import { Optional } from '../common/validation/optional.decorator.js';
+import { ToNumber } from '../common/validation/to-number.decorator.js';
 
 export class AuditLogQuery extends PageQuery {
   /** Id of the API key, or subject of the administrator's token, that made the change. */
@@ -27,7 +27,7 @@ export class AuditLogQuery extends PageQuery {
 
   /** Unix seconds, inclusive. */
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(0)
   @Max(LAST_SECOND)
@@ -35,7 +35,7 @@ export class AuditLogQuery extends PageQuery {
 
   /** Unix seconds, inclusive. */
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(0)
   @Max(LAST_SECOND)

@@ -1,7 +1,8 @@
 import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsString, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
+import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { IdentitySettings, OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
-import { OptionalSetting, ToList, ToNumber } from './setting.decorators.js';
+import { OptionalSetting, ToList } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 

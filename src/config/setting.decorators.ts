@@ -7,8 +7,6 @@ function present(_object: object, value: unknown): boolean {
 
 /** The setting has no default; its name must be in the list of optional names. */
 export const OptionalSetting = (options?: ValidationOptions): PropertyDecorator => ValidateIf(present, options);
-export const ToNumber = (): PropertyDecorator =>
-  Transform(({ value }: TransformFnParams): unknown => (typeof value === 'string' ? Number(value) : value));
 /** Items between commas. */
 export const ToList = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown =>

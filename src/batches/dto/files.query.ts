@@ -1,7 +1,7 @@
-import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { ID_CHARACTERS } from '../../common/pagination/cursor.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { ToNumber } from '../../common/validation/to-number.decorator.js';
 
 export class FilesQuery {
   /** Only files with this purpose, e.g. `batch`. */
@@ -12,7 +12,7 @@ export class FilesQuery {
   readonly purpose?: string;
 
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(1)
   @Max(10_000)

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { Optional } from '../validation/optional.decorator.js';
+import { ToNumber } from '../validation/to-number.decorator.js';
 
 /** No id has spaces or control characters. */
 export const ID_CHARACTERS = /^[\x21-\x7e]+$/;
@@ -10,7 +10,7 @@ export const ID_CHARACTERS = /^[\x21-\x7e]+$/;
 export class CursorQuery {
   /** Items on a page. */
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(1)
   @Max(100)

@@ -1,11 +1,11 @@
-import { Type } from 'class-transformer';
 import { IsInt, IsUUID, Max, Min } from 'class-validator';
 import { Optional } from '../validation/optional.decorator.js';
+import { ToNumber } from '../validation/to-number.decorator.js';
 
 export class PageQuery {
   /** Number of the page, from 0. */
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(0)
   @Max(1_000_000)
@@ -13,7 +13,7 @@ export class PageQuery {
 
   /** Items on a page. */
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(1)
   @Max(100)

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, type TransformFnParams, Type } from 'class-transformer';
+import { Transform, type TransformFnParams } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { PageQuery } from '../../common/pagination/page.query.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
@@ -8,6 +8,7 @@ import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { ReportKey } from '../report-keys.js';
 import { IsReportKey } from './is-report-key.decorator.js';
+import { ToNumber } from '../../common/validation/to-number.decorator.js';
 
 export const TIME_BUCKETS = ['hour', 'day', 'month', 'none'] as const;
 export type TimeBucket = (typeof TIME_BUCKETS)[number];
@@ -30,7 +31,7 @@ const ToJson = (): PropertyDecorator =>
 export class UsageReportQuery extends PageQuery {
   /** Unix seconds, included. 30 days before `to` by default. */
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(0)
   @Max(LAST_SECOND)
@@ -38,7 +39,7 @@ export class UsageReportQuery extends PageQuery {
 
   /** Unix seconds, not included. Now by default. */
   @Optional()
-  @Type(() => Number)
+  @ToNumber()
   @IsInt()
   @Min(0)
   @Max(LAST_SECOND)
