@@ -19,7 +19,7 @@ afterEach(() => gateway.dataSource.query('DELETE FROM "prices"'));
 afterAll(() => gateway.close());
 
 function run(file: PriceListFile, accept = false): Promise<ImportOutcome> {
-  return importPrices(gateway.dataSource, file, { accept, now: gateway.clock.now() });
+  return importPrices(gateway.dataSource, file, { accept, clock: gateway.clock });
 }
 
 /** The file with one text in place of another. */

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { operatorMessage } from '../common/errors/operator-message.js';
+import { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
@@ -35,7 +36,7 @@ async function run(settings: AppConfig, file: PriceListFile): Promise<void> {
   const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });
   await dataSource.initialize();
   try {
-    const outcome = await importPrices(dataSource, file, { accept, now: new Date() });
+    const outcome = await importPrices(dataSource, file, { accept, clock: new Clock() });
     for (const line of reportLines(outcome)) process.stdout.write(`${line}\n`);
     if (!outcome.isWritten) process.exitCode = 1;
   } finally {

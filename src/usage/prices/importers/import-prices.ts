@@ -1,5 +1,6 @@
 import { type DataSource, type EntityManager, IsNull, LessThanOrEqual } from 'typeorm';
 import { parseWithNumbersAsText } from '../../../common/json/numbers-as-text.js';
+import type { Clock } from '../../../common/time/clock.js';
 import { formatDecimal } from '../../../common/money/decimal-text.js';
 import { PriceRow } from '../price.entity.js';
 import { PRICE_DECIMALS } from '../price.types.js';
@@ -28,7 +29,7 @@ export interface PriceListFile {
 export interface ImportOptions {
   /** Whether it is taken over in spite of objections. */
   readonly accept: boolean;
-  readonly now: Date;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export interface ImportOutcome extends Comparison {
@@ -44,13 +45,15 @@ export interface ImportOutcome extends Comparison {
 export async function importPrices(
   dataSource: DataSource,
   file: PriceListFile,
-  { accept, now }: ImportOptions,
+  { accept, clock }: ImportOptions,
 ): Promise<ImportOutcome> {
   const { prices, leftOut } = READERS[file.format](parse(file), file.name);
   const source = `${file.format}:${file.name}`.slice(0, MAX_SOURCE_LENGTH);
   return dataSource.transaction(async (manager) => {
     // Two imports at once would both add what is new.
     await manager.query('LOCK TABLE "prices" IN SHARE ROW EXCLUSIVE MODE');
+    // Only now: an earlier moment would not see what another import has just brought into force.
+    const now = clock.now();
     const inForce = await pricesInForce(manager, now);
     const imported = inForce.filter((price) => price.source === source);
     const comparison = compareList(prices, inForce, imported);
