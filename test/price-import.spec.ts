@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { JsonObject } from '../src/common/json/read.js';
 import { COHERE, JINA, LITELLM, VOYAGE } from '../src/usage/prices/importers/__fixtures__/lists.js';
 import { type ImportOutcome, importPrices, type PriceListFile } from '../src/usage/prices/importers/import-prices.js';
@@ -103,6 +103,23 @@ describe('an import', () => {
 
   it('made by two at once writes each price once', async () => {
     await Promise.all([run(JINA), run(JINA)]);
+    expect(await imported()).toHaveLength(2);
+  });
+
+  it('sees what another has just brought into force, though that came second and had its turn first', async () => {
+    const { dataSource, clock } = gateway;
+    const transaction = dataSource.transaction.bind(dataSource);
+    let other: Promise<unknown> | undefined;
+    const turns = jest.spyOn(dataSource, 'transaction').mockImplementationOnce(async (...given: unknown[]) => {
+      await other;
+      const mine: Promise<unknown> = Reflect.apply(transaction, undefined, given);
+      return mine;
+    });
+    const first = run(JINA);
+    clock.advance(1_000);
+    other = run(JINA);
+    await first;
+    turns.mockRestore();
     expect(await imported()).toHaveLength(2);
   });
 });

@@ -2,7 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsString, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { IdentitySettings, OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
-import { OptionalSetting, ToList } from './setting.decorators.js';
+import { OptionalSetting, SERVICE_ADDRESS, ToList, WEB_ADDRESS } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -28,13 +28,7 @@ export class AppConfig extends IdentitySettings {
 
   /** Absent: the embedded PostgreSQL in DATA_DIR. */
   @OptionalSetting()
-  @IsUrl({
-    protocols: ['postgres', 'postgresql'],
-    require_protocol: true,
-    require_tld: false,
-    allow_underscores: true,
-    require_host: false,
-  })
+  @IsUrl({ ...SERVICE_ADDRESS, protocols: ['postgres', 'postgresql'], require_host: false })
   readonly DATABASE_URL?: string;
 
   @ToNumber()
@@ -48,7 +42,7 @@ export class AppConfig extends IdentitySettings {
 
   /** Absent: rate limits are counted in each process. */
   @OptionalSetting()
-  @IsUrl({ protocols: ['redis', 'rediss'], require_protocol: true, require_tld: false, allow_underscores: true })
+  @IsUrl({ ...SERVICE_ADDRESS, protocols: ['redis', 'rediss'] })
   readonly REDIS_URL?: string;
 
   @OptionalSetting()
@@ -116,7 +110,7 @@ export class AppConfig extends IdentitySettings {
   readonly SHUTDOWN_GRACE_MS: number = 10_000;
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
+  @IsUrl(WEB_ADDRESS)
   readonly ADMIN_OIDC_ISSUER?: string;
 
   @OptionalSetting()
@@ -124,7 +118,7 @@ export class AppConfig extends IdentitySettings {
   readonly ADMIN_OIDC_AUDIENCE?: string;
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
+  @IsUrl(WEB_ADDRESS)
   readonly ADMIN_OIDC_JWKS_URI?: string;
 
   /** Claim that names the organisations (ids) that the administrator acts for: a string or an array. */
@@ -154,15 +148,15 @@ export class AppConfig extends IdentitySettings {
 
   /** For AWS Secrets Manager behind another address (a VPC endpoint, a local stack). */
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
+  @IsUrl(WEB_ADDRESS)
   readonly AWS_ENDPOINT_URL_SECRETS_MANAGER?: string;
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
+  @IsUrl(WEB_ADDRESS)
   readonly AWS_ENDPOINT_URL_STS?: string;
 
   /** Where Entra ID gives tokens; sovereign clouds have their own. */
-  @IsUrl({ protocols: ['https'], require_protocol: true, require_tld: false, allow_underscores: true })
+  @IsUrl({ ...SERVICE_ADDRESS, protocols: ['https'] })
   readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
 
   /** Hosts of vaults end in one of these: a credential for Key Vault goes nowhere else. */
@@ -224,7 +218,7 @@ export class AppConfig extends IdentitySettings {
   readonly USAGE_UNPRICED: 'refuse' | 'allow' = 'refuse';
 
   @OptionalSetting()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false, allow_underscores: true })
+  @IsUrl(WEB_ADDRESS)
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   @IsString()

@@ -1,14 +1,7 @@
 import { ArrayMaxSize, IsString, IsUrl, Matches } from 'class-validator';
 import { readRsaPrivateKey, readRsaPublicKeys } from '../common/crypto/rsa-pem.js';
 import { ReadableBy } from '../common/validation/readable-by.decorator.js';
-import { OptionalSetting, ToList } from './setting.decorators.js';
-
-const WEB_ADDRESS = {
-  protocols: ['http', 'https'],
-  require_protocol: true,
-  require_tld: false,
-  allow_underscores: true,
-};
+import { OptionalSetting, ToList, WEB_ADDRESS } from './setting.decorators.js';
 
 /** Settings of the MCP gateway: who its users are, and how servers are told. */
 export class IdentitySettings {

@@ -7,6 +7,9 @@ function present(_object: object, value: unknown): boolean {
 
 /** The setting has no default; its name must be in the list of optional names. */
 export const OptionalSetting = (options?: ValidationOptions): PropertyDecorator => ValidateIf(present, options);
+/** Rules for the address of a service, which may be a bare host name as containers have it. */
+export const SERVICE_ADDRESS = { require_protocol: true, require_tld: false, allow_underscores: true };
+export const WEB_ADDRESS = { ...SERVICE_ADDRESS, protocols: ['http', 'https'] };
 /** Items between commas. */
 export const ToList = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown =>

@@ -14,8 +14,8 @@ interface Waiting {
 
 /** Lets few reports run at once. Whoever waits comes in the order of coming, but for an organisation that has enough. */
 export class ReportSlots {
-  private running = 0;
-  private readonly runningOf = new Map<string, number>();
+  /** Whose reports run. */
+  private readonly running: string[] = [];
   private readonly waiting = new Set<Waiting>();
 
   constructor(private readonly limits: ReportSlotsLimits) {}
@@ -23,7 +23,7 @@ export class ReportSlots {
   /** Whether a report may begin, now or soon; then `end` must follow. `false` when others were at it for too long. */
   async begin(organisationId: string): Promise<boolean> {
     if (this.hasRoom(organisationId)) {
-      this.count(organisationId, 1);
+      this.running.push(organisationId);
       return true;
     }
     return new Promise((resolve) => {
@@ -39,27 +39,18 @@ export class ReportSlots {
   }
 
   end(organisationId: string): void {
-    this.count(organisationId, -1);
+    this.running.splice(this.running.indexOf(organisationId), 1);
     // One report less leaves room for one more at most.
     for (const waiting of this.waiting) {
       if (!this.hasRoom(waiting.organisationId)) continue;
-      this.count(waiting.organisationId, 1);
+      this.running.push(waiting.organisationId);
       return waiting.begin();
     }
   }
 
   private hasRoom(organisationId: string): boolean {
-    return this.running < this.limits.all && this.countOf(organisationId) < this.limits.each;
-  }
-
-  private count(organisationId: string, change: 1 | -1): void {
-    this.running += change;
-    const left = this.countOf(organisationId) + change;
-    if (left === 0) this.runningOf.delete(organisationId);
-    else this.runningOf.set(organisationId, left);
-  }
-
-  private countOf(organisationId: string): number {
-    return this.runningOf.get(organisationId) ?? 0;
+    const { all, each } = this.limits;
+    const own = this.running.filter((running) => running === organisationId);
+    return this.running.length < all && own.length < each;
   }
 }
