@@ -124,4 +124,41 @@ describe('CallLimits', () => {
     call.restart();
     expect(jest.getTimerCount()).toBe(0);
   });
+
+  it('bounds the silence of its caller apart', () => {
+    const ended = jest.fn();
+    const call = new CallLimits({ timeoutMs: 100, caller: new FakeCaller() }, Date.now, 'nothing moved for');
+    call.listen(ended);
+    call.awaitCaller(500);
+    jest.advanceTimersByTime(499);
+    call.awaitAnswer();
+    jest.advanceTimersByTime(99);
+    call.awaitCaller(500);
+    jest.advanceTimersByTime(400);
+    call.restart();
+    jest.advanceTimersByTime(499);
+    expect(ended).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(1);
+    expect(ended).toHaveBeenCalledTimes(1);
+    expect(ended).toHaveBeenCalledWith(
+      expect.objectContaining({ kind: 'caller_gone', message: 'the caller took nothing for 500 ms' }),
+    );
+  });
+
+  it('is short again when its caller has taken what there was', () => {
+    const ended = jest.fn();
+    const call = limits(100);
+    call.listen(ended);
+    call.awaitCaller(500);
+    call.awaitAnswer();
+    jest.advanceTimersByTime(100);
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ kind: 'timeout' }));
+  });
+
+  it.each(['awaitCaller', 'awaitAnswer'] as const)('does not come back to life by %s', (wait) => {
+    const call = limits(100);
+    call.dispose();
+    call[wait](500);
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });

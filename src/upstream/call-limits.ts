@@ -1,4 +1,4 @@
-import { UpstreamFailure, type UpstreamCall } from './upstream.types.js';
+import { type UpstreamCall, UpstreamFailure, type UpstreamFailureKind } from './upstream.types.js';
 
 /** setTimeout fires at once for longer ones. */
 const LONGEST_TIMER_MS = 2_147_483_647;
@@ -11,7 +11,9 @@ type EndListener = (failure: UpstreamFailure) => void;
  */
 export class CallLimits {
   readonly #deadlineMs: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timeoutMs: number;
+  readonly #aim: string;
+  #timer: NodeJS.Timeout;
   readonly #stopWatchingCaller: () => void;
   #failure: UpstreamFailure | undefined;
   #listener: EndListener | undefined;
@@ -24,10 +26,9 @@ export class CallLimits {
     aim = 'no complete answer within',
   ) {
     this.#deadlineMs = now() + timeoutMs;
-    this.#timer = setTimeout(
-      () => this.#end(new UpstreamFailure('timeout', `${aim} ${timeoutMs} ms`)),
-      Math.min(timeoutMs, LONGEST_TIMER_MS),
-    );
+    this.#timeoutMs = timeoutMs;
+    this.#aim = aim;
+    this.#timer = this.#timerFor(timeoutMs, 'timeout', aim);
     this.#stopWatchingCaller = caller.onGone(() => this.#endForCaller());
     if (caller.gone) this.#endForCaller();
   }
@@ -40,6 +41,20 @@ export class CallLimits {
   restart(): void {
     // A timer that was cleared would come back to life.
     if (!this.#disposed && !this.#failure) this.#timer.refresh();
+  }
+
+  /** From now on the silence is the caller's, who takes nothing: its bound is another. */
+  awaitCaller(pauseMs: number): void {
+    if (this.#disposed || this.#failure) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#timerFor(pauseMs, 'caller_gone', 'the caller took nothing for');
+  }
+
+  /** The caller has taken what there was: the silence is the other side's again. */
+  awaitAnswer(): void {
+    if (this.#disposed || this.#failure) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#timerFor(this.#timeoutMs, 'timeout', this.#aim);
   }
 
   /** Runs `listener` when the call ends early: at once when it already has. */
@@ -88,6 +103,13 @@ export class CallLimits {
     clearTimeout(this.#timer);
     this.#stopWatchingCaller();
     this.#listener = undefined;
+  }
+
+  #timerFor(milliseconds: number, kind: UpstreamFailureKind, aim: string): NodeJS.Timeout {
+    return setTimeout(
+      () => this.#end(new UpstreamFailure(kind, `${aim} ${milliseconds} ms`)),
+      Math.min(milliseconds, LONGEST_TIMER_MS),
+    );
   }
 
   #endForCaller(): void {

@@ -18,6 +18,12 @@ export interface RelayedRequest extends Omit<UpstreamStreamRequest, 'body'> {
   readonly body: Buffer | UploadBody | undefined;
 }
 
+/** What an exchange needs of its call. */
+type RelayedCall = Pick<UpstreamRelayCall, 'sinkFor' | 'maxBufferedBytes'> & {
+  /** Longest time in which the sink may take nothing. */
+  readonly pauseMs: number;
+};
+
 /**
  * One exchange whose bodies pass through as they come, each at the pace of its receiver. `limits` is told of every
  * byte that moves, and ends the exchange in both directions.
@@ -25,7 +31,7 @@ export interface RelayedRequest extends Omit<UpstreamStreamRequest, 'body'> {
 export function dispatchRelayed(
   dispatcher: Dispatcher,
   request: RelayedRequest,
-  call: Pick<UpstreamRelayCall, 'sinkFor' | 'maxBufferedBytes'>,
+  call: RelayedCall,
   limits: CallLimits,
 ): Promise<RelayedAnswer> {
   return new Promise((resolve, reject) => {
@@ -51,7 +57,7 @@ class RelayedExchange extends Exchange {
     host: string,
     private readonly options: RelayOptions,
     private readonly upload: UploadBody | undefined,
-    private readonly call: Pick<UpstreamRelayCall, 'sinkFor' | 'maxBufferedBytes'>,
+    private readonly call: RelayedCall,
     private readonly callLimits: CallLimits,
     private readonly resolve: (relayed: RelayedAnswer) => void,
     reject: (error: unknown) => void,
@@ -88,7 +94,7 @@ class RelayedExchange extends Exchange {
   protected override takeChunk(chunk: Buffer): void {
     this.callLimits.restart();
     if (this.#sink) {
-      if (!this.#sink.write(chunk)) this.options.connection?.pause();
+      if (!this.#sink.write(chunk)) this.#waitForSink();
       return;
     }
     const failure = this.#buffer.add(chunk);
@@ -97,8 +103,12 @@ class RelayedExchange extends Exchange {
 
   protected override takeEnd(): void {
     this.#received = true;
-    if (this.#sink) this.#sink.end();
-    else this.#succeed(this.#buffer.join());
+    if (this.#sink) {
+      this.callLimits.awaitCaller(this.call.pauseMs);
+      this.#sink.end();
+    } else {
+      this.#succeed(this.#buffer.join());
+    }
   }
 
   protected override fail(error: unknown): void {
@@ -112,6 +122,11 @@ class RelayedExchange extends Exchange {
     this.options.connection?.end(this.#controller);
   }
 
+  #waitForSink(): void {
+    this.options.connection?.pause();
+    this.callLimits.awaitCaller(this.call.pauseMs);
+  }
+
   #listenTo(sink: Writable): void {
     const gone = (cause?: Error): void => {
       this.abandon(new UpstreamFailure('caller_gone', 'the caller left in the middle of the answer', { cause }));
@@ -120,7 +135,7 @@ class RelayedExchange extends Exchange {
     sink.on('error', gone);
     sink.on('close', () => gone());
     sink.on('drain', () => {
-      this.callLimits.restart();
+      this.callLimits.awaitAnswer();
       this.#controller?.resume();
     });
     sink.on('finish', () => (this.#received ? this.#succeed(undefined) : gone()));

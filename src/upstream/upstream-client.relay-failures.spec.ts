@@ -7,6 +7,9 @@ import { Collector, Valve } from './__fixtures__/sinks.js';
 import { UpstreamClient } from './upstream-client.js';
 import type { UpstreamRelayCall } from './upstream.types.js';
 
+/** How long a receiver may take nothing. */
+const PAUSE_MS = 500;
+
 let client: UpstreamClient;
 const servers: Loopback[] = [];
 
@@ -33,7 +36,11 @@ function cut(server: Loopback): boolean {
 }
 
 beforeEach(() => {
-  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 4, connectTimeoutMs: 2_000 });
+  client = new UpstreamClient(loopbackPolicy(), {
+    connectionsPerOrigin: 4,
+    connectTimeoutMs: 2_000,
+    relayPauseMs: PAUSE_MS,
+  });
 });
 
 afterEach(async () => {
@@ -245,22 +252,50 @@ describe('UpstreamClient.relay: silence', () => {
     await until(() => cut(upstream));
   });
 
-  it.each(['upload', 'download'])('of the client ends its %s', async (what) => {
-    const upstream = serve(
-      await startHttp((_request, response) => {
-        if (what === 'download') response.end(Buffer.alloc(50_000_000));
-      }),
-    );
+  it('of the client ends its upload', async () => {
+    const upstream = serve(await startHttp(() => undefined));
     const gateway = await relaying(upstream, { idleTimeoutMs: 60 });
-    const asking = httpRequest(gateway.url('/'), { method: what === 'upload' ? 'POST' : 'GET', agent: false });
+    const asking = httpRequest(gateway.url('/'), { method: 'POST', agent: false });
     asking.on('error', () => undefined);
-    asking.on('response', (response) => response.on('error', () => undefined).pause());
-    if (what === 'upload') asking.write('x');
-    else asking.end();
+    asking.write('x');
     await until(() => gateway.outcomes.length === 1);
     expect(gateway.outcomes).toEqual(['timeout']);
     await until(() => cut(upstream));
     asking.destroy();
+  });
+
+  it.each([
+    { what: 'in the middle', size: 5_000_000, room: 1 },
+    { what: 'before the last byte', size: 100, room: 1 },
+    { what: 'with all of the answer in its buffer', size: 100, room: 1_000 },
+  ])('of a sink that takes nothing is borne, for a time: $what', async ({ size, room }) => {
+    const upstream = serve(await startHttp((_request, response) => response.end(Buffer.alloc(size))));
+    const sink = new Valve(room);
+    const call = relayTo(upstream.url('/'), { idleTimeoutMs: 100, sinkFor: () => sink });
+    const relayed = client.relay(call);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS / 2));
+    sink.open();
+    expect(await relayed).toMatchObject({ status: 200 });
+    expect(sink.receivedBytes).toBe(size);
+  });
+
+  it.each([5_000_000, 100])('of a sink that takes nothing more of %i bytes ends the answer', async (size) => {
+    const upstream = serve(await startHttp((_request, response) => response.end(Buffer.alloc(size))));
+    const sink = new Valve();
+    const failure = await failureOf(
+      client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 100, sinkFor: () => sink })),
+    );
+    expect(failure).toMatchObject({ kind: 'caller_gone', message: `the caller took nothing for ${PAUSE_MS} ms` });
+    expect(sink.destroyed).toBe(true);
+  });
+
+  it('of the upstream ends an answer though the sink was slow before', async () => {
+    const upstream = serve(await startHttp((_request, response) => response.write('half')));
+    const sink = new Valve();
+    const relayed = failureOf(client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 30, sinkFor: () => sink })));
+    await until(() => sink.receivedBytes > 0);
+    sink.open();
+    expect(await relayed).toMatchObject({ kind: 'timeout' });
   });
 
   it('is not what a slow but steady stream makes', async () => {

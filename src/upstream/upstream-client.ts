@@ -23,6 +23,7 @@ import {
 const DEFAULT_MAX_ORIGINS = 128;
 const DEFAULT_RELAYS_PER_ORIGIN = 1_024;
 const DEFAULT_RELAY_GRACE_MS = 10_000;
+const DEFAULT_RELAY_PAUSE_MS = 300_000;
 
 const CONNECTION_OPTIONS = {
   pipelining: 1,
@@ -40,6 +41,8 @@ export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<
   readonly relaysPerOrigin?: number;
   /** Milliseconds that `close` leaves to relayed calls; default 10,000. */
   readonly relayGraceMs?: number;
+  /** Milliseconds in which whoever receives an answer may take nothing of it; default 300,000, and never less than the call's idle timeout. */
+  readonly relayPauseMs?: number;
   /** Origins whose idle connections are kept; default 128. */
   readonly maxOrigins?: number;
 }
@@ -53,6 +56,7 @@ export class UpstreamClient implements UpstreamSender {
   readonly #sends = new RunningCalls();
   readonly #relays = new RunningCalls();
   readonly #relayGraceMs: number;
+  readonly #relayPauseMs: number;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -61,6 +65,7 @@ export class UpstreamClient implements UpstreamSender {
   ) {
     this.#clock = { now: options.now ?? Date.now, random: options.random ?? Math.random };
     this.#relayGraceMs = options.relayGraceMs ?? DEFAULT_RELAY_GRACE_MS;
+    this.#relayPauseMs = options.relayPauseMs ?? DEFAULT_RELAY_PAUSE_MS;
     const connect = guardedConnector(policy, options);
     const maxOrigins = options.maxOrigins ?? DEFAULT_MAX_ORIGINS;
     this.#pools = new OriginPools(maxOrigins, (origin) => {
@@ -114,9 +119,10 @@ export class UpstreamClient implements UpstreamSender {
       this.#checkOpen();
       const request = sign ? await limits.during(sign(unsigned, new Date(this.#clock.now()))) : unsigned;
       const body = upload ?? (Buffer.isBuffer(request.body) ? request.body : undefined);
+      const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
       const lease = this.#lease(this.#relayPools, request.url);
       try {
-        return await dispatchRelayed(lease.pool, { ...request, body }, call, limits);
+        return await dispatchRelayed(lease.pool, { ...request, body }, { ...call, pauseMs }, limits);
       } finally {
         this.#relayPools.release(lease);
       }

@@ -54,7 +54,10 @@ export interface UpstreamCall {
 export interface UpstreamRelayCall {
   /** A body that is a stream is the client's to fail, and the relay's to read: to the end, even when nobody wants the rest. */
   readonly request: UpstreamStreamRequest;
-  /** Longest time in milliseconds in which nothing moves in either direction, connecting and the wait for the head included. */
+  /**
+   * Longest time in milliseconds in which nothing moves in either direction, connecting and the wait for the head
+   * included. What the receiver of the answer lets wait does not count.
+   */
   readonly idleTimeoutMs: number;
   /** Bound for an answer that no sink takes. */
   readonly maxBufferedBytes: number;

@@ -20,8 +20,8 @@ export class Valve extends Writable {
   #next: (() => void) | undefined;
   #open = false;
 
-  constructor() {
-    super({ highWaterMark: 1 });
+  constructor(highWaterMark = 1) {
+    super({ highWaterMark });
   }
 
   open(): void {
