@@ -46,13 +46,19 @@ function uploadOf(text: string, headers: Upload['headers']): Upload {
 }
 
 describe('ProviderSender.relay', () => {
-  it('sends an upload under its own type and length, with the credential of the virtual key', async () => {
-    const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '5', authorization: 'mine' };
+  it('sends an upload under its own type, coding and length, with the credential of the virtual key', async () => {
+    const headers = {
+      'content-type': 'multipart/form-data; boundary=x',
+      'content-encoding': 'gzip',
+      'content-length': '5',
+      authorization: 'mine',
+    };
     const answer = await sender.relay(relayOf('/files', { upload: uploadOf('bytes', headers) }));
     expect(answer.body?.toString()).toBe('bytes');
     expect(provider.requests[0]).toMatchObject({ method: 'POST', url: '/v1/files' });
     expect(provider.requests[0]?.headers).toMatchObject({
       'content-type': 'multipart/form-data; boundary=x',
+      'content-encoding': 'gzip',
       'content-length': '5',
       authorization: 'Bearer the-key',
       accept: '*/*',

@@ -29,8 +29,11 @@ export interface ProviderRequest {
   readonly onAttempt?: (attempt: UpstreamAttempt) => void;
 }
 
-/** A request body that goes out as it comes in, under its own type and length: the client's request. */
-export type Upload = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-type' | 'content-length'> };
+/** What tells the receiver how to read a body. */
+const BODY_HEADERS = ['content-type', 'content-encoding', 'content-length'] as const;
+
+/** A request body that goes out as it comes in, under its own type, coding and length: the client's request. */
+export type Upload = Readable & { readonly headers: Pick<IncomingHttpHeaders, (typeof BODY_HEADERS)[number]> };
 
 /** The bodies of one exchange that pass through as they come. */
 export interface ProviderStreams {
@@ -106,7 +109,7 @@ function asGatewayError(error: unknown): never {
 function withStreams(addressed: UpstreamRequest, upload: Upload | undefined, accept = '*/*'): UpstreamStreamRequest {
   const headers: Record<string, string> = { ...addressed.headers, accept };
   if (upload === undefined) return { ...addressed, headers };
-  for (const name of ['content-type', 'content-length'] as const) {
+  for (const name of BODY_HEADERS) {
     const value = upload.headers[name];
     if (value !== undefined) headers[name] = value;
   }

@@ -45,6 +45,20 @@ describe('JsonBodyGuard', () => {
     expect(incoming.body).toEqual({ name: 'Search' });
   });
 
+  it.each([{}, JSON_HEADERS, { 'content-type': 'text/plain' }])(
+    'takes no chunks for no body, with %j',
+    async (headers) => {
+      const incoming = request({ headers: { ...headers, 'transfer-encoding': 'chunked' } });
+      expect(await guard(incoming)).toBe(true);
+      expect(incoming.body).toBeUndefined();
+    },
+  );
+
+  it('refuses chunks of another type', async () => {
+    const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' };
+    await expect(guard(request({ headers, body: '{}' }))).rejects.toMatchObject({ code: 'unsupported_media_type' });
+  });
+
   it('neither reads nor bounds what a route passes on as it comes', async () => {
     const incoming = request({ headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(1_000) });
     expect(await guard(incoming, 100, 'passesOn')).toBe(true);

@@ -39,9 +39,16 @@ export class JsonBodyGuard implements CanActivate {
   }
 
   private async read(request: Request): Promise<boolean> {
-    assertJsonBody(request.headers);
-    request.rawBody = await readBody(request, this.limitBytes);
-    request.body = parseJsonBody(request.rawBody);
+    // Only of chunks it is known at their end whether there were any.
+    const inChunks = request.headers['transfer-encoding'] !== undefined;
+    if (!inChunks) assertJsonBody(request.headers);
+    const body = await readBody(request, this.limitBytes);
+    if (inChunks) {
+      if (body.length === 0) return true;
+      assertJsonBody(request.headers);
+    }
+    request.rawBody = body;
+    request.body = parseJsonBody(body);
     return true;
   }
 }
