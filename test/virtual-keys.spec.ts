@@ -151,6 +151,10 @@ describe("the provider's own rules", () => {
     ['pinecone', { key: SECRET, config: { api_version: '2026-04' } }],
     ['openai', { key: SECRET, config: { organization: 'org-1', project: 'proj-1' } }],
     ['azure-ai', { key: SECRET, config: { base_url: 'https://x.services.ai.azure.com', auth: 'api-key' } }],
+    [
+      'openai-compatible',
+      { config: { base_url: 'https://x.services.ai.azure.com/api/projects/p', api_version: 'v1' } },
+    ],
     ['azure-openai', { key: SECRET, config: { base_url: 'https://x.openai.azure.com', api_version: '2024-10-21' } }],
     ['openai-compatible', { config: { base_url: 'https://models.example.com/v1' } }],
     ['bedrock', { config: AWS }],
@@ -170,6 +174,7 @@ describe("the provider's own rules", () => {
     ['cohere', { key: SECRET, config: { constructor: {} } }, 'config.constructor'],
     ['cohere', { key: SECRET, config: { base_url: 'https://a.example/\0' } }, 'config'],
     ['pinecone', { key: SECRET, config: { api_version: 'new one' } }, 'config.api_version'],
+    ['openai-compatible', { config: { base_url: 'https://x.example', api_version: 'v1&a=b' } }, 'config.api_version'],
     ['openai', { key: SECRET, config: { organization: 'a\nb' } }, 'config.organization'],
     ['azure-ai', { key: SECRET }, 'config.base_url'],
     ['azure-ai', { key: SECRET, config: { base_url: 'https://x.example', auth: 'basic' } }, 'config.auth'],

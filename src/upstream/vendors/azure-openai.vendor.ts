@@ -1,6 +1,5 @@
 // Azure OpenAI. Source: https://learn.microsoft.com/rest/api/azureopenai/models/list and https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, read 2026-11-21.
-import { Matches } from 'class-validator';
-import { Optional } from '../../common/validation/optional.decorator.js';
+import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
 import { baseUrl, joinUrl, pathPrefix } from './base-url.js';
 import { buildRequest, headerKey } from './build-request.js';
 import { anyOf, nestedError, plainMessage } from './error-text.js';
@@ -13,8 +12,7 @@ export const AZURE_OPENAI_API_VERSION = '2024-10-21';
 
 export class AzureOpenAiOptions extends ResourceVendorOptions {
   /** Query parameter `api-version`; default 2024-10-21, none when `base_url` ends in /openai/v1. */
-  @Optional()
-  @Matches(/^[0-9A-Za-z.-]{1,40}$/)
+  @AzureApiVersion()
   readonly api_version?: string;
 }
 
@@ -40,6 +38,5 @@ function addressOf(base: URL, request: VendorRequest, apiVersion: string | undef
   const dated = !prefix.endsWith('/openai/v1');
   const version = apiVersion ?? (dated ? AZURE_OPENAI_API_VERSION : undefined);
   const path = dated && !prefix.endsWith('/openai') ? `/openai${request.path}` : request.path;
-  const query = version === undefined ? request.query : { ...request.query, 'api-version': version };
-  return joinUrl(base, { path, ...(query === undefined ? {} : { query }) });
+  return joinUrl(base, withApiVersion({ ...request, path }, version));
 }

@@ -1,4 +1,5 @@
 // Servers that speak OpenAI's API. Source: https://platform.openai.com/docs/api-reference, read 2026-11-21.
+import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
 import { baseUrl, joinUrl } from './base-url.js';
 import { bearer, buildRequest } from './build-request.js';
 import { anyOf, detail, nestedError, plainMessage } from './error-text.js';
@@ -6,7 +7,11 @@ import { missingOptions } from './option-rules.js';
 import { ResourceVendorOptions } from './resource-vendor-options.js';
 import type { Vendor } from './vendor.types.js';
 
-export class OpenAiCompatibleOptions extends ResourceVendorOptions {}
+export class OpenAiCompatibleOptions extends ResourceVendorOptions {
+  /** Query parameter `api-version`, for services of Azure that speak this API; none by default. */
+  @AzureApiVersion()
+  readonly api_version?: string;
+}
 
 /** Its base URL is what an OpenAI SDK would be given, which mostly ends in `/v1`; paths come without. */
 export const openaiCompatible: Vendor<OpenAiCompatibleOptions> = {
@@ -17,7 +22,8 @@ export const openaiCompatible: Vendor<OpenAiCompatibleOptions> = {
   key: 'optional',
   checkOptions: (options) => missingOptions(options, ['base_url']),
   address(request, credential) {
-    const url = joinUrl(baseUrl(credential.options), request);
+    const { options } = credential;
+    const url = joinUrl(baseUrl(options), withApiVersion(request, options.api_version));
     return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
   },
   // Such servers agree on answers more than on errors.
