@@ -6,7 +6,10 @@ import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authentica
 import { tokenIn } from './mcp-credentials.js';
 import { subjectOf } from './token-subject.js';
 import { looksLikeJwt, unverifiedIssuer } from './token-form.js';
+import { type TokenRefusal, TokenRefusedError } from './token-refused.error.js';
 import { TokenValidator } from './token-validator.js';
+
+const NOT_SIGNED: ReadonlySet<TokenRefusal> = new Set(['unknown_key', 'signature']);
 
 /** A token of the company's own identity provider, judged by the server's `jwt_validation`. */
 @Injectable()
@@ -20,7 +23,47 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
     const rules = server.jwtValidation;
     if (rules === undefined) return undefined;
     const token = tokenIn(request.headers, rules.headerKey);
-    if (token === undefined || this.isForAuthorizationServer(token, rules)) return undefined;
+    if (token === undefined) return undefined;
+    switch (this.judgeOf(token, rules)) {
+      case 'server':
+        return this.judge(token, rules, now);
+      case 'authorization_server':
+        return undefined;
+      case 'whoever_signed':
+        return this.judgeIfSigned(token, rules, now);
+    }
+  }
+
+  /** Whose rules count for a token, where the gateway's authorization server has its tokens in the same header. */
+  private judgeOf(token: string, rules: JwtValidation): 'server' | 'authorization_server' | 'whoever_signed' {
+    const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_INTROSPECTION_ENDPOINT: endpoint } = this.config;
+    if (issuer === undefined || rules.headerKey !== 'authorization') return 'server';
+    const isJwt = looksLikeJwt(token);
+    // One provider for both: what the server asks of its users must not be evaded by way of the other.
+    if ((isJwt && unverifiedIssuer(token) !== issuer) || this.isOfAuthorizationServer(rules)) return 'server';
+    if (!isJwt) return rules.introspection === undefined && endpoint !== undefined ? 'authorization_server' : 'server';
+    // A provider may have several addresses for the same keys.
+    return rules.issuer === undefined && rules.jwksUri !== undefined ? 'whoever_signed' : 'authorization_server';
+  }
+
+  private isOfAuthorizationServer({ issuer, jwksUri, introspection }: JwtValidation): boolean {
+    const { MCP_OAUTH_ISSUER, MCP_OAUTH_JWKS_URI, MCP_OAUTH_INTROSPECTION_ENDPOINT } = this.config;
+    if (issuer !== undefined) return issuer === MCP_OAUTH_ISSUER;
+    if (jwksUri !== undefined) return jwksUri === MCP_OAUTH_JWKS_URI;
+    return introspection?.endpoint === MCP_OAUTH_INTROSPECTION_ENDPOINT;
+  }
+
+  /** No evidence for a token that others have signed; any other refusal stands. */
+  private async judgeIfSigned(token: string, rules: JwtValidation, now: Date): Promise<McpEvidence | undefined> {
+    try {
+      return await this.judge(token, rules, now);
+    } catch (error) {
+      if (error instanceof TokenRefusedError && NOT_SIGNED.has(error.reason)) return undefined;
+      throw error;
+    }
+  }
+
+  private judge(token: string, rules: JwtValidation, now: Date): Awaitable<McpEvidence> {
     return whenKnown(this.tokens.validate(token, rules, now), (claims) => ({
       kind: 'external',
       user: {
@@ -31,13 +74,5 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
         assertMayEnter: () => undefined,
       },
     }));
-  }
-
-  /** Whether the gateway's authorization server is to judge a token that comes in the same header. */
-  private isForAuthorizationServer(token: string, rules: JwtValidation): boolean {
-    const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_INTROSPECTION_ENDPOINT: endpoint } = this.config;
-    if (issuer === undefined || rules.headerKey !== 'authorization') return false;
-    if (looksLikeJwt(token)) return unverifiedIssuer(token) === issuer && rules.issuer !== issuer;
-    return rules.introspection === undefined && endpoint !== undefined;
   }
 }

@@ -10,6 +10,7 @@ import type { JwtValidation, JwtValidationFields, McpServerIdentity } from '../c
 import { toJwtValidation } from '../config/to-jwt-validation.js';
 import { toRawHeaders } from '../headers/raw-headers.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
+import { assertClaims } from './claim-rules.js';
 import { ExternalTokenAuthenticator } from './external-token.authenticator.js';
 import { McpAuthentication } from './mcp-authentication.js';
 import { OAuthTokenAuthenticator } from './oauth-token.authenticator.js';
@@ -40,9 +41,19 @@ const OAUTH = {
   MCP_OAUTH_SCOPES: 'mcp:use,mcp:read',
 };
 
+const ENDPOINT = `${OAUTH_ISSUER}/introspect`;
+const OPAQUE = {
+  ...OAUTH,
+  MCP_OAUTH_INTROSPECTION_ENDPOINT: ENDPOINT,
+  MCP_OAUTH_INTROSPECTION_CLIENT_ID: 'gateway',
+  MCP_OAUTH_INTROSPECTION_CLIENT_SECRET: 'a secret',
+};
+const ASKED = `${ISSUER}/introspect`;
+const INTROSPECTION = { endpoint: ASKED, client_id: 'server', client_secret: 'another' };
+
 let lookedUp: string[];
 let judged: { readonly token: string; readonly rules: JwtValidation }[];
-let tokens: Readonly<Record<string, JsonObject>>;
+let tokens: Readonly<Record<string, { readonly claims: JsonObject; readonly keys: string }>>;
 
 /** A JWT as far as the choice of its judge goes; the judge here is a table. */
 function tokenOf(claims: JsonObject): string {
@@ -72,9 +83,12 @@ function authenticationWith(settings: Readonly<Record<string, string>>): McpAuth
   const validator = {
     validate: async (token: string, rules: JwtValidation): Promise<JsonObject> => {
       judged.push({ token, rules });
-      const claims = tokens[token];
-      if (claims === undefined) throw new TokenRefusedError('signature');
-      return claims;
+      const known = tokens[token];
+      if (known === undefined) throw new TokenRefusedError('signature');
+      if (![rules.jwksUri, rules.introspection?.endpoint].includes(known.keys))
+        throw new TokenRefusedError('unknown_key');
+      assertClaims(known.claims, rules);
+      return known.claims;
     },
   };
   const ownerOf = async (key: string): Promise<Principal> => {
@@ -101,11 +115,20 @@ function serverWith(fields: JwtValidationFields): McpServerIdentity {
   return { ...SERVER, jwtValidation: toJwtValidation({ jwksUri: `${ISSUER}/keys`, ...fields }) };
 }
 
-/** A token that its judge finds good. */
-function good(claims: JsonObject): string {
+/** A token that its judge finds good, if it asks the right address for keys. */
+function good(
+  claims: JsonObject,
+  keys = claims['iss'] === OAUTH_ISSUER ? `${OAUTH_ISSUER}/keys` : `${ISSUER}/keys`,
+): string {
   const token = tokenOf(claims);
-  tokens = { ...tokens, [token]: claims };
+  tokens = { ...tokens, [token]: { claims, keys } };
   return token;
+}
+
+/** A token that the provider at the endpoint knows. */
+function opaque(endpoint = ENDPOINT): string {
+  tokens = { ...tokens, opaque: { claims: OAUTH_CLAIMS, keys: endpoint } };
+  return 'opaque';
 }
 
 type Headers = readonly (readonly [string, string])[];
@@ -304,9 +327,59 @@ describe('a token of the authorization server', () => {
   it.each<readonly [string, JwtValidationFields, JsonObject, string]>([
     ['its issuer', {}, OAUTH_CLAIMS, 'oauth'],
     ['the issuer of the company', {}, { ...EXTERNAL }, 'external'],
-    ['an issuer that the server names itself', { issuer: OAUTH_ISSUER }, OAUTH_CLAIMS, 'external'],
+    ['another issuer than the one that the server names', { issuer: ISSUER }, OAUTH_CLAIMS, 'oauth'],
+    [
+      'an issuer that the server names itself',
+      { issuer: OAUTH_ISSUER, jwksUri: `${OAUTH_ISSUER}/keys` },
+      OAUTH_CLAIMS,
+      'external',
+    ],
+    ['keys that the server has as well', { jwksUri: `${OAUTH_ISSUER}/keys` }, OAUTH_CLAIMS, 'external'],
   ])('is told from others by %s', async (_what, fields, claims, kind) => {
     expect((await callerOf([bearer(good(claims))], serverWith(fields), OAUTH)).kind).toBe(kind);
+  });
+
+  describe('at a server with rules for the same provider', () => {
+    const RULES = { requiredClaims: ['email'], claim_values: { groups: ['admins'] } };
+    const ADMIN = { ...OAUTH_CLAIMS, email: 'bob@example.com', groups: ['admins'] };
+    const ELSEWHERE = `${OAUTH_ISSUER}/tenant/keys`;
+    const PROVIDERS = [
+      ['keys', { jwksUri: `${OAUTH_ISSUER}/keys` }, `${OAUTH_ISSUER}/keys`],
+      ['keys under another address', { jwksUri: ELSEWHERE }, ELSEWHERE],
+      ['issuer', { jwksUri: ELSEWHERE, issuer: OAUTH_ISSUER }, ELSEWHERE],
+    ] as const;
+
+    it.each(PROVIDERS)('is judged by them: %s', async (_what, fields, keys) => {
+      const server = serverWith({ ...fields, ...RULES });
+      const token = good(ADMIN, keys);
+      expect(await callerOf([bearer(token)], server, OAUTH)).toMatchObject({ kind: 'external', externalToken: token });
+      expect(judged.map(({ rules }) => rules.audience)).toEqual([undefined]);
+      for (const claims of [OAUTH_CLAIMS, { ...ADMIN, groups: ['interns'] }]) {
+        expect(await refusalOf([bearer(good(claims, keys))], server, OAUTH)).toMatchObject({ code: 'token_invalid' });
+      }
+    });
+
+    it('cannot be one that they do not look into', async () => {
+      const [[, sameKeys], , [, sameIssuer]] = PROVIDERS;
+      for (const fields of [sameKeys, sameIssuer]) {
+        expect(await refusalOf([bearer(opaque())], serverWith({ ...fields, ...RULES }), OPAQUE)).toMatchObject({
+          code: 'token_invalid',
+        });
+      }
+    });
+  });
+
+  it.each<readonly [string, JwtValidationFields, string, string]>([
+    ['no provider of the server that is asked about such', {}, ENDPOINT, 'oauth'],
+    ['a provider of the server that is', { introspection: INTROSPECTION }, ASKED, 'external'],
+    [
+      'the same provider',
+      { jwksUri: undefined, introspection: { ...INTROSPECTION, endpoint: ENDPOINT } },
+      ENDPOINT,
+      'external',
+    ],
+  ])('that is opaque is told from others by %s', async (_what, fields, endpoint, kind) => {
+    expect((await callerOf([bearer(opaque(endpoint))], serverWith(fields), OPAQUE)).kind).toBe(kind);
   });
 });
 
