@@ -17,8 +17,8 @@ const ROOMS = {
   gateway: 'virtual-keys policies usage api-keys upstream telemetry access config',
   // 4: what a call needs
   'virtual-keys': 'secret-references api-keys workspaces audit upstream sealing telemetry access database config',
-  // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use
-  policies: 'virtual-keys usage api-keys workspaces audit telemetry access database',
+  // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use; upstream for the names of providers
+  policies: 'virtual-keys usage api-keys workspaces audit upstream telemetry access database',
   identity: 'api-keys workspaces upstream sealing telemetry access config',
   // 3
   'secret-references': 'api-keys workspaces audit upstream sealing telemetry access database config',

@@ -646,6 +646,8 @@ describe('the audit log', () => {
     const theirs = await other.client.list('/v1/audit-logs');
     const ids = new Set(ours.map((entry) => entry['id']));
     expect(theirs.some((entry) => ids.has(entry['id']))).toBe(false);
+    const actor = String(theirs[0]?.['actor_id']);
+    expect(await other.client.list(`/v1/audit-logs?actor=${actor.toUpperCase()}`)).toContainEqual(theirs[0]);
     const tomorrow = nowSeconds() + 86_400;
     expect(await admin.list(`/v1/audit-logs?from=${tomorrow}`)).toEqual([]);
     expect(await admin.list('/v1/audit-logs?to=0')).toEqual([]);

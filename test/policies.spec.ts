@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readString } from '../src/common/json/read.js';
 import type { GatewayClient } from './support/gateway-client.js';
@@ -118,6 +119,10 @@ describe('POST /v1/policies/usage-limits', () => {
     ['conditions.0.excludes', { conditions: [{ key: 'model', value: '*', excludes: '' }] }],
     ['conditions.0.excludes', { conditions: [{ key: 'model', value: '*', excludes: null }] }],
     ['conditions.0.unless', { conditions: [{ key: 'model', value: '*', unless: 'x' }] }],
+    ['conditions.0.value', { conditions: [{ key: 'provider', value: 'coher' }] }],
+    ['conditions.0.value', { conditions: [{ key: 'workspace_id', value: 'no-such' }] }],
+    ['conditions.1.excludes', { conditions: [VALID.conditions[0], { ...VALID.conditions[0], excludes: ['no-such'] }] }],
+    ['conditions.0.value', { conditions: [{ key: 'virtual_key', value: [randomUUID()] }] }],
     ['group_by', { group_by: undefined }],
     ['group_by', { group_by: [] }],
     ['group_by', { group_by: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ key: `metadata.${name}` })) }],
@@ -188,6 +193,42 @@ describe('tenants', () => {
     expect(refusalOf(await other.client.get(`${PATH}/${id}`))).toEqual(MISSING);
     const simulated = await other.client.post(`${PATH}/simulate`, { model: 'm' });
     expect(jsonOf(simulated)).toMatchObject({ decision: 'admitted', policies: [] });
+  });
+});
+
+describe('names in conditions', () => {
+  const onWorkspace = (value: string | string[], excludes?: string): object[] => [
+    { key: 'workspace_id', value, ...(excludes === undefined ? {} : { excludes }) },
+  ];
+
+  it('of workspaces may be slugs, also in a change, and are kept as ids', async () => {
+    const id = await make({ conditions: onWorkspace(['team', 't*'], 'default') });
+    const { conditions } = await admin.read(`${PATH}/${id}`);
+    expect(conditions).toEqual([{ key: 'workspace_id', value: [workspaceId, 't*'], excludes: UUID }]);
+    await admin.patch(`${PATH}/${id}`, { conditions: onWorkspace('team') });
+    expect((await admin.read(`${PATH}/${id}`))['conditions']).toEqual(onWorkspace(workspaceId));
+    const refused = await admin.patch(`${PATH}/${id}`, { conditions: onWorkspace('no-such') });
+    expect(refusalOf(refused)).toMatchObject({ status: 400, param: 'conditions.0.value' });
+  });
+
+  it('of workspaces are those that the caller can see', async () => {
+    for (const [client, slug] of [
+      [member, 'default'],
+      [other.client, 'team'],
+    ] as const) {
+      const answer = await client.post(PATH, { ...VALID, conditions: onWorkspace(slug) });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'conditions.0.value' });
+    }
+  });
+
+  it.each([
+    ['workspace_id', () => workspaceId.toUpperCase()],
+    ['provider', () => 'Cohere'],
+    ['endpoint', () => 'Rerank'],
+  ])('count in either case: %s', async (key, value) => {
+    const id = await make({ conditions: [{ key, value: value() }] });
+    const call = { workspace_id: 'team', provider: 'cohere', endpoint: 'rerank' };
+    expect(jsonOf(await admin.post(`${PATH}/simulate`, call))).toMatchObject({ policies: [{ policy_id: id }] });
   });
 });
 

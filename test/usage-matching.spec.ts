@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readString } from '../src/common/json/read.js';
 import { refusalOf } from './support/send.js';
@@ -39,7 +40,7 @@ async function isHit(fields: Readonly<Record<string, unknown>>): Promise<boolean
 describe('conditions', () => {
   it.each([
     ['workspace_id', '*', true],
-    ['workspace_id', 'elsewhere', false],
+    ['workspace_id', randomUUID(), false],
     ['virtual_key', 'cohere', true],
     ['virtual_key', ['voyage', 'cohere'], true],
     ['virtual_key', 'voyage', false],

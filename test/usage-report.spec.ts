@@ -173,6 +173,13 @@ describe('GET /v1/usage', () => {
     expect(period?.['calls'] ?? 0).toBe(calls);
   });
 
+  it('only of an API key whose id is written in capitals', async () => {
+    const apiKeyId = randomUUID();
+    await write({ at: 400 * DAY, apiKeyId });
+    const range = `from=${START + 400 * DAY}&to=${START + 401 * DAY}&bucket=none`;
+    expect(await report(`${range}&api_key=${apiKeyId.toUpperCase()}`)).toMatchObject([{ calls: 1 }]);
+  });
+
   it('in pages that know how many there are', async () => {
     const pages = `${RANGE}&bucket=hour&page_size=2`;
     expect(await admin.read(`/v1/usage?${pages}`)).toMatchObject({ data: [{ calls: 2 }, { calls: 1 }], total: 3 });

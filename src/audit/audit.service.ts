@@ -5,6 +5,7 @@ import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
+import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
 import { type AuditLogEntryResponse, toAuditLogEntryResponse } from './audit.response.js';
@@ -48,7 +49,8 @@ export class AuditService {
 
   /** Entries of the caller's tenant, newest first. */
   async list(principal: Principal, query: AuditLogQuery): Promise<ListOf<AuditLogEntryResponse>> {
-    const { actor: actorId, action, resource: resourceId } = query;
+    const { actor, action, resource: resourceId } = query;
+    const actorId = actor === undefined ? undefined : foldId(actor);
     const where: FindOptionsWhere<AuditLogEntry> = {
       ...tenantWhere(principal),
       ...withoutUndefined({ actorId, action, resourceId, createdAt: timeRange(query) }),

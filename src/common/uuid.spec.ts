@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { isUuid, uuidv7 } from './uuid.js';
+import { foldId, isUuid, uuidv7 } from './uuid.js';
 
 it('knows UUIDs in small and capital letters', () => {
   const id = randomUUID();
@@ -17,6 +17,11 @@ it.each([
   randomUUID().replaceAll('-', ''),
   `{${randomUUID()}}`,
 ])('takes other references for slugs', (text) => expect(isUuid(text)).toBe(false));
+
+it('writes ids in small letters, and leaves other texts alone', () => {
+  const id = randomUUID();
+  expect([id.toUpperCase(), id, 'Local', ''].map(foldId)).toEqual([id, id, 'Local', '']);
+});
 
 describe('uuidv7', () => {
   it('begins with its time, then version 7 and the variant', () => {

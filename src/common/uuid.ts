@@ -6,6 +6,11 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
+/** An id in the one spelling that is stored; any other text as it is. */
+export function foldId(text: string): string {
+  return isUuid(text) ? text.toLowerCase() : text;
+}
+
 const TIME_DIGITS = 12;
 /** Where the version of a UUID stands. */
 const VERSION_AT = 14;

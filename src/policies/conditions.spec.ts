@@ -3,8 +3,10 @@ import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { compileConditions, type Condition } from './conditions.js';
 import { isPolicyKey, type PolicyFacts } from './policy-keys.js';
 
+const KEY_ID = '0197fa6e-5f0b-7c2d-9a51-3f3d8a1c4b7e';
+
 const FACTS: PolicyFacts = {
-  api_key: 'key-1',
+  api_key: KEY_ID,
   organisation_id: 'org-1',
   workspace_id: 'ws-1',
   virtual_key: 'cohere-eu',
@@ -24,7 +26,12 @@ describe('conditions', () => {
   it.each<[string, Condition, boolean]>([
     ['the value', { key: 'provider', value: 'cohere' }, true],
     ['another value', { key: 'provider', value: 'voyage' }, false],
-    ['another case', { key: 'provider', value: 'Cohere' }, false],
+    ['another case of a provider', { key: 'provider', value: 'Cohere' }, true],
+    ['another case of an endpoint', { key: 'endpoint', value: ['Rerank'] }, true],
+    ['another case of an id', { key: 'api_key', value: KEY_ID.toUpperCase() }, true],
+    ['another case of an excluded id', { key: 'api_key', value: '*', excludes: KEY_ID.toUpperCase() }, false],
+    ['another case of a slug', { key: 'virtual_key', value: 'Cohere-EU' }, false],
+    ['another case of metadata', { key: 'metadata.user', value: 'Alice' }, false],
     ['one of several', { key: 'provider', value: ['voyage', 'cohere'] }, true],
     ['none of several', { key: 'provider', value: ['voyage', 'jina'] }, false],
     ['any value', { key: 'provider', value: '*' }, true],

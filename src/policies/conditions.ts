@@ -1,4 +1,5 @@
 import { isObject } from '../common/json/read.js';
+import { foldId } from '../common/uuid.js';
 import { foldModel } from '../usage/model-names.js';
 import { factOf, isPolicyKey, type PolicyFacts, type PolicyKey } from './policy-keys.js';
 
@@ -12,7 +13,7 @@ export interface Condition {
 export type Matches = (facts: PolicyFacts) => boolean;
 
 /** Any value, and none: who leaves the key out does not get around a cap by it. */
-const ANY = '*';
+export const ANY = '*';
 /** Longer than any value of a condition. A model's name may be as long as a body, and is compared again and again. */
 const MAX_COMPARED = 4_096;
 const OWNER = /^(@[^/]*(?:\/|$))?(.*)$/s;
@@ -46,10 +47,10 @@ function isValue(value: unknown): boolean {
 }
 
 function compileCondition({ key, value, excludes }: Condition): Matches {
-  const fold = key === 'model' ? foldName : undefined;
+  const fold = FOLDS[key] ?? asWritten;
   const values = toArray(value);
-  const wanted = values.includes(ANY) ? undefined : values.map((text) => compileValue(fold?.(text) ?? text));
-  const excluded = toArray(excludes ?? []).map((text) => compileValue(fold?.(text) ?? text));
+  const wanted = values.includes(ANY) ? undefined : values.map((text) => compileValue(fold(text)));
+  const excluded = toArray(excludes ?? []).map((text) => compileValue(fold(text)));
   return (facts) => {
     const names = namesOf(facts, key);
     if (excluded.some((isExcluded) => names.some(isExcluded))) return false;
@@ -65,6 +66,24 @@ function namesOf(facts: PolicyFacts, key: PolicyKey): readonly string[] {
   const owners = [facts.provider, facts.virtual_key].filter((owner) => owner !== undefined);
   const names = [fact, ...(facts.modelAliases ?? [])].map((name) => name.slice(0, MAX_COMPARED));
   return [...names, ...owners.flatMap((owner) => names.map((name) => `@${owner}/${name}`))];
+}
+
+/** How values are written where calls have one spelling of them. */
+const FOLDS: Readonly<Partial<Record<PolicyKey, (value: string) => string>>> = {
+  api_key: foldId,
+  organisation_id: foldId,
+  workspace_id: foldId,
+  provider: toLowerCase,
+  endpoint: toLowerCase,
+  model: foldName,
+};
+
+function toLowerCase(value: string): string {
+  return value.toLowerCase();
+}
+
+function asWritten(value: string): string {
+  return value;
 }
 
 /** As the names of models in facts are; that of the owner stays. */

@@ -9,8 +9,9 @@ import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { readPolicy } from './compiled-policies.js';
+import { readConditionNames } from './condition-names.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
-import type { CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
+import type { ConditionDto, CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
 import { PolicyCache } from './policy-cache.js';
 import { PolicyStore } from './policy.store.js';
@@ -31,6 +32,7 @@ export class UsageLimitsService {
     assertAmounts(dto.type, dto.credit_limit, dto.alert_threshold ?? null);
     assertDistinctGroups(dto);
     const workspaceId = await this.workspaceFor(principal, dto.workspace_id);
+    const conditions = await this.readConditions(principal, dto.conditions);
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await manager.save(
         manager.create(UsagePolicy, {
@@ -40,7 +42,7 @@ export class UsageLimitsService {
           activeWorkspaceId: workspaceId,
           name: dto.name ?? null,
           description: dto.description ?? null,
-          conditions: dto.conditions,
+          conditions,
           groupBy: dto.group_by.map(({ key }) => key),
           type: dto.type,
           creditLimit: toDecimal(dto.credit_limit),
@@ -68,7 +70,8 @@ export class UsageLimitsService {
 
   /** What has reached a lowered limit or threshold by now raises its alert with the change. */
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
-    const { name, description, conditions, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
+    const { name, description, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
+    const conditions = dto.conditions && (await this.readConditions(principal, dto.conditions));
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
       assertAmounts(
@@ -102,6 +105,10 @@ export class UsageLimitsService {
       await this.audit.record(manager, principal, entryOf('delete', policy, []));
     });
     this.cache.forget(principal.organisationId);
+  }
+
+  private readConditions(principal: Principal, conditions: readonly ConditionDto[]): Promise<ConditionDto[]> {
+    return readConditionNames(conditions, async (ref) => (await this.workspaces.get(principal, ref)).id);
   }
 
   private async applyLines(policy: UsagePolicy, now: Date, transaction: Transaction): Promise<void> {

@@ -4,6 +4,7 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { foldId } from '../common/uuid.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
@@ -56,7 +57,7 @@ export class UsageSimulator {
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     await this.keys.assertAll(principal, dto);
     return {
-      api_key: dto.api_key,
+      api_key: dto.api_key === undefined ? undefined : foldId(dto.api_key),
       organisation_id: principal.organisationId,
       workspace_id: workspaceId ?? undefined,
       virtual_key: dto.virtual_key,
