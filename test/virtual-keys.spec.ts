@@ -167,6 +167,10 @@ describe("the provider's own rules", () => {
 
   it.each([
     ['cohere', {}, 'key'],
+    ['cohere', { key: `${SECRET}\n` }, 'key'],
+    ['cohere', { key: ` ${SECRET}` }, 'key'],
+    ['cohere', { key: 'kéy' }, 'key'],
+    ['cohere', { key: 'a\0b' }, 'key'],
     ['cohere', { key: SECRET, config: { timeout_ms: 1 } }, 'config.timeout_ms'],
     ['cohere', { key: SECRET, config: { timeout_ms: '1000' } }, 'config.timeout_ms'],
     ['cohere', { key: SECRET, config: { aws_region: 'us-east-1' } }, 'config.aws_region'],

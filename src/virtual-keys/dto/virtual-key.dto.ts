@@ -1,4 +1,16 @@
-import { IsIn, IsInt, IsNotEmpty, IsObject, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
+import {
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsObject,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
@@ -6,6 +18,9 @@ import { Optional, OptionalOrNull } from '../../common/validation/optional.decor
 import { IsSecretMappings } from '../../secret-references/dto/is-secret-mappings.decorator.js';
 import { SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/vendors/vendor.types.js';
+
+/** Every provider takes its key in a header. */
+const FITS_A_HEADER = /^[\x21-\x7e]*$/;
 
 /**
  * The fields that have the same rules in a create and in an update. What only a create requires must stay out:
@@ -23,6 +38,7 @@ class VirtualKeyFieldsDto {
   @IsString()
   @IsNotEmpty()
   @MaxLength(8192)
+  @Matches(FITS_A_HEADER, { message: '$property must be of printable ASCII characters without spaces and line breaks' })
   readonly key?: string;
 
   /** Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out. */
