@@ -56,6 +56,18 @@ async function remembered(): Promise<GatewayClient> {
   return client;
 }
 
+describe('a new workspace', () => {
+  it('gets a slug by which its MCP servers can be reached', async () => {
+    const id = await admin.createWorkspace('Health');
+    expect(await admin.read(`/v1/workspaces/${id}`)).toMatchObject({ name: 'Health', slug: 'health-workspace' });
+  });
+
+  it.each(['docs', 'V1', 'console'])('cannot be called %s in addresses', async (slug) => {
+    const refusal = refusalOf(await admin.post('/v1/workspaces', { name: 'A team', slug }));
+    expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: 'slug' });
+  });
+});
+
 describe('a workspace that is gone', () => {
   it.each([...RESOURCES, ['/v1/secret-references', SECRET_REFERENCE] as const])(
     'is refused as one that the caller does not act for: %s of a key that is still remembered',

@@ -5,6 +5,7 @@ import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { assertNotReserved, slugSource } from '../common/http/reserved-segments.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -29,7 +30,8 @@ export class WorkspacesService {
   async create(principal: Principal, dto: CreateWorkspaceDto): Promise<Workspace> {
     assertOrganisationLevel(principal);
     const { name, slug: wanted, description = null, defaults = {} } = dto;
-    return withFreeSlug(wanted, name, (slug) =>
+    assertNotReserved(wanted);
+    return withFreeSlug(wanted, slugSource(name, 'workspace'), (slug) =>
       this.workspaces.manager.transaction(async (manager) => {
         const workspace = await manager.save(
           manager.create(Workspace, { organisationId: principal.organisationId, name, slug, description, defaults }),

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { isReservedSegment } from '../../common/http/reserved-segments.js';
 import type { ServerAddress } from '../servers/mcp-server.directory.js';
-import { isReservedSegment } from '../servers/reserved-segments.js';
 
 /** `mcp`: the transport of today. `sse` and `messages`: the two addresses of the older one. */
 export type McpEndpoint = 'mcp' | 'sse' | 'messages';

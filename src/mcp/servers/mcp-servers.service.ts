@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { type AuditRecord, AuditService } from '../../audit/audit.service.js';
-import { invalidField } from '../../common/errors/gateway.error.js';
+import { assertNotReserved, slugSource } from '../../common/http/reserved-segments.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
-import { slugFromName } from '../../common/slug.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { withFreeSlug } from '../../database/with-free-slug.js';
 import { assertMayMap } from '../../secret-references/assert-may-map.js';
@@ -18,7 +17,6 @@ import { McpServer } from './mcp-server.entity.js';
 import type { McpServerResponse } from './mcp-server.response.js';
 import { assertMappedForHost, assertSecretsReplaced, changedSettings, newSettings } from './mcp-server.settings.js';
 import { McpServerStore } from './mcp-server.store.js';
-import { isReservedSegment } from './reserved-segments.js';
 
 @Injectable()
 export class McpServersService {
@@ -32,7 +30,7 @@ export class McpServersService {
 
   async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
     assertMayMap(principal, dto);
-    if (dto.slug !== undefined && isReservedSegment(dto.slug)) throw invalidField('slug', 'is reserved');
+    assertNotReserved(dto.slug);
     // A caller of the whole organisation that names no workspace makes a server for all of them.
     const isShared = principal.workspaceId === null && dto.workspace_id === undefined;
     const workspaceId = isShared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
@@ -41,7 +39,7 @@ export class McpServersService {
     const id = randomUUID();
     const mappings = dto.secret_mappings ?? [];
     const columns = this.definitions.toColumns({ id, organisationId }, newSettings(dto, readTargets(mappings, dto)));
-    const saved = await withFreeSlug(dto.slug, slugSource(name), (slug) =>
+    const saved = await withFreeSlug(dto.slug, slugSource(name, 'mcp'), (slug) =>
       this.store.manager.transaction(async (manager) => {
         const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
         const row = await this.store.save(manager, manager.create(McpServer, fields), mappings);
@@ -90,11 +88,6 @@ export class McpServersService {
     });
     this.directory.clear();
   }
-}
-
-/** A server named "Docs" cannot have the slug `docs`. */
-function slugSource(name: string): string {
-  return isReservedSegment(slugFromName(name)) ? `${name} mcp` : name;
 }
 
 export function entryOf(
