@@ -464,6 +464,104 @@ describe('handing on permissions', () => {
   });
 });
 
+describe('a key with bounds', () => {
+  const SCOPES_HELD = ['api_keys.create', 'api_keys.update', 'api_keys.read', 'api_keys.list'] as const;
+  const PER_DAY = { type: 'requests', unit: 'rpd', value: 1_000 };
+  const PER_MINUTE = { type: 'requests', unit: 'rpm', value: 500 };
+  let bounds: { readonly metadata: object; readonly expires_at: number; readonly rate_limits: readonly object[] };
+  let own: { readonly id: string; readonly client: GatewayClient };
+
+  beforeAll(async () => {
+    bounds = {
+      metadata: { team: 'search', stage: 'test' },
+      expires_at: nowSeconds() + 86_400,
+      rate_limits: [PER_DAY, PER_MINUTE],
+    };
+    own = await admin.createKey({ scopes: SCOPES_HELD, ...bounds });
+  });
+
+  function beyond(param: string) {
+    return { status: 403, code: 'permission_denied', param, source: 'gateway' };
+  }
+
+  const WIDER: readonly (readonly [string, () => object])[] = [
+    ['expires_at', () => ({ expires_at: null })],
+    ['expires_at', () => ({ expires_at: bounds.expires_at + 1 })],
+    ['metadata.team', () => ({ metadata: {} })],
+    ['metadata.stage', () => ({ metadata: { team: 'search' } })],
+    ['metadata.team', () => ({ metadata: { team: 'sales', stage: 'test' } })],
+    ['rate_limits', () => ({ rate_limits: [] })],
+    ['rate_limits', () => ({ rate_limits: [PER_DAY] })],
+    ['rate_limits', () => ({ rate_limits: [PER_DAY, { ...PER_MINUTE, value: 501 }] })],
+  ];
+
+  it('makes keys within them, as wide or narrower', async () => {
+    await own.client.createKey({ scopes: ['api_keys.read'], ...bounds });
+    const { id } = await own.client.createKey({
+      scopes: ['api_keys.read'],
+      metadata: { team: 'search', stage: 'test', app: 'web' },
+      expires_at: bounds.expires_at - 60,
+      rate_limits: [{ type: 'requests', unit: 'rps', value: 9_000 }, { ...PER_MINUTE, value: 499 }, PER_DAY],
+    });
+    expect((await own.client.patch(`/v1/api-keys/${id}`, { expires_at: bounds.expires_at })).status).toBe(200);
+  });
+
+  it.each(WIDER)('makes none beyond them: %s', async (param, change) => {
+    const body = { name: 'wider', level: 'organisation', scopes: ['api_keys.read'], ...bounds, ...change() };
+    expect(refusalOf(await own.client.post('/v1/api-keys', body))).toEqual(beyond(param));
+  });
+
+  it('makes none that leaves them out', async () => {
+    const { expires_at, metadata, rate_limits } = bounds;
+    const body = { name: 'wider', level: 'organisation', scopes: ['api_keys.read'] };
+    for (const [param, given] of [
+      ['expires_at', { metadata, rate_limits }],
+      ['metadata.team', { expires_at, rate_limits }],
+      ['rate_limits', { expires_at, metadata }],
+    ] as const) {
+      expect(refusalOf(await own.client.post('/v1/api-keys', { ...body, ...given }))).toEqual(beyond(param));
+    }
+  });
+
+  it.each(WIDER)('cannot take them off itself: %s', async (param, change) => {
+    const before = await admin.read(`/v1/api-keys/${own.id}`);
+    expect(refusalOf(await own.client.patch(`/v1/api-keys/${own.id}`, change()))).toEqual(beyond(param));
+    expect(await admin.read(`/v1/api-keys/${own.id}`)).toEqual(before);
+  });
+
+  it.each(WIDER)('cannot take them off a key that has them: %s', async (param, change) => {
+    const { id } = await own.client.createKey({ scopes: ['api_keys.read'], ...bounds });
+    expect(refusalOf(await own.client.put(`/v1/api-keys/${id}`, change()))).toEqual(beyond(param));
+  });
+
+  it('hands nothing on to a key that lacks them, and does not get at its secret', async () => {
+    const { id, client } = await admin.createKey({ scopes: ['api_keys.read'] });
+    const before = await admin.read(`/v1/api-keys/${id}`);
+    for (const answer of [
+      await own.client.patch(`/v1/api-keys/${id}`, { scopes: ['api_keys.read', 'api_keys.list'] }),
+      await own.client.patch(`/v1/api-keys/${id}`, { metadata: bounds.metadata, rate_limits: bounds.rate_limits }),
+      await own.client.post(`/v1/api-keys/${id}/rotate`, {}),
+    ]) {
+      expect(refusalOf(answer)).toEqual(beyond('expires_at'));
+      expect(answer.text).not.toContain('tg_');
+    }
+    expect(await admin.read(`/v1/api-keys/${id}`)).toEqual(before);
+    expect(await isKnown(client)).toBe(true);
+  });
+
+  it('may rename a key that lacks them, and lay them on it', async () => {
+    const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
+    expect((await own.client.patch(`/v1/api-keys/${id}`, { name: 'renamed' })).status).toBe(200);
+    expect((await own.client.patch(`/v1/api-keys/${id}`, bounds)).status).toBe(200);
+  });
+
+  it('rotates itself', async () => {
+    const { id, client } = await admin.createKey({ scopes: SCOPES_HELD, ...bounds });
+    const { key } = jsonOf(await client.post(`/v1/api-keys/${id}/rotate`, {}));
+    expect(await isKnown(admin.as(readString(key, 'key')))).toBe(true);
+  });
+});
+
 describe('a key of one workspace', () => {
   let inside: GatewayClient;
   let outsideKeyId: string;

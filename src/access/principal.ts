@@ -25,6 +25,8 @@ export interface Principal {
   /** Where the client and the key say nothing. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
   readonly rateLimits: readonly RateLimit[];
+  /** End of the API key; null: never. Who comes with a token has none: the token ends by itself. */
+  readonly expiresAt: Date | null;
   /** Trace of the request in which the caller acts; absent where it is known apart from one. */
   readonly traceId?: string;
 }

@@ -14,6 +14,7 @@ const CALLER: Principal = {
   enforcedMetadata: {},
   defaultMetadata: {},
   rateLimits: [],
+  expiresAt: null,
 };
 
 describe('tenantWhere', () => {

@@ -55,5 +55,6 @@ function toPrincipal(key: ApiKey, defaultMetadata: Readonly<Record<string, strin
     enforcedMetadata: key.metadata,
     defaultMetadata,
     rateLimits: key.rateLimits,
+    expiresAt: key.expiresAt,
   };
 }

@@ -14,6 +14,7 @@ import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeyIssuer, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
 import type { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key.dto.js';
+import { assertGrantable, assertWithinBounds } from './grants.js';
 import { PrincipalCache } from './principal-cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
@@ -34,8 +35,9 @@ export class ApiKeysService {
     const { name, scopes, type = 'service', metadata = {}, rate_limits: rateLimits = [], user = null } = dto;
     if (type === 'user' && user === null) throw invalidField('user', 'is required for a key of type user');
     if (type === 'service' && user !== null) throw invalidField('user', 'is only for keys of type user');
-    const workspaceId = await this.workspaceOf(principal, dto);
     const expiresAt = toDate(dto.expires_at) ?? null;
+    assertWithinBounds(principal, { expiresAt, metadata, rateLimits });
+    const workspaceId = await this.workspaceOf(principal, dto);
     const { organisationId } = principal;
     return this.apiKeys.manager.transaction(async (manager) => {
       const fields = { organisationId, workspaceId, name, type, scopes, user, metadata, rateLimits, expiresAt };
@@ -65,7 +67,11 @@ export class ApiKeysService {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
       // Whoever changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
-      const changed = await manager.save(Object.assign(apiKey, changes));
+      const isOnlyRenamed = Object.keys(changes).every((field) => field === 'name');
+      Object.assign(apiKey, changes);
+      // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
+      if (!isOnlyRenamed) assertWithinBounds(principal, apiKey);
+      const changed = await manager.save(apiKey);
       await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(changes)));
       return changed;
     });
@@ -83,6 +89,7 @@ export class ApiKeysService {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
       // The new secret is shown to the caller, who would gain what the key may do.
       assertGrantable(principal, apiKey.scopes);
+      assertWithinBounds(principal, apiKey);
       await this.audit.record(manager, principal, entryOf('rotate', apiKey, []));
       return { apiKey, ...(await this.issuer.rotate(manager, apiKey, transitionSeconds)) };
     });
@@ -125,17 +132,6 @@ async function find(
   const found = isUuid(id) ? await manager.findOne(ApiKey, { where, lock }) : null;
   if (found === null) throw new GatewayError('not_found');
   return found;
-}
-
-/** A caller can never hand out what it lacks. */
-function assertGrantable(principal: Principal, scopes: readonly string[]): void {
-  const held: ReadonlySet<string> = principal.scopes;
-  const lacking = scopes.filter((scope) => !held.has(scope));
-  if (lacking.length === 0) return;
-  throw new GatewayError('permission_denied', {
-    message: `The caller itself lacks the scope ${lacking[0]}.`,
-    param: 'scopes',
-  });
 }
 
 function toDate(seconds: number | null | undefined): Date | null | undefined {

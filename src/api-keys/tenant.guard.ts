@@ -40,6 +40,7 @@ export class TenantGuard implements CanActivate {
       enforcedMetadata: {},
       defaultMetadata: {},
       rateLimits: [],
+      expiresAt: null,
     };
   }
 

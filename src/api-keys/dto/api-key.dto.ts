@@ -77,18 +77,19 @@ export class RateLimitDto {
  * class-validator passes a parent's `@Optional()` on to the child's field of that name.
  */
 class ApiKeyFieldsDto {
-  /** Laid over the metadata that clients send. */
+  /** Laid over the metadata that clients send. What the caller itself is held to must be among it. */
   @Optional()
   @IsMetadata()
   readonly metadata?: Record<string, string>;
 
-  /** Unix seconds; null: never. */
+  /** Unix seconds; null: never. Not later than the caller's own. */
   @OptionalOrNull()
   @IsInt()
   @Min(0)
   @Max(LAST_SECOND)
   readonly expires_at?: number | null;
 
+  /** Each unit once; for those of the caller's own limits, no more than it has. */
   @Optional()
   @IsArray()
   @ArrayMaxSize(4)

@@ -11,4 +11,5 @@ export const PRINCIPAL: Principal = {
   enforcedMetadata: {},
   defaultMetadata: {},
   rateLimits: [],
+  expiresAt: null,
 };

@@ -171,6 +171,7 @@ function userPrincipal(user: McpUser, server: McpServerIdentity): Principal {
     enforcedMetadata: {},
     defaultMetadata: {},
     rateLimits: [],
+    expiresAt: null,
   };
 }
 
