@@ -695,6 +695,62 @@ describe('rate limits', () => {
     expect([(await client.get('/v1/api-keys')).status, (await client.get('/v1/api-keys')).status]).toEqual([200, 429]);
   });
 
+  describe('that change while they run', () => {
+    const PER_DAY = { type: 'requests', unit: 'rpd', value: 3 };
+
+    async function statusesOf(client: GatewayClient, count: number): Promise<readonly number[]> {
+      const answers = await Promise.all(Array.from({ length: count }, () => client.get('/v1/api-keys')));
+      return answers.map(({ status }) => status).sort((one, other) => one - other);
+    }
+
+    async function change(id: string, value: number): Promise<void> {
+      const answer = await admin.patch(`/v1/api-keys/${id}`, { rate_limits: [{ ...PER_DAY, value }] });
+      expect(answer.status).toBe(200);
+    }
+
+    it('let nothing more through when they are lowered', async () => {
+      const { id, client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_DAY] });
+      expect(await statusesOf(client, 3)).toEqual([200, 200, 200]);
+      await change(id, 2);
+      const refused = await client.get('/v1/api-keys');
+      expect(refusalOf(refused)).toMatchObject({ status: 429, code: 'rate_limited' });
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000);
+      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(86_400);
+    });
+
+    it('let the difference through when they are raised, however often more was tried', async () => {
+      const { id, client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_DAY] });
+      expect(await statusesOf(client, 12)).toEqual([200, 200, 200, ...Array<number>(9).fill(429)]);
+      await change(id, 5);
+      expect(await statusesOf(client, 4)).toEqual([200, 200, 429, 429]);
+      await change(id, 3);
+      expect(await statusesOf(client, 1)).toEqual([429]);
+    });
+
+    it('count nothing that another limit of the key refuses', async () => {
+      const rates = [
+        { ...PER_DAY, value: 4 },
+        { ...PER_HOUR, value: 2 },
+      ];
+      const { id, client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: rates });
+      expect(await statusesOf(client, 8)).toEqual([200, 200, ...Array<number>(6).fill(429)]);
+      await change(id, 4);
+      expect(await statusesOf(client, 3)).toEqual([200, 200, 429]);
+    });
+  });
+
+  it('refuse everything while the Redis that counts does not answer, and only where there are limits', async () => {
+    const { key } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_HOUR] });
+    const replica = await startTestApp({ REDIS_URL: 'redis://127.0.0.1:1' }, true);
+    const elsewhere = new GatewayClient(replica.url);
+    expect(refusalOf(await elsewhere.as(key).get('/v1/api-keys'))).toMatchObject({
+      status: 503,
+      code: 'store_unavailable',
+    });
+    expect((await elsewhere.get('/v1/api-keys')).status).toBe(200);
+    await replica.close();
+  });
+
   onRedis('with Redis (needs REDIS_URL)', () => {
     it('are counted for all replicas together', async () => {
       const replica = await startTestApp({}, true);

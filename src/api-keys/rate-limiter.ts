@@ -1,45 +1,67 @@
 import { Injectable } from '@nestjs/common';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Principal } from '../access/principal.js';
 import type { RateLimit, RateLimitUnit } from '../access/rate-limit.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { RedisConnection } from '../redis/redis-connection.js';
 
 const SECONDS: Readonly<Record<RateLimitUnit, number>> = { rps: 1, rpm: 60, rph: 3_600, rpd: 86_400 };
+/** A counter only counts. What is too much says the limit of the moment, which may change while the counter runs. */
+const NEVER_FULL = Number.MAX_SAFE_INTEGER;
+/** What came back after the end of a window would begin the next one below zero; and so near the end nobody misses it. */
+const NOT_GIVEN_BACK_MS = 5_000;
+
+/** One request in one counter. */
+interface Counted {
+  readonly unit: RateLimitUnit;
+  readonly consumedPoints: number;
+  readonly msBeforeNext: number;
+}
 
 /** Counts the requests of keys that have rate limits: in Redis for all replicas together, else in this process. */
 @Injectable()
 export class RateLimiter {
-  private readonly limiters = new Map<string, RateLimiterAbstract>();
+  private readonly counters: Readonly<Record<RateLimitUnit, RateLimiterAbstract>>;
 
-  constructor(private readonly redis: RedisConnection) {}
+  constructor(private readonly redis: RedisConnection) {
+    this.counters = {
+      rps: this.createCounter('rps'),
+      rpm: this.createCounter('rpm'),
+      rph: this.createCounter('rph'),
+      rpd: this.createCounter('rpd'),
+    };
+  }
 
   /**
-   * Counts one request against every limit of the key.
+   * Counts one request against every limit of the key, or, when one of them refuses it, against none.
    * @throws GatewayError `rate_limited` with `Retry-After`, or `store_unavailable` when Redis cannot be reached
    */
-  async consume(principal: Principal): Promise<void> {
-    for (const limit of principal.rateLimits) {
-      try {
-        await this.limiterFor(limit).consume(principal.id);
-      } catch (refusal) {
-        throw refusal instanceof RateLimiterRes ? rateLimited(limit, refusal) : storeUnavailable(refusal);
-      }
+  async consume({ id, rateLimits }: Principal): Promise<void> {
+    const counted: Counted[] = [];
+    for (const limit of rateLimits) {
+      const count = await this.count(id, limit.unit);
+      counted.push(count);
+      if (count.consumedPoints <= limit.value) continue;
+      await this.giveBack(id, counted);
+      throw rateLimited(limit, count);
     }
   }
 
-  private limiterFor(limit: RateLimit): RateLimiterAbstract {
-    const name = `${limit.unit}:${limit.value}`;
-    let limiter = this.limiters.get(name);
-    if (limiter === undefined) {
-      limiter = this.createLimiter(name, limit);
-      this.limiters.set(name, limiter);
-    }
-    return limiter;
+  private async count(id: string, unit: RateLimitUnit): Promise<Counted> {
+    const { consumedPoints, msBeforeNext } = await this.counters[unit].consume(id).catch(refuseWithoutStore);
+    return { unit, consumedPoints, msBeforeNext };
   }
 
-  private createLimiter(name: string, limit: RateLimit): RateLimiterAbstract {
-    const options = { keyPrefix: `tollgate:rate:${name}`, points: limit.value, duration: SECONDS[limit.unit] };
+  /** Else tries that were refused would use up what a higher limit gives, or another limit of the key. */
+  private async giveBack(id: string, counted: readonly Counted[]): Promise<void> {
+    for (const { unit, msBeforeNext } of counted) {
+      if (msBeforeNext > NOT_GIVEN_BACK_MS) await this.counters[unit].reward(id).catch(refuseWithoutStore);
+    }
+  }
+
+  /** Named by the unit alone: with the value in its name, every change of a limit would begin a new counter. */
+  private createCounter(unit: RateLimitUnit): RateLimiterAbstract {
+    const options = { keyPrefix: `tollgate:rate:${unit}`, points: NEVER_FULL, duration: SECONDS[unit] };
     const { client } = this.redis;
     return client === undefined
       ? new RateLimiterMemory(options)
@@ -47,13 +69,13 @@ export class RateLimiter {
   }
 }
 
-function rateLimited(limit: RateLimit, refusal: RateLimiterRes): GatewayError {
+function rateLimited(limit: RateLimit, { msBeforeNext }: Counted): GatewayError {
   return new GatewayError('rate_limited', {
     message: `The API key has used its ${limit.value} requests (${limit.unit}).`,
-    headers: { 'retry-after': String(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000))) },
+    headers: { 'retry-after': String(Math.max(1, Math.ceil(msBeforeNext / 1000))) },
   });
 }
 
-function storeUnavailable(cause: unknown): GatewayError {
-  return new GatewayError('store_unavailable', { cause, reason: 'redis' });
+function refuseWithoutStore(cause: unknown): never {
+  throw new GatewayError('store_unavailable', { cause, reason: 'redis' });
 }
