@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
-import { readString } from '../src/common/json/read.js';
+import { readArray, readString } from '../src/common/json/read.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
 import { jsonOf, refusalOf } from './support/send.js';
@@ -11,6 +11,23 @@ import { addTenant, type Tenant } from './support/tenants.js';
 const INVALID = { status: 401, code: 'token_invalid', param: null, source: 'gateway' };
 const MISMATCH = { status: 403, code: 'tenant_mismatch', param: 'organisation_id', source: 'gateway' };
 const NOT_NAMED = { status: 400, code: 'validation_failed', param: 'organisation_id', source: 'gateway' };
+const POLICY = {
+  conditions: [{ key: 'model', value: '*' }],
+  group_by: [{ key: 'api_key' }],
+  type: 'cost',
+  credit_limit: 1,
+};
+const SECRET_REFERENCE = {
+  name: 'Fields',
+  manager_type: 'cloudA_sm',
+  secret_path: 'one',
+  auth_config: {
+    cloudA_auth_type: 'accessKey',
+    cloudA_access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+    cloudA_secret_access_key: 'x'.repeat(40),
+    cloudA_region: 'eu-central-1',
+  },
+};
 
 let provider: IdentityProvider;
 let gateway: TestApp;
@@ -65,13 +82,7 @@ describe("an administrator's token", () => {
 
   it('names the workspace of a policy as well', async () => {
     const path = '/v1/policies/usage-limits';
-    const policy = {
-      organisation_id: organisationId,
-      conditions: [{ key: 'model', value: '*' }],
-      group_by: [{ key: 'api_key' }],
-      type: 'cost',
-      credit_limit: 1,
-    };
+    const policy = { ...POLICY, organisation_id: organisationId };
     expect(refusalOf(await admin.post(path, policy))).toMatchObject({ status: 400, param: 'workspace_id' });
     const { id } = await admin.create(path, { ...policy, workspace_id: 'default' });
     expect(await owner.read(`${path}/${String(id)}`)).toMatchObject({ workspace_id: expect.any(String) });
@@ -99,6 +110,24 @@ describe("an administrator's token", () => {
     const [entry] = await admin.list(`/v1/audit-logs?resource=${String(id)}`);
     expect(entry).toMatchObject({ actor_type: 'admin_token', actor_id: 'terraform', action: 'workspaces.create' });
     expect(await admin.list('/v1/audit-logs?actor=nobody')).toEqual([]);
+  });
+
+  it.each([
+    ['/v1/workspaces', { name: 'Fields' }, { description: 'ours' }],
+    ['/v1/api-keys', { name: 'f', scopes: ['api_keys.read'], level: 'organisation' }, { rate_limits: [] }],
+    ['/v1/virtual-keys', { name: 'Fields', provider: 'local' }, { expires_at: null }],
+    ['/v1/webhooks', { url: 'https://example.com/hook', events: ['*'] }, { enabled: false }],
+    ['/v1/mcp-servers', { name: 'Fields', url: 'https://example.com/mcp' }, { allowed_origins: [] }],
+    ['/v1/secret-references', SECRET_REFERENCE, { secret_path: 'another' }],
+    ['/v1/policies/usage-limits', { ...POLICY, workspace_id: 'default' }, { credit_limit: 2 }],
+  ])('leaves the names of fields in the audit log, without the organisation that it acts for: %s', async (...given) => {
+    const [path, fields, change] = given;
+    const { id } = await admin.create(path, { ...fields, organisation_id: organisationId });
+    const answer = await admin.patch(`${path}/${String(id)}`, { ...change, organisation_id: organisationId });
+    expect(answer.status).toBe(200);
+    const entries = await admin.list(`/v1/audit-logs?resource=${String(id)}`);
+    const named = entries.map((entry) => readArray(entry['changed_fields'], 'changed_fields'));
+    expect(named.map((names) => new Set(names))).toEqual([change, fields].map((sent) => new Set(Object.keys(sent))));
   });
 
   it('may do only what its scopes say', async () => {

@@ -769,7 +769,7 @@ describe('rate limits', () => {
 describe('the audit log', () => {
   it('tells who did what to which key, by the names of fields and never by their values', async () => {
     const { id, key } = await admin.createKey({ name: 'audited', scopes: ['api_keys.read'], metadata: { a: 'v-1' } });
-    await admin.patch(`/v1/api-keys/${id}`, { name: 'renamed', metadata: { a: 'v-2' } });
+    await admin.patch(`/v1/api-keys/${id}`, { name: 'renamed', metadata: { a: 'v-2' }, expires_at: null });
     await admin.post(`/v1/api-keys/${id}/rotate`, {});
     await admin.delete(`/v1/api-keys/${id}`);
     const entries = await admin.list(`/v1/audit-logs?resource=${id}`);
@@ -780,7 +780,9 @@ describe('the audit log', () => {
       'api_keys.create',
     ]);
     const [, , update] = entries;
-    expect(new Set(readArray(update?.['changed_fields'], 'changed_fields'))).toEqual(new Set(['name', 'metadata']));
+    expect(new Set(readArray(update?.['changed_fields'], 'changed_fields'))).toEqual(
+      new Set(['name', 'metadata', 'expires_at']),
+    );
     expect(update).toMatchObject({ actor_type: 'api_key', resource_type: 'api-key', workspace_id: null });
     expect(JSON.stringify(entries)).not.toMatch(/audited|renamed|v-1|v-2/);
     expect(JSON.stringify(entries)).not.toContain(key);

@@ -4,6 +4,7 @@ import type { EntityManager, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
@@ -42,7 +43,7 @@ export class ApiKeysService {
     return this.apiKeys.manager.transaction(async (manager) => {
       const fields = { organisationId, workspaceId, name, type, scopes, user, metadata, rateLimits, expiresAt };
       const issued = await this.issuer.issue(manager, fields);
-      await this.audit.record(manager, principal, entryOf('create', issued.apiKey, Object.keys(withoutUndefined(dto))));
+      await this.audit.record(manager, principal, entryOf('create', issued.apiKey, namedFields(dto)));
       return issued;
     });
   }
@@ -72,7 +73,7 @@ export class ApiKeysService {
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
       if (!isOnlyRenamed) assertWithinBounds(principal, apiKey);
       const changed = await manager.save(apiKey);
-      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(changes)));
+      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });
     this.cache.clear();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { namedFields } from '../audit/named-fields.js';
 import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
@@ -51,7 +52,7 @@ export class UsageLimitsService {
           enforcement: dto.enforcement ?? 'strict',
         }),
       );
-      await this.audit.record(manager, principal, entryOf('create', policy, Object.keys(withoutUndefined(dto))));
+      await this.audit.record(manager, principal, entryOf('create', policy, namedFields(dto)));
       return policy;
     });
     this.cache.forget(principal.organisationId);
@@ -90,7 +91,7 @@ export class UsageLimitsService {
       });
       const changed = await manager.save(Object.assign(policy, changes));
       if (credit_limit !== undefined || alert_threshold !== undefined) await this.applyLines(changed, now, manager);
-      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
+      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });
     this.cache.forget(principal.organisationId);

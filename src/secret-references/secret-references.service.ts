@@ -4,9 +4,9 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { namedFields } from '../audit/named-fields.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { type ListOf, toList } from '../common/pagination/list.js';
-import { withoutUndefined } from '../common/without-undefined.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
 import type { SecretAddress } from './auth-config/auth-scheme.types.js';
@@ -55,7 +55,7 @@ export class SecretReferencesService {
         const access = await readAccess(manager, principal, dto, EVERYBODY);
         await manager.save(manager.create(SecretReference, { ...columns, slug, allowAllWorkspaces: access.allowAll }));
         await writeWorkspaces(manager, row.id, access.workspaceIds);
-        const fields = Object.keys(withoutUndefined(dto));
+        const fields = namedFields(dto);
         await this.audit.record(manager, principal, entryOf('create', row.id, access, fields));
         return { id: row.id, slug };
       }),

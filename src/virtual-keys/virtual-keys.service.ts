@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { type Actor, type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { namedFields } from '../audit/named-fields.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
@@ -59,7 +60,7 @@ export class VirtualKeysService {
       manager.create(VirtualKey, { ...row, ...place, name, description, expiresAt, ...sealed }),
       mappings,
     );
-    await this.audit.record(manager, actor, entryOf('create', saved, Object.keys(withoutUndefined(fields))));
+    await this.audit.record(manager, actor, entryOf('create', saved, namedFields(fields)));
     return saved;
   }
 
@@ -80,7 +81,7 @@ export class VirtualKeysService {
       const sealed = this.resealed(row, dto, mappings);
       const changes = withoutUndefined({ name, description, expiresAt: toDate(dto.expires_at), ...sealed });
       const changed = await this.store.save(manager, Object.assign(row, changes), mappings);
-      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
+      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });
     this.cache.clear();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { namedFields } from '../audit/named-fields.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { Clock } from '../common/time/clock.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -43,7 +44,7 @@ export class WebhooksService {
     const place = { id: randomUUID(), organisationId: principal.organisationId };
     const { secret, columns } = this.vault.issue(place);
     const fields = { ...place, workspaceId, url, events, description, ...columns };
-    return { endpoint: await this.store.create(principal, fields, namedIn(dto)), secret };
+    return { endpoint: await this.store.create(principal, fields, namedFields(dto)), secret };
   }
 
   async list(principal: Principal, page: PageQuery): Promise<[WebhookEndpoint[], number]> {
@@ -57,7 +58,7 @@ export class WebhooksService {
   async update(principal: Principal, id: string, dto: UpdateWebhookEndpointDto): Promise<WebhookEndpoint> {
     const { url, events, description, enabled } = dto;
     if (url !== undefined) checkWebhookUrl(url, this.egress);
-    return this.store.change(principal, id, 'update', namedIn(dto), (row) => ({
+    return this.store.change(principal, id, 'update', namedFields(dto), (row) => ({
       ...withoutUndefined({ url, events, description }),
       ...switched(row, enabled, this.clock.now()),
     }));
@@ -89,8 +90,4 @@ function switched(row: WebhookEndpoint, enabled: boolean | undefined, now: Date)
   if (enabled === true) return { disabledAt: null, disabledReason: null };
   if (enabled === undefined || row.disabledAt !== null) return {};
   return { disabledAt: now, disabledReason: 'administrator' };
-}
-
-function namedIn(dto: object): readonly string[] {
-  return Object.keys(withoutUndefined(dto)).filter((name) => name !== 'organisation_id');
 }

@@ -4,6 +4,7 @@ import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { assertNotReserved, slugSource } from '../common/http/reserved-segments.js';
 import { toSkipTake } from '../common/pagination/list.js';
@@ -36,7 +37,7 @@ export class WorkspacesService {
         const workspace = await manager.save(
           manager.create(Workspace, { organisationId: principal.organisationId, name, slug, description, defaults }),
         );
-        await this.audit.record(manager, principal, entryOf('create', workspace, Object.keys(withoutUndefined(dto))));
+        await this.audit.record(manager, principal, entryOf('create', workspace, namedFields(dto)));
         return workspace;
       }),
     );
@@ -87,7 +88,7 @@ export class WorkspacesService {
     return this.workspaces.manager.transaction(async (manager) => {
       const workspace = await find(manager, principal, ref, FOR_CHANGE);
       const saved = await manager.save(Object.assign(workspace, changes));
-      await this.audit.record(manager, principal, entryOf('update', saved, Object.keys(changes)));
+      await this.audit.record(manager, principal, entryOf('update', saved, namedFields(dto)));
       return saved;
     });
   }

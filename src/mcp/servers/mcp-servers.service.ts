@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { type AuditRecord, AuditService } from '../../audit/audit.service.js';
+import { namedFields } from '../../audit/named-fields.js';
 import { assertNotReserved, slugSource } from '../../common/http/reserved-segments.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
@@ -43,7 +44,7 @@ export class McpServersService {
       this.store.manager.transaction(async (manager) => {
         const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
         const row = await this.store.save(manager, manager.create(McpServer, fields), mappings);
-        await this.audit.record(manager, principal, entryOf('create', row, Object.keys(withoutUndefined(dto))));
+        await this.audit.record(manager, principal, entryOf('create', row, namedFields(dto)));
         return row;
       }),
     );
@@ -73,7 +74,7 @@ export class McpServersService {
       const columns = this.definitions.toColumns(row, after);
       const changes = Object.assign(row, withoutUndefined({ name, description }), columns);
       const changed = await this.store.save(manager, changes, mappings);
-      await this.audit.record(manager, principal, entryOf('update', changed, Object.keys(withoutUndefined(dto))));
+      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });
     this.directory.clear();
