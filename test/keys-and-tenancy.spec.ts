@@ -273,6 +273,27 @@ describe('rotating a key', () => {
     expect(await isKnown(client)).toBe(false);
   });
 
+  it('promises the old secret no more time than the key itself has', async () => {
+    const end = nowSeconds() + 100;
+    const { id, client: before } = await admin.createKey({ scopes: ['api_keys.read'], expires_at: end });
+    expect((await rotate(id)).until).toBe(end);
+    // What was asked for is there again when the key lives longer.
+    await admin.patch(`/v1/api-keys/${id}`, { expires_at: end + 3_600 });
+    gateway.clock.advance(200_000);
+    expect(await isKnown(before)).toBe(true);
+    expect((await rotate(id, { transition_seconds: 0 })).until).toBeLessThanOrEqual(nowSeconds());
+  });
+
+  it('is refused for a key that has expired, until it lives again', async () => {
+    const { id } = await admin.createKey({ scopes: ['api_keys.read'], expires_at: nowSeconds() + 60 });
+    gateway.clock.advance(61_000);
+    const answer = await admin.post(`/v1/api-keys/${id}/rotate`, {});
+    expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict' });
+    expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(1);
+    await admin.patch(`/v1/api-keys/${id}`, { expires_at: nowSeconds() + 60 });
+    expect(await isKnown((await rotate(id)).client)).toBe(true);
+  });
+
   it.each([-1, 30 * 86_400 + 1, 1.5, '60', null])('refuses a transition of %j', async (seconds) => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
     const answer = await admin.post(`/v1/api-keys/${id}/rotate`, { transition_seconds: seconds });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DeepPartial, EntityManager } from 'typeorm';
-import { invalidField } from '../common/errors/gateway.error.js';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { generateApiKey, publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
@@ -31,24 +31,30 @@ export class ApiKeyIssuer {
     return { apiKey, key };
   }
 
-  /** Gives a key a new secret; those before work for at most `transitionSeconds` more. Returns the new key and their end. */
+  /**
+   * Gives a key a new secret; those before work for at most `transitionSeconds` more. Returns the new key and their end.
+   * @throws GatewayError `conflict` for a key that has expired: no secret of it works
+   */
   async rotate(
     manager: EntityManager,
     apiKey: ApiKey,
     transitionSeconds: number,
   ): Promise<{ readonly key: string; readonly previousValidUntil: Date }> {
-    const previousValidUntil = new Date(this.clock.now().getTime() + transitionSeconds * 1000);
+    const now = this.clock.now();
+    const { expiresAt } = apiKey;
+    if (expiresAt !== null && expiresAt <= now) throw expired();
+    const end = new Date(now.getTime() + transitionSeconds * 1000);
     // LEAST passes over null. Secrets that an earlier rotation left more time end with the others.
     await manager
       .createQueryBuilder()
       .update(ApiKeySecret)
       .set({ validUntil: () => 'LEAST("valid_until", :end)' })
       .where({ apiKeyId: apiKey.id })
-      .setParameter('end', previousValidUntil)
+      .setParameter('end', end)
       .execute();
     const key = generateApiKey();
     await this.addSecret(manager, apiKey.id, key);
-    return { key, previousValidUntil };
+    return { key, previousValidUntil: expiresAt !== null && expiresAt < end ? expiresAt : end };
   }
 
   private async addSecret(manager: EntityManager, apiKeyId: string, key: string): Promise<void> {
@@ -56,4 +62,8 @@ export class ApiKeyIssuer {
     if (publicId === undefined) throw new Error('a key without its form');
     await manager.insert(ApiKeySecret, { publicId, apiKeyId, hash: this.hasher.hash(key) });
   }
+}
+
+function expired(): GatewayError {
+  return new GatewayError('conflict', { message: 'The API key has expired; set a later expires_at first.' });
 }
