@@ -136,6 +136,20 @@ describe('a virtual key', () => {
     expect(brokenRulesOf(answer)).toContain(param);
   });
 
+  it('cannot be made with an end that has come already, and may be ended by an update, as API keys', async () => {
+    for (const [path, fields] of [
+      ['/v1/virtual-keys', { name: 'Ended', provider: 'local' }],
+      ['/v1/api-keys', { name: 'Ended', scopes: ['api_keys.read'], level: 'organisation' }],
+    ] as const) {
+      for (const expires_at of [1, nowSeconds()]) {
+        const answer = await admin.post(path, { ...fields, expires_at });
+        expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: 'expires_at' });
+      }
+      const { id } = await admin.create(path, { ...fields, expires_at: nowSeconds() + 60 });
+      expect(jsonOf(await admin.patch(`${path}/${String(id)}`, { expires_at: 1 }))).toMatchObject({ expires_at: 1 });
+    }
+  });
+
   it.each(['provider', 'slug', 'workspace_id', 'id'])('cannot have its %s changed', async (field) => {
     const { id } = await make();
     const answer = await admin.patch(`/v1/virtual-keys/${id}`, { [field]: 'local' });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DeepPartial, EntityManager } from 'typeorm';
-import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { assertInFuture } from '../common/time/assert-in-future.js';
 import { Clock } from '../common/time/clock.js';
 import { generateApiKey, publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
@@ -24,8 +25,7 @@ export class ApiKeyIssuer {
   /** Stores a new key. `key` is for the first key of a gateway, which the operator may have chosen. */
   async issue(manager: EntityManager, fields: DeepPartial<ApiKey>, key = generateApiKey()): Promise<IssuedKey> {
     const { expiresAt } = fields;
-    if (expiresAt instanceof Date && expiresAt <= this.clock.now())
-      throw invalidField('expires_at', 'must be in the future');
+    if (expiresAt instanceof Date) assertInFuture(expiresAt, this.clock.now());
     const apiKey = await manager.save(manager.create(ApiKey, fields));
     await this.addSecret(manager, apiKey.id, key);
     return { apiKey, key };

@@ -6,6 +6,7 @@ import { RequireScope } from '../access/require-scope.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { PageQuery } from '../common/pagination/page.query.js';
+import { Clock } from '../common/time/clock.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
@@ -18,13 +19,14 @@ export class VirtualKeysController {
   constructor(
     private readonly virtualKeys: VirtualKeysService,
     private readonly probe: VirtualKeyProbe,
+    private readonly clock: Clock,
   ) {}
 
   /** Creates a virtual key: a provider, a credential for it, and options. */
   @Post()
   @RequireScope('virtual_keys.create')
   async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateVirtualKeyDto): Promise<CreatedResponse> {
-    const { id, slug } = await this.virtualKeys.create(principal, dto);
+    const { id, slug } = await this.virtualKeys.create(principal, dto, this.clock.now());
     return { id, slug, object: 'virtual-key' };
   }
 

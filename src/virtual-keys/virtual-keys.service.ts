@@ -6,6 +6,7 @@ import { type Actor, type AuditRecord, AuditService } from '../audit/audit.servi
 import { namedFields } from '../audit/named-fields.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
+import { assertInFuture } from '../common/time/assert-in-future.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
@@ -36,8 +37,10 @@ export class VirtualKeysService {
     private readonly cache: VirtualKeyCache,
   ) {}
 
-  async create(principal: Principal, dto: CreateVirtualKeyDto): Promise<VirtualKey> {
+  async create(principal: Principal, dto: CreateVirtualKeyDto, now: Date): Promise<VirtualKey> {
     assertMayMap(principal, dto);
+    const expiresAt = toDate(dto.expires_at);
+    if (expiresAt instanceof Date) assertInFuture(expiresAt, now);
     // A caller of the whole organisation that names no workspace makes a key for all of them.
     const shared = principal.workspaceId === null && dto.workspace_id === undefined;
     const workspaceId = shared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
