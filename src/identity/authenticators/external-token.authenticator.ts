@@ -64,11 +64,11 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
   }
 
   private judge(token: string, rules: JwtValidation, now: Date): Awaitable<McpEvidence> {
-    return whenKnown(this.tokens.validate(token, rules, now), (claims) => ({
+    return whenKnown(this.tokens.validate(token, rules, now), (valid) => ({
       kind: 'external',
       user: {
-        claims,
-        ...subjectOf(claims, rules.jwksUri ?? rules.introspection?.endpoint ?? ''),
+        claims: valid.claims,
+        ...subjectOf(valid, rules.jwksUri ?? rules.introspection?.endpoint ?? ''),
         forwardableToken: token,
         // Who registers a server and trusts a provider for it lets that provider's users in.
         assertMayEnter: () => undefined,

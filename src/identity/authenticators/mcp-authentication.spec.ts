@@ -15,6 +15,7 @@ import { ExternalTokenAuthenticator } from './external-token.authenticator.js';
 import { McpAuthentication } from './mcp-authentication.js';
 import { OAuthTokenAuthenticator } from './oauth-token.authenticator.js';
 import { TokenRefusedError } from './token-refused.error.js';
+import type { ValidToken } from './token-validator.js';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const KEY = generateApiKey();
@@ -81,14 +82,14 @@ beforeEach(() => {
 function authenticationWith(settings: Readonly<Record<string, string>>): McpAuthentication {
   const config = loadConfig(settings);
   const validator = {
-    validate: async (token: string, rules: JwtValidation): Promise<JsonObject> => {
+    validate: async (token: string, rules: JwtValidation): Promise<ValidToken> => {
       judged.push({ token, rules });
       const known = tokens[token];
       if (known === undefined) throw new TokenRefusedError('signature');
       const asked = token === 'opaque' ? rules.introspection?.endpoint : rules.jwksUri;
       if (!known.keys.includes(asked ?? '')) throw new TokenRefusedError('unknown_key');
       assertClaims(known.claims, rules);
-      return known.claims;
+      return { claims: known.claims, isIntrospected: token === 'opaque' };
     },
   };
   const ownerOf = async (key: string): Promise<Principal> => {
@@ -126,8 +127,8 @@ function good(
 }
 
 /** A token that the provider at the endpoint knows. */
-function opaque(endpoint = ENDPOINT): string {
-  tokens = { ...tokens, opaque: { claims: OAUTH_CLAIMS, keys: [endpoint] } };
+function opaque(endpoint = ENDPOINT, claims: JsonObject = OAUTH_CLAIMS): string {
+  tokens = { ...tokens, opaque: { claims, keys: [endpoint] } };
   return 'opaque';
 }
 
@@ -257,15 +258,82 @@ describe("a token of the company's provider", () => {
     expect(judged).toEqual([]);
   });
 
-  it('has to speak of somebody', async () => {
-    expect(await refusalOf([bearer(good({ iss: ISSUER, sub: '' }))], serverWith({}))).toMatchObject({
+  it.each<readonly [string, JsonObject]>([
+    ['nobody', { sub: undefined }],
+    ['an empty name', { sub: '' }],
+    ['a number', { sub: 1001 }],
+    ['a list', { sub: ['ann'] }],
+    ['null', { sub: null }],
+    ['too long a name', { sub: 'x'.repeat(256) }],
+    ['a NUL', { sub: 'nul\0' }],
+    ['two lines', { sub: 'line\nbreak' }],
+    ['a number, and names a client', { sub: 1001, azp: 'app' }],
+    ['an empty name, and names a client', { sub: '', client_id: 'app' }],
+    ['null, and names a user in other words', { sub: null, username: 'ann', client_id: 'app' }],
+  ])('has to speak of somebody: not of %s', async (_what, claims) => {
+    expect(await refusalOf([bearer(good({ iss: ISSUER, ...claims }))], serverWith({}))).toMatchObject({
+      status: 401,
       reason: 'no_subject',
     });
-    for (const sub of ['x'.repeat(256), 'nul\0', 'line\nbreak']) {
-      expect(await refusalOf([bearer(good({ iss: ISSUER, sub }))], serverWith({}))).toMatchObject({ status: 401 });
+  });
+
+  it('without a subject speaks of its client, which is nobody of that name', async () => {
+    const users = new Set<string>();
+    for (const claims of [{ sub: 'app' }, { client_id: 'app' }, { azp: 'app', username: 'ann' }]) {
+      const caller = await callerOf([bearer(good({ iss: ISSUER, ...claims }))], serverWith({}));
+      expect(caller.principal.id).toBe('app');
+      users.add(caller.sessionUser);
     }
-    expect((await callerOf([bearer(good({ client_id: 'job' }))], serverWith({}))).sessionUser).toBe(
-      `["token","org-1","${ISSUER}/keys","job"]`,
+    expect([...users]).toEqual([`["token","org-1","${ISSUER}","app"]`, `["client","org-1","${ISSUER}","app"]`]);
+  });
+
+  describe('that is opaque', () => {
+    const server = serverWith({ jwksUri: undefined, introspection: INTROSPECTION });
+    const callerBy = (claims: JsonObject): Promise<McpCaller> =>
+      callerOf([bearer(opaque(ASKED, { iss: ISSUER, client_id: 'app', ...claims }))], server);
+
+    it('names its user in other words where it has no subject', async () => {
+      const users: string[] = [];
+      for (const claims of [
+        { username: 'ann' },
+        { username: 'bob' },
+        { sub: 'ann', username: 'bob' },
+        { username: null },
+      ]) {
+        users.push((await callerBy(claims)).sessionUser);
+      }
+      expect(users).toEqual([
+        `["username","org-1","${ISSUER}","ann"]`,
+        `["username","org-1","${ISSUER}","bob"]`,
+        `["token","org-1","${ISSUER}","ann"]`,
+        `["client","org-1","${ISSUER}","app"]`,
+      ]);
+    });
+
+    it('is told as it is, without a subject that it does not have', async () => {
+      const { claims, principal } = await callerBy({ username: 'ann', user_id: 'u-42' });
+      expect(claims).toEqual({
+        iss: ISSUER,
+        client_id: 'app',
+        username: 'ann',
+        organisation_id: 'org-1',
+        workspace_id: 'ws-1',
+      });
+      expect(principal.id).toBe('ann');
+    });
+
+    it.each<readonly [string, JsonObject]>([
+      ['no word', { username: '' }],
+      ['a number', { username: 1001 }],
+      ['a wrong subject besides', { sub: 1001, username: 'ann' }],
+    ])('is not of a user who is named by %s', async (_what, claims) => {
+      await expect(callerBy(claims)).rejects.toMatchObject({ code: 'token_invalid', reason: 'no_subject' });
+    });
+  });
+
+  it('that names no issuer is one of the address of its keys', async () => {
+    expect((await callerOf([bearer(good({ sub: 'ann' }))], serverWith({}))).sessionUser).toBe(
+      `["token","org-1","${ISSUER}/keys","ann"]`,
     );
   });
 });

@@ -26,6 +26,9 @@ interface Evidence {
   readonly found: McpEvidence | undefined;
 }
 
+/** First in a session's user. Subjects are called as ever, so that their sessions outlive an update of the gateway. */
+const SESSION_KINDS = { subject: 'token', username: 'username', client: 'client' } as const;
+
 const NO_EVIDENCE: Evidence = { keyOwner: undefined, found: undefined };
 
 /**
@@ -200,7 +203,8 @@ function toCaller(
 /** In JSON, where no two lists of names are spelled alike. */
 function sessionUser(principal: Principal, user: McpUser | undefined): string {
   const { organisationId } = principal;
-  if (user !== undefined) return JSON.stringify(['token', organisationId, user.issuer, user.subject]);
+  if (user !== undefined)
+    return JSON.stringify([SESSION_KINDS[user.subjectKind], organisationId, user.issuer, user.subject]);
   if (principal.user !== null) return JSON.stringify(['user', organisationId, principal.user.user_id]);
   return JSON.stringify(['key', organisationId, principal.id]);
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../common/json/read.js';
 import type { McpAuthKind } from '../claims/mcp-caller.js';
 import type { McpServerIdentity } from '../config/identity-config.js';
 import type { RawHeader } from '../headers/raw-headers.js';
+import type { TokenSubject } from './token-subject.js';
 
 /** What a request brings to say who its caller is. */
 export interface McpRequest {
@@ -21,11 +22,9 @@ export interface McpEvidence {
   readonly user?: McpUser | undefined;
 }
 
-export interface McpUser {
+export interface McpUser extends TokenSubject {
   /** Verified claims of the token. */
   readonly claims: JsonObject;
-  readonly issuer: string;
-  readonly subject: string;
   /** The token itself, only where it may be passed on to the server. */
   readonly forwardableToken?: string | undefined;
   /**

@@ -9,7 +9,7 @@ import { InsufficientScopeError } from './insufficient-scope.error.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
 import { tokenIn } from './mcp-credentials.js';
 import { subjectOf } from './token-subject.js';
-import { TokenValidator } from './token-validator.js';
+import { TokenValidator, type ValidToken } from './token-validator.js';
 
 const CLOCK_TOLERANCE_SECONDS = 5;
 const INTROSPECTION_CACHE_SECONDS = 30;
@@ -27,17 +27,18 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
     if (issuer === undefined) return undefined;
     const token = tokenIn(request.headers, 'authorization');
     if (token === undefined) return undefined;
-    const claims = this.tokens.validate(token, this.rulesFor(issuer, server), now);
-    return whenKnown(claims, (known) => this.evidenceOf(known, issuer, server));
+    const valid = this.tokens.validate(token, this.rulesFor(issuer, server), now);
+    return whenKnown(valid, (known) => this.evidenceOf(known, issuer, server));
   }
 
-  private evidenceOf(claims: JsonObject, issuer: string, server: McpServerIdentity): McpEvidence {
+  private evidenceOf(token: ValidToken, issuer: string, server: McpServerIdentity): McpEvidence {
+    const { claims } = token;
     const needed = this.config.MCP_OAUTH_SCOPES;
     const held = new Set(wordsOf(claims['scope'] ?? claims['scp']));
     if (needed.some((scope) => !held.has(scope))) throw new InsufficientScopeError();
     return {
       kind: 'oauth',
-      user: { claims, ...subjectOf(claims, issuer), assertMayEnter: () => this.assertTenant(claims, server) },
+      user: { claims, ...subjectOf(token, issuer), assertMayEnter: () => this.assertTenant(claims, server) },
     };
   }
 

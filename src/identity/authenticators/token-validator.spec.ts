@@ -112,7 +112,25 @@ async function verdict(token: string, by = rules): Promise<string> {
 
 describe('a good token', () => {
   it('tells its claims', async () => {
-    expect(await validator.validate(await sign(), rules, clock.now())).toMatchObject({ sub: 'u-1', iss: ISSUER });
+    const token = await sign();
+    for (let time = 0; time < 2; time += 1) {
+      expect(await validator.validate(token, rules, clock.now())).toMatchObject({
+        claims: { sub: 'u-1', iss: ISSUER },
+        isIntrospected: false,
+      });
+    }
+  });
+
+  it('tells what the provider says of it, if that was asked', async () => {
+    const introspection = { endpoint: server.url('/introspect').href, client_id: 'gateway', client_secret: 'a secret' };
+    answer = (_request, response) => void response.end('{"active":true,"username":"ann"}');
+    const by = rulesWith({ introspection });
+    expect(await validator.validate('opaque', by, clock.now())).toEqual({
+      claims: { active: true, username: 'ann' },
+      isIntrospected: true,
+    });
+    answer = answerWithKeys;
+    expect(await validator.validate(await sign(), by, clock.now())).toMatchObject({ isIntrospected: false });
   });
 
   it.each(['JWT', 'jwt', 'at+jwt', 'application/at+jwt'])('may be of the type %s', async (typ) => {

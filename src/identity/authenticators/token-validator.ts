@@ -18,8 +18,15 @@ import { UnexpectedStatusError } from './unexpected-status.error.js';
 const CACHE_MS = 60_000;
 const MAX_TOKENS = 10_000;
 
-interface VerifiedToken {
+/** What a token says, and who says that it is good. */
+export interface ValidToken {
   readonly claims: JsonObject;
+  /** The provider was asked (RFC 7662); else the token is a signed JWT. */
+  readonly isIntrospected: boolean;
+}
+
+interface VerifiedToken {
+  readonly token: ValidToken;
   /** Unix milliseconds. */
   readonly expiresAt: number;
   /** By the clock that nobody sets. */
@@ -40,19 +47,19 @@ export class TokenValidator {
   }
 
   /**
-   * The claims of a good token.
+   * What a good token says. Its claims are the same object for as long as they are believed.
    * @throws TokenRefusedError
    * @throws GatewayError `identity_provider_unavailable`, `secret_unavailable`
    */
-  validate(token: string, rules: JwtValidation, now: Date): Awaitable<JsonObject> {
+  validate(token: string, rules: JwtValidation, now: Date): Awaitable<ValidToken> {
     assertTokenSize(token);
     if (!isTokenText(token)) throw new TokenRefusedError('malformed');
     const { jwksUri, introspection } = rules;
     if (jwksUri !== undefined && (introspection === undefined || looksLikeJwt(token))) {
-      return this.claimsOfJwt(token, jwksUri, rules, now);
+      return this.verify(token, jwksUri, rules, now);
     }
     if (introspection === undefined) throw new TokenRefusedError('malformed');
-    return this.introspect(token, introspection, rules, now).then((claims) => withClaims(claims, rules));
+    return this.introspect(token, introspection, rules, now).then((claims) => asValid(claims, rules, true));
   }
 
   /** With a secret that is read for it, once more with another one when the provider refuses that: it may have been rotated. */
@@ -76,25 +83,25 @@ export class TokenValidator {
     }
   }
 
-  private claimsOfJwt(token: string, jwksUri: string, rules: JwtValidation, now: Date): Awaitable<JsonObject> {
+  private verify(token: string, jwksUri: string, rules: JwtValidation, now: Date): Awaitable<ValidToken> {
     // With the rules in the key: what one server accepts says nothing about another.
     const key = hash('sha256', JSON.stringify([rules, token]), 'base64');
     const cached = this.verified.get(key);
     if (cached !== undefined && now.getTime() < cached.expiresAt && this.clock.monotonic() < cached.until) {
-      return cached.claims;
+      return cached.token;
     }
     const until = this.clock.monotonic() + CACHE_MS;
-    return verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now).then((verified) => {
-      const claims = withClaims(verified, rules);
-      this.verified.set(key, { claims, expiresAt: expiryOf(claims), until });
-      return claims;
+    return verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now).then((claims) => {
+      const valid = asValid(claims, rules, false);
+      this.verified.set(key, { token: valid, expiresAt: expiryOf(claims), until });
+      return valid;
     });
   }
 }
 
-function withClaims(claims: JsonObject, rules: JwtValidation): JsonObject {
+function asValid(claims: JsonObject, rules: JwtValidation, isIntrospected: boolean): ValidToken {
   assertClaims(claims, rules);
-  return claims;
+  return { claims, isIntrospected };
 }
 
 /** The provider knows the endpoint, but not the gateway by this secret. */

@@ -26,7 +26,7 @@ export class McpCall {
   @Column({ name: 'caller_type', type: 'varchar', length: 32 })
   readonly callerType!: string;
 
-  /** Id of the key, or subject of the token. */
+  /** Id of the key, or whom the token names: its subject, else a username or client. */
   @Column({ name: 'caller_id', type: 'varchar', length: 255 })
   readonly callerId!: string;
 

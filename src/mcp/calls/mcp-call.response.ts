@@ -7,7 +7,7 @@ export class McpCallResponse {
   readonly workspace_id: string | null;
   /** `api_key`, `external` or `oauth`. */
   readonly caller_type: string;
-  /** Id of the key, or subject of the token. */
+  /** Id of the key, or whom the token names: its subject, else a username or client. */
   readonly caller_id: string;
   /** What servers are told as `sub`. */
   readonly user_id: string | null;
