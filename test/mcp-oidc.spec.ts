@@ -5,6 +5,7 @@ import { decodeJwt } from 'jose';
 import { readString } from '../src/common/json/read.js';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { AUDIENCE, type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
 import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
@@ -71,8 +72,8 @@ afterAll(async () => {
   await Promise.all([provider.close(), server.close()]);
 });
 
-function post(slug: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
-  return send(`${gateway.url}/${slug}/mcp`, { headers: { ...HEADERS, ...headers }, body: CALL });
+function post(slug: string, headers: Readonly<Record<string, string>>, body = CALL): Promise<Answer> {
+  return send(`${gateway.url}/${slug}/mcp`, { headers: { ...HEADERS, ...headers }, body });
 }
 
 const bearing = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` });
@@ -136,6 +137,31 @@ describe("a token of the company's provider", () => {
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toContain(`${ORIGIN}/.well-known/`);
     expect(answer.headers['www-authenticate']).not.toContain('elsewhere');
+  });
+});
+
+describe('the usage of a user', () => {
+  const TOOL_CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } });
+
+  it('is that of the key beside the token, and of no key where there is none', async () => {
+    const admin = new GatewayClient(gateway.url);
+    const { id, key } = await admin.createKey({ scopes: ['mcp.invoke'] });
+    const token = bearing(await provider.tokenFor({ scopes: SCOPES }));
+    const metadata = { 'x-gateway-metadata': '{"user":"ann"}' };
+    for (const headers of [
+      { ...token, ...metadata },
+      { ...token, 'x-gateway-api-key': key },
+    ]) {
+      expect((await post('signed', headers, TOOL_CALL)).status).toBe(200);
+    }
+    const report = '/v1/usage?bucket=none&mcp_tool=search&group_by=api_key,metadata.user';
+    await eventually(async () => (await admin.list(report)).length === 2);
+    expect((await admin.list(report)).map(({ group, calls }) => [group, calls])).toEqual([
+      [{ api_key: id, 'metadata.user': null }, 1],
+      [{ api_key: null, 'metadata.user': 'ann' }, 1],
+    ]);
+    // What a user is called is no id of a key.
+    expect(await admin.list(`${report}&api_key=terraform`)).toEqual([]);
   });
 });
 

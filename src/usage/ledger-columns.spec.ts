@@ -25,6 +25,11 @@ it('makes any text fit', () => {
   );
 });
 
+it('leaves the key empty for a caller who has none', () => {
+  const { dimensions } = reservationOf([]);
+  expect(ledgerColumns({ ...dimensions, apiKeyId: null })).toMatchObject({ api_key_id: '' });
+});
+
 it('leaves what fits as it is', () => {
   const { dimensions } = reservationOf([]);
   expect(ledgerColumns(dimensions)).toMatchObject({

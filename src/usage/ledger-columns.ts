@@ -13,7 +13,8 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
   return {
     organisation_id: dimensions.organisationId,
     workspace_id: dimensions.workspaceId,
-    api_key_id: cut(dimensions.apiKeyId, LONG),
+    // The column takes no null.
+    api_key_id: cut(dimensions.apiKeyId ?? '', LONG),
     virtual_key: cutOrNull(dimensions.virtualKey, LONG),
     provider: cutOrNull(dimensions.provider, SHORT),
     model: cutOrNull(dimensions.model, LONG),

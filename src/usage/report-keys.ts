@@ -1,7 +1,8 @@
-/** Columns of the ledger by their names in the API. */
+/** Columns of the ledger, in SQL, by their names in the API. */
 const REPORT_COLUMNS = {
   workspace_id: 'workspace_id',
-  api_key: 'api_key_id',
+  // Empty for callers without a key.
+  api_key: `NULLIF(api_key_id, '')`,
   virtual_key: 'virtual_key',
   provider: 'provider',
   model: 'model',

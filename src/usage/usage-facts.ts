@@ -9,7 +9,7 @@ export abstract class UsageFacts {
   @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
   readonly workspaceId!: string | null;
 
-  /** Id of the API key, or subject of the token. */
+  /** Empty for callers without a key. */
   @Column({ name: 'api_key_id', type: 'varchar', length: 255 })
   readonly apiKeyId!: string;
 

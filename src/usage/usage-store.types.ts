@@ -52,7 +52,8 @@ export interface Charge extends BucketKey {
 export interface UsageDimensions {
   readonly organisationId: string;
   readonly workspaceId: string | null;
-  readonly apiKeyId: string;
+  /** null: the caller came with a token alone. */
+  readonly apiKeyId: string | null;
   readonly virtualKey: string | null;
   readonly provider: string | null;
   readonly model: string | null;

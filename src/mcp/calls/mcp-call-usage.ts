@@ -21,7 +21,7 @@ function usageOf({ request, server, caller }: Passage, tool: string, at: Date): 
     dimensions: {
       organisationId: principal.organisationId,
       workspaceId: principal.workspaceId ?? server.workspaceId,
-      apiKeyId: principal.id.slice(0, MAX_TOOL_CHARACTERS),
+      apiKeyId: principal.kind === 'api_key' ? principal.id : null,
       virtualKey: null,
       provider: null,
       model: null,
