@@ -140,6 +140,15 @@ describe('the test of a server of both eras', () => {
     expect(server.methods.slice(-2)).toEqual(['initialize', 'DELETE']);
     expect(server.sessions.size).toBe(0);
   });
+
+  it('ends no session that has no id', async () => {
+    raw.answerWith((request, response) => {
+      const result = { supportedVersions: ['2026-07-28'], protocolVersion: '2025-11-25', capabilities: {} };
+      json({ jsonrpc: '2.0', id: 1, result }, 200, { 'mcp-session-id': '' })(request, response);
+    });
+    expect(await tested(raw.endpoint)).toMatchObject({ ok: true, era: 'both' });
+    expect(asked()).toEqual(['server/discover', 'initialize']);
+  });
 });
 
 describe('the test of a server with handshake', () => {

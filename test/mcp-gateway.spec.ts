@@ -247,6 +247,23 @@ describe('a session', () => {
     expect((await post(url, { ...alice, ...version, 'mcp-session-id': id })).status).toBe(200);
     await close();
   });
+
+  it.each(['', '  '])('without an id is none, as the server says and as the client does: %j', async (nothing) => {
+    const { url } = await register(raw.endpoint);
+    raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': nothing }));
+    const begun = await post(url, KEY);
+    expect([begun.status, begun.headers['mcp-session-id']]).toEqual([200, undefined]);
+    const next = await post(url, { ...KEY, 'mcp-session-id': nothing });
+    expect([next.status, received('mcp-session-id')]).toEqual([200, []]);
+  });
+
+  it.each(['a b', 'é'])('whose id is none that the protocol knows does not begin: %j', async (id) => {
+    const { url } = await register(raw.endpoint);
+    raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': id }));
+    const answer = await post(url, KEY);
+    expect([answer.status, codeOf(answer)]).toEqual([502, 'provider_invalid_response']);
+    expect(answer.headers['mcp-session-id']).toBeUndefined();
+  });
 });
 
 describe('a disabled tool', () => {

@@ -85,7 +85,8 @@ export class McpPassage {
   private sessionOf({ headers, server }: Passage, owner: SessionOwner): string | undefined {
     const bound = headerValue(headers, 'mcp-session-id');
     const revision = headerValue(headers, 'mcp-protocol-version') ?? '';
-    if (bound === undefined || revision >= SESSIONLESS_REVISION || server.transport === 'sse') return undefined;
+    if (bound === undefined || bound === '') return undefined;
+    if (revision >= SESSIONLESS_REVISION || server.transport === 'sse') return undefined;
     return this.unbind(bound, owner);
   }
 

@@ -63,6 +63,9 @@ export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: bool
       hasLength = true;
     } else if (name === 'x-accel-buffering') {
       isUnbuffered = true;
+    } else if (name === 'mcp-session-id' && value === '') {
+      // Begins none: official clients take it for absent.
+      continue;
     }
     headers.push(name, name === 'mcp-session-id' && hooks.wrapSessionId ? hooks.wrapSessionId(value) : value);
   }

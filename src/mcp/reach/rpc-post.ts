@@ -46,7 +46,7 @@ export async function postRpc(url: URL, approach: Approach, request: RpcRequest)
       signal,
     });
     const sessionId = answer.headers.get('mcp-session-id');
-    if (sessionId !== null) request.onSession?.(sessionId);
+    if (sessionId !== null && sessionId !== '') request.onSession?.(sessionId);
     const mediaType = mediaTypeOf(answer.headers.get('content-type') ?? undefined);
     const message = mediaType === 'text/event-stream' ? await fromEvents(answer) : await fromText(answer);
     return { status: answer.status, mediaType, message };
