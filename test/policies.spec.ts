@@ -278,7 +278,8 @@ describe('changes', () => {
   it('are written into the audit log, each once', async () => {
     const id = await make();
     await admin.patch(`${PATH}/${id}`, { credit_limit: 20 });
-    await admin.delete(`${PATH}/${id}`);
+    expect((await admin.delete(`${PATH}/${id}`)).status).toBe(204);
+    expect((await admin.delete(`${PATH}/${id}`)).status).toBe(204);
     const entries = await admin.list('/v1/audit-logs?page_size=100');
     const own = entries.filter((entry) => entry['resource_id'] === id).map(({ action }) => action);
     expect(own).toHaveLength(3);

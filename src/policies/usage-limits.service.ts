@@ -98,10 +98,11 @@ export class UsageLimitsService {
     return saved;
   }
 
-  /** The policy is no longer in force; what it has counted can still be read. */
+  /** The policy is no longer in force; what it has counted can still be read. A second time changes nothing. */
   async archive(principal: Principal, id: string): Promise<void> {
     await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
+      if (policy.status === 'archived') return;
       await manager.save(Object.assign(policy, { status: 'archived' as const, activeWorkspaceId: null }));
       await this.audit.record(manager, principal, entryOf('delete', policy, []));
     });
