@@ -643,6 +643,25 @@ describe('a redelivery', () => {
     expect(receiver.calls).toHaveLength(1);
   });
 
+  it('is in the audit log with its delivery, as a test is, and not when it is refused', async () => {
+    const endpoint = await make();
+    await admin.post(`${endpoint.path}/test`);
+    const { id } = await deliveryOf(endpoint);
+    await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
+    await admin.post(`${endpoint.path}/deliveries/${randomUUID()}/redeliver`);
+    await admin.patch(endpoint.path, { enabled: false });
+    await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
+    await admin.post(`${endpoint.path}/test`);
+    const entries = await admin.list(`/v1/audit-logs?resource=${endpoint.id}`);
+    expect(entries.map(({ action, changed_fields }) => [action, changed_fields])).toEqual([
+      ['webhooks.update', ['enabled']],
+      ['webhooks.redeliver', [`deliveries.${String(id)}`]],
+      ['webhooks.test', [`deliveries.${String(id)}`]],
+      ['webhooks.create', ['url', 'events']],
+    ]);
+    expect(entries[1]).toMatchObject({ actor_type: 'api_key', resource_type: 'webhook-endpoint', workspace_id: null });
+  });
+
   it('of an unknown delivery is not found', async () => {
     const { path } = await make();
     for (const id of [randomUUID(), 'nothing']) {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
+import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
@@ -10,7 +11,7 @@ import { withoutUndefined } from '../common/without-undefined.js';
 import type { WebhookDeliveryQuery } from './dto/webhook-delivery.query.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
-import { WebhookEndpointStore } from './webhook-endpoint.store.js';
+import { entryOf, WebhookEndpointStore } from './webhook-endpoint.store.js';
 import { WebhookOutboxEvent } from './webhook-outbox-event.entity.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
 
@@ -30,6 +31,7 @@ export class WebhookDeliveriesService {
     @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
     private readonly endpoints: WebhookEndpointStore,
     private readonly dispatcher: WebhookDispatcher,
+    private readonly audit: AuditService,
     private readonly clock: Clock,
   ) {}
 
@@ -45,9 +47,11 @@ export class WebhookDeliveriesService {
   /** @throws GatewayError `conflict` for an endpoint that is disabled */
   async test(principal: Principal, id: string): Promise<WebhookDelivery> {
     const endpoint = await this.getEnabled(principal, id);
-    const delivery = await this.deliveries.manager.transaction((manager) =>
-      addTestDelivery(manager, endpoint, this.clock.now()),
-    );
+    const delivery = await this.deliveries.manager.transaction(async (manager) => {
+      const added = await addTestDelivery(manager, endpoint, this.clock.now());
+      await this.audit.record(manager, principal, entryOf('test', endpoint, [fieldOf(added)]));
+      return added;
+    });
     this.dispatcher.wake();
     return delivery;
   }
@@ -61,6 +65,7 @@ export class WebhookDeliveriesService {
     const delivery = await this.deliveries.manager.transaction(async (manager) => {
       const row = await findForChange(manager, endpoint, deliveryId);
       assertEnabled(endpoint);
+      await this.audit.record(manager, principal, entryOf('redeliver', endpoint, [fieldOf(row)]));
       return manager.save(Object.assign(row, dueAgain(row, this.clock.now())));
     });
     this.dispatcher.wake();
@@ -110,6 +115,11 @@ function dueAgain(row: WebhookDelivery, now: Date): Partial<WebhookDelivery> {
   if (row.status !== 'pending') return { status: 'pending', attempts: 0, nextAttemptAt: now, completedAt: null };
   // One that is being sent is what was asked for; sending it twice at a time is not.
   return row.claimId === null ? { nextAttemptAt: now } : {};
+}
+
+/** Deliveries have no entries of their own: they are in those of their endpoint. */
+function fieldOf({ id }: WebhookDelivery): string {
+  return `deliveries.${id}`;
 }
 
 function assertEnabled(endpoint: WebhookEndpoint): void {

@@ -12,7 +12,7 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
-type Verb = 'create' | 'update' | 'delete' | 'rotate_secret' | 'disable';
+type Verb = 'create' | 'update' | 'delete' | 'rotate_secret' | 'disable' | 'test' | 'redeliver';
 
 /** Reads and writes endpoints, always within a tenant, and every change together with its entry in the audit log. */
 @Injectable()
@@ -107,7 +107,7 @@ async function find(
   return row;
 }
 
-function entryOf(
+export function entryOf(
   verb: Verb,
   row: Pick<WebhookEndpoint, 'id' | 'workspaceId'>,
   changedFields: readonly string[],
