@@ -116,6 +116,16 @@ describe('the official client behind the gateway', () => {
     await client.close();
   });
 
+  it('speaks it to a server whose addresses are long, as the test of the server does', async () => {
+    const server = await startLegacyMcpServer(`token=${'x'.repeat(4_000)}`);
+    const { slug, path } = await register(server.endpoint, { transport: 'sse' });
+    const client = await connectLegacyClient(`${gateway.url}/${slug}/sse`, KEY);
+    expect(await callTool(client, 'echo', { text: 'at length' })).toBe('at length');
+    await client.close();
+    expect(jsonOf(await admin.post(`${path}/test`))).toMatchObject({ ok: true, tools: 1 });
+    await server.close();
+  });
+
   it('names the workspace where it has to, by slug or id', async () => {
     const workspace_id = await admin.createWorkspace(`W ${randomUUID()}`);
     const { slug: workspace } = await admin.read(`/v1/workspaces/${workspace_id}`);
@@ -257,7 +267,31 @@ describe('a session', () => {
     expect([next.status, received('mcp-session-id')]).toEqual([200, []]);
   });
 
-  it.each(['a b', 'é'])('whose id is none that the protocol knows does not begin: %j', async (id) => {
+  it('may have an id of 4,096 characters, or an address as long on the older transport', async () => {
+    const { url } = await register(raw.endpoint);
+    const id = 'x'.repeat(4_096);
+    raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': id }));
+    const bound = String((await post(url, alice)).headers['mcp-session-id']);
+    expect((await post(url, { ...alice, 'mcp-session-id': bound })).status).toBe(200);
+    expect(received('mcp-session-id')).toEqual([id]);
+    expect((await post(url, { ...bob, 'mcp-session-id': bound })).status).toBe(404);
+
+    const { slug } = await register(raw.endpoint, { transport: 'sse' });
+    const address = '/messages?token='.padEnd(4_096, 'x');
+    raw.answerWith(events([`event: endpoint\ndata: ${address}\n\n`]));
+    const stream = await send(`${gateway.url}/${slug}/sse`, { method: 'GET', headers: alice });
+    const endpoint = gateway.url + (/data: (\S+)/.exec(stream.text)?.[1] ?? '');
+    raw.answerWith(plain(202));
+    expect((await post(endpoint, alice)).status).toBe(202);
+    expect(raw.received.at(-1)?.path).toBe(address);
+    expect((await post(endpoint, bob)).status).toBe(404);
+  });
+
+  it.each([
+    ['a space in it', 'a b'],
+    ['a letter that is not ASCII', 'é'],
+    ['4,097 characters', 'x'.repeat(4_097)],
+  ])('whose id cannot be passed on does not begin: %s', async (_what, id) => {
     const { url } = await register(raw.endpoint);
     raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': id }));
     const answer = await post(url, KEY);

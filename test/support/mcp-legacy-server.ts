@@ -10,13 +10,16 @@ export interface LegacyMcpServer extends Loopback {
   readonly endpoint: URL;
 }
 
-/** A server of the official SDK that speaks the HTTP+SSE transport of 2024-11-05, with the tool `echo`. */
-export async function startLegacyMcpServer(): Promise<LegacyMcpServer> {
+/**
+ * A server of the official SDK that speaks the HTTP+SSE transport of 2024-11-05, with the tool `echo`.
+ * @param query what its addresses for messages have besides the session
+ */
+export async function startLegacyMcpServer(query = ''): Promise<LegacyMcpServer> {
   const transports = new Map<string, SSEServerTransport>();
   const server = await startHttp((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', BASE);
     if (request.method === 'GET' && pathname === '/legacy/sse') {
-      const transport = new SSEServerTransport('/legacy/message', response);
+      const transport = new SSEServerTransport(`/legacy/message?${query}`, response);
       transports.set(transport.sessionId, transport);
       response.on('close', () => transports.delete(transport.sessionId));
       createServer()

@@ -27,6 +27,13 @@ describe('a bound session id', () => {
 
   it('opens for its owner', () => expect(binding.unbind(bound(UUID), ALICE)).toBe(UUID));
 
+  it.each([1, 1_025, 4_096])('opens for an id of %d characters, as some servers keep the session in it', (length) => {
+    const id = bound('x'.repeat(length));
+    expect(id).toHaveLength(length + 33);
+    expect(binding.unbind(id, ALICE)).toBe('x'.repeat(length));
+    expect(binding.unbind(id, { ...ALICE, user: 'bob' })).toBeUndefined();
+  });
+
   it('opens for every id that the protocol allows', () => {
     const visible = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
@@ -78,7 +85,7 @@ describe('a bound session id', () => {
 });
 
 describe('a session id of a server', () => {
-  it.each(['', ' ', 'a b', 'a\n', 'é', '\u007f', 'x'.repeat(1025)])('that is none is not bound: %j', (sessionId) => {
+  it.each(['', ' ', 'a b', 'a\n', 'é', '\u007f', 'x'.repeat(4_097)])('that is none is not bound: %j', (sessionId) => {
     expect(binding.bind(sessionId, ALICE)).toBeUndefined();
   });
 });

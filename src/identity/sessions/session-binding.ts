@@ -6,8 +6,11 @@ const TAG_BYTES = 16;
 const TAG = /^(.+)-([0-9a-f]{32})$/;
 /** MCP 2025-03-26, "Session Management": visible ASCII. */
 const SESSION_ID = /^[\x21-\x7e]+$/;
-const MAX_SESSION_ID_CHARACTERS = 1024;
+/** Some servers keep the whole session in its id; 2.5 kB are known. Headers altogether are bounded by Node, at 16 KiB. */
+const MAX_SESSION_ID_CHARACTERS = 4_096;
 const MAX_OPENED = 10_000;
+/** Of all of it together, which ids of usual length never reach. */
+const MAX_OPENED_CHARACTERS = 2 ** 24;
 
 /** Whose session it is. */
 export interface SessionOwner {
@@ -22,14 +25,18 @@ export interface SessionOwner {
  */
 export class SessionBinding {
   /** What was opened, so that the calls of a session do not pay for its proof anew. Only what was proved is in it. */
-  private readonly opened = new LRUCache<string, string>({ max: MAX_OPENED });
+  private readonly opened = new LRUCache<string, string>({
+    max: MAX_OPENED,
+    maxSize: MAX_OPENED_CHARACTERS,
+    sizeCalculation: (sessionId, key) => sessionId.length + key.length,
+  });
 
   /** @param secrets the first one binds, the others still open: a changed secret must not end sessions */
   constructor(private readonly secrets: readonly [Buffer, ...Buffer[]]) {}
 
-  /** The id for the client. Undefined when the server's is none. */
-  bind(sessionId: string, owner: SessionOwner): string | undefined {
-    if (!isSessionId(sessionId)) return undefined;
+  /** The id for the client. Undefined when the server's is none, or longer than it may be. */
+  bind(sessionId: string, owner: SessionOwner, maxCharacters = MAX_SESSION_ID_CHARACTERS): string | undefined {
+    if (sessionId.length > maxCharacters || !SESSION_ID.test(sessionId)) return undefined;
     return `${sessionId}-${tagOf(this.secrets[0], sessionId, owner).toString('hex')}`;
   }
 
@@ -45,7 +52,7 @@ export class SessionBinding {
 
   private prove(boundId: string, owner: SessionOwner): string | undefined {
     const [, sessionId, tag] = TAG.exec(boundId) ?? [];
-    if (sessionId === undefined || tag === undefined || !isSessionId(sessionId)) return undefined;
+    if (sessionId === undefined || tag === undefined || !SESSION_ID.test(sessionId)) return undefined;
     const given = Buffer.from(tag, 'hex');
     let matches = false;
     // All of them, whichever fits: how long it takes tells nothing.
@@ -54,10 +61,6 @@ export class SessionBinding {
     }
     return matches ? sessionId : undefined;
   }
-}
-
-function isSessionId(text: string): boolean {
-  return text.length <= MAX_SESSION_ID_CHARACTERS && SESSION_ID.test(text);
 }
 
 /** Over JSON, where no two lists of parts are spelled alike. */

@@ -38,8 +38,8 @@ export class McpAnswerHooks {
     };
   }
 
-  private bind(sessionId: string, owner: SessionOwner): string {
-    const bound = this.sessions.bind(sessionId, owner);
+  private bind(sessionId: string, owner: SessionOwner, maxCharacters?: number): string {
+    const bound = this.sessions.bind(sessionId, owner, maxCharacters);
     if (bound === undefined) throw new GatewayError('provider_invalid_response', { reason: 'session id' });
     return bound;
   }
@@ -49,7 +49,8 @@ export class McpAnswerHooks {
     const isStream = request.method === 'GET';
     const isLegacyStream = isStream && server.transport === 'sse' && head.status < 300;
     const messagesPath = request.path.replace(/\/[^/]*\/?$/, '/messages');
-    const binding = { seal: (text: string) => this.bind(text, owner) };
+    // As long as it is: the address in it is bounded already.
+    const binding = { seal: (text: string) => this.bind(text, owner, Infinity) };
     const mayHoldTools = isStream || listsTools(passage.message);
     const { disabledTools } = server;
     return filterChain(

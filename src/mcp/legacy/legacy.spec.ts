@@ -33,6 +33,12 @@ describe('clientEndpoint and messageTarget', () => {
     expect(messageTarget(queryOf(ours), SERVER, BINDING).href).toBe(target);
   });
 
+  it('lead back to an address of 4,096 characters, and to none that is longer', () => {
+    const endpoint = '/message?token='.padEnd(4_096, 'x');
+    expect(messageTarget(queryOf(toClient(endpoint)), SERVER, BINDING).href).toBe(SERVER.origin + endpoint);
+    expect(() => toClient(`${endpoint}x`)).toThrow(expect.objectContaining({ code: 'provider_invalid_response' }));
+  });
+
   it.each([
     'https://evil.example/message',
     '//evil.example/message',

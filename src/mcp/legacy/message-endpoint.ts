@@ -1,6 +1,7 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 
-const MAX_TOKEN_CHARACTERS = 4_096;
+/** Of path and query. Sealed they are a third longer, and Node takes 16 KiB of address and headers altogether. */
+const MAX_ENDPOINT_CHARACTERS = 4_096;
 const SESSION_PARAM = 'sessionId';
 
 /** Binds a text to the caller and the server, and gets it back; `open` throws for what was not made by `seal` for them. */
@@ -14,7 +15,7 @@ export interface SessionBinding {
  * travels in it, bound to the caller as a session id is: no replica has to remember it.
  * @param endpoint as the server sent it, relative to `serverUrl` or not
  * @param messagesPath where this gateway takes messages for the server
- * @throws GatewayError `provider_invalid_response` unless it is at the server's own origin
+ * @throws GatewayError `provider_invalid_response` when it is too long, or not at the server's own origin
  */
 export function clientEndpoint(
   endpoint: string,
@@ -23,7 +24,9 @@ export function clientEndpoint(
   binding: Pick<SessionBinding, 'seal'>,
 ): string {
   const { pathname, search } = sameOrigin(endpoint, serverUrl);
-  const sealed = binding.seal(Buffer.from(pathname + search).toString('base64url'));
+  const path = pathname + search;
+  if (path.length > MAX_ENDPOINT_CHARACTERS) throw tooLong();
+  const sealed = binding.seal(Buffer.from(path).toString('base64url'));
   return `${messagesPath}?${SESSION_PARAM}=${encodeURIComponent(sealed)}`;
 }
 
@@ -33,7 +36,7 @@ export function clientEndpoint(
  */
 export function messageTarget(query: URLSearchParams, serverUrl: URL, binding: Pick<SessionBinding, 'open'>): URL {
   const [sealed, ...others] = query.getAll(SESSION_PARAM);
-  if (sealed === undefined || others.length > 0 || sealed.length > MAX_TOKEN_CHARACTERS) throw unknownSession();
+  if (sealed === undefined || others.length > 0) throw unknownSession();
   const path = Buffer.from(binding.open(sealed), 'base64url').toString('utf8');
   // Not `//host/…`, which would be another origin.
   if (!/^\/(?!\/)/.test(path)) throw unknownSession();
@@ -46,6 +49,13 @@ function sameOrigin(reference: string, serverUrl: URL): URL {
   throw new GatewayError('provider_invalid_response', {
     message: 'The MCP server names an address for messages that is not its own.',
     reason: 'legacy endpoint of another origin',
+  });
+}
+
+function tooLong(): GatewayError {
+  return new GatewayError('provider_invalid_response', {
+    message: `The MCP server names an address for messages of more than ${MAX_ENDPOINT_CHARACTERS} characters.`,
+    reason: 'legacy endpoint too long',
   });
 }
 

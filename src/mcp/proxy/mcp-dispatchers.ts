@@ -1,5 +1,5 @@
 import type { Client, Dispatcher } from 'undici';
-import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { type EgressPolicy, MAX_NAMED_URL_LENGTH } from '../../upstream/egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
 import { toExchangeError } from '../../upstream/exchange-failure.js';
 import { OriginPools } from '../../upstream/origin-pools.js';
@@ -71,7 +71,7 @@ export class McpDispatchers {
 
   #check(url: URL): void {
     try {
-      this.policy.checkUrl(url);
+      this.policy.checkUrl(url, MAX_NAMED_URL_LENGTH);
     } catch (error) {
       throw toExchangeError(error, 'unsent', url.host);
     }

@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { describe, expect, it } from '@jest/globals';
-import { EgressPolicy } from './egress-policy.js';
+import { EgressPolicy, MAX_NAMED_URL_LENGTH } from './egress-policy.js';
 import { EgressRefusedError, type EgressRefusalReason } from './egress-refused.error.js';
 
 function refusalOf(check: () => void): EgressRefusalReason | 'allowed' {
@@ -103,6 +103,14 @@ describe('EgressPolicy.checkUrl', () => {
     const base = 'https://api.example.com/';
     expect(refusalOf(() => strict.checkUrl(new URL(base + 'a'.repeat(2_048 - base.length))))).toBe('allowed');
     expect(refusalOf(() => strict.checkUrl(new URL(base + 'a'.repeat(2_049 - base.length))))).toBe('length');
+  });
+
+  it('allows more where a server names it, and nothing else more', () => {
+    const longOf = (base: string, length: number): URL => new URL(base.padEnd(length, 'a'));
+    const outcomeOf = (url: URL): string => refusalOf(() => strict.checkUrl(url, MAX_NAMED_URL_LENGTH));
+    expect(outcomeOf(longOf('https://api.example.com/', 8_192))).toBe('allowed');
+    expect(outcomeOf(longOf('https://api.example.com/', 8_193))).toBe('length');
+    expect(outcomeOf(longOf('https://10.0.0.1/', 4_096))).toBe('address');
   });
 
   it.each([

@@ -6,7 +6,10 @@ import { isPublicAddress } from './address-policy.js';
 import { EgressAllowList } from './egress-allow-list.js';
 import { EgressRefusedError } from './egress-refused.error.js';
 
+/** Of what is configured. */
 const MAX_URL_LENGTH = 2_048;
+/** Of an address that a server names at its own origin, as those of MCP's older transport do. */
+export const MAX_NAMED_URL_LENGTH = 8_192;
 /** Names that mean the machine itself or its own network, whatever a resolver says. */
 const LOCAL_SUFFIXES = ['.localhost', '.internal', '.local'] as const;
 
@@ -38,9 +41,9 @@ export class EgressPolicy {
   }
 
   /** Throws EgressRefusedError. Resolves nothing: fit for a field of a form as well as for each call. */
-  checkUrl(url: URL): void {
+  checkUrl(url: URL, maxLength = MAX_URL_LENGTH): void {
     if (this.#passed.has(url)) return;
-    if (url.href.length > MAX_URL_LENGTH) throw new EgressRefusedError('length', url.hostname);
+    if (url.href.length > maxLength) throw new EgressRefusedError('length', url.hostname);
     if (url.username !== '' || url.password !== '') throw new EgressRefusedError('userinfo', url.hostname);
     this.checkTarget({ protocol: url.protocol, hostname: url.hostname, port: portOf(url) });
     this.#passed.add(url);

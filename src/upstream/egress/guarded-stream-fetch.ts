@@ -1,6 +1,6 @@
 import { Agent, fetch as undiciFetch } from 'undici';
 import { UpstreamFailure } from '../upstream.types.js';
-import type { EgressPolicy } from './egress-policy.js';
+import { type EgressPolicy, MAX_NAMED_URL_LENGTH } from './egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './guarded-connector.js';
 
 type FetchInput = string | URL;
@@ -28,7 +28,7 @@ export function guardedStreamFetch(policy: EgressPolicy, options: GuardedStreamF
   return {
     fetch: async (input, init = {}) => {
       const url = new URL(input);
-      policy.checkUrl(url);
+      policy.checkUrl(url, MAX_NAMED_URL_LENGTH);
       const answer = await undiciFetch(url, {
         method: init.method ?? 'GET',
         headers: [...new Headers(init.headers)],
