@@ -425,3 +425,66 @@ describe('a gateway without JWT_PRIVATE_KEY', () => {
     }
   });
 });
+
+describe('a gateway that has lost settings since a server was registered', () => {
+  const HERE = 'http://127.0.0.1:1';
+  const introspection = { endpoint: `${HERE}/introspect`, client_id: 'gateway', client_secret: CLIENT_SECRET };
+  let less: TestApp;
+  let client: GatewayClient;
+  let path: string;
+
+  beforeAll(async () => {
+    less = await startTestApp({ EGRESS_ALLOW: '' }, true);
+    client = new GatewayClient(less.url);
+    ({ path } = await make({
+      url: `${HERE}/mcp`,
+      user_identity_forwarding: { method: 'jwt_header', include_claims: ['sub'] },
+      jwt_validation: { jwks_uri: `${HERE}/keys`, introspection },
+    }));
+  });
+
+  afterAll(() => less.close());
+
+  it.each<object>([
+    { enabled: false },
+    { name: 'Renamed' },
+    { description: 'What it is for' },
+    { allowed_origins: ['https://app.example.com'] },
+    { headers: { 'X-Api-Key': SECRET } },
+    { user_identity_forwarding: { method: 'jwt_header' } },
+    { jwt_validation: { jwksUri: `${HERE}/keys`, requiredClaims: ['sub'], introspection } },
+  ])('changes what does not depend on them: %j', async (body) => {
+    expect((await client.patch(path, body)).status).toBe(200);
+  });
+
+  it('takes back the whole server as it was read', async () => {
+    const read = await client.read(path);
+    const { name, url, headers, auth_type, user_identity_forwarding, jwt_validation } = read;
+    const same = { name, url, headers, auth_type, user_identity_forwarding, jwt_validation };
+    expect((await client.put(path, { ...same, enabled: false })).status).toBe(200);
+  });
+
+  it.each<[string, object]>([
+    ['url', { url: `${HERE}/other` }],
+    ['jwt_validation.jwksUri', { jwt_validation: { jwksUri: `${HERE}/other-keys` } }],
+    [
+      'jwt_validation.introspection.endpoint',
+      { jwt_validation: { introspection: { ...introspection, endpoint: `${HERE}/other` } } },
+    ],
+  ])('refuses a new %s that they do not allow', async (param, body) => {
+    expect(refusalOf(await client.patch(path, body))).toMatchObject({ status: 400, param });
+  });
+
+  it('does not sign for a server that was not signed for, and still checks fields against each other', async () => {
+    const { path: bearer } = await make({
+      jwt_validation: { jwksUri: `${HERE}/keys` },
+      user_identity_forwarding: { method: 'bearer' },
+    });
+    for (const body of [{ user_identity_forwarding: { method: 'jwt_header' } }, { jwt_validation: null }]) {
+      expect(refusalOf(await client.patch(bearer, body))).toMatchObject({
+        status: 400,
+        param: 'user_identity_forwarding.method',
+      });
+    }
+  });
+});

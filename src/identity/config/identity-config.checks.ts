@@ -12,7 +12,7 @@ import {
 
 /** What decides beside the fields themselves. */
 export interface CheckContext {
-  readonly egress: EgressPolicy;
+  readonly egress: Pick<EgressPolicy, 'checkUrl'>;
   /** Whether there is a JWT_PRIVATE_KEY. */
   readonly canSign: boolean;
   /** Names of the headers that the server gets from its configuration. */
@@ -69,7 +69,10 @@ function whyNotIdentityHeader({ method, header_name: name }: UserIdentityForward
   return IDENTITY_HEADERS.has(folded) && folded !== standard ? 'must not be the header of another method' : undefined;
 }
 
-function validationProblems(fields: JwtValidationFields | undefined, egress: EgressPolicy): readonly ErrorDetail[] {
+function validationProblems(
+  fields: JwtValidationFields | undefined,
+  egress: CheckContext['egress'],
+): readonly ErrorDetail[] {
   if (fields === undefined) return [];
   const problems: ErrorDetail[] = [];
   for (const [one, other] of [
@@ -126,7 +129,7 @@ function staticHeaderProblems(fields: IdentityFields, names: readonly string[]):
 }
 
 /** An address that the gateway may never call is refused now and not at the first request. */
-function egressProblems(param: string, url: string, egress: EgressPolicy): readonly ErrorDetail[] {
+function egressProblems(param: string, url: string, egress: CheckContext['egress']): readonly ErrorDetail[] {
   try {
     egress.checkUrl(new URL(url));
     return [];

@@ -19,10 +19,28 @@ export interface McpServerSettings extends IdentityFields, Pick<McpServer, 'url'
   readonly mapped: MappedTargets;
 }
 
+/** What the gateway's own settings allow. */
 export interface McpServerRules {
-  readonly egress: EgressPolicy;
+  readonly egress: Pick<EgressPolicy, 'checkUrl'>;
   /** Whether the gateway has a key to sign identities with. */
   readonly canSign: boolean;
+}
+
+/**
+ * The rules for a change of a server. What it has already was allowed when it came in: settings of the gateway that have changed
+ * since then must not keep anybody from disabling it. Calls ask the egress policy anew, and fail without a key to sign with.
+ */
+export function rulesForChange({ egress, canSign }: McpServerRules, before: McpServerSettings): McpServerRules {
+  const known = new Set(addressesIn(before).map((url) => url.href));
+  return {
+    egress: { checkUrl: (url) => (known.has(url.href) ? undefined : egress.checkUrl(url)) },
+    canSign: canSign || before.user_identity_forwarding?.method === 'jwt_header',
+  };
+}
+
+function addressesIn({ url, jwt_validation: validation }: McpServerSettings): readonly URL[] {
+  const texts = [url, validation?.jwksUri, validation?.jwks_uri, validation?.introspection?.endpoint];
+  return texts.flatMap((text) => (text !== undefined && URL.canParse(text) ? [new URL(text)] : []));
 }
 
 /**
@@ -52,7 +70,7 @@ function identityProblems(settings: McpServerSettings, rules: McpServerRules): r
   }
 }
 
-function urlProblems(text: string, egress: EgressPolicy): readonly ErrorDetail[] {
+function urlProblems(text: string, egress: McpServerRules['egress']): readonly ErrorDetail[] {
   if (!/^https?:\/\//i.test(text) || /\s/.test(text) || !URL.canParse(text)) {
     return [broken('url', 'must be an absolute https URL')];
   }

@@ -6,7 +6,7 @@ import { SigningKeys } from '../../identity/jwt/signing-keys.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { type Opened, openedOr } from '../../sealing/opened.js';
 import { SecretValues } from '../../secret-references/secret-values.js';
-import { checkMcpServer } from './check-mcp-server.js';
+import { checkMcpServer, rulesForChange } from './check-mcp-server.js';
 import { withMaskedSecret, withoutSecret } from './jwt-validation.secret.js';
 import { mappedSecrets } from './mapped-secrets.js';
 import type { McpServer } from './mcp-server.entity.js';
@@ -48,9 +48,17 @@ export class McpServerDefinitions {
     private readonly values: SecretValues,
   ) {}
 
-  /** @throws GatewayError `validation_failed` */
-  toColumns(row: Pick<McpServer, 'id' | 'organisationId'>, settings: OpenSettings): SettingsColumns {
-    checkMcpServer(settings, { egress: this.egress, canSign: this.keys.current !== undefined });
+  /**
+   * @param before what is stored, when the settings are a change of it
+   * @throws GatewayError `validation_failed`
+   */
+  toColumns(
+    row: Pick<McpServer, 'id' | 'organisationId'>,
+    settings: OpenSettings,
+    before?: OpenSettings,
+  ): SettingsColumns {
+    const rules = { egress: this.egress, canSign: this.keys.current !== undefined };
+    checkMcpServer(settings, before === undefined ? rules : rulesForChange(rules, before));
     const { jwt_validation: validation, headers, ...others } = settings;
     const secrets = {
       headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),

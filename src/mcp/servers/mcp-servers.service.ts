@@ -71,7 +71,7 @@ export class McpServersService {
       const after = changedSettings(before, dto, mapped);
       if (failure !== undefined) assertSecretsReplaced(failure, before, after, dto);
       if (mappings === undefined) assertMappedForHost(before, after);
-      const columns = this.definitions.toColumns(row, after);
+      const columns = this.definitions.toColumns(row, after, before);
       const changes = Object.assign(row, withoutUndefined({ name, description }), columns);
       const changed = await this.store.save(manager, changes, mappings);
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
