@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/common/json/read.js';
 import { eventually } from './eventually.js';
 import { GatewayClient } from './gateway-client.js';
 import { json, type RawMcpServer, startRawMcpServer } from './mcp-raw-server.js';
-import { send } from './send.js';
+import { type Answer, send } from './send.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './test-app.js';
 
 /** One for all tests of the file that calls this, from before the first until after the last. */
@@ -28,17 +28,27 @@ class RawMcpGateway {
   }
 
   /** Registers the server under a new name, and returns that. */
-  async register(): Promise<string> {
+  async register(fields: object = {}): Promise<string> {
     const slug = `s-${randomUUID()}`;
-    await this.admin.create('/v1/mcp-servers', { name: 'A server', slug, url: this.raw.endpoint.href });
+    await this.admin.create('/v1/mcp-servers', { name: 'A server', slug, url: this.raw.endpoint.href, ...fields });
     return slug;
   }
 
   /** The status of the answer to a message, or to a text instead of one. */
   async post(slug: string, body: object | string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+    return (await this.call(`/${slug}/mcp`, body, headers)).status;
+  }
+
+  /** The answer to a message, or to a text or pieces of one instead. */
+  call(
+    path: string,
+    body: object | string | readonly Buffer[],
+    headers: Readonly<Record<string, string>> = {},
+    method = 'POST',
+  ): Promise<Answer> {
     const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers };
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return (await send(`${this.gateway.url}/${slug}/mcp`, { headers: all, body: text })).status;
+    const sent = typeof body === 'string' || isPieces(body) ? body : JSON.stringify(body);
+    return send(this.gateway.url + path, { method, headers: all, body: sent });
   }
 
   /** What the report of usage says of each tool. */
@@ -64,4 +74,8 @@ class RawMcpGateway {
     await this.gateway.close();
     await this.raw.close();
   }
+}
+
+function isPieces(body: object): body is readonly Buffer[] {
+  return Array.isArray(body) && body.every((piece) => Buffer.isBuffer(piece));
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../../common/errors/gateway.error.js';
 import { readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
 import { inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
+import { assertPlainJson } from '../inspection/plain-json.js';
 
 const TOOL_CALL = 'tools/call';
 
@@ -22,12 +22,10 @@ export interface McpMessage {
  */
 export async function readMessage(request: IncomingMessage, limitBytes: number): Promise<McpMessage> {
   const { headers } = request;
-  // The server would not learn of the encoding: it describes the message on its way to the gateway.
-  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw new GatewayError('unsupported_media_type');
-  }
+  // The server would not learn of an encoding: it describes the message on its way to the gateway.
+  assertPlainJson(headers);
   const body = await readBody(request, limitBytes);
-  const inspected = inspectBody(body, headers);
+  const inspected = inspectBody(body);
   checkMcpHeaders(headers, inspected);
   return { body, inspected, tools: toolsIn(inspected) };
 }

@@ -1,6 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError } from '../../common/errors/gateway.error.js';
 import { McpError, RPC_CODES } from '../mcp-error.js';
 import { findAmbiguousKey } from './ambiguous-keys.js';
 import { readRpcMessage, type RpcMessage } from './rpc-message.js';
@@ -17,10 +15,9 @@ export interface InspectedBody {
 /**
  * Reads the body of a POST for a decision about it. Refuses whatever the server behind might read differently: the bytes
  * that are judged here are the bytes that are sent.
- * @throws GatewayError `unsupported_media_type`, McpError `validation_failed`
+ * @throws McpError `validation_failed`
  */
-export function inspectBody(body: Buffer, headers: IncomingHttpHeaders): InspectedBody {
-  if (!isPlainJson(headers)) throw new GatewayError('unsupported_media_type');
+export function inspectBody(body: Buffer): InspectedBody {
   const value = parse(body);
   const isBatch = Array.isArray(value);
   const items: readonly unknown[] = isBatch ? value : [value];
@@ -32,15 +29,6 @@ export function inspectBody(body: Buffer, headers: IncomingHttpHeaders): Inspect
   if (key !== undefined)
     throw invalid('A key comes twice, or differs from a key of the protocol only in its spelling.');
   return { isBatch, messages };
-}
-
-/** Decided the way a lenient server would: `Application/JSON; charset=UTF-8` is JSON as well. */
-function isPlainJson(headers: IncomingHttpHeaders): boolean {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
-  const charsets = parameters.map((text) => text.trim()).filter((text) => text.startsWith('charset'));
-  const isUtf8Only = charsets.every((text) => /^charset\s*=\s*"?utf-?8"?$/.test(text));
-  return encoding.toLowerCase() === 'identity' && type.trim() === 'application/json' && isUtf8Only;
 }
 
 function parse(body: Buffer): unknown {
