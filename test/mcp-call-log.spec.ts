@@ -70,6 +70,24 @@ describe('a message that cannot be counted', () => {
   });
 });
 
+describe('a body that is refused', () => {
+  const TWICE = '{"jsonrpc":"2.0","id":1,"method":"ping","method":"x"}';
+  const TOO_LARGE = Buffer.alloc(5 * 1024 * 1024, ' ');
+
+  it.each<readonly [string, string | readonly Buffer[], Readonly<Record<string, string>>, number, number]>([
+    ['ambiguous', TWICE, {}, 400, TWICE.length],
+    ['no JSON', '['.repeat(1_000), {}, 400, 1_000],
+    ['compressed', TWICE, { 'content-encoding': 'gzip' }, 415, TWICE.length],
+    ['too large', TOO_LARGE.toString(), {}, 413, TOO_LARGE.length],
+    ['too large, in chunks', [TOO_LARGE], {}, 413, TOO_LARGE.length],
+    ['for a session that there is not', TWICE, { 'mcp-session-id': 'none' }, 404, TWICE.length],
+  ])('has its size in the row of the call: %s', async (_what, body, headers, status, size) => {
+    const slug = await mcp.register();
+    expect(await mcp.call(`/${slug}/mcp`, body, headers)).toMatchObject({ status });
+    expect(await rowsOf(slug)).toMatchObject([{ status, bytesIn: String(size) }]);
+  });
+});
+
 describe('a call of a tool', () => {
   it('shows as one wherever it stands in a batch', async () => {
     const slug = await mcp.register();

@@ -10,13 +10,24 @@ export class RequestAbortedError extends Error {
   }
 }
 
+/** The body is larger than it may be. */
+export class BodyTooLargeError extends GatewayError {
+  constructor(
+    limitBytes: number,
+    /** How much of it had come by then. */
+    readonly readBytes: number,
+  ) {
+    super('payload_too_large', { message: `The request body is larger than ${limitBytes} bytes.` });
+  }
+}
+
 /** How much more than the limit is read and thrown away before a client is cut off. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads a whole request body. One that is too large is read to its end as well, but thrown away: a client that is answered
  * and cut off while it still sends finds a broken connection instead of the answer.
- * @throws GatewayError `payload_too_large` after the end, or as soon as it is clear that the end is too far away
+ * @throws BodyTooLargeError after the end, or as soon as it is clear that the end is too far away
  * @throws RequestAbortedError when the client leaves first
  */
 export async function readBody(
@@ -28,7 +39,7 @@ export async function readBody(
   if (request.destroyed) throw new RequestAbortedError();
   const announcedBytes = Number(request.headers['content-length'] ?? 0);
   const mostBytes = limitBytes + maxDiscardedBytes;
-  if (announcedBytes > mostBytes) throw tooLarge(limitBytes);
+  if (announcedBytes > mostBytes) throw new BodyTooLargeError(limitBytes, 0);
   return new Promise<Buffer>((done, fail) => {
     const chunks = new ChunkList();
     let size = 0;
@@ -36,10 +47,10 @@ export async function readBody(
       size += chunk.length;
       if (Math.max(size, announcedBytes) <= limitBytes) chunks.push(chunk);
       else chunks.clear();
-      if (size > mostBytes) fail(tooLarge(limitBytes));
+      if (size > mostBytes) fail(new BodyTooLargeError(limitBytes, size));
     });
     request.on('end', () => {
-      if (size > limitBytes) return fail(tooLarge(limitBytes));
+      if (size > limitBytes) return fail(new BodyTooLargeError(limitBytes, size));
       done(chunks.take());
     });
     request.on('error', () => fail(new RequestAbortedError()));
@@ -48,8 +59,4 @@ export async function readBody(
       if (!request.complete) fail(new RequestAbortedError());
     });
   });
-}
-
-function tooLarge(limitBytes: number): GatewayError {
-  return new GatewayError('payload_too_large', { message: `The request body is larger than ${limitBytes} bytes.` });
 }

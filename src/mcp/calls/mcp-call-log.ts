@@ -11,8 +11,8 @@ import { usagesOf } from './mcp-call-usage.js';
 import { type McpCallRecord, McpCallRecorder } from './mcp-call.recorder.js';
 import { methodLabel } from './rpc-method-label.js';
 
-/** How a request ended; what never reached its server has only a status and an error. */
-type Ending = Pick<PassageOutcome, 'status' | 'error'> & Partial<PassageOutcome>;
+/** How a request ended; what never reached its server has little to tell. */
+type Ending = Pick<PassageOutcome, 'status' | 'error' | 'requestBytes'> & Partial<PassageOutcome>;
 
 /** The row, the usage and the metrics of every request that got as far as a server. */
 @Injectable()
@@ -74,7 +74,7 @@ function recordOf({ request, server, caller, message }: Passage, ending: Ending,
     errorCode: ending.error?.code ?? null,
     firstByteMs: ending.firstByteMs === undefined ? null : Math.round(ending.firstByteMs),
     totalMs: Math.round(totalMs),
-    bytesIn: String(ending.requestBytes ?? message?.body.length ?? 0),
+    bytesIn: String(ending.requestBytes),
     bytesOut: String(ending.responseBytes ?? 0),
     traceId: contextOf(request).trace.traceId,
   };

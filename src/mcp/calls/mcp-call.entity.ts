@@ -57,7 +57,7 @@ export class McpCall {
   @Column({ name: 'total_ms', type: 'integer' })
   readonly totalMs!: number;
 
-  /** Of the body that the client sent. PostgreSQL gives bigints as text. */
+  /** Of the body that the client sent; as announced, where it was refused unread. PostgreSQL gives bigints as text. */
   @Column({ name: 'bytes_in', type: 'bigint' })
   readonly bytesIn!: string;
 

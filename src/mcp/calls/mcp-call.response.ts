@@ -20,6 +20,7 @@ export class McpCallResponse {
   readonly error_code: string | null;
   readonly first_byte_ms: number | null;
   readonly total_ms: number;
+  /** Of the body that the client sent, also of one that was refused. */
   readonly bytes_in: number;
   readonly bytes_out: number;
   readonly trace_id: string | null;

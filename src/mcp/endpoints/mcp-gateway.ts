@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { describeDefect } from '../../common/errors/describe-defect.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { RequestAbortedError } from '../../common/http/read-body.js';
+import { BodyTooLargeError, RequestAbortedError } from '../../common/http/read-body.js';
 import { isDatabaseUnavailable } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { contextOf } from '../../telemetry/request-context.js';
@@ -46,9 +46,10 @@ export class McpGateway {
     const entered = await this.entry.enter(arrival);
     note(request, entered);
     const { server, identity, caller, headers, recheck } = entered;
+    const body = undefined;
     const message = undefined;
     // Field by field: of an object that a spread began, V8 makes a new shape each time, and all that reads it is slow.
-    await this.passThrough({ server, identity, caller, headers, recheck, request, response, endpoint, message });
+    await this.passThrough({ server, identity, caller, headers, recheck, request, response, endpoint, body, message });
   }
 
   private async passThrough(passage: Passage): Promise<void> {
@@ -58,7 +59,7 @@ export class McpGateway {
       this.noteOutcome(passage, outcome);
       done(outcome);
     } catch (error) {
-      done(endingOf(error));
+      done(endingOf(error, passage));
       throw error;
     }
   }
@@ -75,11 +76,19 @@ export class McpGateway {
 }
 
 /** Of a request that never reached its server. */
-function endingOf(thrown: unknown): Pick<PassageOutcome, 'status' | 'error'> {
-  if (thrown instanceof RequestAbortedError) return { status: CLIENT_CLOSED_REQUEST, error: undefined };
-  if (thrown instanceof GatewayError) return { status: thrown.status, error: thrown };
+function endingOf(thrown: unknown, passage: Passage): Pick<PassageOutcome, 'status' | 'error' | 'requestBytes'> {
+  const requestBytes = sizeOf(passage, thrown);
+  if (thrown instanceof RequestAbortedError) return { status: CLIENT_CLOSED_REQUEST, error: undefined, requestBytes };
+  if (thrown instanceof GatewayError) return { status: thrown.status, error: thrown, requestBytes };
   const error = new GatewayError(isDatabaseUnavailable(thrown) ? 'store_unavailable' : 'internal_error');
-  return { status: error.status, error };
+  return { status: error.status, error, requestBytes };
+}
+
+/** Of the body: what came of it, or, where it was refused unread, what was announced. */
+function sizeOf({ body, request }: Passage, thrown: unknown): number {
+  if (body !== undefined) return body.length;
+  if (thrown instanceof RequestAbortedError) return 0;
+  return thrown instanceof BodyTooLargeError ? thrown.readBytes : Number(request.headers['content-length'] ?? 0);
 }
 
 /** Tells the log who called, and what. */

@@ -6,12 +6,19 @@ import { assertPlainJson } from '../inspection/plain-json.js';
 
 const TOOL_CALL = 'tools/call';
 
-/** The body of a POST: its bytes, and what was understood of it. */
+/** What was understood of the body of a POST. */
 export interface McpMessage {
-  readonly body: Buffer;
   readonly inspected: InspectedBody;
   /** The tools that are called, as often as they are. */
   readonly tools: readonly string[];
+}
+
+/** Where what is learned of a body is noted step by step, so that a refusal can be told with what was known by then. */
+export interface Reading {
+  /** Undefined until it is read, and of what has none. */
+  body: Buffer | undefined;
+  /** Undefined until it is understood. */
+  message: McpMessage | undefined;
 }
 
 /**
@@ -20,14 +27,14 @@ export interface McpMessage {
  * @throws GatewayError `payload_too_large`, `validation_failed`, `unsupported_media_type`
  * @throws RequestAbortedError when the client leaves first
  */
-export async function readMessage(request: IncomingMessage, limitBytes: number): Promise<McpMessage> {
+export async function readMessage(request: IncomingMessage, limitBytes: number, reading: Reading): Promise<void> {
   const { headers } = request;
   // The server would not learn of an encoding: it describes the message on its way to the gateway.
   assertPlainJson(headers);
-  const body = await readBody(request, limitBytes);
-  const inspected = inspectBody(body);
+  reading.body = await readBody(request, limitBytes);
+  const inspected = inspectBody(reading.body);
+  reading.message = { inspected, tools: toolsIn(inspected) };
   checkMcpHeaders(headers, inspected);
-  return { body, inspected, tools: toolsIn(inspected) };
 }
 
 /** Method of the first message; of a batch that calls tools, that of the calls. */

@@ -36,7 +36,7 @@ export class McpPassage {
     const owner: SessionOwner = { serverId: server.id, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
     const url = this.targetOf(passage, owner);
-    if (request.method === 'POST') passage.message = await readMessage(request, this.config.MAX_JSON_BODY_BYTES);
+    if (request.method === 'POST') await readMessage(request, this.config.MAX_JSON_BODY_BYTES, passage);
     const denial = denialOf(passage);
     if (denial !== undefined) return answerDenial(passage, denial);
     const { traceId } = request.context?.trace ?? {};
@@ -54,7 +54,7 @@ export class McpPassage {
       headers: flat(headers),
       renewHeaders: this.renewalOf(outgoing, headers),
       streamKey: `${server.id}\n${caller.sessionUser}`,
-      body: passage.message?.body,
+      body: passage.body,
       rpcId: passage.message?.inspected.messages[0]?.id ?? null,
       hooks: this.hooks.hooksFor(passage, owner),
     });
@@ -116,14 +116,14 @@ function denialOf({ server, endpoint, message }: Passage): ToolDenial | undefine
   return denial;
 }
 
-function answerDenial({ response, message }: Passage, { status, text }: ToolDenial): PassageOutcome {
+function answerDenial({ response, body }: Passage, { status, text }: ToolDenial): PassageOutcome {
   sendJson(response, status, text);
   return {
     status,
     wasSent: false,
     upstreamStatus: undefined,
     error: new GatewayError('permission_denied', { reason: 'disabled tool' }),
-    requestBytes: message?.body.length ?? 0,
+    requestBytes: body?.length ?? 0,
     responseBytes: Buffer.byteLength(text),
     firstByteMs: undefined,
   };
