@@ -1,6 +1,8 @@
 // What clients of MCP servers get to read when the gateway refuses: JSON-RPC, with the reason, for pages too.
 import { describe, expect, it } from '@jest/globals';
 import { readObject } from '../src/common/json/read.js';
+import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
+import { events, plain } from './support/mcp-raw-server.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { type Answer, jsonOf } from './support/send.js';
 
@@ -16,6 +18,58 @@ function refusalOf(answer: Answer): object {
   const { code, param } = readObject(data, 'error.data');
   return { status: answer.status, jsonrpc, id, code, param, message };
 }
+
+describe('a refusal of a message that was read', () => {
+  /** Headers that do not say what a ping says. */
+  const OTHER = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+
+  it.each([7, 0, 'seven', ''])('has the id of the request: %j', async (id) => {
+    const slug = await mcp.register();
+    const answer = await mcp.call(`/${slug}/mcp`, { ...PING, id }, OTHER);
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', id });
+    mcp.raw.answerWith(plain(302));
+    expect(refusalOf(await mcp.call(`/${slug}/mcp`, { ...PING, id }))).toMatchObject({ status: 502, id });
+  });
+
+  it('has it when the user cannot be told', async () => {
+    const slug = await mcp.register();
+    // As it was registered while the gateway had a key to sign with.
+    await mcp.gateway.dataSource
+      .getRepository(McpServer)
+      .update({ slug }, { userIdentityForwarding: { method: 'jwt_header' } });
+    const answer = await mcp.call(`/${slug}/mcp`, PING);
+    expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'identity_forwarding_failed', id: 7 });
+  });
+
+  it('has it on the older transport', async () => {
+    const slug = await mcp.register({ transport: 'sse' });
+    await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'off', enabled: false }] });
+    mcp.raw.answerWith(events(['event: endpoint\ndata: /messages\n\n']));
+    const stream = await mcp.call(`/${slug}/sse`, '', {}, 'GET');
+    const call = { jsonrpc: '2.0', id: 8, method: 'tools/call', params: { name: 'off' } };
+    const answer = await mcp.call(/data: (\S+)/.exec(stream.text)?.[1] ?? '', call);
+    expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'permission_denied', id: 8 });
+  });
+
+  it.each<readonly [string, object]>([
+    ['a batch', [PING]],
+    ['a notification', { jsonrpc: '2.0', method: 'notifications/initialized' }],
+    ['an answer, whose id is of a request of the server', { jsonrpc: '2.0', id: 7, result: {} }],
+  ])('has none for %s', async (_what, body) => {
+    const slug = await mcp.register();
+    expect(refusalOf(await mcp.call(`/${slug}/mcp`, body, OTHER))).toMatchObject({ status: 400, id: null });
+    mcp.raw.answerWith(plain(302));
+    expect(refusalOf(await mcp.call(`/${slug}/mcp`, body))).toMatchObject({ status: 502, id: null });
+  });
+
+  it.each(['{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}', '{"id":7'])(
+    'has none where the id cannot be told: %s',
+    async (body) => {
+      const slug = await mcp.register();
+      expect(refusalOf(await mcp.call(`/${slug}/mcp`, body))).toMatchObject({ status: 400, id: null });
+    },
+  );
+});
 
 describe('a body in another form than plain JSON', () => {
   it.each([

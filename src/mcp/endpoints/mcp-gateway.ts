@@ -11,6 +11,7 @@ import { rpcErrorBody } from '../mcp-error.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import { addressOf, type McpEndpoint } from './mcp-address.js';
 import { type Entered, McpEntry } from './mcp-entry.js';
+import { rpcIdOf } from './mcp-message.js';
 import { McpPassage } from './mcp-passage.js';
 import type { Passage, PassageOutcome } from './mcp-passage.types.js';
 
@@ -60,6 +61,7 @@ export class McpGateway {
       done(outcome);
     } catch (error) {
       done(endingOf(error, passage));
+      passage.request.errorForm = (refusal) => rpcErrorBody(refusal, rpcIdOf(passage.message));
       throw error;
     }
   }

@@ -3,6 +3,7 @@ import { readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
 import { inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
 import { assertPlainJson } from '../inspection/plain-json.js';
+import type { RpcId } from '../mcp-error.js';
 
 const TOOL_CALL = 'tools/call';
 
@@ -45,6 +46,13 @@ export function rpcMethodOf(message: McpMessage | undefined): string | undefined
 /** The tool that is called; of a batch, the first. */
 export function toolOf(message: McpMessage | undefined): string | undefined {
   return message?.tools[0];
+}
+
+/** The id that a refusal answers; null where no single request asks for an answer. */
+export function rpcIdOf(message: McpMessage | undefined): RpcId {
+  if (message === undefined || message.inspected.isBatch) return null;
+  const [only] = message.inspected.messages;
+  return only?.kind === 'request' ? (only.id ?? null) : null;
 }
 
 function toolsIn({ messages }: InspectedBody): readonly string[] {

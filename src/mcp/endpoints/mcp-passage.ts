@@ -9,7 +9,7 @@ import { sendJson } from '../mcp-error.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import type { McpForward } from '../proxy/mcp-proxy.types.js';
 import { McpAnswerHooks } from './mcp-answer-hooks.js';
-import { readMessage } from './mcp-message.js';
+import { readMessage, rpcIdOf } from './mcp-message.js';
 import { McpOutbound, type OutboundRequest } from './mcp-outbound.js';
 import type { Passage, PassageOutcome } from './mcp-passage.types.js';
 
@@ -55,7 +55,7 @@ export class McpPassage {
       renewHeaders: this.renewalOf(outgoing, headers),
       streamKey: `${server.id}\n${caller.sessionUser}`,
       body: passage.body,
-      rpcId: passage.message?.inspected.messages[0]?.id ?? null,
+      rpcId: rpcIdOf(passage.message),
       hooks: this.hooks.hooksFor(passage, owner),
     });
   }

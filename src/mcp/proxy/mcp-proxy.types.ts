@@ -30,7 +30,7 @@ export interface McpForward {
   readonly streamKey: string;
   /** The body where it was read already (to be inspected). These bytes are sent. */
   readonly body?: Buffer | undefined;
-  /** For the answers that the gateway gives itself; null where the body was not read. */
+  /** For the answers that the gateway gives itself; null where no single request was read. */
   readonly rpcId?: RpcId;
   readonly hooks?: McpHooks;
 }
