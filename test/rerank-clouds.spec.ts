@@ -46,6 +46,12 @@ describe('rerank through Azure AI, by the form of base_url', () => {
       Object.keys(onlyCall(gateway.provider).headers).filter((name) => ['api-key', 'authorization'].includes(name)),
     ).toHaveLength(1);
   });
+
+  it('refuses a model that is nothing but the prefix, without a call', async () => {
+    const refused = await gateway.rerank(await gateway.virtualKey('azure-ai'), { ...body, model: 'cohere.' });
+    expect(refusalOf(refused)).toEqual(REFUSED_MODEL);
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
 });
 
 describe('rerank through Bedrock', () => {

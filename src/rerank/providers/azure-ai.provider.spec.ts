@@ -7,11 +7,18 @@ describe('azureAiRerank', () => {
   it.each([
     ['cohere.Cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-pro'],
     ['cohere.cohere.rerank', 'cohere.rerank'],
+    ['cohere.cohere.', 'cohere.'],
     ['Cohere.rerank', 'Cohere.rerank'],
     ['my-deployment', 'my-deployment'],
     ['xcohere.rerank', 'xcohere.rerank'],
   ])('sends the model %s as %s', (model, sent) => {
     expect(at(azureAiRerank.toUpstream(requestWith({ model }), CREDENTIAL).body, 'model')).toBe(sent);
+  });
+
+  it('refuses a prefix with no model behind it', () => {
+    expect(() => azureAiRerank.toUpstream(requestWith({ model: 'cohere.' }), CREDENTIAL)).toThrow(
+      expect.objectContaining({ code: 'validation_failed', param: 'model' }),
+    );
   });
 
   it("leaves Cohere's own options out", () => {

@@ -1,4 +1,5 @@
 // Vendor P6, rerank: Cohere's v2 contract on Azure. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank, read 2026-11-21.
+import { invalidField } from '../../common/errors/gateway.error.js';
 import { AZURE_RERANK_PATH, azureDeploymentName } from '../../upstream/vendors/azure-ai.vendor.js';
 import { estimateCohere } from '../billing/cohere-estimate.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
@@ -16,7 +17,13 @@ export const azureAiRerank: RemoteRerankProvider = {
   toUpstream: (request) => ({
     method: 'POST',
     path: AZURE_RERANK_PATH,
-    body: toCohereBody(request, azureDeploymentName(request.model)),
+    body: toCohereBody(request, deploymentOf(request.model)),
   }),
   fromUpstream: fromCohereAnswer,
 };
+
+function deploymentOf(model: string): string {
+  const deployment = azureDeploymentName(model);
+  if (deployment === '') throw invalidField('model', "must have the deployment's model name behind the prefix");
+  return deployment;
+}
