@@ -267,6 +267,28 @@ describe('a session', () => {
     expect([next.status, received('mcp-session-id')]).toEqual([200, []]);
   });
 
+  it('is left out from the revision on that has none, and not for what is no revision', async () => {
+    const { url } = await register(raw.endpoint);
+    raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': 'session-1' }));
+    const id = String((await post(url, alice)).headers['mcp-session-id']);
+    const passed: Record<string, readonly string[]> = {};
+    for (const revision of ['2025-11-25', 'DRAFT-2025-v3', 'foo', '2026-07-28', '2027-01-01']) {
+      raw.forget();
+      const headers = { ...alice, 'mcp-session-id': id, 'mcp-protocol-version': revision };
+      expect((await post(url, headers)).status).toBe(200);
+      passed[revision] = received('mcp-session-id');
+    }
+    expect(passed).toEqual({
+      '2025-11-25': ['session-1'],
+      'DRAFT-2025-v3': ['session-1'],
+      foo: ['session-1'],
+      '2026-07-28': [],
+      '2027-01-01': [],
+    });
+    const stolen = { ...bob, 'mcp-session-id': id, 'mcp-protocol-version': 'foo' };
+    expect((await post(url, stolen)).status).toBe(404);
+  });
+
   it('may have an id of 4,096 characters, or an address as long on the older transport', async () => {
     const { url } = await register(raw.endpoint);
     const id = 'x'.repeat(4_096);

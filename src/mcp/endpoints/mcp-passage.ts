@@ -6,6 +6,7 @@ import { SessionBinding, type SessionOwner } from '../../identity/sessions/sessi
 import { denyToolCalls, type ToolDenial } from '../inspection/tool-denial.js';
 import { messageTarget } from '../legacy/message-endpoint.js';
 import { sendJson } from '../mcp-error.js';
+import { isStateless } from '../protocol-revision.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import type { McpForward } from '../proxy/mcp-proxy.types.js';
 import { McpAnswerHooks } from './mcp-answer-hooks.js';
@@ -14,8 +15,6 @@ import { McpOutbound, type OutboundRequest } from './mcp-outbound.js';
 import type { Passage, PassageOutcome } from './mcp-passage.types.js';
 
 const DEFAULT_FIRST_BYTE_MS = 120_000;
-/** The first revision without sessions: what is sent for one means nothing (MCP 2026-07-28). */
-const SESSIONLESS_REVISION = '2026-07-28';
 
 type Headers = ReadonlyMap<string, string>;
 
@@ -86,7 +85,8 @@ export class McpPassage {
     const bound = headerValue(headers, 'mcp-session-id');
     const revision = headerValue(headers, 'mcp-protocol-version') ?? '';
     if (bound === undefined || bound === '') return undefined;
-    if (revision >= SESSIONLESS_REVISION || server.transport === 'sse') return undefined;
+    // Without sessions, what is sent for one means nothing.
+    if (isStateless(revision) || server.transport === 'sse') return undefined;
     return this.unbind(bound, owner);
   }
 

@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { McpError, RPC_CODES } from '../mcp-error.js';
+import { isStateless } from '../protocol-revision.js';
 import type { InspectedBody } from './inspect-body.js';
 import { type RpcMessage, SUBJECT_KEYS } from './rpc-message.js';
 
-/** The first revision whose requests name their method and subject in headers. */
-const FIRST_REVISION = '2026-07-28';
-/** How that revision writes a value that does not fit into a header. */
+/** How revisions that have these headers write a value that does not fit into a header. */
 const ENCODED_VALUE = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/i;
 
 /**
@@ -16,8 +15,7 @@ const ENCODED_VALUE = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/i;
  */
 export function checkMcpHeaders(headers: IncomingHttpHeaders, { isBatch, messages }: InspectedBody): void {
   const revision = headers['mcp-protocol-version'];
-  // Revisions are dates, so that their text sorts as they do.
-  if (typeof revision !== 'string' || revision < FIRST_REVISION) return;
+  if (typeof revision !== 'string' || !isStateless(revision)) return;
   const [message] = messages;
   if (isBatch || differs(headers['mcp-method'], message?.method) || isOfAnother(headers['mcp-name'], message)) {
     throw new McpError('validation_failed', {

@@ -172,6 +172,15 @@ describe('checkMcpHeaders', () => {
     expect(code({ 'mcp-protocol-version': '2025-11-25', 'mcp-name': 'other' })).toBeUndefined();
     expect(code({ 'mcp-name': 'other' })).toBeUndefined();
   });
+
+  it.each(['DRAFT-2025-v3', 'foo', '2026-7-28', '2026-07-28-rc', '9', ''])('takes %j for no later one', (revision) => {
+    expect(code({ 'mcp-protocol-version': revision, 'mcp-name': 'other' })).toBeUndefined();
+    expect(code({ 'mcp-protocol-version': revision }, [CALL])).toBeUndefined();
+  });
+
+  it('looks at later revisions', () => {
+    expect(code({ 'mcp-protocol-version': '2027-01-01', 'mcp-name': 'other' })).toBe(-32020);
+  });
 });
 
 describe('denyToolCalls', () => {

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
+import { STATELESS_REVISION } from '../protocol-revision.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { agreedRevision } from './handshake-check.js';
 import { type Approach, MAX_ANSWER_BYTES, type ReachedServer } from './reached-server.js';
-import { discover, listTools, STATELESS_REVISION } from './stateless-client.js';
+import { discover, listTools } from './stateless-client.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** For all of it: who waits for a test sits in front of a screen. */

@@ -2,20 +2,18 @@
 // "Streamable HTTP" and "Discovery" of that revision at modelcontextprotocol.io, read 2026-11-21.
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
+import { isRevision, isStateless, STATELESS_REVISION } from '../protocol-revision.js';
 import { MAX_TOOLS, type SeenTool } from '../servers/mcp-server.tools.js';
 import { codeOfStatus } from './code-of-status.js';
 import { type Approach, MAX_PAGES, type ReachedServer } from './reached-server.js';
 import { postRpc, type RpcAnswer } from './rpc-post.js';
 
-export const STATELESS_REVISION = '2026-07-28';
 const META = 'io.modelcontextprotocol/';
 /** Errors that only servers of this era have: for the headers, for a capability, for the revision. */
 const UNSUPPORTED_REVISION = -32_022;
 const ERRORS_OF_ERA: readonly unknown[] = [-32_020, -32_021, UNSUPPORTED_REVISION];
 /** With these, without a word of JSON-RPC, a server of the other era refuses what it does not know. Others say nothing of eras. */
 const OTHER_REFUSALS: readonly number[] = [400, 404, 405, 406, 415, 422];
-/** Revisions are dates. */
-const REVISION = /^\d{4}-\d{2}-\d{2}$/;
 const MAX_REVISIONS = 32;
 const MAX_NAME_CHARACTERS = 255;
 
@@ -103,7 +101,7 @@ function readServer(info: unknown): Discovery['server'] {
 export function readRevisions(given: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [];
   return list
-    .filter((revision): revision is string => typeof revision === 'string' && REVISION.test(revision))
+    .filter((revision): revision is string => typeof revision === 'string' && isRevision(revision))
     .slice(0, MAX_REVISIONS);
 }
 
@@ -121,11 +119,7 @@ function errorIn({ message }: RpcAnswer): JsonObject {
 /** A server may know of this era and still serve revisions of the other one only. */
 function isOnlyOfOtherEra({ code, data }: JsonObject): boolean {
   const supported = readRevisions(isObject(data) ? data['supported'] : undefined);
-  return (
-    code === UNSUPPORTED_REVISION &&
-    supported.length > 0 &&
-    supported.every((revision) => revision < STATELESS_REVISION)
-  );
+  return code === UNSUPPORTED_REVISION && supported.length > 0 && supported.every((revision) => !isStateless(revision));
 }
 
 function refusalOf(answer: RpcAnswer): GatewayError {

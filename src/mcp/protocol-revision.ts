@@ -1,0 +1,14 @@
+/** The first revision without handshake and sessions. Its requests name their method and subject in headers. */
+export const STATELESS_REVISION = '2026-07-28';
+const REVISION = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Whether a text has the form of a revision of MCP, which is a date. */
+export function isRevision(text: string): boolean {
+  return REVISION.test(text);
+}
+
+/** Whether a revision is of the era without sessions. What is none, as the name of a draft, counts as older. */
+export function isStateless(revision: string): boolean {
+  // Dates of this form sort as their text does; any word would sort behind all of them.
+  return isRevision(revision) && revision >= STATELESS_REVISION;
+}
