@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { type McpCallRecord, McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
+import { events } from './support/mcp-raw-server.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
@@ -85,6 +86,34 @@ describe('a body that is refused', () => {
     const slug = await mcp.register();
     expect(await mcp.call(`/${slug}/mcp`, body, headers)).toMatchObject({ status });
     expect(await rowsOf(slug)).toMatchObject([{ status, bytesIn: String(size) }]);
+  });
+});
+
+describe('a call of a disabled tool', () => {
+  const OFF = { ...CALL, id: 2, params: { name: 'off' } };
+
+  it.each<readonly [string, object, number]>([
+    ['alone', OFF, 200],
+    ['in a batch, behind one that is not', [PING, CALL, OFF], 200],
+    ['without asking for an answer', [CALL, { ...OFF, id: undefined }].map(({ id: _id, ...rest }) => rest), 202],
+  ])('shows in the row of the call: %s', async (_what, body, status) => {
+    const slug = await mcp.register();
+    await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'off', enabled: false }] });
+    expect(await mcp.post(slug, body)).toBe(status);
+    expect(mcp.raw.received).toEqual([]);
+    const refused = { status, rpcMethod: 'tools/call', tool: 'off', errorCode: 'permission_denied' };
+    expect(await rowsOf(slug)).toMatchObject([refused]);
+  });
+
+  it('shows in the row on the older transport, where it is refused by its status', async () => {
+    const slug = await mcp.register({ transport: 'sse' });
+    await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'off', enabled: false }] });
+    mcp.raw.answerWith(events(['event: endpoint\ndata: /messages\n\n']));
+    const stream = await mcp.call(`/${slug}/sse`, '', {}, 'GET');
+    const endpoint = /data: (\S+)/.exec(stream.text)?.[1] ?? '';
+    expect(await mcp.call(endpoint, [CALL, OFF])).toMatchObject({ status: 403 });
+    const [, row] = await rowsOf(slug);
+    expect(row).toMatchObject({ status: 403, tool: 'off', errorCode: 'permission_denied' });
   });
 });
 

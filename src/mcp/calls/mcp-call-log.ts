@@ -57,7 +57,11 @@ export class McpCallLog {
 }
 
 /** In one literal: a row that is put together from parts costs twice, on every call. */
-function recordOf({ request, server, caller, message }: Passage, ending: Ending, totalMs: number): McpCallRecord {
+function recordOf(
+  { request, server, caller, message, denial }: Passage,
+  ending: Ending,
+  totalMs: number,
+): McpCallRecord {
   const { principal, claims, kind } = caller;
   return {
     organisationId: principal.organisationId,
@@ -69,7 +73,7 @@ function recordOf({ request, server, caller, message }: Passage, ending: Ending,
     userId: stringOrUndefined(claims['sub']) ?? null,
     httpMethod: request.method,
     rpcMethod: rpcMethodOf(message) ?? null,
-    tool: toolOf(message) ?? null,
+    tool: denial?.tool ?? toolOf(message) ?? null,
     status: ending.status,
     errorCode: ending.error?.code ?? null,
     firstByteMs: ending.firstByteMs === undefined ? null : Math.round(ending.firstByteMs),

@@ -41,6 +41,7 @@ export class McpCall {
   @Column({ name: 'rpc_method', type: 'varchar', length: 128, nullable: true })
   readonly rpcMethod!: string | null;
 
+  /** Of a batch, the first; of one that was refused for a disabled tool, that one. */
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly tool!: string | null;
 

@@ -13,6 +13,7 @@ export class McpCallResponse {
   readonly user_id: string | null;
   readonly http_method: string;
   readonly rpc_method: string | null;
+  /** Of a batch, the first; of one that was refused for a disabled tool, that one. */
   readonly tool: string | null;
   /** As the client got it; 499 when it left first. */
   readonly status: number;

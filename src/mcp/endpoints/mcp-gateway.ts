@@ -49,8 +49,21 @@ export class McpGateway {
     const { server, identity, caller, headers, recheck } = entered;
     const body = undefined;
     const message = undefined;
+    const denial = undefined;
     // Field by field: of an object that a spread began, V8 makes a new shape each time, and all that reads it is slow.
-    await this.passThrough({ server, identity, caller, headers, recheck, request, response, endpoint, body, message });
+    await this.passThrough({
+      server,
+      identity,
+      caller,
+      headers,
+      recheck,
+      request,
+      response,
+      endpoint,
+      body,
+      message,
+      denial,
+    });
   }
 
   private async passThrough(passage: Passage): Promise<void> {

@@ -36,8 +36,8 @@ export class McpPassage {
     const sessionId = this.sessionOf(passage, owner);
     const url = this.targetOf(passage, owner);
     if (request.method === 'POST') await readMessage(request, this.config.MAX_JSON_BODY_BYTES, passage);
-    const denial = denialOf(passage);
-    if (denial !== undefined) return answerDenial(passage, denial);
+    passage.denial = denialOf(passage);
+    if (passage.denial !== undefined) return answerDenial(passage, passage.denial);
     const { traceId } = request.context?.trace ?? {};
     const outgoing = { server, caller, client, sessionId, traceId };
     const headers = await this.outbound.headersFor(outgoing);
@@ -108,15 +108,13 @@ export class McpPassage {
 }
 
 /** The refusal of a call of a disabled tool, if it is one. */
-function denialOf({ server, endpoint, message }: Passage): ToolDenial | undefined {
-  const denial = message && denyToolCalls(message.inspected, (tool) => !server.disabledTools.has(tool));
-  // Its answer would have to come on the other stream.
-  if (denial !== undefined && endpoint === 'messages')
-    throw new GatewayError('permission_denied', { param: 'params.name' });
-  return denial;
+function denialOf({ server, message }: Passage): ToolDenial | undefined {
+  return message && denyToolCalls(message.inspected, (tool) => !server.disabledTools.has(tool));
 }
 
-function answerDenial({ response, body }: Passage, { status, text }: ToolDenial): PassageOutcome {
+function answerDenial({ response, endpoint, body }: Passage, { status, text }: ToolDenial): PassageOutcome {
+  // Its answer would have to come on the other stream.
+  if (endpoint === 'messages') throw new GatewayError('permission_denied', { param: 'params.name' });
   sendJson(response, status, text);
   return {
     status,

@@ -193,7 +193,7 @@ describe('denyToolCalls', () => {
 
   it('answers a call as if there were no such tool', () => {
     const denial = denyToolCalls(inspected(forbidden), mayUse);
-    expect(denial).toMatchObject({ status: 200, tools: ['off'] });
+    expect(denial).toMatchObject({ status: 200, tool: 'off' });
     expect(JSON.parse(denial?.text ?? '')).toMatchObject({
       jsonrpc: '2.0',
       id: 2,
@@ -203,6 +203,7 @@ describe('denyToolCalls', () => {
 
   it('lets no message of a batch through when one is denied', () => {
     const denial = denyToolCalls(inspected([CALL, forbidden, { method: 'notifications/x' }]), mayUse);
+    expect(denial?.tool).toBe('off');
     expect(JSON.parse(denial?.text ?? '')).toMatchObject([
       { id: 1, error: { code: -32600 } },
       { id: 2, error: { code: -32602 } },
@@ -211,7 +212,7 @@ describe('denyToolCalls', () => {
 
   it('answers nothing to a call that asks for no answer', () => {
     const { id: _id, ...silent } = forbidden;
-    expect(denyToolCalls(inspected(silent), mayUse)).toEqual({ status: 202, text: '', tools: ['off'] });
+    expect(denyToolCalls(inspected(silent), mayUse)).toEqual({ status: 202, text: '', tool: 'off' });
   });
 });
 

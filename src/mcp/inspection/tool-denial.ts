@@ -6,8 +6,8 @@ import type { RpcMessage } from './rpc-message.js';
 export type ToolAccess = (name: string) => boolean;
 
 export interface ToolDenial {
-  /** The tools that were denied, for the audit row. */
-  readonly tools: readonly string[];
+  /** The first of the tools that were denied, for the row of the call. */
+  readonly tool: string;
   /**
    * 200 with a JSON-RPC error: to the model a tool that is off is a tool that does not exist, in the words of the official
    * SDK. 202 without a body where nothing asks for an answer.
@@ -21,15 +21,16 @@ export interface ToolDenial {
  * whole or not at all.
  */
 export function denyToolCalls({ isBatch, messages }: InspectedBody, mayUse: ToolAccess): ToolDenial | undefined {
-  const tools = messages.filter((message) => isDenied(message, mayUse)).map(({ subject = '' }) => subject);
-  if (tools.length === 0) return undefined;
+  const denied = messages.find((message) => isDenied(message, mayUse));
+  if (denied === undefined) return undefined;
+  const { subject: tool = '' } = denied;
   const errors: RpcErrorBody[] = [];
   for (const message of messages) {
     if (message.kind !== 'request') continue;
     errors.push(isDenied(message, mayUse) ? unknownTool(message) : notRun(message.id));
   }
-  if (errors.length === 0) return { tools, status: 202, text: '' };
-  return { tools, status: 200, text: JSON.stringify(isBatch ? errors : errors[0]) };
+  if (errors.length === 0) return { tool, status: 202, text: '' };
+  return { tool, status: 200, text: JSON.stringify(isBatch ? errors : errors[0]) };
 }
 
 function isDenied({ method, subject }: RpcMessage, mayUse: ToolAccess): boolean {
