@@ -104,6 +104,18 @@ describe("an administrator's token", () => {
     expect((await owner.post('/v1/workspaces', { name: 'Named', organisation_id: capitals })).status).toBe(201);
   });
 
+  it.each([
+    ['POST', '/v1/rerank', { query: 'q', documents: ['d'] }],
+    ['POST', '/v1/batches', { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' }],
+    ['GET', '/v1/batches', undefined],
+    ['DELETE', '/v1/files/file-1', undefined],
+  ] as const)('does not call providers, which takes an API key: %s %s', async (method, path, fields) => {
+    const body = fields === undefined ? undefined : { ...fields, organisation_id: organisationId };
+    const answer = await admin.request(method, path, body, { 'x-gateway-virtual-key': 'local' });
+    expect(refusalOf(answer)).toMatchObject({ status: 401, code: 'api_key_invalid', source: 'gateway' });
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
+  });
+
   it('acts under its subject in the audit log', async () => {
     const fields = { name: 'Audited', organisation_id: organisationId };
     const { id } = await admin.create('/v1/workspaces', fields);

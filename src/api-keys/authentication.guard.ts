@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { API_KEY_ONLY } from '../access/api-key-only.decorator.js';
 import { assertScope } from '../access/assert-scope.js';
 import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
 import { PUBLIC_ROUTE } from '../access/public.decorator.js';
@@ -9,7 +10,7 @@ import type { Scope } from '../access/scopes.js';
 import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { PerRoute, type Route } from '../common/http/per-route.js';
 import { Clock } from '../common/time/clock.js';
-import { Authenticator, type Caller } from './authenticator.js';
+import { Authenticator, type Caller, keyInvalid } from './authenticator.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -19,7 +20,7 @@ declare module 'express-serve-static-core' {
 }
 
 /** `open`: the route lets everybody in, or finds out itself who calls. */
-type Entrance = 'open' | { readonly scope: Scope };
+type Entrance = 'open' | { readonly scope: Scope; readonly isForKeysOnly: boolean };
 
 /** Global guard: finds out who calls, and refuses callers without the scope of the route. Deny by default. */
 @Injectable()
@@ -39,6 +40,7 @@ export class AuthenticationGuard implements CanActivate {
     if (entrance === 'open') return true;
     const request = context.switchToHttp().getRequest<Request>();
     return whenKnown(this.authenticator.authenticate(request, this.clock.now()), (caller) => {
+      if (entrance.isForKeysOnly && caller.kind !== 'api_key') throw keyInvalid('missing');
       assertScope(caller, entrance.scope);
       request.caller = caller;
       return true;
@@ -53,5 +55,5 @@ function entranceOf(route: Route, reflector: Reflector): Entrance {
   if (isPublic !== undefined || hasOwn !== undefined) return 'open';
   const scope = reflector.get<Scope | undefined>(REQUIRED_SCOPE, handler);
   if (scope === undefined) throw new Error('a route without a scope was started');
-  return { scope };
+  return { scope, isForKeysOnly: reflector.get<boolean | undefined>(API_KEY_ONLY, handler) === true };
 }

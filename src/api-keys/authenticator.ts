@@ -67,6 +67,6 @@ function toTokenCaller(token: AdminToken): Caller {
   return { kind: 'admin_token', scopes: token.scopes, token };
 }
 
-function keyInvalid(reason: string): GatewayError {
+export function keyInvalid(reason: string): GatewayError {
   return new GatewayError('api_key_invalid', { reason, headers: { 'www-authenticate': 'Bearer realm="tollgate"' } });
 }

@@ -1,5 +1,6 @@
 import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiSecurity } from '@nestjs/swagger';
+import { ApiKeyOnly } from '../access/api-key-only.decorator.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
 import { VirtualKeyGuard } from './virtual-key.guard.js';
@@ -16,6 +17,7 @@ const TRACING_HEADERS = [
 export function ProviderRoute(scope: Scope): MethodDecorator {
   return applyDecorators(
     RequireScope(scope),
+    ApiKeyOnly(),
     UseGuards(VirtualKeyGuard),
     ApiSecurity('gatewayKey'),
     ApiSecurity('bearer'),
