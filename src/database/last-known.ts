@@ -5,8 +5,12 @@ import type { Awaitable } from '../common/awaitable.js';
 const FRESH_MS = 1_000;
 /** Until this age it still serves the requests that find it old, while it is read again: under traffic nobody waits. */
 const REFRESH_MS = 5_000;
+/** Changes elsewhere are felt within this time, unless the database takes too long to tell. */
+const PROMISED_MS = 10_000;
 /** Somebody who has to wait for a newer one waits no longer than this, and then takes what is known. */
 const PATIENCE_MS = 400;
+/** The same where what is known is older than promised, or known to be wrong: about as long as a reservation may take. */
+const LONG_PATIENCE_MS = 2_000;
 /** While the database is away, the last known value still counts. */
 const STALE_MS = 3_600_000;
 const MAX_ORGANISATIONS = 10_000;
@@ -44,7 +48,9 @@ export class LastKnown<Value extends object> {
     const loaded = this.load(organisationId, now, entry?.value);
     if (entry === undefined) return loaded;
     const known = loaded.catch(() => entry.value);
-    return age >= 0 && age < REFRESH_MS ? entry.value : Promise.race([known, after(PATIENCE_MS, entry.value)]);
+    if (age >= 0 && age < REFRESH_MS) return entry.value;
+    const patienceMs = age >= 0 && age < PROMISED_MS ? PATIENCE_MS : LONG_PATIENCE_MS;
+    return Promise.race([known, after(patienceMs, entry.value)]);
   }
 
   /** After a change on this replica. */

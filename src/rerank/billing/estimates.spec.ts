@@ -33,8 +33,13 @@ describe('tokenCounts', () => {
     const documents = [{ text: 'abc', title: 'abcdef' }, {}];
     expect(tokenCounts(requestWith({ documents })).documents).toEqual([17, 16]);
     const rankFields = ['title', 'text'];
-    expect(tokenCounts(requestWith({ documents, rankFields })).documents).toEqual([35, 32]);
+    expect(tokenCounts(requestWith({ documents, rankFields })).documents).toEqual([35, 16]);
     expect(tokenCounts(requestWith({ documents: [{ text: [1, 2] }] })).documents).toEqual([18]);
+  });
+
+  it('counts a field once, however often it is named', () => {
+    const rankFields = Array.from({ length: 1_000 }, () => 'title');
+    expect(tokenCounts(requestWith({ documents: [{ title: 'abc' }], rankFields })).documents).toEqual([17]);
   });
 
   it('cuts where the provider does', () => {

@@ -30,10 +30,9 @@ export function tokenBound(text: string): number {
 
 export function tokenCounts(request: RerankRequest, limits: TokenLimits = {}): TokenCounts {
   const query = Math.min(tokenBound(request.query), limits.query ?? Infinity);
+  const fields = new Set(request.rankFields ?? ['text']);
   const longest = Math.min(limits.document ?? Infinity, Math.max(0, (limits.pair ?? Infinity) - query));
-  const documents = request.documents.map((document) =>
-    Math.min(documentTokens(document, request.rankFields), longest),
-  );
+  const documents = request.documents.map((document) => Math.min(documentTokens(document, fields), longest));
   return { query, documents };
 }
 
@@ -42,9 +41,12 @@ export function totalTokens({ query, documents }: TokenCounts): number {
   return documents.reduce((sum, tokens) => sum + query + tokens, 0);
 }
 
-function documentTokens(document: RerankDocument, rankFields: readonly string[] = ['text']): number {
+/** In the time that its document takes to read: a caller may name as many fields as fit into a body, and each many times. */
+function documentTokens(document: RerankDocument, rankFields: ReadonlySet<string>): number {
   if (!isObject(document)) return tokenBound(document);
-  return rankFields.reduce((sum, field) => sum + tokenBound(asText(document[field])), 0);
+  let tokens = 0;
+  for (const [field, value] of Object.entries(document)) if (rankFields.has(field)) tokens += tokenBound(asText(value));
+  return Math.max(tokens, TOKENS_AROUND);
 }
 
 function asText(value: unknown): string {
