@@ -5,9 +5,17 @@ import { ErrorResponse } from '../common/errors/error.response.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
 import { makeDefaultedParametersOptional } from './optional-parameters.js';
+import { keepRulesOfText } from './text-parameters.js';
 import { describeWholeNumbers } from './whole-numbers.js';
 
 const VERSION = '0.1.0';
+
+/**
+ * In 3.1 schemas are JSON Schema: "or null" is one of the types, or one `anyOf`, which validators and generators of clients
+ * read alike. In 3.0 `nullable` does nothing beside an `enum` without null or an `allOf`, so that strict validators refuse
+ * nulls that the gateway answers; what is right there, `anyOf` with an `enum` of null, few generators understand.
+ */
+const OPENAPI_VERSION = '3.1.0';
 
 /** The document at /docs/openapi.json and the page at /docs. Both are made when they are first asked for. */
 export function setUpOpenApi(app: NestExpressApplication): void {
@@ -25,7 +33,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
     .setDescription('An open, self-hosted gateway between applications or agents and AI providers or MCP servers.')
     .setVersion(VERSION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setOpenAPIVersion('3.0.3')
+    .setOpenAPIVersion(OPENAPI_VERSION)
     .addApiKey({ type: 'apiKey', in: 'header', name: 'x-gateway-api-key' }, 'gatewayKey')
     .addBearerAuth(
       { type: 'http', scheme: 'bearer', description: "A gateway key, or an administrator's OIDC token." },
@@ -44,17 +52,19 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, config, { extraModels: optionClasses });
   describeVendorOptions(document, optionClasses);
   makeDefaultedParametersOptional(document);
+  keepRulesOfText(document);
   enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
   describeWholeNumbers(document);
   return document;
 }
 
-/** What `config` of a virtual key may hold depends on its provider: the document lists one schema a provider. */
+/**
+ * What `config` of a new virtual key may hold depends on its provider: the document lists one schema a provider. That of an
+ * update is merged, and any of its fields may be null.
+ */
 function describeVendorOptions(document: OpenAPIObject, optionClasses: readonly { readonly name: string }[]): void {
-  for (const name of ['CreateVirtualKeyDto', 'UpdateVirtualKeyDto']) {
-    const schema = document.components?.schemas?.[name];
-    const config = schema !== undefined && 'properties' in schema ? schema.properties?.['config'] : undefined;
-    if (config === undefined || '$ref' in config) throw new Error(`the document has no ${name}.config`);
-    config.anyOf = optionClasses.map((optionsClass) => ({ $ref: getSchemaPath(optionsClass.name) }));
-  }
+  const schema = document.components?.schemas?.['CreateVirtualKeyDto'];
+  const config = schema !== undefined && 'properties' in schema ? schema.properties?.['config'] : undefined;
+  if (config === undefined || '$ref' in config) throw new Error('the document has no CreateVirtualKeyDto.config');
+  config.anyOf = optionClasses.map((optionsClass) => ({ $ref: getSchemaPath(optionsClass.name) }));
 }

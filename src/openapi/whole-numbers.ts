@@ -12,10 +12,20 @@ const MAX_32_BITS = 2 ** 31 - 1;
  */
 export function describeWholeNumbers(document: OpenAPIObject): void {
   for (const schema of schemasOf(document)) {
-    if (schema.type === 'number' && schema.format === undefined) schema.type = 'integer';
+    if (schema.format === undefined) schema.type = asWhole(schema.type);
     // Many generators of clients give an integer 32 bits unless told otherwise.
-    if (schema.type === 'integer' && (schema.maximum ?? Infinity) > MAX_32_BITS) schema.format = 'int64';
+    if (isInteger(schema) && (schema.maximum ?? Infinity) > MAX_32_BITS) schema.format = 'int64';
   }
+}
+
+/** One type, or one of several: `["number", "null"]`. */
+function asWhole(type: Schema['type']): Schema['type'] {
+  if (Array.isArray(type)) return type.map((one) => (one === 'number' ? 'integer' : one));
+  return type === 'number' ? 'integer' : type;
+}
+
+function isInteger({ type }: Schema): boolean {
+  return Array.isArray(type) ? type.includes('integer') : type === 'integer';
 }
 
 /** Of the properties of all components, and of all parameters. */

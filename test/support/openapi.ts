@@ -1,9 +1,10 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
+import { closed, SchemaCheck } from './schema-check.js';
 
 const METHODS = ['post', 'get', 'patch', 'put', 'delete'] as const;
 
-type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
+export type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;
 type PathItem = OpenAPIObject['paths'][string];
 
@@ -19,12 +20,19 @@ export interface NumberSchema {
   readonly name: string;
   /** The same behind the name of its component, e.g. `UsagePeriodResponse.cost`. */
   readonly place: string;
+  readonly type: 'integer' | 'number';
   readonly schema: JsonObject;
 }
 
 /** An OpenAPI document, read the way a tool would. */
 export class ApiDocument {
-  constructor(private readonly document: OpenAPIObject) {}
+  private readonly asItStands: SchemaCheck;
+  private readonly closed: SchemaCheck;
+
+  constructor(private readonly document: OpenAPIObject) {
+    this.asItStands = new SchemaCheck(document.components);
+    this.closed = new SchemaCheck(document.components, closed);
+  }
 
   /** Creates first, deletes last. */
   operations(): readonly Operation[] {
@@ -73,45 +81,41 @@ export class ApiDocument {
     return this.resolve(schema).required ?? [];
   }
 
-  /** Where a value has unknown fields, lacks required ones, or has a fraction where its schema has an integer. */
-  differences(schema: SchemaOrRef, value: unknown, at = 'body'): readonly string[] {
-    const resolved = this.resolve(schema);
-    const { properties = {}, required = [], items, additionalProperties, allOf = [], oneOf } = resolved;
-    if (oneOf !== undefined) {
-      const [closest = []] = oneOf
-        .map((one) => this.differences(one, value, at))
-        .toSorted((a, b) => a.length - b.length);
-      return closest;
-    }
-    if (Array.isArray(value)) {
-      return items === undefined ? [] : value.flatMap((item, index) => this.differences(items, item, `${at}.${index}`));
-    }
-    if (typeof value === 'number') {
-      return resolved.type !== 'integer' || Number.isInteger(value) ? [] : [`${at} is no integer`];
-    }
-    if (!isObject(value)) return [];
-    const [wrapped] = allOf;
-    if (wrapped !== undefined) return this.differences(wrapped, value, at);
-    const isOpen = additionalProperties !== undefined && additionalProperties !== false;
-    return [
-      ...required.filter((name) => !(name in value)).map((name) => `${at}.${name} is missing`),
-      ...Object.entries(value).flatMap(([name, field]) => {
-        const known = properties[name];
-        if (known !== undefined) return this.differences(known, field, `${at}.${name}`);
-        return isOpen ? [] : [`${at}.${name} is not documented`];
-      }),
-    ];
+  /** All of its schemas, each once. */
+  schemas(): readonly SchemaOrRef[] {
+    const names = Object.keys(this.document.components?.schemas ?? {});
+    const components = names.map((name): SchemaOrRef => ({ $ref: `#/components/schemas/${name}` }));
+    const all = [...components, ...schemasIn(this.document.paths)];
+    return [...new Map(all.map((schema) => [JSON.stringify(schema), schema])).values()];
   }
+
+  /** What is wrong with a value, for a strict validator; throws for a schema that is none. */
+  problems(schema: SchemaOrRef, value: unknown): readonly string[] {
+    return this.asItStands.problems(schema, value);
+  }
+
+  /** The same, and the fields that are not documented. */
+  differences(schema: SchemaOrRef, value: unknown): readonly string[] {
+    const problems = this.problems(schema, value);
+    return problems.length > 0 ? problems : this.closed.problems(schema, value);
+  }
+}
+
+function schemasIn(value: unknown): readonly JsonObject[] {
+  if (!isObject(value)) return Array.isArray(value) ? value.flatMap((item) => schemasIn(item)) : [];
+  return Object.entries(value).flatMap(([key, field]) =>
+    key === 'schema' && isObject(field) ? [field] : schemasIn(field),
+  );
 }
 
 function numbersIn(value: unknown, names: readonly string[] = []): readonly NumberSchema[] {
   if (Array.isArray(value)) return value.flatMap((item) => numbersIn(item, names));
   if (!isObject(value)) return [];
-  const isNumber = value['type'] === 'integer' || value['type'] === 'number';
+  const type = (['integer', 'number'] as const).find((name) => [value['type']].flat().includes(name));
   const isParameter = typeof value['in'] === 'string';
   const here = isParameter ? [...names, String(value['name'])] : names;
   return [
-    ...(isNumber ? [{ name: here.at(-1) ?? '', place: here.join('.'), schema: value }] : []),
+    ...(type === undefined ? [] : [{ name: here.at(-1) ?? '', place: here.join('.'), type, schema: value }]),
     ...Object.entries(value).flatMap(([key, field]) => {
       if (key === 'example') return [];
       if (!['schemas', 'properties'].includes(key) || !isObject(field)) return numbersIn(field, here);

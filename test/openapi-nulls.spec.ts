@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readObject, readString } from '../src/common/json/read.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { GatewayProcess } from './support/gateway-process.js';
+import { nullBodies } from './support/null-bodies.js';
+import { ApiDocument, fillIn, type Operation } from './support/openapi.js';
+import { brokenRulesOf, jsonOf } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+
+const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
+const EVERYTHING = [{ key: 'workspace_id', value: '*' }];
+
+/** The schemas of the document come from a plugin of the build, so this is the gateway as it is shipped. */
+let gateway: GatewayProcess;
+let folder: string;
+let client: GatewayClient;
+let document: ApiDocument;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-nulls-'));
+  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY }, folder);
+  client = new GatewayClient(await gateway.url());
+  document = new ApiDocument(JSON.parse((await client.get('/docs/openapi.json')).text));
+}, 60_000);
+afterAll(async () => {
+  await gateway.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function operation(method: Operation['method'], path: string): Operation {
+  const found = document.operations().find((one) => one.method === method && one.path === path);
+  if (found === undefined) throw new Error(`the document has no ${method} ${path}`);
+  return found;
+}
+
+/** Asks, and tells what of the answer is not as the document says. */
+async function differencesOf({ method, path, ...rest }: Operation, id: string): Promise<readonly unknown[]> {
+  const answer = await client.request(method.toUpperCase(), fillIn(path, id));
+  const schema = document.answerOf({ method, path, ...rest }, '200');
+  return answer.status === 200 && schema !== undefined
+    ? document.differences(schema, jsonOf(answer))
+    : [answer.status, answer.text];
+}
+
+describe('a null', () => {
+  it.each([
+    [
+      '/v1/policies/usage-limits',
+      { conditions: EVERYTHING, group_by: [{ key: 'api_key' }], type: 'cost', credit_limit: 1 },
+      ['name', 'description', 'alert_threshold', 'periodic_reset', 'next_reset_at'],
+    ],
+    ['/v1/api-keys', { name: 'a', level: 'organisation', scopes: ['completions.write'] }, ['user', 'expires_at']],
+    [
+      '/v1/mcp-servers',
+      { name: 'a', url: 'https://mcp.example.com/mcp' },
+      ['description', 'user_identity_forwarding', 'jwt_validation', 'forward_headers'],
+    ],
+  ])('that %s answers is documented', async (path, body, nulls) => {
+    const one = `${path}/{${path === '/v1/mcp-servers' ? 'ref' : 'id'}}`;
+    const id = readString((await client.create(path, body))['id'], 'id');
+    expect(await client.read(`${path}/${id}`)).toMatchObject(Object.fromEntries(nulls.map((name) => [name, null])));
+    expect(await differencesOf(operation('get', one), id)).toEqual([]);
+    expect(await differencesOf(operation('get', path), id)).toEqual([]);
+  });
+
+  it('in a preview of headers is documented', async () => {
+    const path = '/v1/mcp-servers/{ref}/preview-headers';
+    const server = { name: 'plain', url: 'https://mcp.example.com/mcp' };
+    const id = readString((await client.create('/v1/mcp-servers', server))['id'], 'id');
+    expect(jsonOf(await client.post(fillIn(path, id)))).toMatchObject({ identity: null });
+    expect(await differencesOf(operation('post', path), id)).toEqual([]);
+  });
+
+  it('is taken exactly where the document has one', async () => {
+    const wrong: string[] = [];
+    let taken = 0;
+    for (const { details, method, path } of document.operations()) {
+      const schema = document.bodyOf({ details, method, path });
+      if (schema === undefined) continue;
+      for (const { param, body } of nullBodies(document, schema, readObject(document.exampleOf(schema) ?? {}, path))) {
+        const answer = await client.request(method.toUpperCase(), fillIn(path, 'some-id'), body, PROVIDER_HEADERS);
+        const isTaken = answer.status !== 400 || !brokenRulesOf(answer).has(param);
+        const isDocumented = !document.differences(schema, body).some((text) => text.startsWith(`body.${param} `));
+        if (isTaken) taken += 1;
+        if (isTaken !== isDocumented) wrong.push(`${method} ${path} ${param}: ${isTaken ? 'taken' : 'refused'}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(taken).toBeGreaterThan(20);
+  }, 120_000);
+});

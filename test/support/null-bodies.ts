@@ -1,0 +1,34 @@
+import { isObject, type JsonObject } from '../../src/common/json/read.js';
+import type { ApiDocument, SchemaOrRef } from './openapi.js';
+
+export interface NullBody {
+  /** Where the null is: `rate_limits.0.limit`. */
+  readonly param: string;
+  readonly body: JsonObject;
+}
+
+/** The example with a null in one place: a body for each field that the schema names, those of its parts included. */
+export function nullBodies(document: ApiDocument, schema: SchemaOrRef, example: JsonObject): readonly NullBody[] {
+  return Object.entries(document.resolve(schema).properties ?? {}).flatMap(([name, field]) => [
+    { param: name, body: { ...example, [name]: null } },
+    ...inPart(document, field, example[name]).map(({ param, value }) => ({
+      param: `${name}.${param}`,
+      body: { ...example, [name]: value },
+    })),
+  ]);
+}
+
+/** The same within a field that is an object, or a list of objects. */
+function inPart(
+  document: ApiDocument,
+  field: SchemaOrRef,
+  given: unknown,
+): readonly { param: string; value: unknown }[] {
+  const { items, allOf = [], anyOf = [] } = document.resolve(field);
+  const [part = field] = items === undefined ? [...allOf, ...anyOf] : [items];
+  const [first] = [given].flat();
+  const example = first ?? document.exampleOf(part);
+  return nullBodies(document, part, isObject(example) ? example : {}).map(({ param, body }) =>
+    items === undefined ? { param, value: body } : { param: `0.${param}`, value: [body] },
+  );
+}

@@ -1,0 +1,46 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { isObject, type JsonObject } from '../../src/common/json/read.js';
+
+/** Keywords of OpenAPI that are not JSON Schema's: where the schemas lie, and a note for readers. */
+const OPENAPI_KEYWORDS = ['components', 'example'];
+
+/** Checks values by schemas of an OpenAPI 3.1 document as they stand: they are JSON Schema, so nothing is translated. */
+export class SchemaCheck {
+  private readonly ajv = new Ajv2020({ strict: true, allErrors: true });
+  private readonly compiled = new Map<object, ValidateFunction>();
+
+  constructor(
+    private readonly components: unknown,
+    private readonly form = (schema: JsonObject): JsonObject => schema,
+  ) {
+    formats.default(this.ajv);
+    this.ajv.addVocabulary(OPENAPI_KEYWORDS);
+    // OpenAPI 3.0's. 3.1 does not know it, but the validator does.
+    this.ajv.removeKeyword('nullable');
+  }
+
+  /** What is wrong with a value, each behind its place; throws for a schema that is none. */
+  problems(schema: object, value: unknown): readonly string[] {
+    const known = this.compiled.get(schema);
+    const validate = known ?? this.ajv.compile(this.form({ ...schema, components: this.components }));
+    this.compiled.set(schema, validate);
+    return validate(value) ? [] : (validate.errors ?? []).map((error) => toText(error));
+  }
+}
+
+/** A schema whose objects have no other fields than those that it names. */
+export function closed(schema: JsonObject): JsonObject {
+  const copy = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closedValue(value)]));
+  const isOpen = 'additionalProperties' in schema || ![schema['type']].flat().includes('object');
+  return isOpen ? copy : { ...copy, additionalProperties: false };
+}
+
+function closedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => closedValue(item));
+  return isObject(value) ? closed(value) : value;
+}
+
+function toText({ instancePath, message, params }: ErrorObject): string {
+  return `body${instancePath.replaceAll('/', '.')} ${message} ${JSON.stringify(params)}`;
+}
