@@ -7,8 +7,12 @@ import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
 import { FILE_ROUTES } from '../src/batches/file.routes.js';
 import { type JsonObject, readArray, readObject, readString } from '../src/common/json/read.js';
 import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
+import { type FakeProvider, json, startFakeProvider } from './support/fake-provider.js';
+import { GatewayClient } from './support/gateway-client.js';
 import { GatewayProcess } from './support/gateway-process.js';
-import { ApiDocument } from './support/openapi.js';
+import { NEW_BATCH, NEW_JOB, NEW_RUN, RELAYED_ANSWERS } from './support/openai-answers.js';
+import { ApiDocument, fillIn } from './support/openapi.js';
+import { ADMIN_KEY } from './support/test-app.js';
 
 const AREAS = {
   Batches: BATCH_ROUTES,
@@ -119,20 +123,32 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
 };
 
 let gateway: GatewayProcess;
+let provider: FakeProvider;
 let folder: string;
+let client: GatewayClient;
 let document: JsonObject;
 let api: ApiDocument;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-document-'));
+  provider = await startFakeProvider();
+  const settings = { TOLLGATE_ADMIN_KEY: ADMIN_KEY, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' };
   // The schemas come from a plugin of the build, so this is the gateway as it is shipped.
-  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' }, folder);
-  const answer = await fetch(`${await gateway.url()}/docs/openapi.json`);
-  document = readObject(await answer.json(), 'document');
+  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), ...settings }, folder);
+  client = new GatewayClient(await gateway.url());
+  document = await client.read('/docs/openapi.json');
   api = new ApiDocument(JSON.parse(JSON.stringify(document)));
+  await client.create('/v1/virtual-keys', {
+    name: 'relay',
+    slug: 'relay',
+    provider: 'openai-compatible',
+    key: 'a-key-of-the-provider',
+    config: { base_url: provider.url },
+  });
 }, 60_000);
 afterAll(async () => {
   await gateway.kill();
+  await provider.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -181,6 +197,25 @@ describe('the document', () => {
     const isEpochs = (value: unknown): boolean => isA('HyperparametersResponse', { n_epochs: value });
     expect(['auto', 3, null].filter((value) => !isEpochs(value))).toEqual([]);
     expect([1.5, true, {}].filter(isEpochs)).toEqual([]);
+  });
+
+  it.each(RELAYED_ANSWERS)('covers what %s passes on as it is: %s', async (path, _what, answered) => {
+    provider.replyWith(json(answered));
+    const { text } = await client.get(`/v1${fillIn(path, 'an-id')}`, { 'x-gateway-virtual-key': 'relay' });
+    expect(text).toBe(JSON.stringify(answered));
+    const ok = at('paths', `/v1${path}`, 'get', 'responses', '200', 'content', 'application/json', 'schema');
+    expect(api.problems(ok, answered)).toEqual([]);
+  });
+
+  it.each([
+    ['ThreadRunListResponse', { object: 'list', data: [], has_more: false }],
+    ['ThreadRunResponse', { ...NEW_RUN, id: null }],
+    ['ThreadRunResponse', { ...NEW_RUN, last_error: {} }],
+    ['BatchResponse', { ...NEW_BATCH, errors: [] }],
+    ['FineTuningJobResponse', { ...NEW_JOB, error: 'failed' }],
+    ['FineTuningJobResponse', { ...NEW_JOB, hyperparameters: null }],
+  ])('does not take just anything for a %s (%#)', (name, value) => {
+    expect(isA(name, value)).toBe(false);
   });
 
   it('has the parameters of the lists, with their rules', () => {

@@ -89,8 +89,10 @@ export class ThreadRunResponse {
 export class ThreadRunListResponse {
   readonly object: 'list';
   readonly data: ThreadRunResponse[];
-  readonly first_id: string;
-  readonly last_id: string;
+  /** null on an empty page. */
+  readonly first_id: string | null;
+  /** null on an empty page. */
+  readonly last_id: string | null;
   /** Whether there are more items. */
   readonly has_more: boolean;
 }

@@ -1,13 +1,14 @@
+/** Providers leave out what they have nothing to say about. */
 export class BatchErrorResponse {
-  readonly code: string | null;
-  readonly message: string;
-  readonly param: string | null;
-  readonly line: number | null;
+  readonly code?: string | null;
+  readonly message?: string | null;
+  readonly param?: string | null;
+  readonly line?: number | null;
 }
 
 export class BatchErrorsResponse {
-  readonly object: string;
-  readonly data: BatchErrorResponse[];
+  readonly object?: string;
+  readonly data?: BatchErrorResponse[];
 }
 
 export class BatchRequestCountsResponse {

@@ -1,9 +1,10 @@
 export class FileResponse {
   readonly id: string;
   readonly object: 'file';
-  readonly bytes: number;
+  /** Azure OpenAI does not always know it. */
+  readonly bytes?: number | null;
   /** Unix seconds. */
-  readonly created_at: number;
+  readonly created_at?: number | null;
   readonly filename: string;
   readonly purpose: string;
 }
@@ -13,7 +14,8 @@ export class FileListResponse {
   readonly data: FileResponse[];
   readonly first_id?: string | null;
   readonly last_id?: string | null;
-  readonly has_more: boolean;
+  /** Azure OpenAI's lists do not tell. */
+  readonly has_more?: boolean;
 }
 
 export class DeletedResponse {

@@ -1,15 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+/** Has no fields, or only nulls, while nothing has failed. */
 export class FineTuningErrorResponse {
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly param: string | null;
+  readonly code?: string | null;
+  readonly message?: string | null;
+  readonly param?: string | null;
 }
 
 export class HyperparametersResponse {
-  /** Number of epochs, or `auto`. */
+  /** Number of epochs, or `auto`. Only jobs of some methods have it. */
   @ApiProperty({ oneOf: [{ type: 'string' }, { type: 'integer', format: 'int64' }], nullable: true })
-  readonly n_epochs: string | number | null;
+  readonly n_epochs?: string | number | null;
 }
 
 export class ExperimentTrackingResponse {
