@@ -218,6 +218,18 @@ describe('the document', () => {
     expect(isA(name, value)).toBe(false);
   });
 
+  it('names the header of the version on the routes of threads, by both names, and nowhere else', () => {
+    const versioned = ROUTES.filter(({ route }) => {
+      const names = readArray(operationOf(route)['parameters'], 'parameters').map(
+        (parameter) => readObject(parameter, 'parameter')['name'],
+      );
+      return names.includes('Provider-Beta') && names.includes('OpenAI-Beta');
+    });
+    expect(versioned.map(({ name }) => name)).toEqual(
+      ROUTES.filter(({ tag }) => tag === 'Assistants').map(({ name }) => name),
+    );
+  });
+
   it('has the parameters of the lists, with their rules', () => {
     const limit = {
       name: 'limit',

@@ -1,11 +1,19 @@
 import { Module } from '@nestjs/common';
 import { GatewayModule } from '../gateway/gateway.module.js';
+import { BETA_HEADERS } from '../gateway/relay/beta-header.js';
 import { relayController } from '../gateway/relay/relay-controller.js';
 import { ASSISTANTS_PROVIDERS } from './assistants-providers.js';
 import { ASSISTANTS_ROUTES } from './assistants.routes.js';
 
 @Module({
   imports: [GatewayModule],
-  controllers: [relayController({ tag: 'Assistants', routes: ASSISTANTS_ROUTES, providers: ASSISTANTS_PROVIDERS })],
+  controllers: [
+    relayController({
+      tag: 'Assistants',
+      headers: BETA_HEADERS,
+      routes: ASSISTANTS_ROUTES,
+      providers: ASSISTANTS_PROVIDERS,
+    }),
+  ],
 })
 export class AssistantsModule {}

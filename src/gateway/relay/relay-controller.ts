@@ -11,7 +11,7 @@ import {
   Res,
   type Type,
 } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiHeaders, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { StreamedBody } from '../../common/http/streamed-body.decorator.js';
 import { CurrentProvider, type ProviderContext } from '../provider-context.decorator.js';
@@ -56,16 +56,17 @@ function addHandler(controller: Type<{ readonly relay: RelayService }>, area: Re
   Reflect.defineMetadata('design:paramtypes', [Object, Object, route.query ?? Object, Object, Object], prototype, name);
   for (const [index, decorate] of [CurrentProvider(), Param(), Query(), Req(), Res()].entries())
     decorate(prototype, name, index);
-  decoratorsOf(route)(prototype, name, descriptor);
+  decoratorsOf(area, route)(prototype, name, descriptor);
 }
 
-function decoratorsOf(route: RelayRoute): MethodDecorator {
+function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): MethodDecorator {
   const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
   return applyDecorators(
     METHODS[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1')),
     HttpCode(200),
     ProviderRoute(route.scope),
     ApiOperation({ summary: route.summary }),
+    ApiHeaders([...headers]),
     ...parameters.map((parameter) => ApiParam({ name: parameter, type: String })),
     ...bodyDecorators(route),
     ApiOkResponse(

@@ -6,7 +6,6 @@ import type { RelayRoute } from './relay-route.js';
 
 /** Ids as providers make them. Anything else is refused, so that no id can be read as a part of an address. */
 const ID = /^(?!\.{1,2}$)[\w.:=~@+-]{1,512}$/;
-const HEADER_TEXT = /^[\x20-\x7e]{1,256}$/;
 
 export interface RelayRequestParts {
   readonly params: Readonly<Record<string, string>>;
@@ -41,15 +40,6 @@ export function toVendorRequest(route: RelayRoute, input: OperationInput, bytes:
     query: input.query,
     bytes,
   };
-}
-
-/** `OpenAI-Beta`, which the interface calls `Provider-Beta`. */
-export function betaHeader(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  const value = headers['openai-beta'] ?? headers['provider-beta'];
-  if (value === undefined) return {};
-  if (typeof value !== 'string' || !HEADER_TEXT.test(value))
-    throw invalidField('Provider-Beta', 'must be printable ASCII');
-  return { 'openai-beta': value };
 }
 
 function readBody(body: unknown): JsonObject {

@@ -1,0 +1,25 @@
+import type { ApiHeaderOptions } from '@nestjs/swagger';
+import { invalidField } from '../../common/errors/gateway.error.js';
+
+const HEADER_TEXT = /^[\x20-\x7e]{1,256}$/;
+
+const VERSION = {
+  required: false,
+  schema: { type: 'string', pattern: HEADER_TEXT.source },
+  example: 'assistants=v2',
+} as const;
+
+/** For the document: both names of the header, on routes of a protocol that has versions. */
+export const BETA_HEADERS: readonly ApiHeaderOptions[] = [
+  { ...VERSION, name: 'Provider-Beta', description: 'Version of the protocol. The provider gets it as `OpenAI-Beta`.' },
+  { ...VERSION, name: 'OpenAI-Beta', description: 'Another name of `Provider-Beta`; it counts when both are sent.' },
+];
+
+/** `OpenAI-Beta`, which the interface calls `Provider-Beta`. */
+export function betaHeader(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const value = headers['openai-beta'] ?? headers['provider-beta'];
+  if (value === undefined) return {};
+  if (typeof value !== 'string' || !HEADER_TEXT.test(value))
+    throw invalidField('Provider-Beta', 'must be printable ASCII');
+  return { 'openai-beta': value };
+}
