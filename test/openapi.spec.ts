@@ -130,6 +130,13 @@ describe('the OpenAPI document', () => {
     ).toEqual([]);
   });
 
+  it('gives the default of the interface for the workspaces of a secret reference', () => {
+    const ref = (name: string) =>
+      document.resolve({ $ref: `#/components/schemas/${name}` }).properties?.['allow_all_workspaces'];
+    expect(ref('CreateSecretReferenceDto')).toMatchObject({ type: 'boolean', default: true });
+    expect(ref('UpdateSecretReferenceDto')).not.toHaveProperty('default');
+  });
+
   it('asks for no query parameter that has a default', () => {
     expect(
       problems(({ details }) =>

@@ -1,3 +1,4 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -122,6 +123,13 @@ export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
   @Length(1, 1024)
   @IsStorable()
   readonly secret_path: string;
+
+  /**
+   * false without `allowed_workspaces`: no workspace may use it yet. The default is false with `allowed_workspaces`, and for
+   * callers of one workspace, whose references are for that alone.
+   */
+  @ApiPropertyOptional({ default: true })
+  override readonly allow_all_workspaces?: boolean;
 
   /** Made from the name when omitted. */
   @Optional()
