@@ -19,6 +19,63 @@ function refusalOf(answer: Answer): object {
   return { status: answer.status, jsonrpc, id, code, param, message };
 }
 
+const PAGE = 'https://app.example.com';
+const BROKEN = [
+  ['x-gateway-metadata', { 'x-gateway-metadata': '{bad' }],
+  ['x-gateway-trace-id', { 'x-gateway-trace-id': 'two words' }],
+] as const;
+
+describe('a broken tracing header', () => {
+  it.each(BROKEN)('is refused as JSON-RPC, which pages may read: %s', async (param, header) => {
+    const slug = await mcp.register({ allowed_origins: [PAGE] });
+    for (const method of ['POST', 'GET', 'DELETE']) {
+      const answer = await mcp.call(`/${slug}/mcp`, method === 'POST' ? PING : '', { ...header, origin: PAGE }, method);
+      expect(refusalOf(answer)).toMatchObject({ status: 400, jsonrpc: '2.0', code: 'validation_failed', param });
+      expect(answer.headers['access-control-allow-origin']).toBe(PAGE);
+      expect(answer.headers['x-gateway-trace-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    expect(mcp.raw.received).toEqual([]);
+  });
+
+  it('is not looked at before the page is', async () => {
+    const slug = await mcp.register({ allowed_origins: [PAGE] });
+    const answer = await mcp.call(`/${slug}/mcp`, PING, { ...BROKEN[0][1], origin: 'https://evil.example.com' });
+    expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'permission_denied' });
+  });
+
+  it.each(['/v1/mcp-servers', '/.well-known/jwks.json', '/health/live'])(
+    'is refused in the form of every other route at %s, whoever calls',
+    async (path) => {
+      for (const [param, header] of BROKEN) {
+        const answer = await mcp.call(path, '', { ...header, 'x-gateway-api-key': 'nobody' }, 'GET');
+        expect([answer.status, jsonOf(answer)]).toMatchObject([400, { error: { code: 'validation_failed', param } }]);
+      }
+    },
+  );
+});
+
+describe('a method that an address does not take', () => {
+  it.each([
+    ['mcp', ['PUT', 'PATCH', 'PROPFIND'], 'GET, POST, DELETE, OPTIONS'],
+    ['sse', ['POST', 'PUT', 'DELETE'], 'GET, OPTIONS'],
+    ['messages', ['GET', 'PUT', 'DELETE'], 'POST, OPTIONS'],
+  ])('is refused as JSON-RPC, which pages may read: /%s', async (endpoint, methods, allow) => {
+    const slug = await mcp.register({ allowed_origins: [PAGE] });
+    for (const method of methods) {
+      const answer = await mcp.call(`/${slug}/${endpoint}`, '', { origin: PAGE }, method);
+      expect(refusalOf(answer)).toMatchObject({ status: 405, jsonrpc: '2.0', id: null, code: 'method_not_allowed' });
+      expect(answer.headers).toMatchObject({ allow, 'access-control-allow-origin': PAGE });
+    }
+    expect((await mcp.call(`/${slug}/${endpoint}`, '', { origin: PAGE }, 'OPTIONS')).headers).toMatchObject({ allow });
+    expect(mcp.raw.received).toEqual([]);
+  });
+
+  it('is nothing to an address of the gateway itself', async () => {
+    const answer = await mcp.call('/v1/mcp', '', {}, 'PUT');
+    expect(refusalOf(answer)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+});
+
 describe('a refusal of a message that was read', () => {
   /** Headers that do not say what a ping says. */
   const OTHER = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };

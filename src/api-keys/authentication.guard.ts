@@ -10,6 +10,7 @@ import type { Scope } from '../access/scopes.js';
 import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { PerRoute, type Route } from '../common/http/per-route.js';
 import { Clock } from '../common/time/clock.js';
+import { contextOf } from '../telemetry/request-context.js';
 import { Authenticator, type Caller, keyInvalid } from './authenticator.js';
 
 declare module 'express-serve-static-core' {
@@ -19,8 +20,8 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** `open`: the route lets everybody in, or finds out itself who calls. */
-type Entrance = 'open' | { readonly scope: Scope; readonly isForKeysOnly: boolean };
+/** `open`: the route lets everybody in. `own`: it finds out itself who calls, and says in which form it refuses. */
+type Entrance = 'open' | 'own' | { readonly scope: Scope; readonly isForKeysOnly: boolean };
 
 /** Global guard: finds out who calls, and refuses callers without the scope of the route. Deny by default. */
 @Injectable()
@@ -37,8 +38,10 @@ export class AuthenticationGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
     const entrance = this.entrances.of(context);
-    if (entrance === 'open') return true;
+    if (entrance === 'own') return true;
     const request = context.switchToHttp().getRequest<Request>();
+    contextOf(request).assertTraceable();
+    if (entrance === 'open') return true;
     return whenKnown(this.authenticator.authenticate(request, this.clock.now()), (caller) => {
       if (entrance.isForKeysOnly && caller.kind !== 'api_key') throw keyInvalid('missing');
       assertScope(caller, entrance.scope);
@@ -51,8 +54,9 @@ export class AuthenticationGuard implements CanActivate {
 function entranceOf(route: Route, reflector: Reflector): Entrance {
   const handler = route.getHandler();
   const isPublic = reflector.getAllAndOverride<string | undefined>(PUBLIC_ROUTE, [handler, route.getClass()]);
+  if (isPublic !== undefined) return 'open';
   const hasOwn = reflector.get<string | undefined>(OWN_AUTHENTICATION, handler);
-  if (isPublic !== undefined || hasOwn !== undefined) return 'open';
+  if (hasOwn !== undefined) return 'own';
   const scope = reflector.get<Scope | undefined>(REQUIRED_SCOPE, handler);
   if (scope === undefined) throw new Error('a route without a scope was started');
   return { scope, isForKeysOnly: reflector.get<boolean | undefined>(API_KEY_ONLY, handler) === true };

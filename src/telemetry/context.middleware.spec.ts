@@ -12,6 +12,10 @@ beforeEach(async () => {
       const { headers, rawHeaders, headersDistinct } = request;
       response.json({ headers, rawHeaders, headersDistinct, trace: contextOf(request).trace });
     });
+    app.get('/guarded', (request, response) => {
+      contextOf(request).assertTraceable();
+      response.json(contextOf(request).trace.traceId);
+    });
     app.get('/later', (request, response) => {
       setTimeout(() => response.json(contextOf(request).trace.traceId), 5);
     });
@@ -67,13 +71,20 @@ describe('the trace id', () => {
 describe('a broken tracing header', () => {
   it('is refused, under the trace id that the caller sent', async () => {
     const headers = { 'x-gateway-metadata': '{', 'x-gateway-trace-id': 'order-17' };
-    const response = await fetch(`${server.url}/echo`, { headers });
+    const response = await fetch(`${server.url}/guarded`, { headers });
     expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([400, 'order-17']);
     await expect(server.lines(1)).resolves.toMatchObject([{ trace_id: 'order-17', status: 400 }]);
   });
 
+  it('is left to the route, which knows in which form it refuses', async () => {
+    const response = await fetch(`${server.url}/echo`, { headers: { 'x-gateway-metadata': '{' } });
+    expect([response.status, await response.json()]).toMatchObject([200, { trace: { metadata: {} } }]);
+    const sound = await fetch(`${server.url}/guarded`, { headers: { 'x-gateway-metadata': '{}' } });
+    expect(sound.status).toBe(200);
+  });
+
   it('is refused, under a new trace id when it is the trace id', async () => {
-    const response = await fetch(`${server.url}/echo`, { headers: { 'x-gateway-trace-id': 'two words' } });
+    const response = await fetch(`${server.url}/guarded`, { headers: { 'x-gateway-trace-id': 'two words' } });
     expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([400, expect.stringMatching(UUID)]);
   });
 });

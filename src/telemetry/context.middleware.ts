@@ -1,4 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { GatewayError } from '../common/errors/gateway.error.js';
 import { HttpCaller } from '../common/http/caller-presence.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
@@ -14,13 +15,13 @@ const PROTECTED_HEADERS = ['x-user-claims', 'x-user-jwt'] as const;
 export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     removeProtectedHeaders(request);
-    const { trace, broken } = traceOf(request);
+    const { trace, refusal } = traceOf(request);
     const span = tracing.startRequest(request.method, trace);
-    const context = new RequestContext(trace, new HttpCaller(response), span);
+    const context = new RequestContext(trace, new HttpCaller(response), span, refusal);
     request.context = context;
     response.setHeader('x-gateway-trace-id', trace.traceId);
     recordAtEnd(request, response, context, logger, metrics);
-    next(broken);
+    next();
   };
 }
 
@@ -38,11 +39,12 @@ function removeProtectedHeaders(request: Request): void {
   }
 }
 
-/** A request with a broken tracing header is refused, but its answer and its log line still have a trace id. */
-function traceOf({ headers }: Request): { readonly trace: TraceHeaders; readonly broken?: unknown } {
+/** A request with a broken tracing header is refused later on, under a trace id all the same. */
+function traceOf({ headers }: Request): { readonly trace: TraceHeaders; readonly refusal?: GatewayError } {
   try {
     return { trace: readTraceHeaders(headers) };
-  } catch (broken) {
-    return { trace: salvageTraceHeaders(headers), broken };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { trace: salvageTraceHeaders(headers), refusal: error };
   }
 }

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
+import type { GatewayError } from '../common/errors/gateway.error.js';
 import type { CallerPresence } from '../common/http/caller-presence.js';
 import { RequestFacts } from './request-facts.js';
 import type { Metadata, TraceHeaders } from './trace-headers.js';
@@ -23,8 +24,18 @@ export class RequestContext {
     readonly caller: CallerPresence,
     /** Absent when tracing is off. */
     readonly span?: RequestSpan,
+    /** What is wrong with the tracing headers, if anything is. */
+    private readonly refusal?: GatewayError,
   ) {
     this.metadata = trace.metadata;
+  }
+
+  /**
+   * For the first that knows in which form the request is answered: the global guard, or the entrance that a route has itself.
+   * @throws GatewayError `validation_failed` that names a tracing header which cannot be read
+   */
+  assertTraceable(): void {
+    if (this.refusal !== undefined) throw this.refusal;
   }
 
   /** Tells the log who called, and settles the metadata: defaults, then the client's, then what the key enforces. */

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -21,11 +22,16 @@ export interface Route extends Address {
 /** Everything that the running application answers to, however it was registered. */
 export function addressesOf(app: NestExpressApplication): readonly Address[] {
   const express: Express = app.getHttpAdapter().getInstance();
-  return express.router.stack.flatMap(({ route }) =>
-    route === undefined
-      ? []
-      : route.stack.map(({ method }) => ({ method: method.toUpperCase(), path: String(route.path) })),
-  );
+  return express.router.stack.flatMap(({ route }) => {
+    if (route === undefined) return [];
+    const path = String(route.path);
+    const methods = route.stack.map(({ method }) => method.toUpperCase());
+    return isAll(methods) ? [{ method: 'ALL', path }] : methods.map((method) => ({ method, path }));
+  });
+}
+
+function isAll(methods: readonly string[]): boolean {
+  return METHODS.every((method) => methods.includes(method));
 }
 
 /** What the controllers say of themselves. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const ALLOWED_METHODS = 'GET, POST, DELETE';
 /** Written out: a literal `*` does not cover `Authorization`. */
 const ALLOWED_HEADERS = [
   'content-type',
@@ -30,22 +29,30 @@ export function setCorsHeaders(response: ServerResponse, origin: string | undefi
   response.setHeader('access-control-expose-headers', EXPOSED_HEADERS);
 }
 
+/** What pages may send. */
+export interface Preflight {
+  /** In which this server takes the tokens of users, in lower case. */
+  readonly tokenHeader: string | undefined;
+  /** What the address takes, besides OPTIONS. */
+  readonly methods: readonly string[];
+}
+
 /** The answer to OPTIONS, which comes before authentication: browsers send no credentials on a preflight. */
 export function answerOptions(
   request: IncomingMessage,
   response: ServerResponse,
   origin: string | undefined,
-  tokenHeader: string | undefined,
+  { tokenHeader, methods }: Preflight,
 ): void {
   if (origin !== undefined) {
     const requested = request.headers['access-control-request-headers'];
-    response.setHeader('access-control-allow-methods', ALLOWED_METHODS);
+    response.setHeader('access-control-allow-methods', methods.join(', '));
     const allowed = new Set<string>([...ALLOWED_HEADERS, ...(tokenHeader === undefined ? [] : [tokenHeader])]);
     response.setHeader('access-control-allow-headers', [...allowed, ...askedFor(requested)].join(', '));
     response.setHeader('access-control-max-age', MAX_AGE_SECONDS);
     response.appendHeader('vary', 'Access-Control-Request-Headers');
   }
-  response.setHeader('allow', `${ALLOWED_METHODS}, OPTIONS`);
+  response.setHeader('allow', [...methods, 'OPTIONS'].join(', '));
   response.statusCode = 204;
   response.end();
 }

@@ -12,7 +12,12 @@ let server: Loopback;
 
 beforeAll(async () => {
   server = await startHttp((request, response) => {
-    const edge = { publicHosts: HOSTS, allowedOrigins: [PAGE], tokenHeader: 'x-id-token' };
+    const edge = {
+      publicHosts: HOSTS,
+      allowedOrigins: [PAGE],
+      tokenHeader: 'x-id-token',
+      methods: ['GET', 'POST', 'DELETE'],
+    };
     if (passEdge(request, response, edge)) response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('handled');
   });
 });

@@ -1,16 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { sendRpcError } from '../mcp-error.js';
-import { answerOptions, setCorsHeaders } from './cors.js';
+import { answerOptions, type Preflight, setCorsHeaders } from './cors.js';
 import { checkHost, type PublicHosts } from './public-hosts.js';
 import { valuesOf } from './raw-headers.js';
 
-export interface McpEdge {
+export interface McpEdge extends Preflight {
   readonly publicHosts: PublicHosts;
   /** Origins of pages that may use this server, besides the gateway's own: `https://app.example`. */
   readonly allowedOrigins: readonly string[];
-  /** In which this server takes the tokens of users, in lower case; pages have to be allowed to send it. */
-  readonly tokenHeader: string | undefined;
 }
 
 /**
@@ -23,7 +21,7 @@ export function passEdge(request: IncomingMessage, response: ServerResponse, edg
     const origin = checkOrigin(request.rawHeaders, edge);
     setCorsHeaders(response, origin);
     if (request.method !== 'OPTIONS') return true;
-    answerOptions(request, response, origin, edge.tokenHeader);
+    answerOptions(request, response, origin, edge);
     return false;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

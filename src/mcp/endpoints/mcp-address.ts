@@ -6,6 +6,20 @@ import type { ServerAddress } from '../servers/mcp-server.directory.js';
 /** `mcp`: the transport of today. `sse` and `messages`: the two addresses of the older one. */
 export type McpEndpoint = 'mcp' | 'sse' | 'messages';
 
+/** What each takes, besides OPTIONS. */
+export const METHODS_OF: Readonly<Record<McpEndpoint, readonly string[]>> = {
+  mcp: ['GET', 'POST', 'DELETE'],
+  sse: ['GET'],
+  messages: ['POST'],
+};
+
+/** @throws GatewayError `method_not_allowed` */
+export function assertMethod(method: string, endpoint: McpEndpoint): void {
+  const methods = METHODS_OF[endpoint];
+  if (methods.includes(method)) return;
+  throw new GatewayError('method_not_allowed', { headers: { allow: [...methods, 'OPTIONS'].join(', ') } });
+}
+
 /**
  * The server that the path of a request names.
  * @throws GatewayError `not_found` for paths of the gateway itself that nothing else answers

@@ -15,7 +15,7 @@ import { type PublicHosts, publicHosts } from '../edge/public-hosts.js';
 import { McpServerDirectory, type ServerAddress } from '../servers/mcp-server.directory.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { AddressedIdentity } from './addressed-identity.js';
-import { type McpEndpoint, resourcePath } from './mcp-address.js';
+import { type McpEndpoint, METHODS_OF, resourcePath } from './mcp-address.js';
 
 /** A request that has come in: whose, and to which server. */
 export interface Entered {
@@ -79,6 +79,7 @@ export class McpEntry {
         publicHosts: this.publicHosts(arrival.port),
         allowedOrigins: server?.allowedOrigins ?? [],
         tokenHeader: server?.identity.jwtValidation?.headerKey,
+        methods: METHODS_OF[arrival.endpoint],
       }),
     );
   }

@@ -9,7 +9,7 @@ import { contextOf } from '../../telemetry/request-context.js';
 import { McpCallLog } from '../calls/mcp-call-log.js';
 import { rpcErrorBody } from '../mcp-error.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
-import { addressOf, type McpEndpoint } from './mcp-address.js';
+import { addressOf, assertMethod, type McpEndpoint } from './mcp-address.js';
 import { type Entered, McpEntry } from './mcp-entry.js';
 import { rpcIdOf } from './mcp-message.js';
 import { McpPassage } from './mcp-passage.js';
@@ -44,12 +44,11 @@ export class McpGateway {
   private async enterAndPass(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
     const arrival = this.entry.arrivalOf(request, addressOf(request), endpoint);
     if (!(await this.entry.passEdge(arrival, response))) return;
+    assertMethod(request.method, endpoint);
+    contextOf(request).assertTraceable();
     const entered = await this.entry.enter(arrival);
     note(request, entered);
     const { server, identity, caller, headers, recheck } = entered;
-    const body = undefined;
-    const message = undefined;
-    const denial = undefined;
     // Field by field: of an object that a spread began, V8 makes a new shape each time, and all that reads it is slow.
     await this.passThrough({
       server,
@@ -60,9 +59,9 @@ export class McpGateway {
       request,
       response,
       endpoint,
-      body,
-      message,
-      denial,
+      body: undefined,
+      message: undefined,
+      denial: undefined,
     });
   }
 

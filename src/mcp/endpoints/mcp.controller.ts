@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, Options, Post, Req, Res } from '@nestjs/common';
+import { All, Controller, Delete, Get, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { McpGateway } from './mcp-gateway.js';
@@ -28,9 +28,10 @@ export class McpController {
     await this.gateway.serve(request, response, 'mcp');
   }
 
-  @Options('mcp')
+  /** Preflights, and methods that are refused. */
+  @All('mcp')
   @McpRoute()
-  async preflight(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async others(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'mcp');
   }
 
@@ -41,9 +42,9 @@ export class McpController {
     await this.gateway.serve(request, response, 'sse');
   }
 
-  @Options('sse')
+  @All('sse')
   @McpRoute()
-  async legacyStreamPreflight(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async legacyStreamOthers(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'sse');
   }
 
@@ -54,9 +55,9 @@ export class McpController {
     await this.gateway.serve(request, response, 'messages');
   }
 
-  @Options('messages')
+  @All('messages')
   @McpRoute()
-  async legacyMessagePreflight(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async legacyMessageOthers(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'messages');
   }
 }
