@@ -105,6 +105,35 @@ describe('a name that the organisation and a workspace have', () => {
   });
 });
 
+describe('the metadata of a server', () => {
+  const METADATA = '/.well-known/oauth-protected-resource';
+  const preflightOf = (path: string): Promise<Answer> => {
+    const asked = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'mcp-protocol-version' };
+    return send(mcp.gateway.url + path, { method: 'OPTIONS', headers: { origin: OWN_PAGE, ...asked } });
+  };
+
+  it('may be read by every page, also one that says which revision of MCP it speaks', async () => {
+    await registerBoth();
+    const paths = [`/${slug}/mcp`, `/${slug}/sse`, `/${workspaceId}/${slug}/mcp`, '/no-such-server/mcp'];
+    for (const path of paths) {
+      const answer = await preflightOf(METADATA + path);
+      expect([path, answer.status, answer.text]).toEqual([path, 204, '']);
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET',
+        'access-control-allow-headers': 'mcp-protocol-version',
+      });
+    }
+  });
+
+  it('is told to no page that wants to write', async () => {
+    await registerBoth();
+    const answer = await send(`${mcp.gateway.url}${METADATA}/${slug}/mcp`, { headers: { origin: OWN_PAGE } });
+    expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, OPTIONS']);
+    expect((await preflightOf('/.well-known/openid-configuration')).status).toBe(404);
+  });
+});
+
 describe('a name that two organisations have', () => {
   const registerAt = async ({ client }: Tenant): Promise<void> => {
     await client.create('/v1/mcp-servers', definition('foreign', OWN_PAGE));

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Req } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Options, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../access/public.decorator.js';
@@ -25,4 +25,12 @@ export class McpMetadataController {
   async ofLegacyServer(@Req() request: Request): Promise<ProtectedResourceMetadata> {
     return this.metadata.of(request, 'sse');
   }
+
+  /** Clients say which revision of MCP they speak, about which browsers ask first. */
+  @Options(['mcp', 'sse'])
+  @HttpCode(204)
+  @Header('access-control-allow-origin', '*')
+  @Header('access-control-allow-methods', 'GET')
+  @Header('access-control-allow-headers', 'mcp-protocol-version')
+  preflight(): void {}
 }
