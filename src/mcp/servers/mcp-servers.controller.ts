@@ -58,7 +58,7 @@ export class McpServersController {
     return this.update(principal, ref, dto);
   }
 
-  /** Deletes an MCP server; its open streams go on until they end. */
+  /** Deletes an MCP server; its open streams end within 10 seconds. */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('mcp_servers.delete')
