@@ -3,6 +3,7 @@ import type { DeepPartial, EntityManager } from 'typeorm';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { assertInFuture } from '../common/time/assert-in-future.js';
 import { Clock } from '../common/time/clock.js';
+import { insertRow } from '../database/write-row.js';
 import { generateApiKey, publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
@@ -26,7 +27,7 @@ export class ApiKeyIssuer {
   async issue(manager: EntityManager, fields: DeepPartial<ApiKey>, key = generateApiKey()): Promise<IssuedKey> {
     const { expiresAt } = fields;
     if (expiresAt instanceof Date) assertInFuture(expiresAt, this.clock.now());
-    const apiKey = await manager.save(manager.create(ApiKey, fields));
+    const apiKey = await insertRow(manager, manager.create(ApiKey, fields));
     await this.addSecret(manager, apiKey.id, key);
     return { apiKey, key };
   }

@@ -11,6 +11,7 @@ import type { PageQuery } from '../common/pagination/page.query.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { updateRow } from '../database/write-row.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeyIssuer, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
@@ -69,10 +70,9 @@ export class ApiKeysService {
       // Whoever changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
       const isOnlyRenamed = Object.keys(changes).every((field) => field === 'name');
-      Object.assign(apiKey, changes);
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
-      if (!isOnlyRenamed) assertWithinBounds(principal, apiKey);
-      const changed = await manager.save(apiKey);
+      if (!isOnlyRenamed) assertWithinBounds(principal, { ...apiKey, ...changes });
+      const changed = await updateRow(manager, apiKey, changes);
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });

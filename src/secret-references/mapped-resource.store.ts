@@ -4,6 +4,7 @@ import type { Principal } from '../access/principal.js';
 import { refWhere, tenantWhere } from '../access/tenant-where.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
+import { insertRow, updateRow } from '../database/write-row.js';
 import type { SecretMappingDto } from './dto/secret-mapping.dto.js';
 import type { MappedField, SecretOwnerType } from './secret-mapping.entity.js';
 import type { SecretMappingsService, SecretOwner } from './secret-mappings.service.js';
@@ -41,7 +42,6 @@ interface RowLock {
 /** As much of TypeORM's `Repository<Row>` as is used here: for a type that is not known yet its own cannot be called. */
 interface Rows<Row> {
   readonly manager: EntityManager;
-  save(row: Row): Promise<Row>;
   delete(where: { readonly id: string; readonly organisationId: string }): Promise<unknown>;
   find(options: ReferenceOptions): Promise<Row[]>;
   findAndCount(options: PageOptions): Promise<[Row[], number]>;
@@ -65,16 +65,25 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     private readonly resource: Resource<Row>,
   ) {}
 
-  /**
-   * Writes a row, and the mappings when some are given; none are needed for what they are now.
-   * @throws GatewayError `validation_failed` for secret references that the resource may not use
-   */
-  async save(manager: EntityManager, row: Row, mappings?: readonly SecretMappingDto[]): Promise<Row> {
-    const saved = await this.resource.rowsOf(manager).save(row);
+  /** @throws GatewayError `validation_failed` for secret references that the resource may not use */
+  async insert(manager: EntityManager, row: Row, mappings: readonly SecretMappingDto[]): Promise<Row> {
+    await insertRow(manager, row);
+    row.secretMappings = await this.mappings.replace(manager, this.ownerOf(row), mappings);
+    return row;
+  }
+
+  /** Throws as `insert`. Without mappings, they stay what they are. */
+  async update(
+    manager: EntityManager,
+    row: Row,
+    changes: Partial<Row>,
+    mappings?: readonly SecretMappingDto[],
+  ): Promise<Row> {
+    await updateRow(manager, row, changes);
     if (mappings !== undefined) {
-      saved.secretMappings = await this.mappings.replace(manager, this.ownerOf(saved), mappings);
+      row.secretMappings = await this.mappings.replace(manager, this.ownerOf(row), mappings);
     }
-    return saved;
+    return row;
   }
 
   async remove(manager: EntityManager, row: Row): Promise<void> {

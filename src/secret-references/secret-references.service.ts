@@ -9,6 +9,7 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import { type ListOf, toList } from '../common/pagination/list.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
+import { insertRow, updateRow } from '../database/write-row.js';
 import type { SecretAddress } from './auth-config/auth-scheme.types.js';
 import { readManagerName } from './auth-config/spelling.js';
 import type { CreateSecretReferenceDto, UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
@@ -53,10 +54,10 @@ export class SecretReferencesService {
     return withFreeSlug(dto.slug, name, (slug) =>
       this.store.rows.manager.transaction(async (manager) => {
         const access = await readAccess(manager, principal, dto, EVERYBODY);
-        await manager.save(manager.create(SecretReference, { ...columns, slug, allowAllWorkspaces: access.allowAll }));
+        const fields = { ...columns, slug, allowAllWorkspaces: access.allowAll };
+        await insertRow(manager, manager.create(SecretReference, fields));
         await writeWorkspaces(manager, row.id, access.workspaceIds);
-        const fields = namedFields(dto);
-        await this.audit.record(manager, principal, entryOf('create', row.id, access, fields));
+        await this.audit.record(manager, principal, entryOf('create', row.id, access, namedFields(dto)));
         return { id: row.id, slug };
       }),
     );
@@ -101,9 +102,9 @@ export class SecretReferencesService {
     changes: Changes,
   ): Promise<void> {
     const { fields, columns, access } = changes;
-    // Without its workspaces, which are written by themselves.
-    await manager.save(manager.create(SecretReference, { id: row.id, ...columns }));
-    if (!isDeepStrictEqual(access, accessOf(row))) {
+    const before = accessOf(row);
+    await updateRow(manager, row, columns);
+    if (!isDeepStrictEqual(access, before)) {
       const users = await this.store.mappingsOf(row, manager);
       const leftOut = users.filter(({ ownerWorkspaceId }) => !mayUse(access, ownerWorkspaceId));
       if (leftOut.length > 0) throw inUse(leftOut);

@@ -58,7 +58,7 @@ export class VirtualKeysService {
     const mapped = readTargets(this.credentials.vendorOf(row), mappings, { key, config });
     const sealed = this.credentials.seal(row, config, key, mapped);
     const expiresAt = toDate(fields.expires_at) ?? null;
-    const saved = await this.store.save(
+    const saved = await this.store.insert(
       manager,
       manager.create(VirtualKey, { ...row, ...place, name, description, expiresAt, ...sealed }),
       mappings,
@@ -83,7 +83,7 @@ export class VirtualKeysService {
       const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
       const sealed = this.resealed(row, dto, mappings);
       const changes = withoutUndefined({ name, description, expiresAt: toDate(dto.expires_at), ...sealed });
-      const changed = await this.store.save(manager, Object.assign(row, changes), mappings);
+      const changed = await this.store.update(manager, row, changes, mappings);
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });

@@ -12,6 +12,7 @@ import type { PageQuery } from '../common/pagination/page.query.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
+import { insertRow, updateRow } from '../database/write-row.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { Organisation } from './organisation.entity.js';
 import { unknownWorkspace } from './unknown-workspace.js';
@@ -34,7 +35,8 @@ export class WorkspacesService {
     assertNotReserved(wanted);
     return withFreeSlug(wanted, slugSource(name, 'workspace'), (slug) =>
       this.workspaces.manager.transaction(async (manager) => {
-        const workspace = await manager.save(
+        const workspace = await insertRow(
+          manager,
           manager.create(Workspace, { organisationId: principal.organisationId, name, slug, description, defaults }),
         );
         await this.audit.record(manager, principal, entryOf('create', workspace, namedFields(dto)));
@@ -87,7 +89,7 @@ export class WorkspacesService {
     const changes = withoutUndefined({ name, description, defaults });
     return this.workspaces.manager.transaction(async (manager) => {
       const workspace = await find(manager, principal, ref, FOR_CHANGE);
-      const saved = await manager.save(Object.assign(workspace, changes));
+      const saved = await updateRow(manager, workspace, changes);
       await this.audit.record(manager, principal, entryOf('update', saved, namedFields(dto)));
       return saved;
     });

@@ -43,7 +43,7 @@ export class McpServersService {
     const saved = await withFreeSlug(dto.slug, slugSource(name, 'mcp'), (slug) =>
       this.store.manager.transaction(async (manager) => {
         const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
-        const row = await this.store.save(manager, manager.create(McpServer, fields), mappings);
+        const row = await this.store.insert(manager, manager.create(McpServer, fields), mappings);
         await this.audit.record(manager, principal, entryOf('create', row, namedFields(dto)));
         return row;
       }),
@@ -72,8 +72,8 @@ export class McpServersService {
       if (failure !== undefined) assertSecretsReplaced(failure, before, after, dto);
       if (mappings === undefined) assertMappedForHost(before, after);
       const columns = this.definitions.toColumns(row, after, before);
-      const changes = Object.assign(row, withoutUndefined({ name, description }), columns);
-      const changed = await this.store.save(manager, changes, mappings);
+      const changes = { ...withoutUndefined({ name, description }), ...columns };
+      const changed = await this.store.update(manager, row, changes, mappings);
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });

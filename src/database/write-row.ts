@@ -1,0 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EntityManager, ObjectLiteral } from 'typeorm';
+
+// For rows with JSON that callers may form as they like. TypeORM's `save` takes such JSON apart: it loses lists and objects under
+// names that every object inherits, and fails where a field is named `hasOwnProperty`.
+
+/** Writes a new row, and fills in what the database has made of it: its id and its times. */
+export async function insertRow<Row extends ObjectLiteral>(manager: EntityManager, row: Row): Promise<Row> {
+  await manager.insert(row.constructor, row);
+  return row;
+}
+
+/** Writes the fields that get another value. The row is changed with them. */
+export async function updateRow<Row extends ObjectLiteral>(
+  manager: EntityManager,
+  row: Row,
+  changes: Partial<NoInfer<Row>>,
+): Promise<Row> {
+  const changed = Object.entries(changes).filter(([name, value]) => !isDeepStrictEqual(value, Reflect.get(row, name)));
+  if (changed.length === 0) return row;
+  const values = Object.fromEntries(changed);
+  await manager.createQueryBuilder().update(row.constructor).set(values).whereEntity(row).execute();
+  return Object.assign(row, values);
+}
