@@ -2,10 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
 import { GatewayClient } from './support/gateway-client.js';
+import { refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then', 'team'];
 const TEXTS = Object.fromEntries(NAMES.map((name) => [name, `the ${name}`]));
+const LISTS = Object.fromEntries(NAMES.map((name) => [name, [name, 'other']]));
 const POLLUTING: unknown = JSON.parse(
   '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}',
 );
@@ -27,18 +29,45 @@ const REFERENCE = {
   auth_config: { vault_auth_type: 'token', vault_token: 'hvs.none', vault_addr: 'https://vault.example.com' },
   secret_path: 'secret/cohere',
 };
+const SERVER = { name: 'Free', url: 'https://mcp.example.com/mcp' };
+const KEY = { name: 'Free', level: 'organisation', scopes: ['completions.write'] };
 
 function fieldOf(resource: unknown, path: string): unknown {
   return path.split('.').reduce((value, name) => (isObject(value) ? value[name] : undefined), resource);
 }
 
+function validation(claim_values: unknown): object {
+  return { jwksUri: 'https://login.example.com/jwks', claim_values };
+}
+
 const FIELDS: readonly Field[] = [
+  {
+    path: '/v1/api-keys',
+    param: 'metadata',
+    create: (metadata) => ({ ...KEY, metadata }),
+    update: (metadata) => ({ metadata }),
+    value: TEXTS,
+  },
+  {
+    path: '/v1/workspaces',
+    param: 'defaults.metadata',
+    create: (metadata) => ({ name: 'Free', defaults: { metadata } }),
+    update: (metadata) => ({ defaults: { metadata } }),
+    value: TEXTS,
+  },
   {
     path: '/v1/secret-references',
     param: 'tags',
     create: (tags) => ({ ...REFERENCE, name: 'Free', tags }),
     update: (tags) => ({ tags }),
     value: DEEP,
+  },
+  {
+    path: '/v1/mcp-servers',
+    param: 'jwt_validation.claim_values',
+    create: (values) => ({ ...SERVER, jwt_validation: validation(values) }),
+    update: (values) => ({ jwt_validation: validation(values) }),
+    value: LISTS,
   },
 ];
 
@@ -79,4 +108,45 @@ describe.each(FIELDS)('$param of $path', ({ path, param, create, update, value }
       }
     }
   });
+});
+
+it('headers of MCP servers are kept', async () => {
+  const { id } = await admin.create('/v1/mcp-servers', { ...SERVER, auth_type: 'headers', headers: TEXTS });
+  const { headers } = await admin.read(`/v1/mcp-servers/${String(id)}`);
+  expect(new Set(Object.keys(Object(headers)))).toEqual(new Set(NAMES));
+});
+
+it.each([[DEEP], [withoutConstructor(DEEP)]])('claims of people are kept: %#', async (claims) => {
+  const { id } = await admin.create('/v1/api-keys', { ...KEY, type: 'user', user: { user_id: 'u', claims } });
+  const resource = `/v1/api-keys/${String(id)}`;
+  expect((await admin.patch(resource, { name: 'Renamed' })).status).toBe(200);
+  expect(sorted(fieldOf(await admin.read(resource), 'user.claims'))).toEqual(sorted(claims));
+});
+
+it.each([
+  ['/v1/virtual-keys', { name: 'x', provider: 'cohere', key: 'k', config: TEXTS }, 'config.constructor'],
+  ['/v1/virtual-keys', { name: 'x', provider: 'cohere', key: 'k', config: { base_url: TEXTS } }, 'config.base_url'],
+  [
+    '/v1/virtual-keys',
+    { name: 'x', provider: 'cohere', secret_mappings: [{ target_field: TEXTS }] },
+    'secret_mappings.0.target_field',
+  ],
+  ['/v1/virtual-keys', { name: 'x', provider: 'cohere', secret_mappings: [TEXTS] }, 'secret_mappings.0.__proto__'],
+  ['/v1/mcp-servers', { ...SERVER, secret_mappings: [{ target_field: TEXTS }] }, 'secret_mappings.0.target_field'],
+  [
+    '/v1/secret-references',
+    { ...REFERENCE, name: 'x', auth_config: { ...REFERENCE.auth_config, ...TEXTS } },
+    'auth_config.constructor',
+  ],
+  ['/v1/api-keys', { ...KEY, name: TEXTS }, 'name'],
+  [
+    '/v1/policies/usage-limits',
+    { conditions: [{ key: 'model', value: TEXTS }], group_by: [{ key: 'model' }], type: 'cost', credit_limit: 1 },
+    'conditions.0.value',
+  ],
+  ['/v1/workspaces', { name: 'x', defaults: TEXTS }, 'defaults.team'],
+])('what is no free-form object is refused with such fields: %s %#', async (path, body, param) => {
+  const answer = await admin.post(path, body);
+  expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
+  expect(answer.text).toContain(`"param":"${param}"`);
 });

@@ -138,6 +138,18 @@ describe('groups', () => {
   });
 });
 
+describe('metadata that a key enforces', () => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])('may be named %s', async (name) => {
+    const fields = { scopes: ['completions.write'], metadata: { [name]: 'acme' } };
+    const { key } = await gateway.admin.createKey(fields);
+    await gateway.limit({ credit_limit: 0, conditions: [{ key: `metadata.${name}`, value: 'acme' }] });
+    expect(await statusWith(undefined, key)).toBe(412);
+    expect(await statusWith({ [name]: 'other' }, key)).toBe(412);
+    expect(await statusWith({ [name]: 'other' })).toBe(200);
+    await gateway.books.ledger(1);
+  });
+});
+
 describe('a model that is spelt in other ways', () => {
   const DEPLOYMENT = 'Cohere-rerank-v4.0-pro';
   const SPELLINGS = [DEPLOYMENT, `cohere.${DEPLOYMENT}`, `cohere.cohere.${DEPLOYMENT}`, `Cohere.${DEPLOYMENT}`];

@@ -2,6 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import { ValidationError, validateSync } from 'class-validator';
 import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
+import { withoutInheritedNames } from '../common/validation/inherited-names.js';
 import { leftOutFields } from '../common/validation/left-out-fields.js';
 import { toValidationError } from '../common/validation/validation-details.js';
 import { describeEgressRefusal, EgressRefusedError } from '../upstream/egress/egress-refused.error.js';
@@ -28,7 +29,7 @@ export function checkProviderOptions(
   egress: EgressPolicy,
   mapped: MappedFields = NO_FIELDS,
 ): void {
-  const options = plainToInstance(vendor.optionsClass, config);
+  const options = plainToInstance(vendor.optionsClass, withoutInheritedNames(config));
   const errors = [
     ...leftOutFields(config),
     ...validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false }),

@@ -18,6 +18,7 @@ import {
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/rate-limit.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
+import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -55,6 +56,7 @@ export class KeyUserDto {
   @Optional()
   @IsObject()
   @IsStorable()
+  @AsGiven()
   readonly claims?: Record<string, unknown>;
 }
 

@@ -4,6 +4,7 @@ import { IsInt, IsString, ValidateNested } from 'class-validator';
 import { GatewayError } from '../errors/gateway.error.js';
 import { PageQuery } from '../pagination/page.query.js';
 import { GatewayValidationPipe } from './gateway-validation.pipe.js';
+import { IsMetadata } from './is-metadata.decorator.js';
 import { Optional } from './optional.decorator.js';
 
 class Flat {
@@ -14,6 +15,10 @@ class Flat {
 class Child {
   @IsInt()
   readonly count: number;
+
+  @Optional()
+  @IsMetadata()
+  readonly labels?: Record<string, string>;
 }
 
 class Nested {
@@ -47,6 +52,24 @@ describe('a body', () => {
 
   it('passes with nested objects too', async () => {
     expect(await body({ child: { count: 1 } }, Nested)).toEqual({ child: { count: 1 } });
+  });
+
+  it('passes with free-form objects in it as they were parsed, whatever their fields are named', async () => {
+    const labels: unknown = JSON.parse('{"__proto__": "a", "constructor": "b", "toString": "c", "prototype": "d"}');
+    const passed = await body({ child: { count: 1, labels } }, Nested);
+    expect(JSON.stringify(passed)).toBe(JSON.stringify({ child: { count: 1, labels } }));
+  });
+
+  it.each(['{"__proto__": {}}', '{"constructor": {}}', '{"toString": 1}'])(
+    'is refused when a free-form object in it is %s',
+    async (json) => {
+      expect(await paramsOf(body({ child: { count: 1, labels: JSON.parse(json) } }, Nested))).toContain('child.labels');
+    },
+  );
+
+  it('is refused, and breaks nothing, with such fields where they do not belong', async () => {
+    const value = JSON.parse('{"child": {"count": {"constructor": "a"}, "constructor": "b"}}');
+    expect(await paramsOf(body(value, Nested))).toEqual(['child.count']);
   });
 
   it('that is missing counts as one without fields', async () => {

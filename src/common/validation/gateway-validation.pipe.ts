@@ -2,6 +2,7 @@ import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe }
 import { GatewayError } from '../errors/gateway.error.js';
 import { isObject } from '../json/read.js';
 import { compileChecks, type Accepts } from './compiled-checks.js';
+import { withoutInheritedNames } from './inherited-names.js';
 import { leftOutFields } from './left-out-fields.js';
 import { toValidationError } from './validation-details.js';
 
@@ -32,7 +33,7 @@ export class GatewayValidationPipe implements PipeTransform {
     if (this.accepts(value, metadata.metatype)) return value;
     const leftOut = leftOutFields(value);
     if (leftOut.length > 0) throw toValidationError(leftOut);
-    return this.full.transform(value, metadata);
+    return this.full.transform(withoutInheritedNames(value), metadata);
   }
 
   private accepts(value: object, metatype: ArgumentMetadata['metatype']): boolean {

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../json/read.js';
+import { AsGiven } from './as-given.decorator.js';
 import { IsStorable } from './is-storable.decorator.js';
 
 const MAX_KEYS = 32;
@@ -17,7 +18,7 @@ export function IsMetadata(): PropertyDecorator {
       ),
     },
   });
-  return applyDecorators(hasItsForm, IsStorable());
+  return applyDecorators(hasItsForm, IsStorable(), AsGiven());
 }
 
 function isMetadata(value: unknown): boolean {

@@ -1,12 +1,11 @@
 import { ValidationError } from 'class-validator';
+import { isInheritedName } from './inherited-names.js';
 
-/**
- * Fields of names that every object inherits (`__proto__`, `constructor`, `toString` …). class-transformer leaves them out
- * without a word, so that the validator never sees them; no class of ours knows such a field, so each is an error.
- */
+/** Fields that the validator would never see, for their names; no class of ours knows such a field, so each is an error. */
 export function leftOutFields(body: object): readonly ValidationError[] {
-  const names = Object.keys(body).filter((name) => name in Object.prototype || name === 'prototype');
-  return names.map((property) =>
-    Object.assign(new ValidationError(), { property, constraints: { whitelistValidation: property } }),
-  );
+  return Object.keys(body)
+    .filter(isInheritedName)
+    .map((property) =>
+      Object.assign(new ValidationError(), { property, constraints: { whitelistValidation: property } }),
+    );
 }

@@ -1,6 +1,8 @@
+import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
+import { AsGiven } from '../../common/validation/as-given.decorator.js';
 
 const MAX_ITEMS = 64;
 const MAX_LENGTH = 2048;
@@ -18,7 +20,7 @@ export function IsTextOrTexts(): PropertyDecorator {
 
 /** Strings, or lists of them, by the names of claims. */
 export function IsClaimValues(): PropertyDecorator {
-  return ValidateBy({
+  const hasItsForm = ValidateBy({
     name: 'isClaimValues',
     validator: {
       validate: isClaimValues,
@@ -28,6 +30,7 @@ export function IsClaimValues(): PropertyDecorator {
       ),
     },
   });
+  return applyDecorators(hasItsForm, AsGiven());
 }
 
 function isClaimValues(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
+import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { RerankDocument } from '../rerank.types.js';
 import { AreDocuments } from './are-documents.decorator.js';
@@ -74,5 +75,6 @@ export class CreateRerankDto {
   /** Further parameters of the model. Pinecone only. */
   @Optional()
   @IsObject()
+  @AsGiven()
   readonly parameters?: Record<string, unknown>;
 }

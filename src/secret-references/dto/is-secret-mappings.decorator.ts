@@ -1,23 +1,28 @@
+import { applyDecorators } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
+import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { withoutInheritedNames } from '../../common/validation/inherited-names.js';
+import { leftOutFields } from '../../common/validation/left-out-fields.js';
 import { SecretMappingDto } from './secret-mapping.dto.js';
 
 /** More than any owner has fields. */
 const MAX_MAPPINGS = 32;
 
 /**
- * A list of SecretMappingDto. In one rule, and not by `@ValidateNested()`: that would have class-transformer copy the whole
- * body, which leaves out fields of free-form objects beside it.
+ * A list of SecretMappingDto. In one rule, and not by `@ValidateNested()`, for which class-transformer would copy the whole
+ * body.
  */
 export function IsSecretMappings(): PropertyDecorator {
-  return ValidateBy({
+  const hasItsForm = ValidateBy({
     name: 'isSecretMappings',
     validator: {
       validate: (value: unknown) => problemOf(value) === undefined,
       defaultMessage: (rule) => `${rule?.property}${problemOf(rule?.value) ?? ' is valid'}`,
     },
   });
+  return applyDecorators(hasItsForm, AsGiven());
 }
 
 /** What is wrong first, reading on from the field's name: `.0.target_field must be a string`. */
@@ -33,9 +38,9 @@ function problemOf(value: unknown): string | undefined {
 
 function problemOfItem(item: unknown): string | undefined {
   if (!isObject(item)) return ' must be an object';
-  const mapping = plainToInstance(SecretMappingDto, item);
+  const mapping = plainToInstance(SecretMappingDto, withoutInheritedNames(item));
   const rules = { whitelist: true, forbidNonWhitelisted: true } as const;
-  const [error] = validateSync(mapping, rules);
+  const [error] = [...leftOutFields(item), ...validateSync(mapping, rules)];
   if (error === undefined) return undefined;
   const { property, constraints = {} } = error;
   const [message = ''] = Object.values(constraints);

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
 import { isDeeperThan } from '../../common/json/json-depth.js';
+import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { isStorable, IsStorable } from '../../common/validation/is-storable.decorator.js';
 
 const MAX_KEYS = 64;
@@ -20,7 +21,7 @@ export function IsTags(): PropertyDecorator {
       ),
     },
   });
-  return applyDecorators(hasItsForm, IsStorable());
+  return applyDecorators(hasItsForm, IsStorable(), AsGiven());
 }
 
 /** The same as JSON text, the form that a query has. */

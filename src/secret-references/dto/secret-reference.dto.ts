@@ -11,6 +11,7 @@ import {
   Length,
   MaxLength,
 } from 'class-validator';
+import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -84,6 +85,7 @@ export class UpdateSecretReferenceDto extends SecretReferenceFieldsDto {
   @Optional()
   @IsObject()
   @IsStorable()
+  @AsGiven()
   readonly auth_config?: Record<string, unknown>;
 
   @Optional()
@@ -113,6 +115,7 @@ export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
    */
   @IsObject()
   @IsStorable()
+  @AsGiven()
   readonly auth_config: Record<string, unknown>;
 
   /**

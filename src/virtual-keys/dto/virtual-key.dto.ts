@@ -13,6 +13,7 @@ import {
 } from 'class-validator';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
+import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSecretMappings } from '../../secret-references/dto/is-secret-mappings.decorator.js';
@@ -45,6 +46,7 @@ class VirtualKeyFieldsDto {
   @Optional()
   @IsObject()
   @IsStorable()
+  @AsGiven()
   readonly config?: Record<string, unknown>;
 
   /**

@@ -12,6 +12,7 @@ import {
   MaxLength,
   ValidateNested,
 } from 'class-validator';
+import { AsGiven } from '../../../common/validation/as-given.decorator.js';
 import { IsSlug } from '../../../common/validation/is-slug.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
@@ -45,6 +46,7 @@ class McpServerFieldsDto {
   @Optional()
   @IsObject()
   @IsStorable()
+  @AsGiven()
   readonly headers?: Record<string, unknown>;
 
   /**

@@ -1,0 +1,79 @@
+// Every field of a body or a query that takes an object of any fields hands it on as it came. class-transformer would leave
+// out what is named like a member of every object: a key that should enforce `{"constructor": "acme"}` would enforce nothing.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, it } from '@jest/globals';
+import { plainToInstance } from 'class-transformer';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import { withoutInheritedNames } from '../../src/common/validation/inherited-names.js';
+
+const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
+const DTO_FILE = /(?<!spec)\.(?:dto|query)\.ts$/;
+
+/** Texts, since some free-form objects take nothing else. */
+const GIVEN: unknown = JSON.parse(
+  '{"__proto__": "a", "constructor": "b", "prototype": "c", "toString": "d", "hasOwnProperty": "e", "team": "f"}',
+);
+
+type Dto = new () => object;
+
+/** By the names of their fields: `CreateApiKeyDto.metadata`. */
+const takers = new Map<string, unknown>();
+
+beforeAll(async () => {
+  for (const dto of await dtoClasses()) {
+    for (const field of fieldsOf(dto)) {
+      const instance = plainToInstance(dto, withoutInheritedNames({ [field]: GIVEN }));
+      const errors = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true });
+      if (errors.some(({ property }) => property === field)) continue;
+      takers.set(`${dto.name}.${field}`, Reflect.get(instance, field));
+    }
+  }
+});
+
+async function dtoClasses(): Promise<readonly Dto[]> {
+  const classes: Dto[] = [];
+  for (const path of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
+    if (!DTO_FILE.test(path)) continue;
+    // One after the other: jest loses modules that several imports wait for.
+    const exports: object = await import(join(SOURCES, path));
+    classes.push(...Object.values(exports).filter(isClass));
+  }
+  return classes;
+}
+
+function isClass(value: unknown): value is Dto {
+  return typeof value === 'function' && fieldsOf(value).length > 0;
+}
+
+function fieldsOf(target: Function): readonly string[] {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
+  return [...new Set(rules.map((rule) => rule.propertyName))];
+}
+
+it('all of them are found', () => {
+  expect([...takers.keys()].sort()).toEqual([
+    'CreateApiKeyDto.metadata',
+    'CreateMcpServerDto.headers',
+    'CreateRerankDto.parameters',
+    'CreateSecretReferenceDto.auth_config',
+    'CreateSecretReferenceDto.tags',
+    'CreateVirtualKeyDto.config',
+    'JwtValidationDto.claim_values',
+    'KeyUserDto.claims',
+    'SimulateUsageDto.metadata',
+    'UpdateApiKeyDto.metadata',
+    'UpdateMcpServerDto.headers',
+    'UpdateSecretReferenceDto.auth_config',
+    'UpdateSecretReferenceDto.tags',
+    'UpdateVirtualKeyDto.config',
+    'UsageReportQuery.metadata',
+    'WorkspaceDefaultsDto.metadata',
+  ]);
+});
+
+it('all of them hand on what is given', () => {
+  const given = JSON.stringify(GIVEN);
+  for (const [field, value] of takers) expect([field, JSON.stringify(value)]).toEqual([field, given]);
+});
