@@ -2,11 +2,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { readString } from '../src/common/json/read.js';
+import { type JsonObject, readString } from '../src/common/json/read.js';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
+import { eventually } from './support/eventually.js';
 import { AUDIENCE, type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
 import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
 import { type Answer, jsonOf, send } from './support/send.js';
@@ -76,6 +77,15 @@ function post(slug: string, headers: Readonly<Record<string, string>>, body = CA
   return send(`${gateway.url}/${slug}/mcp`, { headers: { ...HEADERS, ...headers }, body });
 }
 
+/** The log line of a request by its trace. */
+function logged(traceId: string): JsonObject | undefined {
+  const line = gateway
+    .log()
+    .split('\n')
+    .find((text) => text.includes(`"trace_id":"${traceId}"`));
+  return line === undefined ? undefined : JSON.parse(line);
+}
+
 const bearing = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` });
 
 function received(name: string): readonly string[] {
@@ -114,6 +124,20 @@ describe("a token of the company's provider", () => {
     const rows = await gateway.dataSource.getRepository(McpCall).findBy({ serverSlug: 'signed' });
     expect(rows).toMatchObject([{ callerType: 'external', callerId: 'terraform', userId: 'terraform' }]);
     expect(gateway.log()).not.toContain(token);
+  });
+
+  it("acts with the default metadata of the server's workspace, unless it says otherwise", async () => {
+    const admin = new GatewayClient(gateway.url);
+    const defaults = { metadata: { team: 'default', region: 'eu' } };
+    const { id: workspace_id } = await admin.create('/v1/workspaces', { name: 'Defaults', defaults });
+    const jwt_validation = { jwksUri: provider.jwksUri, issuer: provider.issuer, audience: AUDIENCE };
+    const url = server.endpoint.href;
+    await admin.create('/v1/mcp-servers', { name: 'own', slug: 'own', url, jwt_validation, workspace_id });
+    const token = await provider.tokenFor({ scopes: SCOPES });
+    const said = { 'x-gateway-metadata': '{"team":"mine"}', 'x-gateway-trace-id': 'own-trace' };
+    expect((await post('own', { ...bearing(token), ...said })).status).toBe(200);
+    await eventually(() => logged('own-trace') !== undefined);
+    expect(logged('own-trace')).toMatchObject({ workspace_id, metadata: { team: 'mine', region: 'eu' } });
   });
 
   it('is refused when it is for somebody else, and says where to log in', async () => {

@@ -119,6 +119,19 @@ describe('the report of usage', () => {
     expect(await mcp.usageOf(slug, filter({ team: 'ads', project: 'x' }))).toMatchObject([{ calls: 1 }]);
   });
 
+  it("knows the default metadata of the server's workspace where the key is of the whole organisation", async () => {
+    const defaults = { metadata: { team: 'default', region: 'eu' } };
+    const { id: workspace_id } = await mcp.admin.create('/v1/workspaces', { name: 'Defaults', defaults });
+    const slug = await mcp.register({ workspace_id });
+    const { key } = await mcp.admin.createKey({ scopes: ['mcp.invoke'], metadata: { team: 'ads' } });
+    await mcp.post(slug, callOf('search'), { 'x-gateway-metadata': '{"region":"us"}' });
+    await mcp.post(slug, callOf('search'), { 'x-gateway-api-key': key });
+    await mcp.callsByTool(slug, 2);
+    const filter = (metadata: object): string => `&metadata=${encodeURIComponent(JSON.stringify(metadata))}`;
+    expect(await mcp.usageOf(slug, filter({ team: 'default', region: 'us' }))).toMatchObject([{ calls: 1 }]);
+    expect(await mcp.usageOf(slug, filter({ team: 'ads', region: 'eu' }))).toMatchObject([{ calls: 1 }]);
+  });
+
   it('leaves out what was no call, and what never reached the server', async () => {
     const slug = await mcp.register();
     const path = `/v1/mcp-servers/${slug}`;

@@ -93,6 +93,56 @@ describe('conditions', () => {
   });
 });
 
+describe("a workspace's default metadata", () => {
+  const DEFAULTS = { tier: 'free', region: 'eu' };
+  const limited = { credit_limit: 0, conditions: [{ key: 'metadata.tier', value: 'free' }] };
+  /** A key of the whole organisation, which enforces metadata. */
+  let enforcing: string;
+  /** Virtual keys: of the workspace, of all of them, and of a workspace without defaults. */
+  let own: string;
+  let shared: string;
+  let plain: string;
+
+  beforeAll(async () => {
+    const { admin } = gateway;
+    const { id } = await admin.create('/v1/workspaces', { name: 'Defaults', defaults: { metadata: DEFAULTS } });
+    const scopes = ['completions.write'];
+    ({ key: enforcing } = await admin.createKey({ scopes, metadata: { tier: 'enforced' } }));
+    own = await virtualKey({ slug: 'defaults-own', workspace_id: id });
+    plain = await virtualKey({ slug: 'defaults-plain', workspace_id: team.workspaceId });
+    shared = gateway.cohere;
+  });
+
+  async function virtualKey(fields: object): Promise<string> {
+    const config = { base_url: gateway.provider.url };
+    const made = { name: 'defaults', provider: 'cohere', key: 'k', config, ...fields };
+    return readString((await gateway.admin.create('/v1/virtual-keys', made))['slug'], 'slug');
+  }
+
+  async function ask(virtualKey: string, metadata: object = {}, key = ADMIN_KEY): Promise<number> {
+    const headers = { 'x-gateway-api-key': key, 'x-gateway-metadata': JSON.stringify(metadata) };
+    return (await gateway.rerank(virtualKey, REQUEST, { headers })).status;
+  }
+
+  it('is that of a call with a key of the whole organisation and a virtual key of the workspace', async () => {
+    await gateway.limit(limited);
+    expect(await ask(own)).toBe(412);
+    expect([await ask(shared), await ask(plain)]).toEqual([200, 200]);
+    await gateway.books.ledger(2);
+  });
+
+  it('gives way to what the client says, and that to what the key enforces', async () => {
+    await gateway.limit(limited);
+    expect(await ask(own, { tier: 'mine', user: 'alice' })).toBe(200);
+    expect(await ask(own, { tier: 'free' }, enforcing)).toBe(200);
+    const rows = await gateway.books.ledger(2);
+    expect(rows.map(({ metadata }) => metadata)).toEqual([
+      { tier: 'mine', region: 'eu', user: 'alice' },
+      { tier: 'enforced', region: 'eu' },
+    ]);
+  });
+});
+
 describe('groups', () => {
   const oneEach = (...keys: string[]): Promise<string> =>
     gateway.limit({ credit_limit: COST, group_by: keys.map((key) => ({ key })) });

@@ -37,9 +37,9 @@ export class VirtualKeyGuard implements CanActivate {
   }
 }
 
-function note({ facts }: RequestContext, virtualKey: UsableVirtualKey): void {
+function note(context: RequestContext, virtualKey: UsableVirtualKey): void {
+  const { facts } = context;
   facts.virtual_key = virtualKey.slug;
   facts.provider = virtualKey.vendor.slug;
-  // A key of the whole organisation acts in the workspace of the virtual key that it uses.
-  facts.workspace_id ??= virtualKey.workspaceId;
+  context.noteUse(virtualKey);
 }

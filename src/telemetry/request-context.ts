@@ -13,6 +13,14 @@ declare module 'express-serve-static-core' {
   }
 }
 
+/** A virtual key or an MCP server. */
+interface UsedResource {
+  /** null: of the whole organisation. */
+  readonly workspaceId: string | null;
+  /** Of its workspace, for callers that did not bring their own. */
+  readonly defaultMetadata: Metadata;
+}
+
 /** One request on its way through the gateway. */
 export class RequestContext {
   readonly facts = new RequestFacts();
@@ -49,6 +57,15 @@ export class RequestContext {
     // Most keys say nothing, and to lay three objects over each other costs more than to look.
     if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;
     this.metadata = { ...defaultMetadata, ...this.metadata, ...enforcedMetadata };
+  }
+
+  /**
+   * Tells what the caller uses. One without a workspace acts in that of what it uses, whose defaults go beneath all other
+   * metadata.
+   */
+  noteUse({ workspaceId, defaultMetadata }: UsedResource): void {
+    this.facts.workspace_id ??= workspaceId;
+    if (!isEmpty(defaultMetadata)) this.metadata = { ...defaultMetadata, ...this.metadata };
   }
 }
 

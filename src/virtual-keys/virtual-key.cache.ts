@@ -5,6 +5,7 @@ import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { type CredentialSource, VirtualKeyOpener } from './virtual-key.opener.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
@@ -19,6 +20,8 @@ export interface UsableVirtualKey {
   readonly id: string;
   readonly slug: string;
   readonly workspaceId: string | null;
+  /** Of its workspace, for callers without one; the others bring their own. */
+  readonly defaultMetadata: Readonly<Record<string, string>>;
   readonly vendor: Vendor;
   readonly credential: Credential;
   /** Unix milliseconds; Infinity: never. */
@@ -43,6 +46,7 @@ export class VirtualKeyCache {
     private readonly store: VirtualKeyStore,
     private readonly credentials: VirtualKeyCredentials,
     private readonly opener: VirtualKeyOpener,
+    private readonly workspaces: WorkspacesService,
   ) {
     opener.onChange(() => this.clear());
   }
@@ -91,12 +95,13 @@ export class VirtualKeyCache {
     if (row === undefined) return { found: undefined };
     const { id, workspaceId } = row;
     const vendor = this.credentials.vendorOf(row);
+    const defaultMetadata = await this.workspaces.defaultsFor(principal, row);
     try {
       const source = await this.opener.sourceOf(row);
       const credential = await this.opener.open(source);
       const expiresAt = row.expiresAt?.getTime() ?? Infinity;
-      const isStored = source.mappings.length === 0;
-      return { found: { id, slug, workspaceId, vendor, credential, expiresAt, source: isStored ? undefined : source } };
+      const reread = source.mappings.length === 0 ? undefined : source;
+      return { found: { id, slug, workspaceId, defaultMetadata, vendor, credential, expiresAt, source: reread } };
     } catch (error) {
       return { failure: asFailure(error) };
     }

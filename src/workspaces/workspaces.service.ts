@@ -22,6 +22,9 @@ const IN_USE =
   'The workspace still has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies; delete them first.';
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
+type Metadata = Readonly<Record<string, string>>;
+type Tenant = Pick<Principal, 'organisationId' | 'workspaceId'>;
+
 @Injectable()
 export class WorkspacesService {
   constructor(
@@ -78,10 +81,15 @@ export class WorkspacesService {
   }
 
   /** Metadata that a workspace gives to requests that bring none of that name. */
-  async defaultMetadata(organisationId: string, workspaceId: string | null): Promise<Readonly<Record<string, string>>> {
+  async defaultMetadata(organisationId: string, workspaceId: string | null): Promise<Metadata> {
     if (workspaceId === null) return {};
     const workspace = await this.workspaces.findOneBy({ id: workspaceId, organisationId });
     return workspace?.defaults.metadata ?? {};
+  }
+
+  /** The same of the workspace of a resource, for a caller without one: it acts in that. Nothing for the others. */
+  async defaultsFor(caller: Tenant | undefined, { organisationId, workspaceId }: Tenant): Promise<Metadata> {
+    return (caller?.workspaceId ?? null) === null ? this.defaultMetadata(organisationId, workspaceId) : {};
   }
 
   async update(principal: Principal, ref: string, dto: UpdateWorkspaceDto): Promise<Workspace> {

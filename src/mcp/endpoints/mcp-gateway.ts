@@ -109,6 +109,6 @@ function sizeOf({ body, request }: Passage, thrown: unknown): number {
 function note(request: Request, { caller, server }: Entered): void {
   const context = contextOf(request);
   context.noteCaller(caller.principal);
-  context.facts.workspace_id ??= server.workspaceId;
+  context.noteUse(server);
   context.facts.mcp_server = server.slug;
 }

@@ -13,7 +13,7 @@ import type { McpServer } from './mcp-server.entity.js';
 import { type McpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
 import { type OpenSettings, openSettings } from './mcp-server.settings.js';
 import { type McpServerSecrets, McpServerVault } from './mcp-server.vault.js';
-import { toUsableMcpServer, type UsableMcpServer } from './usable-mcp-server.js';
+import { type McpServerSurroundings, toUsableMcpServer, type UsableMcpServer } from './usable-mcp-server.js';
 
 /** The columns that hold a server's settings. */
 export type SettingsColumns = Pick<
@@ -30,7 +30,8 @@ export type SettingsColumns = Pick<
   | 'enabled'
 >;
 
-const NO_TOOLS: ReadonlySet<string> = new Set();
+/** Of a server that nobody calls: for tests and previews. */
+const NO_CALLERS: McpServerSurroundings = { defaultMetadata: {}, disabledTools: new Set() };
 
 const NO_SECRETS: McpServerSecrets = { headers: {} };
 
@@ -88,11 +89,11 @@ export class McpServerDefinitions {
    * For use, with the secret references behind the mapped fields. Their values are read when they are needed.
    * @throws GatewayError `secret_unavailable`
    */
-  async openForUse(row: McpServer, disabledTools: ReadonlySet<string> = NO_TOOLS): Promise<UsableMcpServer> {
+  async openForUse(row: McpServer, surroundings = NO_CALLERS): Promise<UsableMcpServer> {
     const { secretMappings } = row;
     const mappings = secretMappings.length === 0 ? [] : await this.values.load(row, secretMappings);
     const settings = openSettings(row, this.vault.open(row));
-    return toUsableMcpServer(row, settings, disabledTools, mappedSecrets(this.values, mappings));
+    return toUsableMcpServer(row, settings, surroundings, mappedSecrets(this.values, mappings));
   }
 
   /** Told when servers that were opened before must not be used any more. */

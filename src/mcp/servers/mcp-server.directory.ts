@@ -7,6 +7,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
 import { isUuid } from '../../common/uuid.js';
 import { Workspace } from '../../workspaces/workspace.entity.js';
+import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServer } from './mcp-server.entity.js';
 import { McpServerStore, WITH_SECRETS } from './mcp-server.store.js';
@@ -57,6 +58,7 @@ export class McpServerDirectory {
     private readonly store: McpServerStore,
     private readonly definitions: McpServerDefinitions,
     private readonly tools: McpServerTools,
+    private readonly workspaces: WorkspacesService,
   ) {
     definitions.onChange(() => this.clear());
   }
@@ -96,7 +98,9 @@ export class McpServerDirectory {
     const [row, another] = preferred(rows, hasWorkspace);
     if (row === undefined || another !== undefined) return AMBIGUOUS;
     // Only what is meant is opened: a secret that does not open must not stand in the way of other servers.
-    const server = await this.definitions.openForUse(row, await this.tools.disabledNames(row.id));
+    const disabledTools = await this.tools.disabledNames(row.id);
+    const defaultMetadata = await this.workspaces.defaultsFor(tenant, row);
+    const server = await this.definitions.openForUse(row, { defaultMetadata, disabledTools });
     return { server, isAmbiguous: false };
   }
 }

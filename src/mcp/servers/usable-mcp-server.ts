@@ -11,6 +11,8 @@ export interface UsableMcpServer {
   readonly organisationId: string;
   /** null: of the whole organisation. */
   readonly workspaceId: string | null;
+  /** Of its workspace, for callers without one; the others bring their own. */
+  readonly defaultMetadata: Readonly<Record<string, string>>;
   readonly slug: string;
   readonly url: URL;
   readonly transport: McpTransport;
@@ -25,10 +27,13 @@ export interface UsableMcpServer {
   readonly identity: Omit<McpServerIdentity, 'resource'>;
 }
 
+/** What a server has besides its own row. */
+export type McpServerSurroundings = Pick<UsableMcpServer, 'defaultMetadata' | 'disabledTools'>;
+
 export function toUsableMcpServer(
   row: McpServer,
   settings: OpenSettings,
-  disabledTools: ReadonlySet<string>,
+  { defaultMetadata, disabledTools }: McpServerSurroundings,
   mapped: MappedSecrets,
 ): UsableMcpServer {
   const { id, organisationId, workspaceId, slug } = row;
@@ -36,6 +41,7 @@ export function toUsableMcpServer(
     id,
     organisationId,
     workspaceId,
+    defaultMetadata,
     slug,
     url: new URL(settings.url),
     transport: settings.transport,
