@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AuditService } from '../src/audit/audit.service.js';
+import { readArray } from '../src/common/json/read.js';
 import type { GatewayClient } from './support/gateway-client.js';
 import { onServer } from './support/services.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
@@ -200,6 +202,35 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await admin.list(`${PATH}/${tight}/entities`)).toHaveLength(1);
   });
 
+  it('judges a call by what its key enforces and its workspace suggests, as it would a real one', async () => {
+    const defaults = { metadata: { tier: 'free', user: 'nobody' } };
+    const { id: workspace_id } = await admin.create('/v1/workspaces', { name: 'Simulated', defaults });
+    const scopes = ['policies.read'];
+    const key = await admin.createKey({ scopes, metadata: { user: 'alice', constructor: 'acme' } });
+    const id = await make({ group_by: [{ key: 'metadata.user' }, { key: 'metadata.tier' }], credit_limit: 1 });
+    await make({ conditions: [{ key: 'metadata.constructor', value: 'acme' }], credit_limit: 0 });
+    const groupOf = async (body: object, client = admin): Promise<unknown> => {
+      const { decision, policies } = jsonOf(
+        await client.post(`${PATH}/simulate`, { estimate: { cost: COST }, ...body }),
+      );
+      const [shown] = readArray(policies, 'policies').filter((policy) => Object(policy).policy_id === id);
+      return [decision, Object(shown).value_key];
+    };
+    const claimed = { metadata: { user: 'bob', constructor: 'other' } };
+    expect(await groupOf(claimed)).toEqual(['admitted', 'metadata.tier:(none)|metadata.user:bob']);
+    const alice = ['exceeded', 'metadata.tier:(none)|metadata.user:alice'];
+    expect(await groupOf({ ...claimed, api_key: key.id })).toEqual(alice);
+    expect(await groupOf({ ...claimed, api_key: key.id }, key.client)).toEqual(alice);
+    expect(await groupOf({ workspace_id })).toEqual(['admitted', 'metadata.tier:free|metadata.user:nobody']);
+    const both = ['exceeded', 'metadata.tier:free|metadata.user:alice'];
+    expect(await groupOf({ ...claimed, workspace_id, api_key: key.id })).toEqual(both);
+    // Callers of the whole organisation may ask about keys that there are not, and learn nothing of those of others.
+    const foreign = await other.client.createKey({ scopes, metadata: { user: 'carol' } });
+    for (const api_key of ['unknown', randomUUID(), foreign.id]) {
+      expect(await groupOf({ api_key })).toEqual(['admitted', 'metadata.tier:(none)|metadata.user:(none)']);
+    }
+  });
+
   describe('to a caller of a workspace', () => {
     const all = { group_by: [{ key: 'workspace_id' }] };
     const simulate = (body: object): Promise<Answer> => member.post(`${PATH}/simulate`, body);
@@ -222,8 +253,12 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       for (const body of [{ api_key: foreign.id }, { api_key: 'unknown' }, { workspace_id: 'default' }]) {
         expect(refusalOf(await simulate(body))).toMatchObject({ status: 404, code: 'not_found' });
       }
-      const sibling = await admin.createKey({ level: 'workspace', workspace_id: workspaceId, scopes: ['usage.read'] });
-      expect((await simulate({ api_key: sibling.id })).status).toBe(200);
+      const fields = { level: 'workspace', workspace_id: workspaceId, scopes: ['usage.read'] };
+      const sibling = await admin.createKey({ ...fields, metadata: { team: 'search' } });
+      await make({ conditions: [{ key: 'metadata.team', value: 'search' }], credit_limit: 0 });
+      const body = { metadata: { team: 'ads' }, estimate: { cost: COST } };
+      expect(jsonOf(await simulate(body))).toMatchObject({ decision: 'admitted' });
+      expect(jsonOf(await simulate({ ...body, api_key: sibling.id }))).toMatchObject({ decision: 'exceeded' });
     });
 
     it('tells of the virtual keys that it can use alone', async () => {

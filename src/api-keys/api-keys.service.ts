@@ -62,6 +62,12 @@ export class ApiKeysService {
     return find(this.apiKeys.manager, principal, id);
   }
 
+  /** Metadata that a key enforces; undefined for unknown keys and for those of other tenants. */
+  async enforcedMetadata(principal: Principal, id: string): Promise<ApiKey['metadata'] | undefined> {
+    if (!isUuid(id)) return undefined;
+    return (await this.apiKeys.findOneBy({ id, ...tenantWhere(principal) }))?.metadata;
+  }
+
   async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {
     const { name, scopes, metadata, rate_limits: rateLimits } = dto;
     const changes = withoutUndefined({ name, scopes, metadata, rateLimits, expiresAt: toDate(dto.expires_at) });

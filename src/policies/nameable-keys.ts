@@ -5,7 +5,7 @@ import type { Principal } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
-import type { SimulateUsageDto } from './dto/simulate-usage.dto.js';
+import type { PolicyFacts } from './policy-keys.js';
 
 /**
  * The keys that a caller may simulate calls with. By trying estimates out, a caller of one workspace could find out how much
@@ -18,13 +18,21 @@ export class NameableKeys {
     @InjectRepository(VirtualKey) private readonly virtualKeys: Repository<VirtualKey>,
   ) {}
 
+  /**
+   * What an API key enforces. Callers of the whole organisation may name one that there is not, which enforces nothing.
+   * @throws GatewayError `not_found`
+   */
+  async enforcedMetadata(principal: Principal, apiKey: string | undefined): Promise<PolicyFacts['metadata']> {
+    if (apiKey === undefined) return {};
+    if (apiKey === principal.id) return principal.enforcedMetadata;
+    const enforced = await this.apiKeys.enforcedMetadata(principal, apiKey);
+    if (enforced === undefined && principal.workspaceId !== null) throw new GatewayError('not_found');
+    return enforced ?? {};
+  }
+
   /** @throws GatewayError `not_found` */
-  async assertAll(principal: Principal, dto: Pick<SimulateUsageDto, 'api_key' | 'virtual_key'>): Promise<void> {
-    const { organisationId, workspaceId } = principal;
-    const { api_key: apiKey, virtual_key: slug } = dto;
-    if (workspaceId === null) return;
-    if (apiKey !== undefined && apiKey !== principal.id) await this.apiKeys.get(principal, apiKey);
-    if (slug === undefined) return;
+  async assertVirtualKey({ organisationId, workspaceId }: Principal, slug: string | undefined): Promise<void> {
+    if (workspaceId === null || slug === undefined) return;
     const where = [
       { organisationId, workspaceId, slug },
       { organisationId, workspaceId: IsNull(), slug },

@@ -55,7 +55,9 @@ export class UsageSimulator {
   private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
     const { workspace_id: ref, provider, model } = dto;
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
-    await this.keys.assertAll(principal, dto);
+    const enforced = await this.keys.enforcedMetadata(principal, dto.api_key);
+    await this.keys.assertVirtualKey(principal, dto.virtual_key);
+    const defaults = await this.workspaces.defaultMetadata(principal.organisationId, workspaceId);
     return {
       api_key: dto.api_key === undefined ? undefined : foldId(dto.api_key),
       organisation_id: principal.organisationId,
@@ -67,7 +69,7 @@ export class UsageSimulator {
       endpoint: dto.endpoint,
       mcp_server: dto.mcp_server,
       mcp_tool: dto.mcp_tool,
-      metadata: dto.metadata ?? {},
+      metadata: { ...defaults, ...dto.metadata, ...enforced },
     };
   }
 }

@@ -36,14 +36,14 @@ export class UsageEstimateDto {
 
 /** A call as policies would see it. What is left out, the call does not have. */
 export class SimulateUsageDto {
-  /** Id of an API key. A caller of one workspace can name keys of its own. */
+  /** Id of an API key, whose enforced metadata count. A caller of one workspace can name keys of its own. */
   @Optional()
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly api_key?: string;
 
-  /** Id or slug; a key of one workspace is in its own. */
+  /** Id or slug, of a workspace whose default metadata count; a key of one workspace is in its own. */
   @Optional()
   @IsString()
   @Length(1, 255)
@@ -91,6 +91,7 @@ export class SimulateUsageDto {
   @IsStorable()
   readonly mcp_tool?: string;
 
+  /** What the client would send: it goes before the workspace's defaults, and what the API key enforces before it. */
   @Optional()
   @IsMetadata()
   readonly metadata?: Record<string, string>;
