@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { GatewayClient } from './support/gateway-client.js';
+import { refusalOf } from './support/send.js';
+import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 import { dial, through, Wire } from './support/wire.js';
@@ -53,3 +57,64 @@ describe('when the database cannot be reached', () => {
     wire.silence('open');
   });
 });
+
+onServer(
+  'when a statement waits for what another session holds (needs DATABASE_URL: the embedded one has a single session)',
+  () => {
+    let app: TestApp;
+    let admin: GatewayClient;
+    let session: Client;
+    let wire: Wire;
+
+    beforeAll(async () => {
+      if (databaseServer === undefined) return;
+      const { url } = await testDatabase();
+      wire = new Wire(dial(url));
+      app = await startTestApp({ DATABASE_URL: through(url, await wire.listen()) });
+      admin = new GatewayClient(app.url);
+      session = new Client({ connectionString: url });
+      await session.connect();
+    });
+
+    afterAll(async () => {
+      await session.end();
+      await app.close();
+      await wire.cut();
+    });
+
+    async function heldUp(name: string, meanwhile: () => Promise<void>): Promise<void> {
+      await session.query('BEGIN; LOCK TABLE "workspaces" IN SHARE MODE');
+      const refused = admin.post('/v1/workspaces', { name });
+      await meanwhile();
+      expect(refusalOf(await refused)).toMatchObject({ status: 503, code: 'store_unavailable' });
+      await session.query('ROLLBACK');
+    }
+
+    async function named(name: string): Promise<number> {
+      return (await admin.list('/v1/workspaces?page_size=100')).filter((workspace) => workspace['name'] === name)
+        .length;
+    }
+
+    it('is ended by the server before the gateway gives it up', async () => {
+      expect(await app.dataSource.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '4500ms' }]);
+    });
+
+    it('refuses that one alone, and does not do it afterwards', async () => {
+      await heldUp('Held up', async () => {
+        for (let each = 0; each < 3; each += 1) await admin.list('/v1/api-keys');
+      });
+      for (let each = 0; each < 3; each += 1) expect((await admin.get('/v1/workspaces')).status).toBe(200);
+      expect(await named('Held up')).toBe(0);
+    });
+
+    it('does not do it afterwards either when the database was not heard while it waited', async () => {
+      await heldUp('Unheard', async () => {
+        await session.query('SELECT pg_sleep(1)');
+        wire.silence('silent');
+      });
+      wire.silence('open');
+      await admin.create('/v1/workspaces', { name: 'Another' });
+      expect([await named('Unheard'), await named('Another')]).toEqual([0, 1]);
+    });
+  },
+);

@@ -7,7 +7,6 @@ import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
 import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { eventually } from './support/eventually.js';
 import { AUDIENCE, type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
 import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
 import { type Answer, jsonOf, send } from './support/send.js';

@@ -54,7 +54,7 @@ describe('isForeignKeyViolation', () => {
 });
 
 describe('isDatabaseUnavailable', () => {
-  it.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '53300', '08006', '55P03', '40P01'])(
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '53300', '08006', '55P03', '40P01', '57014'])(
     'knows %s',
     (code) => {
       expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);

@@ -24,6 +24,8 @@ const UNAVAILABLE_CODES = new Set([
   '57P02',
   '57P03',
   '53300',
+  // A statement that took too long: another holds what it needs, or the database has too much to do.
+  '57014',
   '08000',
   '08001',
   '08003',
@@ -33,10 +35,11 @@ const UNAVAILABLE_CODES = new Set([
 ]);
 
 /** The `pg` driver has no code for these; its sentences are all there is. */
+const READ_TIMEOUT = 'Query read timeout';
 const CONNECTION_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
-  'Query read timeout',
+  READ_TIMEOUT,
   'Client has encountered a connection error',
 ];
 
@@ -46,6 +49,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined && UNAVAILABLE_CODES.has(code)) return true;
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
+}
+
+/** Whether the driver has given a statement up that the database may still be at. */
+export function isReadTimeout(error: unknown): boolean {
+  return isNativeError(error) && error.message.includes(READ_TIMEOUT);
 }
 
 /** Name of the unique index that a write ran into; undefined for every other error. */

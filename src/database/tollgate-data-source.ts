@@ -1,11 +1,15 @@
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { Client, ClientBase, QueryResult } from 'pg';
+import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/migrations.js';
 import type { AppConfig } from '../config/environment.js';
+import { isReadTimeout } from './database-errors.js';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
 
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
+/** After this the server itself ends a statement, so that its connection is free and what is answered with 503 is not done later. */
+const SERVER_TIMEOUT_MS = 4_500;
 
 /** A class with `@Entity()`. */
 export type EntityClass = new () => object;
@@ -48,6 +52,21 @@ export class TollgateDataSource extends DataSource {
     }
   }
 
+  /** Of a runner that closes its connection when a statement is not answered in time. */
+  override createQueryRunner(...given: Parameters<DataSource['createQueryRunner']>): QueryRunner {
+    const runner = super.createQueryRunner(...given);
+    const query = runner.query.bind(runner);
+    runner.query = async (...statement: Parameters<QueryRunner['query']>) => {
+      try {
+        return await query(...statement);
+      } catch (error) {
+        if (isReadTimeout(error)) await closeConnection(runner);
+        throw error;
+      }
+    };
+    return runner;
+  }
+
   override async destroy(): Promise<void> {
     await super.destroy();
     await this.stopEmbedded();
@@ -79,10 +98,27 @@ function toOptions(
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    extra: { query_timeout: isUnbounded ? 0 : STATEMENT_TIMEOUT_MS, application_name: 'tollgate' },
+    extra: {
+      application_name: 'tollgate',
+      ...(isUnbounded ? {} : { query_timeout: STATEMENT_TIMEOUT_MS, onConnect: limitStatements }),
+    },
     // An idle connection that breaks (database restart) is replaced by the pool; the next query says if it cannot be.
     poolErrorHandler: () => undefined,
   };
+}
+
+/** By a statement: poolers refuse settings that come with the start of a connection. */
+function limitStatements(client: ClientBase): Promise<QueryResult> {
+  return client.query(`SET statement_timeout = ${SERVER_TIMEOUT_MS}`);
+}
+
+/**
+ * The driver gives the statement up, but the connection is at it still: whoever got it next would wait behind it, and might
+ * commit its transaction.
+ */
+async function closeConnection(runner: QueryRunner): Promise<void> {
+  const connection: Pick<Client, 'end'> = await runner.connect();
+  void connection.end().catch(() => undefined);
 }
 
 function connectionOptions(settings: DatabaseSettings) {
