@@ -43,14 +43,14 @@ function withHandshake(list: (id: unknown) => RequestListener): RequestListener 
 }
 
 /** A server without a handshake. */
-function stateless(tools: readonly object[]): RequestListener {
+function stateless(list: (id: unknown) => RequestListener): RequestListener {
   return (request, response) => {
     const { id, method } = JSON.parse(mcp.raw.received.at(-1)?.body.toString('utf8') ?? '');
     const answer =
       method === 'server/discover'
         ? result(id, { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
         : method === 'tools/list'
-          ? result(id, { tools })
+          ? list(id)
           : plain(400);
     answer(request, response);
   };
@@ -106,12 +106,71 @@ describe('the test of a server', () => {
 
   it.each([
     ['with a handshake', withHandshake((id) => result(id, { tools: ODD }))],
-    ['without one', stateless(ODD)],
+    ['without one', stateless((id) => result(id, { tools: ODD }))],
   ])('leaves out tools whose names no column can hold, from a server %s', async (_what, listener) => {
     mcp.raw.answerWith(listener);
     const { path, result: outcome } = await tested();
-    expect(outcome).toMatchObject({ ok: true, tools: 3 });
+    expect(outcome).toMatchObject({ ok: true, tools: 1 });
     expect(await mcp.admin.list(`${path}/tools`)).toMatchObject([{ name: 'good', description: 'a\uFFFDb' }]);
+  });
+
+  const ERAS = [
+    ['with a handshake', withHandshake],
+    ['without one', stateless],
+  ] as const;
+
+  it.each(ERAS)('counts each tool once, and asks for no page twice, from a server %s', async (_what, server) => {
+    let pages = 0;
+    mcp.raw.answerWith(
+      server((id) => {
+        pages += 1;
+        return result(id, {
+          tools: [
+            { name: 'one', inputSchema },
+            { name: `page-${pages % 2}`, inputSchema },
+          ],
+          nextCursor: `${pages % 2}`,
+        });
+      }),
+    );
+    expect((await tested()).result).toMatchObject({ ok: true, tools: 3 });
+    expect(pages).toBe(3);
+  });
+
+  it.each(ERAS)(
+    'forgets tools that are gone, but none of a list that it could not read to its end, from a server %s',
+    async (_what, server) => {
+      let names = ['kept', 'gone'];
+      let nextCursor: string | undefined;
+      mcp.raw.answerWith(
+        server((id) => result(id, { tools: names.map((name) => ({ name, inputSchema })), nextCursor })),
+      );
+      const { path } = await tested();
+      const namesAfter = async (): Promise<readonly unknown[]> => {
+        await mcp.admin.post(`${path}/test`);
+        return (await mcp.admin.list(`${path}/tools`)).map(({ name }) => name);
+      };
+      [names, nextCursor] = [['kept', 'new'], 'again'];
+      expect(await namesAfter()).toEqual(['gone', 'kept', 'new']);
+      nextCursor = undefined;
+      expect(await namesAfter()).toEqual(['kept', 'new']);
+    },
+  );
+
+  it('remembers at most 1,000 tools, and says how many it has found', async () => {
+    const tools = Array.from({ length: 1_100 }, (_none, at) => ({ name: `tool-${at}`, inputSchema }));
+    mcp.raw.answerWith(stateless((id) => result(id, { tools })));
+    const { path, result: outcome } = await tested();
+    expect(outcome).toMatchObject({ ok: true, tools: 1_100 });
+    const remembered = await mcp.admin.list(`${path}/tools`);
+    expect(remembered).toHaveLength(1_000);
+    // The same in another order: none of them is gone.
+    tools.reverse();
+    await mcp.admin.post(`${path}/test`);
+    expect((await mcp.admin.list(`${path}/tools`)).map(({ name }) => name)).toEqual(remembered.map(({ name }) => name));
+    tools.splice(0, 1_100, { name: 'other', inputSchema });
+    await mcp.admin.post(`${path}/test`);
+    expect(await mcp.admin.list(`${path}/tools`)).toMatchObject([{ name: 'other' }]);
   });
 
   it('does not look into schemas, which may be anything', async () => {

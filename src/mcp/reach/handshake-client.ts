@@ -5,11 +5,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
-import { MAX_TOOLS, type SeenTool } from '../servers/mcp-server.tools.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { endSession } from './end-session.js';
 import { probeFailure } from './probe-failure.js';
-import { type Approach, MAX_PAGES, type ReachedServer } from './reached-server.js';
+import type { Approach, ReachedServer } from './reached-server.js';
+import { gatherTools, NO_TOOLS, type ToolList } from './tool-pages.js';
 
 /**
  * The client would compile the schema of every tool's output, for results that it never gets here: a hostile one keeps the
@@ -28,7 +28,7 @@ export async function askByHandshake(server: UsableMcpServer, approach: Approach
   const client = new Client({ name: 'tollgate', version: '0.1.0' }, { jsonSchemaValidator: UNREAD_SCHEMAS });
   try {
     await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS, signal: deadline });
-    const tools = await listTools(client, deadline);
+    const list = await listTools(client, deadline);
     const { name, version } = client.getServerVersion() ?? {};
     const protocolVersion = protocolVersionOf(transport);
     return {
@@ -36,7 +36,7 @@ export async function askByHandshake(server: UsableMcpServer, approach: Approach
       protocol_version: protocolVersion ?? null,
       protocol_versions: protocolVersion === undefined ? [] : [protocolVersion],
       server: name === undefined ? null : { name, version: version ?? '' },
-      tools,
+      ...list,
     };
   } catch (cause) {
     // When an answer was too long, the client only knows that it was cut off.
@@ -69,15 +69,10 @@ function transportFor(
     : new StreamableHTTPClientTransport(url, { fetch: withHeaders });
 }
 
-async function listTools(client: Client, signal: AbortSignal): Promise<readonly SeenTool[]> {
-  if (client.getServerCapabilities()?.tools === undefined) return [];
-  const tools: SeenTool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
-    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { signal });
-    tools.push(...answer.tools.map(({ name, description }) => ({ name, description })));
-    cursor = answer.nextCursor;
-    if (cursor === undefined) break;
-  }
-  return tools;
+async function listTools(client: Client, signal: AbortSignal): Promise<ToolList> {
+  if (client.getServerCapabilities()?.tools === undefined) return NO_TOOLS;
+  return gatherTools(async (cursor) => {
+    const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { signal });
+    return { tools: tools.map(({ name, description }) => ({ name, description })), nextCursor };
+  });
 }

@@ -6,6 +6,7 @@ import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { agreedRevision } from './handshake-check.js';
 import { type Approach, MAX_ANSWER_BYTES, type ReachedServer } from './reached-server.js';
 import { discover, listTools } from './stateless-client.js';
+import { NO_TOOLS } from './tool-pages.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** For all of it: who waits for a test sits in front of a screen. */
@@ -39,13 +40,13 @@ export class McpReach {
 async function askStateless({ url }: UsableMcpServer, approach: Approach): Promise<ReachedServer | undefined> {
   const discovery = await discover(url, approach);
   if (discovery === undefined) return undefined;
-  const tools = discovery.hasTools ? await listTools(url, approach) : [];
+  const list = discovery.hasTools ? await listTools(url, approach) : NO_TOOLS;
   const agreed = await agreedRevision(url, approach);
   return {
     era: agreed === undefined ? 'modern' : 'both',
     protocol_version: STATELESS_REVISION,
     protocol_versions: [...new Set([...discovery.revisions, ...(agreed === undefined ? [] : [agreed])])],
     server: discovery.server,
-    tools,
+    ...list,
   };
 }

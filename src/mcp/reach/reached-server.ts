@@ -1,16 +1,13 @@
 import type { GuardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
-import type { SeenTool } from '../servers/mcp-server.tools.js';
 import type { McpServerTestResponse } from '../servers/mcp-server-test.response.js';
+import type { ToolList } from './tool-pages.js';
 
-/** More pages of tools are not asked for. */
-export const MAX_PAGES = 50;
 /** A list of tools with all their schemas is long. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** What a server says of itself. */
-export type ReachedServer = Pick<McpServerTestResponse, 'era' | 'protocol_version' | 'protocol_versions' | 'server'> & {
-  readonly tools: readonly SeenTool[];
-};
+export type ReachedServer = Pick<McpServerTestResponse, 'era' | 'protocol_version' | 'protocol_versions' | 'server'> &
+  ToolList;
 
 /** How a server is spoken with. */
 export interface Approach {

@@ -84,9 +84,11 @@ describe('an answer is bounded', () => {
     let pages = 0;
     listener = (request, response) => {
       pages += 1;
-      answering({ tools: [{ name: 'x' }, { name: 7 }, null], nextCursor: 'more' })(request, response);
+      const tools = [{ name: `x-${pages}` }, { name: 7 }, null];
+      answering({ tools, nextCursor: `after ${pages}` })(request, response);
     };
-    expect(await listTools(server.url('/mcp'), approach())).toHaveLength(50);
+    const list = await listTools(server.url('/mcp'), approach());
+    expect([list.tools.length, list.isWhole]).toEqual([50, false]);
     expect(pages).toBe(50);
     const long = 'x'.repeat(10_000);
     listener = answering({ supportedVersions: ['2026-07-28', long, 7, 'soon'], serverInfo: { name: long } });

@@ -3,10 +3,11 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import { isRevision, isStateless, STATELESS_REVISION } from '../protocol-revision.js';
-import { MAX_TOOLS, type SeenTool } from '../servers/mcp-server.tools.js';
+import type { SeenTool } from '../servers/mcp-server.tools.js';
 import { codeOfStatus } from './code-of-status.js';
-import { type Approach, MAX_PAGES, type ReachedServer } from './reached-server.js';
+import type { Approach, ReachedServer } from './reached-server.js';
 import { postRpc, type RpcAnswer } from './rpc-post.js';
+import { gatherTools, type ToolList } from './tool-pages.js';
 
 const META = 'io.modelcontextprotocol/';
 /** Errors that only servers of this era have: for the headers, for a capability, for the revision. */
@@ -48,18 +49,13 @@ export async function discover(url: URL, approach: Approach): Promise<Discovery 
 }
 
 /** @throws GatewayError */
-export async function listTools(url: URL, approach: Approach): Promise<readonly SeenTool[]> {
-  const tools: SeenTool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
+export async function listTools(url: URL, approach: Approach): Promise<ToolList> {
+  return gatherTools(async (cursor) => {
     const answer = await ask(url, approach, 'tools/list', cursor === undefined ? {} : { cursor });
     const result = answer.message?.['result'];
     if (!isObject(result) || !Array.isArray(result['tools'])) throw refusalOf(answer);
-    tools.push(...result['tools'].flatMap(readTool));
-    cursor = stringOrUndefined(result['nextCursor']);
-    if (cursor === undefined) break;
-  }
-  return tools;
+    return { tools: result['tools'].flatMap(readTool), nextCursor: stringOrUndefined(result['nextCursor']) };
+  });
 }
 
 function ask(url: URL, approach: Approach, method: string, params: JsonObject = {}): Promise<RpcAnswer> {

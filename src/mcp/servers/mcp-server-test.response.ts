@@ -22,7 +22,10 @@ export class McpServerTestResponse {
   /** What the server calls itself. */
   @ApiProperty({ type: McpServerInfoResponse, nullable: true })
   readonly server?: McpServerInfoResponse | null;
-  /** How many tools it has. */
+  /**
+   * How many tools it has told, each name once and without those that cannot be stored. It is asked for no more than 50 pages, and for
+   * none behind the 1,000th tool. At most 1,000 are remembered.
+   */
   readonly tools?: number;
   /** Code of the error, when it did not. */
   readonly error?: string;

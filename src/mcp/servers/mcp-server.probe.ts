@@ -30,9 +30,9 @@ export class McpServerProbe {
       const { traceId } = principal;
       // Whoever asks wants to know of the secrets as they are now.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
-      const { tools, ...found } = await this.reach.ask(server, Object.fromEntries(headers));
+      const { tools, isWhole, ...found } = await this.reach.ask(server, Object.fromEntries(headers));
       const latency_ms = elapsed();
-      await this.tools.remember(row, tools);
+      await (isWhole ? this.tools.remember(row, tools) : this.tools.note(row, tools));
       return { ok: true, latency_ms, ...found, tools: tools.length };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;

@@ -9,7 +9,7 @@ import { McpServerTool } from './mcp-server-tool.entity.js';
 /** As long as the column: names of tools that are longer are not remembered. */
 const MAX_NAME_CHARACTERS = 255;
 const MAX_DESCRIPTION_CHARACTERS = 4_096;
-/** A server that lists more is not remembered whole. */
+/** Of a server, over all of its lists. */
 export const MAX_TOOLS = 1_000;
 /** A tool that stays the same is written down again this often, for the time when it was last seen. */
 const SEEN_AGAIN_MS = 3_600_000;
@@ -25,6 +25,10 @@ interface ServerOfTenant {
   readonly id: string;
   readonly organisationId: string;
 }
+
+/** By name, as the columns can hold them. */
+type Descriptions = ReadonlyMap<string, string | null>;
+type ToolsByName = ReadonlyMap<string, McpServerTool>;
 
 /** What is known of the tools of servers: when they were last seen, and which of them are disabled. */
 @Injectable()
@@ -49,14 +53,16 @@ export class McpServerTools {
    */
   async remember(server: ServerOfTenant, seen: readonly SeenTool[]): Promise<void> {
     const { id: serverId } = server;
-    const byName = storable(seen);
+    const listed = storable(seen);
     const seenAt = this.clock.now();
     await this.tools.manager.transaction(async (manager) => {
       if (!(await isLocked(manager, server))) return;
       const known = await manager.findBy(McpServerTool, { serverId });
-      const gone = known.filter(({ name, enabled }) => enabled && !byName.has(name)).map(({ name }) => name);
+      const isGone = ({ name, enabled }: McpServerTool): boolean => enabled && !listed.has(name);
+      const gone = known.filter(isGone).map(({ name }) => name);
       if (gone.length > 0) await manager.delete(McpServerTool, { serverId, name: In(gone) });
-      const rows = [...byName].map(([name, description]) => ({ serverId, name, description, seenAt }));
+      const kept = byName(known.filter((tool) => !isGone(tool)));
+      const rows = withRoom(listed, kept).map(([name, description]) => ({ serverId, name, description, seenAt }));
       if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
     });
   }
@@ -70,14 +76,10 @@ export class McpServerTools {
     const seenAt = this.clock.now();
     await this.tools.manager.transaction(async (manager) => {
       if (!(await isLocked(manager, server))) return;
-      const known = new Map((await manager.findBy(McpServerTool, { serverId })).map((tool) => [tool.name, tool]));
-      let room = MAX_TOOLS - known.size;
-      const rows = [...storable(seen)].flatMap(([name, description]) => {
-        const tool = known.get(name);
-        if (tool === undefined) room -= 1;
-        if (tool === undefined ? room < 0 : isFresh(tool, description, seenAt)) return [];
-        return [{ serverId, name, description, seenAt }];
-      });
+      const known = byName(await manager.findBy(McpServerTool, { serverId }));
+      const rows = withRoom(storable(seen), known).flatMap(([name, description]) =>
+        isFresh(known.get(name), description, seenAt) ? [] : [{ serverId, name, description, seenAt }],
+      );
       if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
     });
   }
@@ -99,16 +101,34 @@ async function isLocked(manager: EntityManager, { id, organisationId }: ServerOf
   return (await manager.findOne(McpServer, { select: { id: true }, where: { id, organisationId }, lock })) !== null;
 }
 
+export function isStorableTool({ name }: SeenTool): boolean {
+  return name !== '' && name.length <= MAX_NAME_CHARACTERS && isStorableText(name);
+}
+
 /** Names and descriptions as the columns can hold them; a tool whose name they cannot hold is left out. */
-function storable(tools: readonly SeenTool[]): ReadonlyMap<string, string | null> {
-  const named = tools.filter(({ name }) => name !== '' && name.length <= MAX_NAME_CHARACTERS && isStorableText(name));
-  return new Map(named.slice(0, MAX_TOOLS).map(({ name, description }) => [name, storableText(description)]));
+function storable(tools: readonly SeenTool[]): Descriptions {
+  return new Map(tools.filter(isStorableTool).map(({ name, description }) => [name, storableText(description)]));
+}
+
+/** Those that are known, and of the others as many as there is room for. */
+function withRoom(listed: Descriptions, known: ToolsByName): readonly (readonly [string, string | null])[] {
+  let room = MAX_TOOLS - known.size;
+  return [...listed].filter(([name]) => {
+    if (known.has(name)) return true;
+    room -= 1;
+    return room >= 0;
+  });
+}
+
+function byName(tools: readonly McpServerTool[]): ToolsByName {
+  return new Map(tools.map((tool) => [tool.name, tool]));
 }
 
 function storableText(text: string | undefined): string | null {
   return text === undefined ? null : toStorableText(text.slice(0, MAX_DESCRIPTION_CHARACTERS));
 }
 
-function isFresh({ description, seenAt }: McpServerTool, described: string | null, now: Date): boolean {
-  return description === described && seenAt !== null && now.getTime() - seenAt.getTime() < SEEN_AGAIN_MS;
+function isFresh(tool: McpServerTool | undefined, description: string | null, now: Date): boolean {
+  if (tool === undefined || tool.seenAt === null || tool.description !== description) return false;
+  return now.getTime() - tool.seenAt.getTime() < SEEN_AGAIN_MS;
 }
