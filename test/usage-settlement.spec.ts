@@ -4,7 +4,7 @@ import { eventually } from './support/eventually.js';
 import { drip, half, hangUp, inTurn, json, type Reply, silence, text } from './support/fake-provider.js';
 import { requestLine } from './support/request-line.js';
 import { BEDROCK_MODEL } from './support/rerank-gateway.js';
-import { refusalOf } from './support/send.js';
+import { jsonOf, refusalOf } from './support/send.js';
 import { COST, COST_NANO, REQUEST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const FREE = { status: 'settled', costNano: '0', tokens: '0', searchUnits: '0' };
@@ -182,5 +182,28 @@ describe('a retry that there is no room for', () => {
     expect(gateway.provider.calls).toHaveLength(1);
     expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining(PRESUMED)]);
     expect(await requestLine(gateway.app, 'no-room')).toMatchObject({ cost_nano: Number(COST_NANO) });
+  });
+});
+
+describe('a figure that cannot be true', () => {
+  async function searchUnitsCounted(): Promise<number> {
+    const { text: exposition } = await gateway.admin.get('/metrics');
+    return Number(/^gateway_search_units_total\{provider="cohere"\} (\S+)$/m.exec(exposition)?.[1] ?? 0);
+  }
+
+  it.each([
+    ['not believed: far too many', 1e300, undefined],
+    ['not believed: less than none', -5, undefined],
+    ['rounded up', 1.2, 2],
+  ])('is %s, in the answer, in metrics, log and ledger', async (_what, reported, believed) => {
+    gateway.provider.replyWith(scored(reported));
+    const before = await searchUnitsCounted();
+    const traceId = `figure-${reported}`;
+    const answer = await gateway.call({ headers: { 'x-gateway-trace-id': traceId } });
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)['usage']).toEqual(believed === undefined ? undefined : { search_units: believed });
+    expect((await searchUnitsCounted()) - before).toBe(believed ?? 0);
+    expect((await requestLine(gateway.app, traceId))['search_units']).toBe(believed);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ searchUnits: String(believed ?? 1) }]);
   });
 });

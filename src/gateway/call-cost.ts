@@ -1,11 +1,10 @@
 import { costOf } from '../usage/prices/cost.js';
 import type { Price, PricedUnit } from '../usage/prices/price.types.js';
 import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
+import { believableCount, HIGHEST_COUNT } from './believable-count.js';
 import type { ReportedUsage, UsageEstimate } from './billable-use.js';
 
-/** More than any call uses, in any of the figures. What is beyond is not believed. */
-const HIGHEST = 1e15;
-const HIGHEST_COST = BigInt(HIGHEST);
+const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 
 const WITHOUT_SEARCH_UNITS: readonly PricedUnit[] = ['input_token', 'request'];
 const WITH_SEARCH_UNITS: readonly PricedUnit[] = ['search_unit', ...WITHOUT_SEARCH_UNITS];
@@ -61,8 +60,7 @@ function toFigures(searchUnits: bigint, tokens: bigint, prices: readonly Price[]
   return { costNano: cost > HIGHEST_COST ? HIGHEST_COST : cost, tokens, searchUnits };
 }
 
-/** A whole number, rounded up; undefined where there is none, or one that cannot be true. */
 function countOf(figure: number | undefined): bigint | undefined {
-  if (figure === undefined || !(figure >= 0 && figure <= HIGHEST)) return undefined;
-  return BigInt(Math.ceil(figure));
+  const count = believableCount(figure);
+  return count === undefined ? undefined : BigInt(count);
 }

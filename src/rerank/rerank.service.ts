@@ -116,7 +116,6 @@ export class RerankService {
     facts.documents = request.documents.length;
     facts.search_units = outcome.searchUnits;
     facts.total_tokens = outcome.totalTokens;
-    // A provider may claim anything; a counter takes no negative number.
     const { searchUnits = 0, totalTokens = 0 } = outcome;
     if (searchUnits > 0) this.metrics.searchUnits.inc({ provider: provider.slug }, searchUnits);
     if (totalTokens > 0) this.metrics.tokens.inc({ provider: provider.slug }, totalTokens);

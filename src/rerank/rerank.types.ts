@@ -45,9 +45,9 @@ export interface RerankOutcome {
   readonly model: string | undefined;
   /** The provider's id of the request, when it gives one. */
   readonly id: string | undefined;
-  /** Only for providers that bill in search units. */
+  /** A whole number that can be true. Only for providers that bill in search units. */
   readonly searchUnits: number | undefined;
-  /** Only for providers that bill by token. */
+  /** The same for providers that bill by token. */
   readonly totalTokens: number | undefined;
   /** The figures are computed by the provider's rules: it reports none. */
   readonly isUsageComputed?: boolean;

@@ -1,8 +1,8 @@
 // Cohere's rerank contract, version 2, which its own API and Azure AI Foundry share. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
-import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
+import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { RerankOutcome, RerankRequest } from '../rerank.types.js';
-import { nestedValue } from './nested-value.js';
+import { billedCount } from './billed-count.js';
 import { documentTexts } from './document-text.js';
 import { readScores } from './read-scores.js';
 
@@ -18,7 +18,7 @@ export function toCohereBody(request: RerankRequest, model: string) {
 
 export function fromCohereAnswer(answer: unknown, request: RerankRequest): RerankOutcome {
   const body = readObject(answer, 'body');
-  const searchUnits = numberOrUndefined(nestedValue(body, 'meta', 'billed_units', 'search_units'));
+  const searchUnits = billedCount(body, 'meta', 'billed_units', 'search_units');
   return {
     scores: readScores(body['results'], {
       path: 'body.results',
@@ -30,9 +30,6 @@ export function fromCohereAnswer(answer: unknown, request: RerankRequest): Reran
     id: stringOrUndefined(body['id']),
     searchUnits,
     // The models of generation 5 are billed by token.
-    totalTokens:
-      searchUnits === undefined
-        ? numberOrUndefined(nestedValue(body, 'meta', 'billed_units', 'input_tokens'))
-        : undefined,
+    totalTokens: searchUnits === undefined ? billedCount(body, 'meta', 'billed_units', 'input_tokens') : undefined,
   };
 }

@@ -1,10 +1,10 @@
 // Vendor P4, rerank: POST /rerank. Source: https://docs.pinecone.io/reference/api/2026-04/inference/rerank, read 2026-11-21.
 import { invalidField } from '../../common/errors/gateway.error.js';
-import { numberOrUndefined, readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
+import { readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { estimateByChunks } from '../billing/estimates.js';
 import type { RemoteRerankProvider, RerankDocument, RerankEstimate, RerankRequest } from '../rerank.types.js';
-import { nestedValue } from './nested-value.js';
+import { billedCount } from './billed-count.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
 
@@ -55,7 +55,7 @@ export const pineconeRerank: RemoteRerankProvider = {
       }),
       model: stringOrUndefined(body['model']),
       id: undefined,
-      searchUnits: numberOrUndefined(nestedValue(body, 'usage', 'rerank_units')),
+      searchUnits: billedCount(body, 'usage', 'rerank_units'),
       totalTokens: undefined,
     };
   },

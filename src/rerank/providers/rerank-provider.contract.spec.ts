@@ -119,6 +119,14 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
         expect([searchUnits, totalTokens].filter((count) => count !== undefined)).toHaveLength(1);
       });
 
+      it.each([1e300, -1])('does not believe that %p units or tokens were billed', (figure) => {
+        const billed = { search_units: figure, input_tokens: figure };
+        const usage = { total_tokens: figure, rerank_units: figure };
+        const answer = { ...readObject(fixture(slug), 'fixture'), meta: { billed_units: billed }, usage };
+        const { searchUnits, totalTokens, isUsageComputed } = provider.fromUpstream(answer, request);
+        if (isUsageComputed !== true) expect([searchUnits, totalTokens]).toEqual([undefined, undefined]);
+      });
+
       it('does without what only informs', () => {
         const results = at(fixture(slug), wire.results);
         expect(provider.fromUpstream({ [wire.results]: results }, request).scores).not.toHaveLength(0);

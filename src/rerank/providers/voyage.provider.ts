@@ -1,10 +1,10 @@
 // Vendor P2, rerank: POST /v1/rerank. Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11-21.
-import { numberOrUndefined, readObject, stringOrUndefined } from '../../common/json/read.js';
+import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { estimateByTokens } from '../billing/estimates.js';
 import type { TokenLimits } from '../billing/tokens.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
-import { nestedValue } from './nested-value.js';
+import { billedCount } from './billed-count.js';
 import { documentTexts } from './document-text.js';
 import { readScores } from './read-scores.js';
 
@@ -45,7 +45,7 @@ export const voyageRerank: RemoteRerankProvider = {
       model: stringOrUndefined(body['model']),
       id: undefined,
       searchUnits: undefined,
-      totalTokens: numberOrUndefined(nestedValue(body, 'usage', 'total_tokens')),
+      totalTokens: billedCount(body, 'usage', 'total_tokens'),
     };
   },
 };
