@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readString } from '../src/common/json/read.js';
 import { closedPort } from '../src/upstream/__fixtures__/loopback.js';
 import { eventually } from './support/eventually.js';
 import { drip, half, hangUp, inTurn, json, type Reply, silence, text } from './support/fake-provider.js';
@@ -205,5 +206,21 @@ describe('a figure that cannot be true', () => {
     expect((await searchUnitsCounted()) - before).toBe(believed ?? 0);
     expect((await requestLine(gateway.app, traceId))['search_units']).toBe(believed);
     expect(await gateway.books.ledger(1)).toMatchObject([{ searchUnits: String(believed ?? 1) }]);
+  });
+});
+
+describe('a call of the built-in reranker that the gateway refuses', () => {
+  it.each([1, undefined])('is not charged, whatever limit there is: %p', async (credit_limit) => {
+    const { slug } = await gateway.admin.create('/v1/virtual-keys', { name: 'local', provider: 'local' });
+    const local = readString(slug, 'body.slug');
+    if (credit_limit !== undefined) await gateway.limit({ type: 'tokens', credit_limit: 100 });
+    const request = { model: 'any', query: 'q', documents: [{ title: 'x' }], rank_fields: ['title'] };
+    expect(refusalOf(await gateway.rerank(local, request))).toMatchObject({
+      status: 400,
+      code: 'validation_failed',
+      param: 'documents.0.text',
+    });
+    expect((await gateway.rerank(local, { ...request, documents: ['x'] })).status).toBe(200);
+    expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ status: 'settled', provider: 'local' })]);
   });
 });

@@ -78,8 +78,15 @@ export class ProviderCallService {
     try {
       await call.beforeAttempt?.();
       const startedAt = performance.now();
-      const result = await work();
-      call.afterAttempt({ number: 1, durationMs: performance.now() - startedAt, wasSent: true, status: 200 });
+      const attempt = (): Pick<UpstreamAttempt, 'number' | 'durationMs'> => {
+        return { number: 1, durationMs: performance.now() - startedAt };
+      };
+      const result = await work().catch((error: unknown) => {
+        // The request itself was refused: there is nothing to pay for.
+        if (error instanceof GatewayError) call.afterAttempt({ ...attempt(), wasSent: false });
+        throw error;
+      });
+      call.afterAttempt({ ...attempt(), wasSent: true, status: 200 });
       call.succeed(use.usageOf(result));
       return result;
     } finally {
