@@ -24,8 +24,16 @@ export async function sendWithRetries(
   attempt: (request: UpstreamRequest) => Promise<UpstreamAnswer>,
 ): Promise<UpstreamAnswer> {
   let last: Outcome | undefined;
+  let delayMs: number | undefined = 0;
   for (let number = 1; ; number += 1) {
-    const request = call.sign ? await limits.during(call.sign(call.request, new Date(clock.now()))) : call.request;
+    let request: UpstreamRequest;
+    try {
+      if (delayMs > 0) await limits.sleep(delayMs);
+      request = call.sign ? await limits.during(call.sign(call.request, new Date(clock.now()))) : call.request;
+    } catch (error) {
+      if (last === undefined || !isTimeout(error)) throw error;
+      return resultOf(last);
+    }
     try {
       if (call.beforeAttempt !== undefined) await call.beforeAttempt(number);
     } catch (refusal) {
@@ -43,7 +51,10 @@ export async function sendWithRetries(
     const nowMs = clock.now();
     call.onAttempt?.(toAttempt(number, nowMs - startedMs, outcome));
 
-    const delayMs = retryDelayMs({
+    // The deadline came before the retry was sent: it was not made.
+    if (last !== undefined && isTimeout(outcome) && !outcome.wasSent) return resultOf(last);
+
+    delayMs = retryDelayMs({
       mode: call.retry,
       outcome,
       attempt: number,
@@ -53,13 +64,16 @@ export async function sendWithRetries(
     });
     if (delayMs === undefined) return resultOf(outcome);
     last = outcome;
-    await limits.sleep(delayMs);
   }
 }
 
 function resultOf(outcome: Outcome): UpstreamAnswer {
   if (outcome instanceof UpstreamFailure) throw outcome;
   return outcome;
+}
+
+function isTimeout(value: unknown): value is UpstreamFailure {
+  return value instanceof UpstreamFailure && value.kind === 'timeout';
 }
 
 /** A failure is an outcome to decide on; any other error is a defect and goes up at once. */

@@ -1,9 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callTo, FakeCaller, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { closedPort, startHttp, type Loopback } from './__fixtures__/loopback.js';
 import { UpstreamClient } from './upstream-client.js';
-import { type UpstreamAttempt, UpstreamFailure, type UpstreamRequest } from './upstream.types.js';
+import { type UpstreamAnswer, type UpstreamAttempt, UpstreamFailure, type UpstreamRequest } from './upstream.types.js';
+
+// No jitter: a wait is as long as the server asks, else nothing.
+const OPTIONS = { connectionsPerOrigin: 2, connectTimeoutMs: 2_000, random: () => 0 };
 
 let client: UpstreamClient;
 const servers: Loopback[] = [];
@@ -19,6 +23,14 @@ async function script(...steps: readonly ((response: ServerResponse) => unknown)
   return server;
 }
 
+/** The status of the answer, or the kind of the failure. */
+async function endOf(sent: Promise<UpstreamAnswer>): Promise<unknown> {
+  return sent.then(
+    ({ status }) => status,
+    (failure: unknown) => (failure instanceof UpstreamFailure ? failure.kind : failure),
+  );
+}
+
 const ok = (response: ServerResponse): unknown => response.end('ok');
 const answer =
   (status: number, headers: Record<string, string> = {}) =>
@@ -31,8 +43,7 @@ const half = (response: ServerResponse): unknown => {
 };
 
 beforeEach(() => {
-  // No jitter: a wait is as long as the server asks, else nothing.
-  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 2, connectTimeoutMs: 2_000, random: () => 0 });
+  client = new UpstreamClient(loopbackPolicy(), OPTIONS);
 });
 
 afterEach(async () => {
@@ -131,12 +142,7 @@ describe('UpstreamClient: permission for attempts', () => {
   ] as const)('ends the retries with the last %s when it refuses a later attempt', async (_what, step, expected) => {
     const server = await script(step, ok);
     const beforeAttempt = async (number: number): Promise<void> => (number === 1 ? undefined : refuse());
-    const sent = client.send(callTo(server.url('/'), { retry: 'idempotent', beforeAttempt }));
-    const outcome = await sent.then(
-      ({ status }) => status,
-      (failure: unknown) => (failure instanceof UpstreamFailure ? failure.kind : failure),
-    );
-    expect(outcome).toBe(expected);
+    expect(await endOf(client.send(callTo(server.url('/'), { retry: 'idempotent', beforeAttempt })))).toBe(expected);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -187,6 +193,64 @@ describe('UpstreamClient: Retry-After', () => {
     const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: 250 });
     expect((await failureOf(client.send(call))).kind).toBe('timeout');
     expect(server.requests).toHaveLength(3);
+  });
+});
+
+describe('UpstreamClient: a retry that the deadline forbids', () => {
+  const TIMEOUT_MS = 500;
+  const limited = answer(429, { 'retry-after-ms': '1' });
+
+  it.each([
+    ['answer', limited, 429],
+    ['failure', hangUp, 'broken'],
+  ] as const)('leaves the last %s when it waits for permission', async (_what, step, expected) => {
+    const server = await script(step, ok);
+    const attempts: UpstreamAttempt[] = [];
+    const call = callTo(server.url('/'), {
+      retry: 'idempotent',
+      timeoutMs: TIMEOUT_MS,
+      beforeAttempt: (number) => delay(number === 1 ? 0 : TIMEOUT_MS + 50),
+      onAttempt: (attempt) => attempts.push(attempt),
+    });
+    expect(await endOf(client.send(call))).toBe(expected);
+    expect(attempts[1]).toMatchObject({ number: 2, wasSent: false, failure: 'timeout' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('leaves the last answer, with its headers, when its signature hangs', async () => {
+    const server = await script(limited, ok);
+    let signed = 0;
+    const sign = (request: UpstreamRequest): Promise<UpstreamRequest> => {
+      signed += 1;
+      return signed === 1 ? Promise.resolve(request) : new Promise(() => undefined);
+    };
+    const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: TIMEOUT_MS, sign });
+    expect(await client.send(call)).toMatchObject({ status: 429, headers: { 'retry-after-ms': '1' } });
+  });
+
+  it('leaves the last answer when the wait is not over in time', async () => {
+    const late = (response: ServerResponse): unknown => delay(50).then(() => waitNearly(response));
+    const waitNearly = answer(429, { 'retry-after-ms': String(TIMEOUT_MS - 1) });
+    const server = await script(late, ok);
+    const slow = new UpstreamClient(loopbackPolicy(), { ...OPTIONS, now: () => 0 });
+    const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: TIMEOUT_MS });
+    expect(await endOf(slow.send(call))).toBe(429);
+    await slow.close();
+  });
+
+  it('is not told from one that was sent and not answered: that is a timeout', async () => {
+    const server = await script(limited, () => undefined);
+    const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: TIMEOUT_MS });
+    expect(await endOf(client.send(call))).toBe('timeout');
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('does not hide that the caller has left', async () => {
+    const server = await script(limited, ok);
+    const caller = new FakeCaller();
+    const beforeAttempt = async (number: number): Promise<void> => (number === 1 ? undefined : caller.leave());
+    const call = callTo(server.url('/'), { retry: 'idempotent', caller, beforeAttempt });
+    expect(await endOf(client.send(call))).toBe('caller_gone');
   });
 });
 
