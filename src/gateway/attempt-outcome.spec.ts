@@ -25,6 +25,7 @@ describe('outcomeOfAttempt', () => {
     ['broken', 'unknown'],
     ['incomplete', 'unknown'],
     ['timeout', 'unknown'],
+    ['interim', 'unknown'],
     ['too_large', 'unknown'],
     ['caller_gone', 'unknown'],
   ])('takes a failure of kind %s for %s', (failure, outcome) => {

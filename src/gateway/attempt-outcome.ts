@@ -18,6 +18,7 @@ export function outcomeOfAttempt({ wasSent, status, failure }: UpstreamAttempt):
       return 'free';
     case 'broken':
     case 'incomplete':
+    case 'interim':
     case 'timeout':
     case 'too_large':
     case 'caller_gone':

@@ -32,6 +32,11 @@ describe('toExchangeError', () => {
     expect(toExchangeError(error, 'sent', 'api.example.com')).toMatchObject({ kind: 'too_large' });
   });
 
+  it.each(['bad response', 'bad upgrade'])('knows an interim answer that nobody asked for: %s', (message) => {
+    const error = new errors.SocketError(message);
+    expect(toExchangeError(error, 'sent', 'api.example.com')).toMatchObject({ kind: 'interim', cause: error });
+  });
+
   it.each([
     new errors.InvalidArgumentError('invalid header'),
     new errors.NotSupportedError('expect header'),

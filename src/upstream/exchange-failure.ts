@@ -20,6 +20,9 @@ export function toExchangeError(error: unknown, stage: ExchangeStage, host: stri
   if (error instanceof errors.HeadersOverflowError) {
     return new UpstreamFailure('too_large', `${host} sent more header bytes than Node reads`, { cause: error });
   }
+  if (isUnaskedInterim(error)) {
+    return new UpstreamFailure('interim', `${host} sent an interim answer that nobody asked for`, { cause: error });
+  }
   const code = (isObject(error) && stringOrUndefined(error.code)) || 'no code';
   switch (stage) {
     case 'unsent':
@@ -33,4 +36,9 @@ export function toExchangeError(error: unknown, stage: ExchangeStage, host: stri
     default:
       return assertNever(stage);
   }
+}
+
+/** undici closes the connection on a 100, and on a 101 with an upgrade. Its message is all that tells these apart. */
+function isUnaskedInterim(error: unknown): boolean {
+  return error instanceof errors.SocketError && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

@@ -103,6 +103,7 @@ describe('failureToError', () => {
     ['connect', 'provider_failed'],
     ['broken', 'provider_failed'],
     ['incomplete', 'provider_invalid_response'],
+    ['interim', 'provider_invalid_response'],
     ['too_large', 'provider_invalid_response'],
     ['redirect', 'provider_invalid_response'],
     ['timeout', 'provider_timeout'],

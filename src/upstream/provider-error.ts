@@ -36,6 +36,7 @@ export function failureToError(failure: UpstreamFailure): GatewayError | Upstrea
     case 'broken':
       return new GatewayError('provider_failed', options);
     case 'incomplete':
+    case 'interim':
     case 'too_large':
     case 'redirect':
       return new GatewayError('provider_invalid_response', options);

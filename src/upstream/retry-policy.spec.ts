@@ -45,6 +45,7 @@ describe('retryDelayMs', () => {
     ['incomplete', 'connect', false],
     ['refused_by_egress', 'idempotent', false],
     ['timeout', 'idempotent', false],
+    ['interim', 'idempotent', false],
     ['too_large', 'idempotent', false],
     ['redirect', 'idempotent', false],
     ['caller_gone', 'idempotent', false],

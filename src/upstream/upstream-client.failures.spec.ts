@@ -56,6 +56,28 @@ describe('UpstreamClient: failures', () => {
     expect((await failureOf(client.send(callTo(server.url('/'))))).kind).toBe('too_large');
   });
 
+  it.each([
+    ['100 Continue', ''],
+    ['101 Switching Protocols', 'connection: upgrade\r\nupgrade: h2c\r\n'],
+  ])('does not ask again after a %s that nobody asked for', async (status, headers) => {
+    let requests = 0;
+    const server = serve(
+      await startTcp((socket) => {
+        requests += 1;
+        socket.write(`HTTP/1.1 ${status}\r\n${headers}\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`);
+      }),
+    );
+    const failure = await failureOf(client.send(callTo(server.url('/'), { retry: 'idempotent' })));
+    expect(failure).toMatchObject({ kind: 'interim', wasSent: true });
+    expect(requests).toBe(1);
+  });
+
+  it('passes over other interim answers', async () => {
+    const answers = 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+    const server = serve(await startTcp((socket) => socket.write(answers)));
+    expect((await client.send(callTo(server.url('/')))).status).toBe(200);
+  });
+
   it.each([301, 302, 303, 307, 308, 300, 304])('does not follow a %d', async (status) => {
     const target = serve(await startHttp((_request, response) => response.end('secret')));
     const server = serve(

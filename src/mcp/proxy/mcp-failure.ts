@@ -14,6 +14,7 @@ export function toMcpFailure(thrown: unknown): GatewayError {
       return new GatewayError('provider_timeout', { ...options, message: 'The MCP server did not answer in time.' });
     case 'redirect':
     case 'incomplete':
+    case 'interim':
     case 'too_large':
       return new GatewayError('provider_invalid_response', { ...options, message: UNUSABLE });
     case 'connect':

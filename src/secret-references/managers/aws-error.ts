@@ -42,6 +42,7 @@ const FAILURES: Readonly<Record<UpstreamFailureKind, SecretErrorCode>> = {
   connect: 'unreachable',
   broken: 'unreachable',
   incomplete: 'invalid_response',
+  interim: 'invalid_response',
   timeout: 'timeout',
   too_large: 'too_large',
   redirect: 'invalid_response',

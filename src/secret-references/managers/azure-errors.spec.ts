@@ -11,6 +11,7 @@ describe('toVaultError', () => {
     ['connect', 'unreachable'],
     ['broken', 'unreachable'],
     ['incomplete', 'invalid_response'],
+    ['interim', 'invalid_response'],
     ['redirect', 'invalid_response'],
     ['timeout', 'timeout'],
     ['too_large', 'too_large'],

@@ -98,6 +98,7 @@ function transportCode(kind: UpstreamFailureKind): SecretErrorCode {
     case 'broken':
       return 'unreachable';
     case 'incomplete':
+    case 'interim':
     case 'redirect':
       return 'invalid_response';
     case 'caller_gone':

@@ -91,6 +91,7 @@ const FAILURE_CODES: Readonly<Record<UpstreamFailure['kind'], SecretErrorCode>> 
   connect: 'unreachable',
   broken: 'unreachable',
   incomplete: 'unreachable',
+  interim: 'invalid_response',
   timeout: 'timeout',
   too_large: 'too_large',
   redirect: 'unreachable',
