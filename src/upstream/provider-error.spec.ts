@@ -46,7 +46,7 @@ describe('answerToError', () => {
     (body) => {
       expect(answerToError(answer(502, body), vendor)).toMatchObject({
         code: 'provider_invalid_response',
-        reason: 'cohere answered 502 and no JSON',
+        reason: `cohere answered 502 and no JSON, but ${body.length} bytes of no content-type`,
       });
     },
   );
@@ -124,6 +124,30 @@ describe('failureToError', () => {
 describe('parseProviderJson', () => {
   it.each([[{ a: 1 }], [[]], [null], [0]])('reads %p', (value) => {
     expect(parseProviderJson(answer(200, JSON.stringify(value)))).toEqual(value);
+  });
+
+  it('passes over a byte order mark', () => {
+    expect(parseProviderJson(answer(200, '\uFEFF{"a":1}'))).toEqual({ a: 1 });
+    expect(answerToError(answer(404, '\uFEFF{"message":"no such model"}'), vendor).message).toBe('no such model');
+  });
+
+  it('does not pass over a second one', () => {
+    expect(() => parseProviderJson(answer(200, '\uFEFF\uFEFF{}'))).toThrow(GatewayError);
+  });
+
+  it.each(['gzip', 'br'])('names the coding of what it cannot read: %s', (coding) => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+    const reason = `expected JSON, got 3 bytes of application/json in ${coding} (status 200)`;
+    expect(() => parseProviderJson(answer(200, '???', headers))).toThrow(expect.objectContaining({ reason }));
+    expect(answerToError(answer(503, '???', headers), vendor).reason).toBe(
+      `cohere answered 503 and no JSON, but 3 bytes of application/json in ${coding}`,
+    );
+  });
+
+  it('names no coding where there is none', () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'Identity' };
+    const reason = 'expected JSON, got 3 bytes of application/json (status 200)';
+    expect(() => parseProviderJson(answer(200, '???', headers))).toThrow(expect.objectContaining({ reason }));
   });
 
   it.each(['', '<html>secret words</html>', '{"a":', 'secret words'])('refuses %p and does not repeat it', (body) => {

@@ -1,5 +1,6 @@
 import { assertNever } from '../common/assert-never.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { parseForeignJson } from '../common/json/parse-foreign-json.js';
 import { readRetryAfter } from './retry-after.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
@@ -7,6 +8,8 @@ import type { Vendor, VendorErrorText } from './vendors/vendor.types.js';
 
 const MAX_MESSAGE_CHARACTERS = 1_000;
 const MAX_PARAM_CHARACTERS = 200;
+/** Of a media type, of a coding. */
+const MAX_NAME_CHARACTERS = 100;
 
 /** What is needed of a vendor to tell its errors. */
 export type ErrorReader = Pick<Vendor, 'slug' | 'credentialStatuses' | 'readError'>;
@@ -53,10 +56,17 @@ export function failureToError(failure: UpstreamFailure): GatewayError | Upstrea
 export function parseProviderJson(answer: UpstreamAnswer): unknown {
   const json = jsonOrNothing(answer.body);
   if (json) return json.value;
-  const type = clean(firstHeader(answer.headers, 'content-type') ?? 'no content-type', 100);
   throw new GatewayError('provider_invalid_response', {
-    reason: `expected JSON, got ${answer.body.length} bytes of ${type} (status ${answer.status})`,
+    reason: `expected JSON, got ${sizeAndType(answer)} (status ${answer.status})`,
   });
+}
+
+/** With the coding, which explains why nothing could be read: none was accepted (`accept-encoding: identity`). */
+function sizeAndType({ headers, body }: UpstreamAnswer): string {
+  const type = clean(firstHeader(headers, 'content-type') ?? 'no content-type', MAX_NAME_CHARACTERS);
+  const coding = clean(firstHeader(headers, 'content-encoding') ?? '', MAX_NAME_CHARACTERS);
+  const isCoded = coding !== '' && coding.toLowerCase() !== 'identity';
+  return `${body.length} bytes of ${type}${isCoded ? ` in ${coding}` : ''}`;
 }
 
 function rateLimited(answer: UpstreamAnswer, reason: string): GatewayError {
@@ -67,11 +77,12 @@ function rateLimited(answer: UpstreamAnswer, reason: string): GatewayError {
   });
 }
 
-function failed({ body }: UpstreamAnswer, reason: string): GatewayError {
+function failed(answer: UpstreamAnswer, reason: string): GatewayError {
+  const { body } = answer;
   // A page of some proxy in between: the provider itself has said nothing.
   const foreign = body.length > 0 && jsonOrNothing(body) === undefined;
   return foreign
-    ? new GatewayError('provider_invalid_response', { reason: `${reason} and no JSON` })
+    ? new GatewayError('provider_invalid_response', { reason: `${reason} and no JSON, but ${sizeAndType(answer)}` })
     : new GatewayError('provider_failed', { reason });
 }
 
@@ -95,8 +106,7 @@ function readErrorText(body: Buffer, vendor: ErrorReader): VendorErrorText | und
 /** Wrapped, since `null` is JSON as well. The parser's own error is dropped: its message quotes the text. */
 function jsonOrNothing(body: Buffer): { readonly value: unknown } | undefined {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return { value };
+    return { value: parseForeignJson(body) };
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
 import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
 import { assumeRoleRequest, readAssumeRole, readStsErrorCode, type RoleSession } from './aws-sts.js';
@@ -136,7 +137,7 @@ function unreachable(cause: unknown): never {
 /** undefined when the text is not JSON. The parser's own error is dropped: its message quotes the text. */
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return parseForeignJson(body);
   } catch {
     return undefined;
   }
