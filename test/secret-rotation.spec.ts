@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { VirtualKeyCache } from '../src/virtual-keys/virtual-key.cache.js';
 import { eventually } from './support/eventually.js';
-import { json } from './support/fake-provider.js';
+import { json, type Reply, silence } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
+import { requestLine } from './support/request-line.js';
 import { keyOf, RERANKED, SecretGateway } from './support/secret-gateway.js';
 import { refusalOf } from './support/send.js';
 import { ADMIN_KEY, startTestApp } from './support/test-app.js';
@@ -114,6 +116,53 @@ describe('a rotation', () => {
     gateway.kv.put(path, { api_key: NEW });
     expect(refusalOf(await gateway.rerank(slug))).toMatchObject(REJECTED);
     expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
+  });
+
+  describe('leaves the call the limits that it had', () => {
+    /** Refuses the old key after a moment; what the new one gets is the test's. */
+    function refuseOld(milliseconds: number, reply: Reply): void {
+      gateway.kv.put(path, { api_key: NEW });
+      gateway.provider.replyWith((response, call) => {
+        if (keyOf(call) === NEW) return reply(response, call);
+        setTimeout(() => json({ message: 'no' }, 401)(response, call), milliseconds);
+      });
+    }
+
+    it('of time', async () => {
+      const timeoutMs = 2_000;
+      const hasty = await gateway.virtualKey(reference, {
+        config: { base_url: gateway.provider.url, timeout_ms: timeoutMs },
+      });
+      refuseOld(timeoutMs * 0.75, silence);
+      const startedAt = performance.now();
+      expect(refusalOf(await gateway.rerank(hasty))).toMatchObject({ status: 504, code: 'provider_timeout' });
+      expect(performance.now() - startedAt).toBeLessThan(timeoutMs * 1.5);
+      expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
+    });
+
+    it('of attempts, all of which are in the log', async () => {
+      refuseOld(0, json({ message: 'busy' }, 503, { 'retry-after': '0' }));
+      const headers = { 'x-gateway-virtual-key': slug, 'x-gateway-trace-id': 'attempts-of-a-rotation' };
+      const body = { model: 'rerank-v3.5', query: 'q', documents: ['d'] };
+      expect((await gateway.admin.post('/v1/rerank', body, headers)).status).toBe(502);
+      expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW, NEW]);
+      expect(await requestLine(gateway.app, 'attempts-of-a-rotation')).toMatchObject({ upstream_attempts: 3 });
+    });
+
+    it('and is no use when no time is left: the refusal stands', async () => {
+      const hasty = await gateway.virtualKey(reference, {
+        config: { base_url: gateway.provider.url, timeout_ms: 1_000 },
+      });
+      refuseOld(0, json(RERANKED));
+      const renew = jest.spyOn(VirtualKeyCache.prototype, 'renew');
+      renew.mockImplementationOnce(async (virtualKey) => {
+        await delay(1_050);
+        return { ...virtualKey, credential: { ...virtualKey.credential, key: NEW } };
+      });
+      expect(refusalOf(await gateway.rerank(hasty))).toMatchObject(REJECTED);
+      renew.mockRestore();
+      expect(gateway.provider.calls.map(keyOf)).toEqual([OLD]);
+    });
   });
 
   it('is felt after the time of the cache, without any refusal', async () => {

@@ -49,7 +49,7 @@ export class MeteredCall {
   /** The attempt that is under way, or whose answer is still to be read. */
   private open: Reservation | undefined;
   private settling: Promise<unknown> | undefined;
-  /** With those after a renewed credential, which begin again from 1 below. */
+  /** With those after a renewed credential. */
   private attempts = 0;
 
   constructor(

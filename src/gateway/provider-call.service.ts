@@ -35,6 +35,13 @@ export interface ProviderOperation {
 /** What watches over the attempts of a call. */
 type AttemptHooks = Pick<UpstreamCall, 'beforeAttempt'> & { afterAttempt(attempt: UpstreamAttempt): void };
 
+/** What a call may still use, also after its credential was renewed. */
+interface CallBudget {
+  /** By `performance.now()`. */
+  readonly deadlineMs: number;
+  attemptsMade: number;
+}
+
 /** One call to the provider of a virtual key, with everything that goes around it: usage, trace, metrics, documented errors. */
 @Injectable()
 export class ProviderCallService {
@@ -113,12 +120,19 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   run(context: ProviderContext, operation: ProviderOperation, hooks?: AttemptHooks): Promise<UpstreamAnswer> {
-    return this.renewing(context, true, (current) => this.runOnce(current, operation, hooks));
+    const deadlineMs = performance.now() + this.sender.timeoutMsOf(context.virtualKey.credential);
+    const budget: CallBudget = { deadlineMs, attemptsMade: 0 };
+    return this.renewing(
+      context,
+      () => remainingMs(budget) > 0,
+      (current) => this.runOnce(current, operation, budget, hooks),
+    );
   }
 
   private runOnce(
     context: ProviderContext,
     operation: ProviderOperation,
+    budget: CallBudget,
     hooks: AttemptHooks | undefined,
   ): Promise<UpstreamAnswer> {
     const { virtualKey, request } = context;
@@ -129,9 +143,13 @@ export class ProviderCallService {
         request: sent,
         caller: request.caller,
         retry: operation.retry,
+        timeoutMs: remainingMs(budget),
+        attemptsMade: budget.attemptsMade,
         beforeAttempt: hooks?.beforeAttempt,
         onAttempt: (attempt) => {
-          request.facts.upstream_attempts = attempt.number;
+          budget.attemptsMade = attempt.number;
+          // An answer in parts has several calls.
+          request.facts.upstream_attempts = (request.facts.upstream_attempts ?? 0) + 1;
           hooks?.afterAttempt(attempt);
         },
       }),
@@ -144,8 +162,10 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   relay(context: ProviderContext, operation: ProviderOperation, streams: ProviderStreams): Promise<RelayedAnswer> {
-    return this.renewing(context, streams.upload === undefined, (current) =>
-      this.relayOnce(current, operation, streams),
+    return this.renewing(
+      context,
+      () => streams.upload === undefined,
+      (current) => this.relayOnce(current, operation, streams),
     );
   }
 
@@ -166,14 +186,14 @@ export class ProviderCallService {
    */
   private renewing<Answer>(
     context: ProviderContext,
-    isRepeatable: boolean,
+    isRepeatable: () => boolean,
     call: (context: ProviderContext) => Promise<Answer>,
   ): Promise<Answer> {
     const answer = call(context);
     if (context.virtualKey.source === undefined) return answer;
     return answer.catch(async (error: unknown) => {
       const virtualKey = isCredentialRefused(error) ? await this.virtualKeys.renew(context.virtualKey) : undefined;
-      if (virtualKey === undefined || !isRepeatable) throw error;
+      if (virtualKey === undefined || !isRepeatable()) throw error;
       return call({ ...context, virtualKey });
     });
   }
@@ -205,6 +225,11 @@ export class ProviderCallService {
     }
     return successful(answer, context);
   }
+}
+
+/** Whole milliseconds. */
+function remainingMs({ deadlineMs }: CallBudget): number {
+  return Math.ceil(deadlineMs - performance.now());
 }
 
 /** Written out: a spread would make an object of another shape each time, which is slow to make and to read. */

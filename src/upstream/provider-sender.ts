@@ -24,6 +24,9 @@ export interface ProviderRequest {
   readonly credential: Credential;
   readonly request: VendorRequest;
   readonly retry: RetryMode;
+  /** Milliseconds that are left for it; by default all that the credential allows. */
+  readonly timeoutMs?: number;
+  readonly attemptsMade?: number;
   readonly caller: CallerPresence;
   readonly beforeAttempt?: UpstreamCall['beforeAttempt'];
   readonly onAttempt?: (attempt: UpstreamAttempt) => void;
@@ -44,7 +47,11 @@ export interface ProviderStreams {
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
 }
 
-export type ProviderRelay = Omit<ProviderRequest, 'retry' | 'beforeAttempt' | 'onAttempt'> & ProviderStreams;
+export type ProviderRelay = Omit<
+  ProviderRequest,
+  'retry' | 'timeoutMs' | 'attemptsMade' | 'beforeAttempt' | 'onAttempt'
+> &
+  ProviderStreams;
 
 /** Sends a request to a provider: the vendor adds address and credential, the client does the rest. */
 @Injectable()
@@ -53,6 +60,11 @@ export class ProviderSender {
     private readonly client: UpstreamClient,
     private readonly config: AppConfig,
   ) {}
+
+  /** Longest time for a call with this credential, in milliseconds. */
+  timeoutMsOf({ options }: Credential): number {
+    return options.timeout_ms ?? this.config.PROVIDER_TIMEOUT_MS;
+  }
 
   /**
    * The provider's answer, whatever its status.
@@ -64,15 +76,18 @@ export class ProviderSender {
     credential,
     request,
     retry,
+    timeoutMs = this.timeoutMsOf(credential),
+    attemptsMade,
     caller,
     beforeAttempt,
     onAttempt,
   }: ProviderRequest): Promise<UpstreamAnswer> {
     const answer = this.client.send({
       request: vendor.address(request, credential),
-      timeoutMs: credential.options.timeout_ms ?? this.config.PROVIDER_TIMEOUT_MS,
+      timeoutMs,
       maxResponseBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
       retry,
+      attemptsMade,
       caller,
       sign: vendor.signer?.(credential),
       beforeAttempt,
@@ -89,7 +104,7 @@ export class ProviderSender {
     try {
       return await this.client.relay({
         request: withStreams(vendor.address(request, credential), upload, accept),
-        idleTimeoutMs: credential.options.timeout_ms ?? this.config.PROVIDER_TIMEOUT_MS,
+        idleTimeoutMs: this.timeoutMsOf(credential),
         maxBufferedBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
         caller,
         sign: relaySigner(vendor.signer?.(credential)),

@@ -25,7 +25,7 @@ export async function sendWithRetries(
 ): Promise<UpstreamAnswer> {
   let last: Outcome | undefined;
   let delayMs: number | undefined = 0;
-  for (let number = 1; ; number += 1) {
+  for (let number = (call.attemptsMade ?? 0) + 1; ; number += 1) {
     let request: UpstreamRequest;
     try {
       if (delayMs > 0) await limits.sleep(delayMs);

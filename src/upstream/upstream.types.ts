@@ -41,6 +41,8 @@ export interface UpstreamCall {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly retry: RetryMode;
+  /** Under another credential, say: they count among those that a call may have. */
+  readonly attemptsMade?: number | undefined;
   readonly caller: CallerPresence;
   /** Called before each attempt; signatures that cover the time are made here. */
   readonly sign?: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
@@ -74,7 +76,7 @@ export interface UpstreamRelayCall {
 
 /** One attempt of a call: an answer of any status, or a failure. Signing and the waits between attempts are not in it. */
 export interface UpstreamAttempt {
-  /** 1 for the first. */
+  /** 1 for the first, or what follows on those that were made before. */
   readonly number: number;
   readonly durationMs: number;
   /** false: the other side has not seen any of it. */
