@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Any, Equal, IsNull, Or, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { type JsonObject, readArray, readObject, readString, UnexpectedShapeError } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
 import type { BaseVendorOptions } from '../../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
@@ -26,10 +28,18 @@ export interface Ownership {
   readonly server: string;
 }
 
+/** Pauses between the tries to record an object that an isolated workspace has made. */
+const RETRY_PAUSES_MS = [200, 600, 1_200] as const;
+/** No try begins later: one at a database that is silent takes seconds itself. */
+const LAST_TRY_MS = 4_000;
+
 /** A workspace's objects among those of a shared provider account. */
 @Injectable()
 export class Isolation {
-  constructor(@InjectRepository(ProviderObject) private readonly objects: Repository<ProviderObject>) {}
+  constructor(
+    @InjectRepository(ProviderObject) private readonly objects: Repository<ProviderObject>,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
 
   ownershipOf({ virtualKey }: ProviderContext, principal: Principal): Ownership {
     const { options } = virtualKey.credential;
@@ -65,7 +75,10 @@ export class Isolation {
     }
   }
 
-  /** Remembers whose the objects are that a successful answer tells of. */
+  /**
+   * Remembers whose the objects are that a successful answer tells of.
+   * @throws GatewayError `store_unavailable` when an isolated workspace's new object cannot be recorded
+   */
   async record(
     ownership: Ownership,
     { creates, produces = [] }: Pick<RelayRoute, 'creates' | 'produces'>,
@@ -76,7 +89,7 @@ export class Isolation {
     if (creates !== undefined && ownership.strict && !isReachable) {
       throw new UnexpectedShapeError('an id that can be recorded', `body.${creates.idField}`);
     }
-    if (creates !== undefined) await this.remember(ownership, creates.kind, made);
+    if (creates !== undefined) await this.rememberMade(ownership, creates.kind, made);
     // The account's results belong to nobody in particular where everybody may see them.
     if (!ownership.strict) return;
     for (const { kind, name } of produces) await this.remember(ownership, kind, answeredIds(answer, name));
@@ -100,6 +113,44 @@ export class Isolation {
   private async ownsAll(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<boolean> {
     const wanted = new Set(ids);
     return wanted.size === 0 || (await this.owned(ownership, kind, [...wanted])).size === wanted.size;
+  }
+
+  /**
+   * The objects exist and may cost money, so a failure here must not look like one of their making: whoever tries again
+   * makes, and pays for, another.
+   */
+  private async rememberMade(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<void> {
+    const { strict, provider, workspaceId } = ownership;
+    try {
+      await (strict ? this.rememberPatiently(ownership, kind, ids) : this.remember(ownership, kind, ids));
+    } catch (cause) {
+      const event = 'provider_objects_not_recorded';
+      this.logger.warn({ event, provider, workspace_id: workspaceId, kind, ids, err: cause });
+      if (!strict) return;
+      throw new GatewayError('store_unavailable', {
+        message: 'The provider made the object, but the gateway could not record it. Do not repeat the request.',
+        headers: { 'x-should-retry': 'false' },
+        reason: 'database',
+        cause,
+      });
+    }
+  }
+
+  private async rememberPatiently(
+    ownership: Ownership,
+    kind: ProviderObjectKind,
+    ids: readonly string[],
+  ): Promise<void> {
+    const startedAt = performance.now();
+    for (const pauseMs of RETRY_PAUSES_MS) {
+      try {
+        return await this.remember(ownership, kind, ids);
+      } catch (error) {
+        if (performance.now() - startedAt + pauseMs > LAST_TRY_MS) throw error;
+        await sleep(pauseMs);
+      }
+    }
+    return this.remember(ownership, kind, ids);
   }
 
   /** Who was first stays the owner. An id that cannot be recorded stays nobody's. */
