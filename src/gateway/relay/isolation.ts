@@ -183,6 +183,7 @@ const DEFAULT_LIMIT = 20;
 /**
  * A page of the caller's own objects, sifted from the pages of the whole account. Reads on until the page is full and one
  * more own object, or the end, has been seen: `has_more` is then right.
+ * Some servers do not know `after`: where a page holds that item, what follows it counts, and a page with nothing more ends.
  * @throws GatewayError `provider_rejected` when the account is too large to be sifted
  */
 export async function listOwn(
@@ -196,7 +197,8 @@ export async function listOwn(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = { ...input.query, limit: String(PAGE_SIZE), ...(after === undefined ? {} : { after }) };
     const answer = readObject(await ask({ ...input, query }), 'body');
-    const items = readArray(answer['data'], 'body.data').map((item, index) => readObject(item, `body.data[${index}]`));
+    const all = readArray(answer['data'], 'body.data').map((item, index) => readObject(item, `body.data[${index}]`));
+    const items = all.slice(all.findLastIndex((item) => idOf(item) === after) + 1);
     const own = await owned(items.map(idOf));
     found.push(...items.filter((item) => own.has(idOf(item))));
     const last = items.at(-1);

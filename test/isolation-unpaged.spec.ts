@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { plainly, openaiClient } from './support/openai-client.js';
+import { json, type Reply } from './support/fake-provider.js';
+import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
+import { refusalOf } from './support/send.js';
+
+/** Of others and our own by turns, so that each of our pages ends amid the account. */
+const ACCOUNT = Array.from({ length: 120 }, (_, index) => ({ id: `file-${index}`, object: 'file' }));
+const OWN = ACCOUNT.filter((_, index) => index % 2 === 1).map(({ id }) => id);
+
+describe('the files of an isolated workspace at a server whose list does not page', () => {
+  let gateway: RerankGateway;
+  let strict: string;
+
+  beforeAll(async () => {
+    gateway = await startRerankGateway();
+    strict = await gateway.virtualKey('openai-compatible', { config: { isolation: 'strict' } });
+    for (const id of OWN) {
+      gateway.provider.replyWith(json({ id }));
+      await plainly(gateway, strict)('POST', '/files', { body: Buffer.from('--x') });
+    }
+  });
+  afterAll(() => gateway.close());
+  beforeEach(() => gateway.provider.forget());
+
+  async function listed(): Promise<readonly string[]> {
+    const ids: string[] = [];
+    for await (const { id } of openaiClient(gateway, strict).files.list({ limit: 25 })) {
+      ids.push(id);
+      // Else a list without an end would go on until the test's time is over.
+      if (ids.length > 2 * OWN.length) break;
+    }
+    return ids;
+  }
+
+  it.each<readonly [string, Reply]>([
+    ['gives all of it, with no word of more', json({ data: ACCOUNT, object: 'list' })],
+    ['gives all of it, and says that there is more', json({ data: ACCOUNT, object: 'list', has_more: true })],
+    ['begins with the item that it is asked to begin behind', inclusivePages],
+  ])('come once each: it %s', async (_what, account) => {
+    gateway.provider.replyWith(account);
+    expect(await listed()).toEqual(OWN);
+  });
+
+  it('end where such a server cuts its list short', async () => {
+    gateway.provider.replyWith(json({ data: ACCOUNT.slice(0, 50), object: 'list', has_more: true }));
+    expect(await listed()).toEqual(OWN.slice(0, 25));
+    expect(gateway.provider.calls.length).toBeLessThan(10);
+  });
+
+  it('begin behind nothing that is not their own', async () => {
+    gateway.provider.replyWith(json({ data: ACCOUNT, object: 'list' }));
+    const refusal = refusalOf(await plainly(gateway, strict)('GET', '/files?after=file-0'));
+    expect(refusal).toEqual({ status: 400, code: 'validation_failed', param: 'after', source: 'gateway' });
+  });
+});
+
+/** Pages of ten that repeat the item before them. */
+function inclusivePages(...[response, call]: Parameters<Reply>): void {
+  const after = new URL(call.path, 'http://provider').searchParams.get('after');
+  const start = Math.max(
+    0,
+    ACCOUNT.findIndex(({ id }) => id === after),
+  );
+  const data = ACCOUNT.slice(start, start + 10);
+  json({ object: 'list', data, has_more: start + 10 < ACCOUNT.length })(response, call);
+}
