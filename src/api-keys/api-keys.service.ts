@@ -76,10 +76,9 @@ export class ApiKeysService {
       // Whoever changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
       const isOnlyRenamed = Object.keys(changes).every((field) => field === 'name');
-      // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
-      const { expiresAt, metadata: own, rateLimits: limits } = apiKey;
-      if (!isOnlyRenamed) assertWithinBounds(principal, { expiresAt, metadata: own, rateLimits: limits, ...changes });
       const changed = await updateRow(manager, apiKey, changes);
+      // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
+      if (!isOnlyRenamed) assertWithinBounds(principal, changed);
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });

@@ -10,7 +10,7 @@ export async function insertRow<Row extends ObjectLiteral>(manager: EntityManage
   return row;
 }
 
-/** Writes the fields that get another value. The row is changed with them. */
+/** Writes the fields that get another value. Returns the row with them; the given one stays as it was read. */
 export async function updateRow<Row extends ObjectLiteral>(
   manager: EntityManager,
   row: Row,
@@ -19,6 +19,7 @@ export async function updateRow<Row extends ObjectLiteral>(
   const changed = Object.entries(changes).filter(([name, value]) => !isDeepStrictEqual(value, Reflect.get(row, name)));
   if (changed.length === 0) return row;
   const values = Object.fromEntries(changed);
-  await manager.createQueryBuilder().update(row.constructor).set(values).whereEntity(row).execute();
-  return Object.assign(row, values);
+  const updated: Row = Object.assign(Object.create(Object.getPrototypeOf(row)), row, values);
+  await manager.createQueryBuilder().update(row.constructor).set(values).whereEntity(updated).execute();
+  return updated;
 }

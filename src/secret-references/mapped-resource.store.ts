@@ -79,11 +79,11 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     changes: Partial<Row>,
     mappings?: readonly SecretMappingDto[],
   ): Promise<Row> {
-    await updateRow(manager, row, changes);
+    const updated = await updateRow(manager, row, changes);
     if (mappings !== undefined) {
-      row.secretMappings = await this.mappings.replace(manager, this.ownerOf(row), mappings);
+      updated.secretMappings = await this.mappings.replace(manager, this.ownerOf(updated), mappings);
     }
-    return row;
+    return updated;
   }
 
   async remove(manager: EntityManager, row: Row): Promise<void> {

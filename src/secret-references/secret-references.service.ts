@@ -102,9 +102,9 @@ export class SecretReferencesService {
     changes: Changes,
   ): Promise<void> {
     const { fields, columns, access } = changes;
-    const before = accessOf(row);
+    // Without its workspaces, which are written by themselves.
     await updateRow(manager, row, columns);
-    if (!isDeepStrictEqual(access, before)) {
+    if (!isDeepStrictEqual(access, accessOf(row))) {
       const users = await this.store.mappingsOf(row, manager);
       const leftOut = users.filter(({ ownerWorkspaceId }) => !mayUse(access, ownerWorkspaceId));
       if (leftOut.length > 0) throw inUse(leftOut);
