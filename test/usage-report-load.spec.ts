@@ -67,7 +67,7 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
     const settings = await Promise.all(
       Array.from({ length: 4 }, () => gateway.app.dataSource.query('SHOW statement_timeout')),
     );
-    expect(settings.flat()).toEqual(Array.from({ length: 4 }, () => ({ statement_timeout: '0' })));
+    expect(settings.flat()).toEqual(Array.from({ length: 4 }, () => ({ statement_timeout: '4500ms' })));
     const [row] = await gateway.app.dataSource.query(
       `SELECT count(*)::integer AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
     );
