@@ -1,34 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readObject, readString } from '../src/common/json/read.js';
-import { GatewayClient } from './support/gateway-client.js';
-import { GatewayProcess } from './support/gateway-process.js';
+import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
+import type { GatewayClient } from './support/gateway-client.js';
 import { nullBodies } from './support/null-bodies.js';
-import { ApiDocument, fillIn, type Operation } from './support/openapi.js';
+import { type ApiDocument, fillIn, type Operation } from './support/openapi.js';
 import { brokenRulesOf, jsonOf } from './support/send.js';
-import { ADMIN_KEY } from './support/test-app.js';
 
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
 const EVERYTHING = [{ key: 'workspace_id', value: '*' }];
 
-/** The schemas of the document come from a plugin of the build, so this is the gateway as it is shipped. */
-let gateway: GatewayProcess;
-let folder: string;
+let gateway: DocumentedGateway;
 let client: GatewayClient;
 let document: ApiDocument;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tollgate-nulls-'));
-  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY }, folder);
-  client = new GatewayClient(await gateway.url());
-  document = new ApiDocument(JSON.parse((await client.get('/docs/openapi.json')).text));
+  gateway = await startDocumentedGateway();
+  ({ client, document } = gateway);
 }, 60_000);
-afterAll(async () => {
-  await gateway.kill();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => gateway.close());
 
 function operation(method: Operation['method'], path: string): Operation {
   const found = document.operations().find((one) => one.method === method && one.path === path);

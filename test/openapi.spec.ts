@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { isObject, readObject } from '../src/common/json/read.js';
+import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { GatewayProcess } from './support/gateway-process.js';
-import { ApiDocument, fillIn, type NumberSchema, type Operation, withoutField } from './support/openapi.js';
+import { type ApiDocument, fillIn, type NumberSchema, type Operation, withoutField } from './support/openapi.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
-import { ADMIN_KEY } from './support/test-app.js';
 
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
 const PUBLIC_PATHS = ['/.well-known/jwks.json', '/health/live', '/health/ready'];
@@ -51,22 +47,15 @@ const WHOLE = [
   'value',
 ];
 
-/** The schemas of the document come from a plugin of the build, so this is the gateway as it is shipped. */
-let gateway: GatewayProcess;
-let folder: string;
+let gateway: DocumentedGateway;
 let client: GatewayClient;
 let document: ApiDocument;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tollgate-openapi-'));
-  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY }, folder);
-  client = new GatewayClient(await gateway.url());
-  document = new ApiDocument(JSON.parse((await client.get('/docs/openapi.json')).text));
+  gateway = await startDocumentedGateway();
+  ({ client, document } = gateway);
 }, 60_000);
-afterAll(async () => {
-  await gateway.kill();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => gateway.close());
 
 function nameOf({ method, path }: Operation): string {
   return `${method.toUpperCase()} ${path}`;
@@ -165,7 +154,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('tells which routes need a key: all that refuse a caller without one', async () => {
-    const nobody = new GatewayClient(await gateway.url(), {});
+    const nobody = new GatewayClient(gateway.url, {});
     for (const operation of document.operations()) {
       const answer = await nobody.request(operation.method.toUpperCase(), fillIn(operation.path, 'some-id'));
       const isPublic = PUBLIC_PATHS.includes(operation.path);

@@ -8,6 +8,8 @@ const BYTES_PER_TOKEN = 3;
 /** For what models put around a text, and for short texts that are no words. */
 const TOKENS_AROUND = 16;
 
+const TEXT_ALONE: ReadonlySet<string> = new Set(['text']);
+
 /** Where a provider cuts, or refuses, what is longer. In tokens. */
 export interface TokenLimits {
   readonly query?: number;
@@ -30,7 +32,7 @@ export function tokenBound(text: string): number {
 
 export function tokenCounts(request: RerankRequest, limits: TokenLimits = {}): TokenCounts {
   const query = Math.min(tokenBound(request.query), limits.query ?? Infinity);
-  const fields = new Set(request.rankFields ?? ['text']);
+  const fields = request.rankFields === undefined ? TEXT_ALONE : new Set(request.rankFields);
   const longest = Math.min(limits.document ?? Infinity, Math.max(0, (limits.pair ?? Infinity) - query));
   const documents = request.documents.map((document) => Math.min(documentTokens(document, fields), longest));
   return { query, documents };

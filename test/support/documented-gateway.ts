@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GatewayClient } from './gateway-client.js';
+import { GatewayProcess } from './gateway-process.js';
+import { ApiDocument } from './openapi.js';
+import { ADMIN_KEY } from './test-app.js';
+
+export interface DocumentedGateway {
+  readonly url: string;
+  readonly client: GatewayClient;
+  readonly document: ApiDocument;
+  readonly close: () => Promise<void>;
+}
+
+/** The gateway as it is shipped, since the schemas of its document come from a plugin of the build. */
+export async function startDocumentedGateway(): Promise<DocumentedGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-openapi-'));
+  const gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY }, folder);
+  const url = await gateway.url();
+  const client = new GatewayClient(url);
+  const document = new ApiDocument(JSON.parse((await client.get('/docs/openapi.json')).text));
+  const close = async (): Promise<void> => {
+    await gateway.kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url, client, document, close };
+}
