@@ -22,11 +22,11 @@ export class AppErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    if (isCallerGone(thrown) || response.destroyed) return void response.destroy();
+    if (isCallerGone(thrown) || request.context?.caller.gone === true) return void response.destroy();
     const error = this.toGatewayError(thrown, request);
     this.note(error, request.context);
     // An answer that has begun cannot become an error: cutting the connection tells the client that it is not whole.
-    if (response.headersSent) return void response.destroy();
+    if (response.headersSent || response.destroyed) return void response.destroy();
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
     this.adapter.reply(response, (request.errorForm ?? toErrorEnvelope)(error), error.status);
   }

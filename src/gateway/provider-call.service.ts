@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -11,6 +12,7 @@ import {
   type UpstreamAttempt,
   type UpstreamCall,
   UpstreamFailure,
+  type UpstreamHead,
 } from '../upstream/upstream.types.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import { mappedOptions } from '../virtual-keys/mapped-fields.js';
@@ -175,9 +177,17 @@ export class ProviderCallService {
     streams: ProviderStreams,
   ): Promise<RelayedAnswer> {
     const { vendor, credential } = context.virtualKey;
-    return this.observed(context, operation, (request) =>
-      this.sender.relay({ vendor, credential, request, caller: context.request.caller, ...streams }),
-    );
+    const { caller, facts } = context.request;
+    return this.observed(context, operation, (request, noteHead) => {
+      facts.upstream_attempts = (facts.upstream_attempts ?? 0) + 1;
+      // The log line is written when the last byte is out, which is before the call is over.
+      const sinkFor = (head: UpstreamHead): Writable | undefined => {
+        const sink = streams.sinkFor(head);
+        if (sink !== undefined) noteHead(head);
+        return sink;
+      };
+      return this.sender.relay({ vendor, credential, request, caller, ...streams, sinkFor });
+    });
   }
 
   /**
@@ -201,16 +211,23 @@ export class ProviderCallService {
   private async observed<Answer extends RelayedAnswer>(
     context: ProviderContext,
     { operation, model, request }: ProviderOperation,
-    send: (request: VendorRequest) => Promise<Answer>,
+    send: (request: VendorRequest, noteHead: (head: UpstreamHead) => void) => Promise<Answer>,
   ): Promise<Answer> {
     const provider = context.virtualKey.vendor.slug;
     const { facts } = context.request;
     const span = startProviderSpan(context.request, { operation, provider, model });
     const startedAt = performance.now();
+    const earlierMs = facts.upstream_ms ?? 0;
+    let headMs: number | undefined;
+    const noteHead = ({ status }: UpstreamHead): void => {
+      headMs = performance.now() - startedAt;
+      facts.upstream_status = status;
+      facts.upstream_ms = Math.round(earlierMs + headMs);
+    };
     let outcome = 'failed';
     let answer: Answer;
     try {
-      answer = await send(withHeaders(request, span.headers));
+      answer = await send(withHeaders(request, span.headers), noteHead);
       outcome = String(answer.status);
       facts.upstream_status = answer.status;
     } catch (error) {
@@ -218,7 +235,7 @@ export class ProviderCallService {
       throw error;
     } finally {
       const durationMs = performance.now() - startedAt;
-      facts.upstream_ms = Math.round((facts.upstream_ms ?? 0) + durationMs);
+      facts.upstream_ms = Math.round(earlierMs + (headMs ?? durationMs));
       this.metrics.upstreamRequests.inc({ provider, code: outcome });
       this.metrics.upstreamSeconds.observe({ provider }, durationMs / 1000);
       span.end(outcome);

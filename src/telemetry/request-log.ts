@@ -20,7 +20,7 @@ export function recordAtEnd(
   response.on('close', () => {
     const durationMs = performance.now() - startedAt;
     const route = routeOf(request);
-    const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST;
+    const status = statusOf(response, context);
     metrics.inFlight.dec();
     metrics.requests.inc({ route, code: status });
     metrics.requestSeconds.observe({ route }, durationMs / 1000);
@@ -70,6 +70,12 @@ export function recordAtEnd(
       metadata: context.metadata,
     });
   });
+}
+
+/** As the client got it. An answer that stopped half-way has an error when the gateway broke it off, and none when the client left. */
+function statusOf(response: Response, { facts }: RequestContext): number {
+  const isBrokenOff = response.headersSent && facts.error_code !== undefined;
+  return response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
 }
 
 /** The pattern of the matched route, never the path as sent: ids and junk would make endless labels. */
