@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { setUpApp } from './app.setup.js';
+import { explained } from './common/errors/explained.js';
 import { operatorMessage } from './common/errors/operator-message.js';
 import { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
@@ -18,7 +19,9 @@ try {
   });
   setUpApp(app, adapter);
   const config = app.get(AppConfig);
-  await app.listen(config.PORT, config.HOST);
+  await app.listen(config.PORT, config.HOST).catch((cause: unknown) => {
+    throw explained('The gateway cannot listen on HOST and PORT', cause);
+  });
   stopOnSignals(app);
   process.stdout.write(`Tollgate listens on ${await app.getUrl()}\n`);
 } catch (error) {

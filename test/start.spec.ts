@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { eventually } from './support/eventually.js';
 import { type FakeProvider, json, silence, startFakeProvider } from './support/fake-provider.js';
@@ -190,42 +190,6 @@ describe('a gateway with a hanging request', () => {
     expect(Date.now() - stoppedAt).toBeGreaterThanOrEqual(GRACE_MS - 50);
     expect(await gateway.exitCode()).toBe(0);
     await eventually(() => provider.calls[0]?.closedEarly === true);
-  });
-});
-
-describe('a gateway that cannot start', () => {
-  afterEach(killAll);
-
-  it('names every wrong setting and shows no value', async () => {
-    const settings = { NODE_ENV: 'value-1', PORT: 'value-2', LOG_LEVEL: 'value-3', TOLLGATE_ENCRYPTION_KEY: 'value-4' };
-    const gateway = spawnGateway(settings);
-    const complaint = await complaintOf(gateway);
-    for (const name of Object.keys(settings)) expect(complaint).toContain(`- ${name} `);
-    expect(complaint + gateway.stdout).not.toMatch(/value-\d/);
-    expect(complaint).not.toMatch(/^\s+at /m);
-    expect(gateway.stdout).toBe('');
-  });
-
-  it('wants a DATABASE_URL in production', async () => {
-    expect(await complaintOf(spawnGateway({ NODE_ENV: 'production' }))).toContain('DATABASE_URL is required');
-  });
-
-  it('says so when its database does not answer, without the password', async () => {
-    const settings = {
-      DATABASE_URL: 'postgres://user:hunter2@localhost:1/tollgate',
-      TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
-    };
-    const complaint = await complaintOf(spawnGateway(settings));
-    expect(complaint).toContain('DATABASE_URL cannot be reached: connect ECONNREFUSED');
-    expect(complaint).not.toContain('hunter2');
-    expect(complaint.trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  it('notices a mistyped admin key, and does not show it', async () => {
-    const mistyped = ADMIN_KEY.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
-    const gateway = spawnGateway({ ...(await onTestDatabase()), TOLLGATE_ADMIN_KEY: mistyped });
-    expect(await complaintOf(gateway)).toContain('TOLLGATE_ADMIN_KEY is mistyped');
-    expect(keysIn(gateway)).toEqual([]);
   });
 });
 

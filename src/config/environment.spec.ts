@@ -84,6 +84,8 @@ describe('reading', () => {
     'postgres://localhost/tollgate',
     'postgresql://user:p%40ss@10.1.2.3:6432/tollgate?sslmode=require',
     'postgres://user:unused@localhost/postgres?host=%2Frun%2Fpostgresql',
+    'postgres:///tollgate?host=%2Frun%2Fpostgresql',
+    'postgres://user:with:colon@db.example/tollgate',
   ])('takes %s for a database', (url) => {
     expect(loadConfig({ ...SHARED, DATABASE_URL: url }).DATABASE_URL).toBe(url);
   });
@@ -109,6 +111,8 @@ describe('refusing', () => {
     ['PORT', '-1'],
     ['PORT', '65536'],
     ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', '8e3'],
     ['LOG_LEVEL', 'loud'],
     ['DATABASE_URL', 'mysql://db.example/tollgate'],
     ['DATABASE_URL', 'db.example'],
@@ -133,6 +137,18 @@ describe('refusing', () => {
   ])('names %s when it is %j, and nothing else', (name, value) => {
     const complaint = complaintAbout({ ...SHARED, ...OIDC, [name]: value });
     expect([...namedIn(complaint)]).toEqual([name]);
+    expect(complaint).not.toContain(value);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://user:with#sign@db.example/tollgate', 'postgres:// or postgresql://'],
+    ['DATABASE_URL', 'postgres:db.example', 'postgres:// or postgresql://'],
+    ['REDIS_URL', 'http://cache.example', 'redis:// or rediss://'],
+    ['AZURE_AUTHORITY_HOST', 'http://login.example.com', 'https://'],
+    ['MCP_OAUTH_AUTHORIZATION_SERVERS', 'https://login.example.com, ftp://login.example.com', 'http:// or https://'],
+  ])('says how %s has to begin when it is %j', (name, value, beginning) => {
+    const complaint = complaintAbout({ ...SHARED, [name]: value });
+    expect(complaint).toContain(`${name} must be a URL that begins with ${beginning}`);
     expect(complaint).not.toContain(value);
   });
 

@@ -1,8 +1,8 @@
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsInt, IsString, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
+import { IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { IdentitySettings, OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
-import { OptionalSetting, SERVICE_ADDRESS, ToList, WEB_ADDRESS } from './setting.decorators.js';
+import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -28,7 +28,7 @@ export class AppConfig extends IdentitySettings {
 
   /** Absent: the embedded PostgreSQL in DATA_DIR. */
   @OptionalSetting()
-  @IsUrl({ ...SERVICE_ADDRESS, protocols: ['postgres', 'postgresql'], require_host: false })
+  @IsAddress(['postgres', 'postgresql'])
   readonly DATABASE_URL?: string;
 
   @ToNumber()
@@ -42,7 +42,7 @@ export class AppConfig extends IdentitySettings {
 
   /** Absent: rate limits are counted in each process. */
   @OptionalSetting()
-  @IsUrl({ ...SERVICE_ADDRESS, protocols: ['redis', 'rediss'] })
+  @IsAddress(['redis', 'rediss'])
   readonly REDIS_URL?: string;
 
   @OptionalSetting()
@@ -110,7 +110,7 @@ export class AppConfig extends IdentitySettings {
   readonly SHUTDOWN_GRACE_MS: number = 10_000;
 
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly ADMIN_OIDC_ISSUER?: string;
 
   @OptionalSetting()
@@ -118,7 +118,7 @@ export class AppConfig extends IdentitySettings {
   readonly ADMIN_OIDC_AUDIENCE?: string;
 
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly ADMIN_OIDC_JWKS_URI?: string;
 
   /** Claim that names the organisations (ids) that the administrator acts for: a string or an array. */
@@ -148,15 +148,15 @@ export class AppConfig extends IdentitySettings {
 
   /** For AWS Secrets Manager behind another address (a VPC endpoint, a local stack). */
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly AWS_ENDPOINT_URL_SECRETS_MANAGER?: string;
 
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly AWS_ENDPOINT_URL_STS?: string;
 
   /** Where Entra ID gives tokens; sovereign clouds have their own. */
-  @IsUrl({ ...SERVICE_ADDRESS, protocols: ['https'] })
+  @IsAddress(['https'])
   readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
 
   /** Hosts of vaults end in one of these: a credential for Key Vault goes nowhere else. */
@@ -218,7 +218,7 @@ export class AppConfig extends IdentitySettings {
   readonly USAGE_UNPRICED: 'refuse' | 'allow' = 'refuse';
 
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   @IsString()

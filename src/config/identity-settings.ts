@@ -1,7 +1,7 @@
-import { ArrayMaxSize, IsString, IsUrl, Matches } from 'class-validator';
+import { ArrayMaxSize, IsString, Matches } from 'class-validator';
 import { readRsaPrivateKey, readRsaPublicKeys } from '../common/crypto/rsa-pem.js';
 import { ReadableBy } from '../common/validation/readable-by.decorator.js';
-import { OptionalSetting, ToList, WEB_ADDRESS } from './setting.decorators.js';
+import { IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
 /** Settings of the MCP gateway: who its users are, and how servers are told. */
 export class IdentitySettings {
@@ -22,7 +22,7 @@ export class IdentitySettings {
 
   /** Origin at which MCP clients reach the gateway. Absent: http://localhost and the port. */
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   @Matches(/^https?:\/\/[^/?#@]+\/?$/i, { message: '$property must be an origin, without path, query or user' })
   readonly MCP_PUBLIC_URL?: string;
 
@@ -34,16 +34,16 @@ export class IdentitySettings {
 
   /** Authorization server whose tokens open MCP servers; they have to be issued for the address of the server (RFC 8707). */
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly MCP_OAUTH_ISSUER?: string;
 
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly MCP_OAUTH_JWKS_URI?: string;
 
   /** For tokens that are no JWTs (RFC 7662). */
   @OptionalSetting()
-  @IsUrl(WEB_ADDRESS)
+  @IsWebAddress()
   readonly MCP_OAUTH_INTROSPECTION_ENDPOINT?: string;
 
   @OptionalSetting()
@@ -56,7 +56,7 @@ export class IdentitySettings {
 
   /** Where clients are sent to log in. Empty: the issuer. */
   @ToList()
-  @IsUrl(WEB_ADDRESS, { each: true })
+  @IsWebAddress({ each: true })
   readonly MCP_OAUTH_AUTHORIZATION_SERVERS: readonly string[] = [];
 
   /** Scopes that a token needs, all of them. */

@@ -1,5 +1,5 @@
 import { Transform, type TransformFnParams } from 'class-transformer';
-import { ValidateIf, type ValidationOptions } from 'class-validator';
+import { ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
 
 function present(_object: object, value: unknown): boolean {
   return value !== undefined;
@@ -7,9 +7,21 @@ function present(_object: object, value: unknown): boolean {
 
 /** The setting has no default; its name must be in the list of optional names. */
 export const OptionalSetting = (options?: ValidationOptions): PropertyDecorator => ValidateIf(present, options);
-/** Rules for the address of a service, which may be a bare host name as containers have it. */
-export const SERVICE_ADDRESS = { require_protocol: true, require_tld: false, allow_underscores: true };
-export const WEB_ADDRESS = { ...SERVICE_ADDRESS, protocols: ['http', 'https'] };
+
+/** The address of a service as a URL. Its host may be a bare name, as containers have it. */
+export function IsAddress(protocols: readonly string[], options?: ValidationOptions): PropertyDecorator {
+  const beginnings = protocols.map((protocol) => `${protocol}://`);
+  const message = `$property must be a URL that begins with ${beginnings.join(' or ')}`;
+  return ValidateBy({ name: 'isAddress', validator: { validate: isAddress } }, { message, ...options });
+
+  function isAddress(value: unknown): boolean {
+    if (typeof value !== 'string' || /\s/.test(value) || !URL.canParse(value)) return false;
+    return beginnings.some((beginning) => value.toLowerCase().startsWith(beginning));
+  }
+}
+
+export const IsWebAddress = (options?: ValidationOptions): PropertyDecorator => IsAddress(['http', 'https'], options);
+
 /** Items between commas. */
 export const ToList = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown =>

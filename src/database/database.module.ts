@@ -1,6 +1,6 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { operatorMessage } from '../common/errors/operator-message.js';
+import { explained } from '../common/errors/explained.js';
 import { AppConfig } from '../config/environment.js';
 import { isDatabaseUnavailable } from './database-errors.js';
 import { runMigrations } from './run-migrations.js';
@@ -20,7 +20,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     const dataSource = {
       provide: DataSource,
       inject: [AppConfig],
-      useFactory: (config: AppConfig): Promise<DataSource> => connect(config, entities).catch(explain),
+      useFactory: (config: AppConfig): Promise<DataSource> => connect(config, entities),
     };
     return { module: DatabaseModule, providers: [dataSource], exports: [dataSource] };
   }
@@ -37,19 +37,19 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
     await runMigrations(source);
     return source;
   }
-  const migrator = await new TollgateDataSource(config, entities, { statementTimeout: 'none' }).initialize();
+  const migrator = new TollgateDataSource(config, entities, { statementTimeout: 'none' });
+  await migrator.initialize().catch((cause: unknown) => {
+    const verb = isDatabaseUnavailable(cause) ? 'reached' : 'used';
+    throw explained(`The database of DATABASE_URL cannot be ${verb}`, cause);
+  });
   try {
-    await runMigrations(migrator);
+    await runMigrations(migrator).catch((cause: unknown) => {
+      throw explained('The tables of the database of DATABASE_URL could not be brought up to date', cause);
+    });
   } finally {
     await migrator.destroy();
   }
   return source.initialize();
-}
-
-/** The driver says which address refused, but not whose it is. */
-function explain(cause: unknown): never {
-  if (!isDatabaseUnavailable(cause)) throw cause;
-  throw new Error(`The database of DATABASE_URL cannot be reached: ${operatorMessage(cause)}`, { cause });
 }
 
 /** Without its database the gateway is of no use, and PGlite cannot be restarted safely within the process. */

@@ -1,7 +1,9 @@
 import { Transform, type TransformFnParams } from 'class-transformer';
 
-/** For numbers that come as text, in queries and settings. Blanks stay text, which the next rule refuses: they are no zero. */
+const DECIMAL = /^\s*-?\d+(?:\.\d+)?\s*$/;
+
+/** For numbers that come as text, in queries and settings. What is no decimal number stays text, which the next rule refuses. */
 export const ToNumber = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown =>
-    typeof value === 'string' && value.trim() !== '' ? Number(value) : value,
+    typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value,
   );

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { lockDataDir } from './data-dir.lock.js';
+import { explained } from '../../common/errors/explained.js';
+import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 
 /** A Unix socket's path may hold 107 bytes (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;
@@ -23,8 +24,7 @@ export async function startEmbeddedDatabase(
   onCrash: (cause: Error) => void = () => undefined,
 ): Promise<EmbeddedDatabase> {
   const root = resolve(dataDir);
-  mkdirSync(root, { recursive: true, mode: 0o700 });
-  const unlock = lockDataDir(root);
+  const unlock = takeDataDir(root);
   try {
     const socketDir = makeSocketDir(root);
     const worker = await startWorker(join(root, 'postgres'), join(socketDir, SOCKET_NAME));
@@ -45,6 +45,16 @@ export async function startEmbeddedDatabase(
   } catch (error) {
     unlock();
     throw error;
+  }
+}
+
+function takeDataDir(root: string): () => void {
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    return lockDataDir(root);
+  } catch (cause) {
+    if (cause instanceof DataDirInUseError) throw cause;
+    throw explained(`The folder of DATA_DIR, ${root}, cannot be used`, cause);
   }
 }
 

@@ -1,0 +1,6 @@
+import { operatorMessage } from './operator-message.js';
+
+/** An error for the terminal of whoever runs the gateway, which begins with what it is about: the name of a setting, say. */
+export function explained(problem: string, cause: unknown): Error {
+  return new Error(`${problem}: ${operatorMessage(cause)}`, { cause });
+}
