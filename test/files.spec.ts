@@ -128,6 +128,10 @@ describe('files through the official SDK', () => {
 
   it.each([
     ['limit=0', 'limit'],
+    ['limit=1e1', 'limit'],
+    ['limit=0x10', 'limit'],
+    ['constructor=1', 'constructor'],
+    ['__proto__=1', '__proto__'],
     ['limit=10001', 'limit'],
     ['order=up', 'order'],
     ['after=', 'after'],

@@ -226,6 +226,8 @@ describe('an answer to a create without an id', () => {
     gateway.provider.replyWith(nameless);
     const answer = await ours('POST', '/batches', { body: {} });
     expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response', source: 'provider' });
+    // Or SDKs make another, and pay for it.
+    expect(answer.headers['x-should-retry']).toBe('false');
   });
 
   it('is passed on as it is where nothing is isolated', async () => {

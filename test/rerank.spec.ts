@@ -145,6 +145,22 @@ describe('options that the provider does not have', () => {
     expect(gateway.provider.calls).toEqual([]);
   });
 
+  it.each(['TRUE', 'True'])('are refused also with x-gateway-strict: %s', async (text) => {
+    const answer = await gateway.rerank(
+      jina,
+      { ...VALID, ...FOREIGN_OPTIONS },
+      { headers: { 'x-gateway-strict': text } },
+    );
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'unsupported_parameter' });
+  });
+
+  it.each(['1', 'yes', 'true, true'])('are not looked at with x-gateway-strict: %s', async (text) => {
+    const answer = await gateway.rerank(jina, VALID, { headers: { 'x-gateway-strict': text } });
+    const error = { status: 400, code: 'validation_failed', param: 'x-gateway-strict', source: 'gateway' };
+    expect(refusalOf(answer)).toEqual(error);
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
   it('are all named in a strict refusal', async () => {
     const headers = { 'x-portkey-strict': 'true' };
     const answer = await gateway.rerank(jina, { ...VALID, ...FOREIGN_OPTIONS }, { headers });

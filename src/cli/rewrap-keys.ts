@@ -8,6 +8,9 @@ import { rewrapColumn } from '../sealing/rewrap.js';
 import { Sealer } from '../sealing/sealer.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
+// Whoever reads along may stop early (`| head`); the work goes on.
+process.stdout.on('error', () => undefined);
+
 try {
   const settings = readSettings();
   const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });

@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Principal } from '../access/principal.js';
+import { invalidField } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
@@ -31,9 +32,17 @@ export function providerContextOf(request: Request, answer: Response): ProviderC
   return {
     principal,
     virtualKey,
-    strict: gatewayHeader(headers, 'strict') === 'true',
+    strict: readStrict(gatewayHeader(headers, 'strict')),
     bytes: request.rawBody,
     request: contextOf(request),
     answer,
   };
+}
+
+/** Anything else is refused: who sends it wants options to be checked, and would not notice that they are not. */
+function readStrict(text: string | undefined): boolean {
+  const value = text?.toLowerCase();
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw invalidField('x-gateway-strict', 'must be true or false');
 }

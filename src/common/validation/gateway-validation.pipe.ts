@@ -25,14 +25,16 @@ export class GatewayValidationPipe implements PipeTransform {
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     // Made by our own decorators, so there is nothing to validate.
     if (metadata.type === 'custom') return value;
-    if (metadata.type !== 'body') return this.full.transform(value, metadata);
+    if (metadata.type !== 'body') {
+      if (isObject(value)) assertNothingLeftOut(value);
+      return this.full.transform(value, metadata);
+    }
     // A request without a body is one without fields: what is required is then named, field by field.
     if (value === undefined) return this.full.transform({}, metadata);
     if (!isObject(value))
       throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
     if (this.accepts(value, metadata.metatype)) return value;
-    const leftOut = leftOutFields(value);
-    if (leftOut.length > 0) throw toValidationError(leftOut);
+    assertNothingLeftOut(value);
     return this.full.transform(withoutInheritedNames(value), metadata);
   }
 
@@ -45,4 +47,9 @@ export class GatewayValidationPipe implements PipeTransform {
     }
     return accepts !== false && accepts(value);
   }
+}
+
+function assertNothingLeftOut(value: object): void {
+  const leftOut = leftOutFields(value);
+  if (leftOut.length > 0) throw toValidationError(leftOut);
 }

@@ -17,8 +17,8 @@ export const BETA_HEADERS: readonly ApiHeaderOptions[] = [
 
 /** `OpenAI-Beta`, which the interface calls `Provider-Beta`. */
 export function betaHeader(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  const value = headers['openai-beta'] ?? headers['provider-beta'];
-  if (value === undefined) return {};
+  const value = headers['openai-beta'] || headers['provider-beta'];
+  if (value === undefined || value === '') return {};
   if (typeof value !== 'string' || !HEADER_TEXT.test(value))
     throw invalidField('Provider-Beta', 'must be printable ASCII');
   return { 'openai-beta': value };

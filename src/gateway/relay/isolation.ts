@@ -5,7 +5,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Any, Equal, IsNull, Or, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
-import { type JsonObject, readArray, readObject, readString, UnexpectedShapeError } from '../../common/json/read.js';
+import { type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
@@ -28,6 +28,8 @@ export interface Ownership {
   readonly server: string;
 }
 
+/** For OpenAI's SDKs, which would make another object. */
+const DO_NOT_RETRY = { 'x-should-retry': 'false' };
 /** Pauses between the tries to record an object that an isolated workspace has made. */
 const RETRY_PAUSES_MS = [200, 600, 1_200] as const;
 /** No try begins later: one at a database that is silent takes seconds itself. */
@@ -77,7 +79,8 @@ export class Isolation {
 
   /**
    * Remembers whose the objects are that a successful answer tells of.
-   * @throws GatewayError `store_unavailable` when an isolated workspace's new object cannot be recorded
+   * @throws GatewayError when an isolated workspace's new object cannot be recorded: `store_unavailable`, or
+   * `provider_invalid_response` when it has no id
    */
   async record(
     ownership: Ownership,
@@ -87,7 +90,11 @@ export class Isolation {
     const made = creates === undefined ? [] : answeredIds(answer, creates.idField);
     const isReachable = made.length > 0 && made.every(isRecordable);
     if (creates !== undefined && ownership.strict && !isReachable) {
-      throw new UnexpectedShapeError('an id that can be recorded', `body.${creates.idField}`);
+      throw new GatewayError('provider_invalid_response', {
+        message: 'The provider answered without an id that can be recorded. Do not repeat the request.',
+        headers: DO_NOT_RETRY,
+        reason: `expected an id that can be recorded at body.${creates.idField}`,
+      });
     }
     if (creates !== undefined) await this.rememberMade(ownership, creates.kind, made);
     // The account's results belong to nobody in particular where everybody may see them.
@@ -129,7 +136,7 @@ export class Isolation {
       if (!strict) return;
       throw new GatewayError('store_unavailable', {
         message: 'The provider made the object, but the gateway could not record it. Do not repeat the request.',
-        headers: { 'x-should-retry': 'false' },
+        headers: DO_NOT_RETRY,
         reason: 'database',
         cause,
       });
