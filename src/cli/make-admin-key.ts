@@ -1,0 +1,86 @@
+import 'reflect-metadata';
+import type { DataSource } from 'typeorm';
+import { SCOPES } from '../access/scopes.js';
+import { ApiKeyHasher } from '../api-keys/api-key-hasher.js';
+import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
+import { AuditLogEntry } from '../audit/audit-log-entry.entity.js';
+import { AuditService } from '../audit/audit.service.js';
+import { operatorMessage } from '../common/errors/operator-message.js';
+import { Clock } from '../common/time/clock.js';
+import type { AppConfig } from '../config/environment.js';
+import { readSettings } from '../config/read-settings.js';
+import { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { ENTITIES } from '../entities.js';
+import { loadKeyRing } from '../sealing/load-key-ring.js';
+import { Sealer } from '../sealing/sealer.js';
+import { ServerSecrets } from '../sealing/server-secrets.js';
+import { Organisation } from '../workspaces/organisation.entity.js';
+
+const USAGE = 'usage: npm run keys:admin [-- <slug of the organisation>]';
+const DEFAULT_SLUG = 'default';
+
+const [slug = DEFAULT_SLUG, ...others] = process.argv.slice(2);
+
+if (others.length > 0 || slug.startsWith('-')) fail(USAGE, 2);
+else {
+  try {
+    const key = await run(readSettings());
+    process.stdout.write(`\n  A new admin key of the organisation ${slug}, shown only this once:\n\n    ${key}\n\n`);
+  } catch (error) {
+    fail(operatorMessage(error), 1);
+  }
+}
+
+async function run(settings: AppConfig): Promise<string> {
+  const dataSource = new TollgateDataSource(settings, ENTITIES);
+  await dataSource.initialize();
+  try {
+    return await makeAdminKey(dataSource, new Sealer(loadKeyRing(settings)));
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+async function makeAdminKey(dataSource: DataSource, sealer: Sealer): Promise<string> {
+  const organisation = await findOrganisation(dataSource);
+  const hasher = new ApiKeyHasher(new ServerSecrets(dataSource, sealer));
+  await hasher.onModuleInit();
+  const issuer = new ApiKeyIssuer(hasher, new Clock());
+  const audit = new AuditService(dataSource.getRepository(AuditLogEntry));
+  return dataSource.transaction(async (manager) => {
+    const { apiKey, key } = await issuer.issue(manager, {
+      organisationId: organisation.id,
+      workspaceId: null,
+      name: 'admin key from the command line',
+      type: 'service',
+      scopes: [...SCOPES],
+      user: null,
+      expiresAt: null,
+    });
+    const actor = { kind: 'gateway', id: 'keys:admin', organisationId: organisation.id } as const;
+    await audit.record(manager, actor, {
+      action: 'api_keys.create',
+      resourceType: 'api-key',
+      resourceId: apiKey.id,
+      workspaceId: null,
+      changedFields: ['name', 'scopes'],
+    });
+    return key;
+  });
+}
+
+async function findOrganisation(dataSource: DataSource): Promise<Organisation> {
+  const tables: readonly { readonly isThere: boolean }[] = await dataSource.query(
+    `SELECT to_regclass('organisations') IS NOT NULL AS "isThere"`,
+  );
+  const found = tables[0]?.isThere === true && (await dataSource.getRepository(Organisation).findOneBy({ slug }));
+  if (found) return found;
+  throw new Error(
+    `The database has no organisation ${slug}. The first start of the gateway makes one, ${DEFAULT_SLUG}, with an admin key.`,
+  );
+}
+
+function fail(message: string, code: number): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = code;
+}

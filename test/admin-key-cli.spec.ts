@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SCOPES } from '../src/access/scopes.js';
+import { readArray } from '../src/common/json/read.js';
+import { BuiltProgram } from './support/gateway-process.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { jsonOf } from './support/send.js';
+import { ADMIN_KEY, ENCRYPTION_KEY, startTestApp, type TestApp } from './support/test-app.js';
+import { testDatabase } from './support/test-database.js';
+
+const PROGRAM = fileURLToPath(new URL('../dist/src/cli/make-admin-key.js', import.meta.url));
+const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
+
+jest.setTimeout(60_000);
+
+async function run(
+  words: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BuiltProgram> {
+  const { url, poolSize } = await testDatabase();
+  const environment = {
+    DATABASE_URL: url,
+    DATABASE_POOL_SIZE: String(poolSize),
+    TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+  };
+  const program = new BuiltProgram(PROGRAM, { ...environment, ...settings }, tmpdir(), words);
+  await program.exitCode();
+  return program;
+}
+
+function keysIn({ stdout, stderr }: BuiltProgram): readonly string[] {
+  return (stdout + stderr).match(KEY_FORM) ?? [];
+}
+
+describe('keys:admin', () => {
+  let gateway: TestApp | undefined;
+
+  beforeAll(async () => {
+    // For its tables and its organisation; closed, since the embedded database has one session.
+    await (await startTestApp()).close();
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  it.each([[[]], [['default']]])(
+    'makes a key that may do everything beside those that are there: %j',
+    async (words) => {
+      const program = await run(words);
+      expect([program.stderr, await program.exitCode()]).toEqual(['', 0]);
+      const [key = '', ...more] = keysIn(program);
+      expect(more).toEqual([]);
+
+      gateway = await startTestApp({}, true);
+      const admin = new GatewayClient(gateway.url).as(key);
+      const [made, first] = readArray(jsonOf(await admin.get('/v1/api-keys'))['data'], 'data');
+      expect(made).toMatchObject({ level: 'organisation', scopes: [...SCOPES], expires_at: null });
+      expect(first).toBeDefined();
+      expect((await new GatewayClient(gateway.url).as(ADMIN_KEY).get('/v1/api-keys')).status).toBe(200);
+      const [entry] = readArray(jsonOf(await admin.get('/v1/audit-logs'))['data'], 'data');
+      expect(entry).toMatchObject({ actor_id: 'keys:admin', action: 'api_keys.create' });
+    },
+  );
+
+  it.each([
+    ['an organisation that is not there', ['nowhere'], {}, 'no organisation nowhere', 1],
+    ['two words', ['a', 'b'], {}, 'usage: ', 2],
+    ['a flag', ['--help'], {}, 'usage: ', 2],
+    ['another master key', [], { TOLLGATE_ENCRYPTION_KEY: randomBytes(32).toString('base64') }, 'master key', 1],
+    ['a wrong setting', [], { PORT: 'http' }, '- PORT ', 1],
+  ])('makes none for %s', async (_what, words, settings, message, code) => {
+    const program = await run(words, settings);
+    expect(await program.exitCode()).toBe(code);
+    expect(program.stderr).toContain(message);
+    expect(program.stderr).not.toMatch(/^\s+at /m);
+    expect(keysIn(program)).toEqual([]);
+  });
+
+  it('leaves an empty database to the first start', async () => {
+    await (await testDatabase()).empty();
+    const program = await run();
+    expect(await program.exitCode()).toBe(1);
+    expect(program.stderr).toContain('no organisation default');
+    gateway = await startTestApp({}, true);
+    expect((await new GatewayClient(gateway.url).get('/v1/api-keys')).status).toBe(200);
+  });
+});
