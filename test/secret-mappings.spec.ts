@@ -5,6 +5,7 @@ import { SecretReferenceStatus } from '../src/secret-references/secret-reference
 import { eventually } from './support/eventually.js';
 import { json, onlyCall } from './support/fake-provider.js';
 import { keyOf, SecretGateway } from './support/secret-gateway.js';
+import { requestLine } from './support/request-line.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 
 const VALUE = 'sk-from-the-vault-0123456789';
@@ -122,11 +123,24 @@ describe('a virtual key whose key is a secret of a manager', () => {
     gateway.provider.replyWith(json({ models: [] }));
     expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`))).toMatchObject({ ok: true });
     expect(keyOf(onlyCall(gateway.provider))).toBe(VALUE);
-    const missing = await gateway.virtualKey(await gateway.reference('nowhere'));
-    expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${missing}/test`))).toMatchObject({
-      ok: false,
-      error: 'secret_unavailable',
-    });
+    gateway.provider.replyWith(json({ message: 'no such key' }, 401));
+    const refused = jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`));
+    expect(refused).toEqual({ ok: false, latency_ms: expect.any(Number), error: 'provider_credential_rejected' });
+  });
+
+  it.each([
+    ['the secret is not there', 'nowhere', {}, 'not_found'],
+    ['the secret has no such key', 'cohere', { secret_key: 'other' }, 'key_missing'],
+  ])('is told by its test, and by the log line of that, when %s', async (_what, path, fields, code) => {
+    const id = await gateway.reference(path);
+    const slug = await gateway.virtualKey(id, { secret_mappings: [toKey(id, fields)] });
+    const headers = { 'x-gateway-trace-id': `test-${slug}` };
+    const answer = await gateway.admin.post(`/v1/virtual-keys/${slug}/test`, undefined, headers);
+    const wrong = { ok: false, error: 'secret_unavailable', secret_error: code };
+    expect(jsonOf(answer)).toEqual({ ...wrong, latency_ms: expect.any(Number) });
+    const error_reason = `${code}: secret reference ${id}`;
+    const line = { status: 200, error_code: 'secret_unavailable', error_reason };
+    expect(await requestLine(gateway.app, headers['x-gateway-trace-id'])).toMatchObject(line);
   });
 
   it('takes its mappings with it when it is deleted', async () => {
@@ -346,6 +360,9 @@ describe('a test of a secret reference', () => {
     expect(jsonOf(await test(missing))).toMatchObject({ ok: false, error: 'not_found' });
     const keyless = await gateway.reference('cohere', { secret_key: 'other' });
     expect(jsonOf(await test(keyless))).toMatchObject({ ok: false, error: 'key_missing' });
+    gateway.kv.put('empty', { api_key: '' });
+    const empty = await gateway.reference('empty', { secret_key: 'api_key' });
+    expect(jsonOf(await test(empty))).toMatchObject({ ok: false, error: 'key_missing' });
     const auth_config = { vault_auth_type: 'token', vault_addr: gateway.vault.addr, vault_token: 'hvs.wrong' };
     const stranger = await gateway.reference('cohere', { auth_config });
     expect(jsonOf(await test(stranger))).toMatchObject({ ok: false, latency_ms: expect.any(Number) });

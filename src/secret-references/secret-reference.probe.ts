@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
-import { SecretError } from './managers/secret-manager.types.js';
+import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import { readSecretValue } from './read-secret-value.js';
 import type { SecretReferenceTestResponse } from './secret-reference.response.js';
 import { SecretReferenceStore } from './secret-reference.store.js';
@@ -32,14 +32,18 @@ export class SecretReferenceProbe {
     const elapsed = (): number => Math.round(performance.now() - startedAt);
     try {
       const document = await this.resolver.fetch(reference);
-      // Without a key the whole secret is meant, and mappings may each name a key of it.
-      if (reference.secretKey !== null) {
-        readSecretValue(document, { secretKey: reference.secretKey, valueFormat: 'string' });
-      }
+      assertUsable(document, reference.secretKey);
       return { ok: true, latency_ms: elapsed() };
     } catch (error) {
       if (!(error instanceof SecretError)) throw error;
       return { ok: false, latency_ms: elapsed(), error: error.code };
     }
   }
+}
+
+/** Without a key, mappings may each name a key of it; a text is there or not all the same. */
+function assertUsable(document: SecretDocument, secretKey: string | null): void {
+  if (secretKey === null && document.kind === 'fields') return;
+  const value = readSecretValue(document, { secretKey, valueFormat: 'string' });
+  if (value === '') throw new SecretError('key_missing', 'the value is empty');
 }

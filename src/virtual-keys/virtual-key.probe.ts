@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import type { CallerPresence } from '../common/http/caller-presence.js';
+import { failedTest } from '../secret-references/failed-test.js';
+import type { RequestContext } from '../telemetry/request-context.js';
 import { answerToError } from '../upstream/provider-error.js';
 import { ProviderSender } from '../upstream/provider-sender.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
@@ -19,7 +20,7 @@ export class VirtualKeyProbe {
     private readonly sender: ProviderSender,
   ) {}
 
-  async test(principal: Principal, ref: string, caller: CallerPresence): Promise<VirtualKeyTestResponse> {
+  async test(principal: Principal, ref: string, { caller, facts }: RequestContext): Promise<VirtualKeyTestResponse> {
     const row = await this.store.get(principal, ref);
     const vendor = this.credentials.vendorOf(row);
     // A provider inside the gateway has nothing that could refuse.
@@ -32,10 +33,10 @@ export class VirtualKeyProbe {
       const credential = await this.opener.openAgain(await this.opener.sourceOf(row));
       const answer = await this.sender.send({ vendor, credential, request, retry: 'never', caller });
       if (accepts.includes(answer.status)) return { ok: true, latency_ms: elapsed() };
-      return { ok: false, latency_ms: elapsed(), error: answerToError(answer, vendor).code };
+      return { ok: false, latency_ms: elapsed(), ...failedTest(answerToError(answer, vendor), facts) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      return { ok: false, latency_ms: elapsed(), error: error.code };
+      return { ok: false, latency_ms: elapsed(), ...failedTest(error, facts) };
     }
   }
 }

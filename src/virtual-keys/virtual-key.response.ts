@@ -38,6 +38,8 @@ export class VirtualKeyTestResponse {
   readonly latency_ms: number;
   /** Code of the error, when it did not. */
   readonly error?: string;
+  /** What is wrong with a secret reference, as its own test tells it, when `error` is `secret_unavailable` for that. */
+  readonly secret_error?: string;
 }
 
 export function toVirtualKeyResponse(

@@ -75,7 +75,7 @@ export class VirtualKeysController {
     @Param('ref') ref: string,
     @Req() request: Request,
   ): Promise<VirtualKeyTestResponse> {
-    return this.probe.test(principal, ref, contextOf(request).caller);
+    return this.probe.test(principal, ref, contextOf(request));
   }
 
   /** Deletes a virtual key. */

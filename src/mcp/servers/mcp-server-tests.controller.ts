@@ -4,6 +4,7 @@ import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/require-scope.decorator.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
+import { contextOf } from '../../telemetry/request-context.js';
 import { HeadersPreviewResponse, McpServerTestResponse } from './mcp-server-test.response.js';
 import { McpServerPreview } from './mcp-server.preview.js';
 import { McpServerProbe } from './mcp-server.probe.js';
@@ -20,8 +21,12 @@ export class McpServerTestsController {
   @Post('test')
   @HttpCode(200)
   @RequireScope('mcp_servers.read')
-  async test(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<McpServerTestResponse> {
-    return this.probe.test(principal, ref);
+  async test(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Req() request: Request,
+  ): Promise<McpServerTestResponse> {
+    return this.probe.test(principal, ref, contextOf(request).facts);
   }
 
   /** Shows the headers that the server would get if this request were one for it. */

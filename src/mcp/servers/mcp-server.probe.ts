@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { failedTest } from '../../secret-references/failed-test.js';
+import type { RequestFacts } from '../../telemetry/request-facts.js';
 import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpReach } from '../reach/mcp-reach.js';
@@ -20,7 +22,7 @@ export class McpServerProbe {
     private readonly reach: McpReach,
   ) {}
 
-  async test(principal: Principal, ref: string): Promise<McpServerTestResponse> {
+  async test(principal: Principal, ref: string, facts: RequestFacts): Promise<McpServerTestResponse> {
     const row = await this.store.get(principal, ref);
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
@@ -36,7 +38,7 @@ export class McpServerProbe {
       return { ok: true, latency_ms, ...found, tools: tools.length };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      return { ok: false, latency_ms: elapsed(), error: error.code };
+      return { ok: false, latency_ms: elapsed(), ...failedTest(error, facts) };
     }
   }
 }
