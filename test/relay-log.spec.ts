@@ -20,7 +20,7 @@ beforeEach(() => gateway.provider.forget());
 /** The log line of a stream of events, which the provider begins, and goes on with as told. */
 async function lineOfStream(goOn: (response: ServerResponse) => void, signal?: AbortSignal): Promise<JsonObject> {
   gateway.provider.replyWith((response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' });
     response.write('event: a\ndata: {}\n\n', () => goOn(response));
   });
   const trace = `stream-${(traces += 1)}`;
@@ -33,7 +33,12 @@ async function lineOfStream(goOn: (response: ServerResponse) => void, signal?: A
 describe('the log line of a streamed answer', () => {
   it('tells of the call at the provider', async () => {
     const line = await lineOfStream((response) => void response.end());
-    expect(line).toMatchObject({ status: 200, upstream_status: 200, upstream_attempts: 1 });
+    expect(line).toMatchObject({
+      status: 200,
+      upstream_status: 200,
+      upstream_attempts: 1,
+      upstream_request_id: 'req_1',
+    });
     expect(line).toHaveProperty('upstream_ms', expect.any(Number));
     expect(line).not.toHaveProperty('error_code');
   });

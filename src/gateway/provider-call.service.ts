@@ -5,6 +5,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { startProviderSpan } from '../telemetry/provider-span.js';
 import { answerToError, parseProviderJson } from '../upstream/provider-error.js';
 import { ProviderSender, type ProviderStreams } from '../upstream/provider-sender.js';
+import { requestIdOf } from '../upstream/request-id.js';
 import {
   type RelayedAnswer,
   type RetryMode,
@@ -219,9 +220,10 @@ export class ProviderCallService {
     const startedAt = performance.now();
     const earlierMs = facts.upstream_ms ?? 0;
     let headMs: number | undefined;
-    const noteHead = ({ status }: UpstreamHead): void => {
+    const noteHead = ({ status, headers }: UpstreamHead): void => {
       headMs = performance.now() - startedAt;
       facts.upstream_status = status;
+      facts.upstream_request_id = requestIdOf(headers);
       facts.upstream_ms = Math.round(earlierMs + headMs);
     };
     let outcome = 'failed';
@@ -230,6 +232,7 @@ export class ProviderCallService {
       answer = await send(withHeaders(request, span.headers), noteHead);
       outcome = String(answer.status);
       facts.upstream_status = answer.status;
+      facts.upstream_request_id = requestIdOf(answer.headers);
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;

@@ -20,6 +20,8 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     const context = new RequestContext(trace, new HttpCaller(response), span, refusal);
     request.context = context;
     response.setHeader('x-gateway-trace-id', trace.traceId);
+    // Under this name, SDKs hand it to whoever uses them.
+    response.setHeader('x-request-id', trace.traceId);
     recordAtEnd(request, response, context, logger, metrics);
     next();
   };

@@ -25,6 +25,8 @@ export class RequestFacts {
   upstream_status: number | undefined = undefined;
   upstream_attempts: number | undefined = undefined;
   upstream_ms: number | undefined = undefined;
+  /** The provider's own, of the last attempt. */
+  upstream_request_id: string | undefined = undefined;
   error_code: string | undefined = undefined;
   error_reason: string | undefined = undefined;
 }

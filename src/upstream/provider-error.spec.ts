@@ -22,12 +22,12 @@ describe('answerToError', () => {
   it.each([401, 403, 498])('blames the credential for %d, in our own words', (status) => {
     const error = answerToError(answer(status, { message: 'bad key sk-live-123' }), vendor);
     expect(error).toMatchObject({ code: 'provider_credential_rejected', status: 502, source: 'provider' });
+    expect(error.headers).toEqual({ 'x-should-retry': 'false' });
     expect(JSON.stringify([error.message, error.reason, error.cause ?? null])).not.toContain('sk-live');
   });
 
   it.each([
     [408, 'provider_timeout', 504],
-    [429, 'provider_rate_limited', 429],
     [500, 'provider_failed', 502],
     [501, 'provider_failed', 502],
     [503, 'provider_failed', 502],
@@ -83,12 +83,33 @@ describe('answerToError', () => {
     expect(message).toBe('x'.repeat(999));
   });
 
-  it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes Retry-After on: %s', (value) => {
-    expect(answerToError(answer(429, '', { 'retry-after': value }), vendor).headers).toEqual({ 'Retry-After': value });
+  it('says why the rate is limited, in the words of the provider: its quota may be used up', () => {
+    const error = answerToError(answer(429, { message: 'You exceeded your quota.' }), vendor);
+    const known = { code: 'provider_rate_limited', status: 429, reason: 'cohere answered 429' };
+    expect(error).toMatchObject({ ...known, message: 'You exceeded your quota.' });
+    expect(answerToError(answer(429, 'slow down'), vendor).message).toBe('The provider is limiting the request rate.');
   });
 
-  it.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }])('sends no Retry-After for %p', (headers) => {
-    expect(answerToError(answer(429, '', headers), vendor).headers).toEqual({});
+  describe.each([429, 500, 503, 529])('of a %i', (status) => {
+    it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes Retry-After on: %s', (value) => {
+      const { headers } = answerToError(answer(status, '', { 'retry-after': value }), vendor);
+      expect(headers).toEqual({ 'Retry-After': value });
+    });
+
+    it('passes on that another try is of no use', () => {
+      const { headers } = answerToError(answer(status, '', { 'x-should-retry': 'false' }), vendor);
+      expect(headers).toEqual({ 'x-should-retry': 'false' });
+    });
+
+    it.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }, { 'x-should-retry': 'true' }])(
+      'says nothing of another try for %p',
+      (headers) => expect(answerToError(answer(status, '', headers), vendor).headers).toEqual({}),
+    );
+  });
+
+  it('passes Retry-After of a page of a proxy on', () => {
+    const error = answerToError(answer(503, '<html>busy</html>', { 'retry-after': '5' }), vendor);
+    expect([error.code, error.headers]).toEqual(['provider_invalid_response', { 'Retry-After': '5' }]);
   });
 
   it('does without credentialStatuses', () => {

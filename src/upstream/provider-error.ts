@@ -1,7 +1,7 @@
 import { assertNever } from '../common/assert-never.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
+import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
 import { parseForeignJson } from '../common/json/parse-foreign-json.js';
-import { readRetryAfter } from './retry-after.js';
+import { DO_NOT_RETRY, forbidsRetry, readRetryAfter } from './retry-after.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
 import type { Vendor, VendorErrorText } from './vendors/vendor.types.js';
@@ -21,10 +21,10 @@ export function answerToError(answer: UpstreamAnswer, vendor: ErrorReader): Gate
 
   if (status === 401 || status === 403 || vendor.credentialStatuses?.includes(status)) {
     // The provider's words stay out: some repeat the key that they refuse.
-    return new GatewayError('provider_credential_rejected', { reason });
+    return new GatewayError('provider_credential_rejected', { reason, headers: DO_NOT_RETRY });
   }
   if (status === 408) return new GatewayError('provider_timeout', { reason });
-  if (status === 429) return rateLimited(answer, reason);
+  if (status === 429) return rateLimited(answer, vendor, reason);
   if (status >= 500 && status < 600) return failed(answer, reason);
   if (status >= 400 && status < 500) return rejected(answer, vendor, reason);
   return new GatewayError('provider_invalid_response', { reason });
@@ -69,33 +69,46 @@ function sizeAndType({ headers, body }: UpstreamAnswer): string {
   return `${body.length} bytes of ${type}${isCoded ? ` in ${coding}` : ''}`;
 }
 
-function rateLimited(answer: UpstreamAnswer, reason: string): GatewayError {
-  const retryAfter = readRetryAfter(answer.headers);
+function rateLimited(answer: UpstreamAnswer, vendor: ErrorReader, reason: string): GatewayError {
   return new GatewayError('provider_rate_limited', {
     reason,
-    ...(retryAfter === undefined ? {} : { headers: { 'Retry-After': retryAfter } }),
+    headers: retryHeaders(answer),
+    ...wordsOf(answer, vendor),
   });
 }
 
 function failed(answer: UpstreamAnswer, reason: string): GatewayError {
   const { body } = answer;
+  const headers = retryHeaders(answer);
   // A page of some proxy in between: the provider itself has said nothing.
   const foreign = body.length > 0 && jsonOrNothing(body) === undefined;
   return foreign
-    ? new GatewayError('provider_invalid_response', { reason: `${reason} and no JSON, but ${sizeAndType(answer)}` })
-    : new GatewayError('provider_failed', { reason });
+    ? new GatewayError('provider_invalid_response', {
+        reason: `${reason} and no JSON, but ${sizeAndType(answer)}`,
+        headers,
+      })
+    : new GatewayError('provider_failed', { reason, headers });
 }
 
 function rejected(answer: UpstreamAnswer, vendor: ErrorReader, reason: string): GatewayError {
-  const text = readErrorText(answer.body, vendor);
+  return new GatewayError('provider_rejected', { status: answer.status, reason, ...wordsOf(answer, vendor) });
+}
+
+/** What the provider says of another try: when, or that it is of no use. */
+function retryHeaders({ headers }: UpstreamAnswer): Readonly<Record<string, string>> {
+  const retryAfter = readRetryAfter(headers);
+  return {
+    ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
+    ...(forbidsRetry(headers) ? DO_NOT_RETRY : {}),
+  };
+}
+
+/** The provider's own message and parameter, as far as it has any. */
+function wordsOf({ body }: UpstreamAnswer, vendor: ErrorReader): Pick<GatewayErrorOptions, 'message' | 'param'> {
+  const text = readErrorText(body, vendor);
   const message = clean(text?.message ?? '', MAX_MESSAGE_CHARACTERS);
   const param = clean(text?.param ?? '', MAX_PARAM_CHARACTERS);
-  return new GatewayError('provider_rejected', {
-    status: answer.status,
-    reason,
-    ...(message === '' ? {} : { message }),
-    ...(param === '' ? {} : { param }),
-  });
+  return { ...(message === '' ? {} : { message }), ...(param === '' ? {} : { param }) };
 }
 
 function readErrorText(body: Buffer, vendor: ErrorReader): VendorErrorText | undefined {

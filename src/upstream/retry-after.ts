@@ -8,6 +8,14 @@ const MILLISECONDS = /^\d{1,12}(?:\.\d+)?$/;
 const HTTP_DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
+/** For an answer that another try would not change, or that must not be asked for twice. SDKs of OpenAI and others obey it. */
+export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const;
+
+/** Whether the server says that another try is of no use, as OpenAI does of a quota that is used up. */
+export function forbidsRetry(headers: UpstreamHeaders): boolean {
+  return firstHeader(headers, 'x-should-retry') === DO_NOT_RETRY['x-should-retry'];
+}
+
 /** The header as it came when it is well-formed, and so fit to be passed on; else undefined. */
 export function readRetryAfter(headers: UpstreamHeaders): string | undefined {
   const value = firstHeader(headers, 'retry-after')?.trim();

@@ -35,6 +35,12 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs({ ...question, outcome: answer(status) })).toBeUndefined();
   });
 
+  it('repeats nothing that the provider says is of no use', () => {
+    const final = answer(429, { 'x-should-retry': 'false' });
+    expect(retryDelayMs({ ...question, outcome: final })).toBeUndefined();
+    expect(retryDelayMs({ ...question, outcome: answer(429, { 'x-should-retry': 'true' }) })).toBe(125);
+  });
+
   it.each([
     ['connect', 'idempotent', true],
     ['connect', 'connect', true],

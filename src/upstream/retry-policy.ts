@@ -1,4 +1,4 @@
-import { retryAfterMs } from './retry-after.js';
+import { forbidsRetry, retryAfterMs } from './retry-after.js';
 import { UpstreamFailure, type RetryMode, type UpstreamAnswer } from './upstream.types.js';
 
 const MAX_RETRIES = 2;
@@ -30,7 +30,9 @@ export function retryDelayMs(question: RetryQuestion): number | undefined {
 
 function isRetryable(mode: RetryMode, outcome: UpstreamAnswer | UpstreamFailure): boolean {
   if (mode === 'never') return false;
-  if (!(outcome instanceof UpstreamFailure)) return mode === 'idempotent' && isPassingStatus(outcome.status);
+  if (!(outcome instanceof UpstreamFailure)) {
+    return mode === 'idempotent' && isPassingStatus(outcome.status) && !forbidsRetry(outcome.headers);
+  }
   if (outcome.kind === 'connect') return true;
   return mode === 'idempotent' && (outcome.kind === 'broken' || outcome.kind === 'incomplete');
 }

@@ -158,7 +158,7 @@ export const ERROR_CODES = {
     type: 'rate_limit_error',
     source: 'provider',
     message: 'The provider is limiting the request rate.',
-    when: "The provider answered 429. `Retry-After` is the provider's.",
+    when: "The provider answered 429. `Retry-After` is the provider's, and so is the message, where it has one: its quota may be used up.",
   },
   provider_credential_rejected: {
     status: 502,
@@ -172,7 +172,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider could not be reached or failed.',
-    when: 'The provider refused the connection, broke it off, answered 5xx, or its address is refused by the egress rules.',
+    when: 'The provider refused the connection, broke it off, answered 5xx (with its `Retry-After`), or its address is refused by the egress rules.',
   },
   provider_invalid_response: {
     status: 502,

@@ -8,6 +8,7 @@ import { GatewayError, invalidField } from '../../common/errors/gateway.error.js
 import { type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
+import { DO_NOT_RETRY } from '../../upstream/retry-after.js';
 import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
 import type { BaseVendorOptions } from '../../upstream/vendors/vendor.types.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
@@ -28,8 +29,6 @@ export interface Ownership {
   readonly server: string;
 }
 
-/** For OpenAI's SDKs, which would make another object. */
-const DO_NOT_RETRY = { 'x-should-retry': 'false' };
 /** Pauses between the tries to record an object that an isolated workspace has made. */
 const RETRY_PAUSES_MS = [200, 600, 1_200] as const;
 /** No try begins later: one at a database that is silent takes seconds itself. */

@@ -16,6 +16,7 @@ import type { RelayRoute } from './relay-route.js';
 import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
 import type { ResourceArea } from './resource-area.js';
 import { withSunset } from './sunset.js';
+import { withUnknownOutcome } from './unknown-outcome.js';
 
 export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
   readonly area: ResourceArea;
@@ -41,10 +42,7 @@ export class RelayService {
     try {
       await this.serve(run, provider, input);
     } catch (error) {
-      if (error instanceof UnexpectedShapeError) {
-        throw new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
-      }
-      throw withSunset(error, provider);
+      throw withUnknownOutcome(withSunset(documented(error), provider), route);
     }
   }
 
@@ -126,6 +124,11 @@ export class RelayService {
     };
     return { status: 200, json: await mapped(input, ask, context.virtualKey.credential) };
   }
+}
+
+function documented(error: unknown): unknown {
+  if (!(error instanceof UnexpectedShapeError)) return error;
+  return new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
 }
 
 function asksForStream(body: JsonObject = {}): boolean {

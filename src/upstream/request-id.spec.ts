@@ -1,0 +1,14 @@
+import { expect, it } from '@jest/globals';
+import { requestIdOf } from './request-id.js';
+import type { UpstreamHeaders } from './upstream.types.js';
+
+it.each<readonly [UpstreamHeaders, string | undefined]>([
+  [{ 'x-request-id': 'req_1', 'apim-request-id': 'a' }, 'req_1'],
+  [{ 'x-amzn-requestid': '7f3c' }, '7f3c'],
+  [{ 'x-request-id': 'two words', 'apim-request-id': 'a' }, 'a'],
+  [{ 'x-request-id': 'x'.repeat(128) }, 'x'.repeat(128)],
+  [{ 'x-request-id': 'x'.repeat(129) }, undefined],
+  [{ 'x-request-id': 'a\u0000' }, undefined],
+  [{ 'x-request-id': '' }, undefined],
+  [{}, undefined],
+])('the id of a request in %j is %j', (headers, id) => expect(requestIdOf(headers)).toBe(id));
