@@ -106,10 +106,20 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
     expect(thrown.rawResponse?.headers.get('retry-after')).toBe('3600');
   });
 
-  it('finds no version 2 of its API: the gateway has one address for rerank', async () => {
-    const { topN, ...request } = { ...REQUEST, documents: ['Rome', 'Paris'] };
-    const thrown = await errorOf(new CohereClientV2(settings).rerank({ ...request, topN }));
-    expect(thrown.statusCode).toBe(404);
-    expect(thrown.body).toMatchObject({ error: { code: 'not_found', source: 'gateway' } });
+  it('reranks with the client for version 2 of its API, which asks at /v2/rerank', async () => {
+    const { query, model, topN } = REQUEST;
+    gateway.provider.replyWith(json({ id: 'c-2', results: [{ index: 1, relevance_score: 0.98 }] }));
+    const request = { query, model, topN, documents: ['Rome', 'Paris'], maxTokensPerDoc: 512 };
+    const answer = await new CohereClientV2(settings).rerank(request);
+    expect([answer.id, answer.results]).toEqual(['c-2', [{ index: 1, relevanceScore: 0.98 }]]);
+    const sent = { query, model, top_n: topN, documents: ['Rome', 'Paris'], max_tokens_per_doc: 512 };
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual(sent);
+  });
+
+  it('reads the refusals of that client too', async () => {
+    const client = new CohereClientV2({ ...settings, token: 'tg_nobody' });
+    const thrown = await errorOf(client.rerank({ model: 'm', query: 'q', documents: ['a'] }));
+    expect(thrown.statusCode).toBe(401);
+    expect(thrown.body).toMatchObject({ error: { code: 'api_key_invalid' } });
   });
 });

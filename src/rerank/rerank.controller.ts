@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeEndpoint, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { ProviderRoute } from '../gateway/provider-route.decorator.js';
@@ -22,12 +22,12 @@ const ANSWER_HEADERS = {
 } as const;
 
 @ApiTags('Rerank')
-@Controller('v1/rerank')
+@Controller()
 export class RerankController {
   constructor(private readonly rerank: RerankService) {}
 
   /** Scores documents against a query and returns them by relevance, best first. */
-  @Post()
+  @Post('v1/rerank')
   @HttpCode(200)
   @ProviderRoute('completions.write')
   @ApiOkResponse({ type: RerankResponse, description: 'The results, best first.', headers: ANSWER_HEADERS })
@@ -40,5 +40,18 @@ export class RerankController {
     const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
     if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
     return toRerankResponse(ranked);
+  }
+
+  /** The same where version 2 of Cohere's API has it: its current SDKs put the version into the path by themselves. */
+  @Post('v2/rerank')
+  @HttpCode(200)
+  @ProviderRoute('completions.write')
+  @ApiExcludeEndpoint()
+  createForCohere(
+    @Req() request: Request,
+    @Body() dto: CreateRerankDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RerankResponse> {
+    return this.create(request, dto, response);
   }
 }
