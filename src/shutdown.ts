@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { RunningAnswers } from './common/http/running-answers.js';
 import { AppConfig } from './config/environment.js';
@@ -5,7 +6,10 @@ import { ReadinessService } from './health/readiness.service.js';
 import { McpProxy } from './mcp/proxy/mcp-proxy.js';
 import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
 
-/** Stops once, on SIGTERM or SIGINT: no new connections, running requests finish within the grace time, everything closes. */
+/**
+ * Stops once, on SIGTERM or SIGINT: not ready any more, then no new connections, running requests finish within the grace time,
+ * everything closes.
+ */
 export function stopOnSignals(app: NestExpressApplication): void {
   const running = new RunningAnswers(app.getHttpServer());
   let stopping = false;
@@ -40,12 +44,14 @@ async function stopAndReport(
 
 async function finishRequests(app: NestExpressApplication, running: RunningAnswers): Promise<void> {
   const server = app.getHttpServer();
+  const { SHUTDOWN_DELAY_MS: delayMs, SHUTDOWN_GRACE_MS: graceMs } = app.get(AppConfig);
   app.get(ReadinessService).startDraining();
+  if (delayMs > 0) await sleep(delayMs);
   const finished = new Promise<void>((done) => server.close(() => done()));
   running.endConnections();
   // Streams have no end of their own; calls that run on them get the grace time.
-  void app.get(McpProxy).close(app.get(AppConfig).SHUTDOWN_GRACE_MS);
-  const cut = setTimeout(() => server.closeAllConnections(), app.get(AppConfig).SHUTDOWN_GRACE_MS);
+  void app.get(McpProxy).close(graceMs);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await finished;
   clearTimeout(cut);
 }

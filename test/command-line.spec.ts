@@ -7,6 +7,8 @@ import { publicIdOf } from '../src/api-keys/api-key-format.js';
 import { loadConfig } from '../src/config/environment.js';
 import { BuiltProgram } from './support/gateway-process.js';
 
+const TOLLGATE_ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64');
+
 jest.setTimeout(60_000);
 
 let folder: string;
@@ -16,9 +18,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function run(name: string, environment: Readonly<Record<string, string>> = {}): Promise<BuiltProgram> {
+async function run(
+  name: string,
+  environment: Readonly<Record<string, string>> = {},
+  words: readonly string[] = [],
+): Promise<BuiltProgram> {
   const file = fileURLToPath(new URL(`../dist/src/cli/${name}.js`, import.meta.url));
-  const program = new BuiltProgram(file, environment, folder);
+  const program = new BuiltProgram(file, environment, folder, words);
   await program.exitCode();
   return program;
 }
@@ -45,5 +51,27 @@ describe('keys:rewrap', () => {
     expect(program.stderr).toContain('- LOG_LEVEL ');
     expect(program.stderr).not.toMatch(/PORT|value-\d|^\s+at /m);
     expect(program.stdout).toBe('');
+  });
+
+  it.each([['--help'], ['--dry-run']])('does nothing for %s, which it does not know', async (word) => {
+    const program = await run('rewrap-keys', {}, [word]);
+    expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
+    expect(program.stderr).toContain('usage: npm run keys:rewrap');
+  });
+});
+
+describe.each([['rewrap-keys'], ['make-admin-key']])('%s', (name) => {
+  it('names DATABASE_URL when the database does not answer, without the password', async () => {
+    const DATABASE_URL = 'postgres://user:hunter2@127.0.0.1:1/tollgate';
+    const program = await run(name, { DATABASE_URL, TOLLGATE_ENCRYPTION_KEY, LOG_LEVEL: 'info', PORT: '8080' });
+    expect(await program.exitCode()).toBe(1);
+    expect(program.stderr).toContain('The database of DATABASE_URL cannot be reached: connect ECONNREFUSED');
+    expect(program.stderr).not.toMatch(/hunter2|^\s+at /m);
+  });
+
+  it('says of a database that is empty that it has to be set up', async () => {
+    const program = await run(name, { DATA_DIR: join(folder, `empty-${name}`), LOG_LEVEL: 'info', PORT: '8080' });
+    expect(await program.exitCode()).toBe(1);
+    expect(program.stderr).toBe('The database has no tables yet: the first start of the gateway makes them.\n');
   });
 });

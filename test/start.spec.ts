@@ -193,6 +193,25 @@ describe('a gateway with a hanging request', () => {
   });
 });
 
+describe('a gateway that is given time to leave its load balancer', () => {
+  afterAll(killAll);
+
+  it('serves on after SIGTERM, and is not ready, until that time is over', async () => {
+    const settings = { ...(await onTestDatabase()), SHUTDOWN_DELAY_MS: '3000', TOLLGATE_ADMIN_KEY: ADMIN_KEY };
+    const gateway = spawnGateway(settings);
+    const url = await gateway.url();
+    const status = async (path: string): Promise<number> => (await new GatewayClient(url).get(path)).status;
+    expect(await status('/health/ready')).toBe(200);
+    const signalledAt = Date.now();
+    gateway.signal('SIGTERM');
+    await eventually(async () => (await status('/health/ready')) === 503);
+    expect([await status('/health/live'), await status('/v1/api-keys')]).toEqual([200, 200]);
+    await eventually(() => isRefusing(url));
+    expect(Date.now() - signalledAt).toBeGreaterThanOrEqual(2_950);
+    expect(await gateway.exitCode()).toBe(0);
+  });
+});
+
 onServer('gateways that start together on an empty database (needs DATABASE_URL: a folder has one gateway)', () => {
   let database: OwnDatabase;
 

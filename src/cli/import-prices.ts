@@ -5,12 +5,11 @@ import { operatorMessage } from '../common/errors/operator-message.js';
 import { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
-import { TollgateDataSource } from '../database/tollgate-data-source.js';
-import { ENTITIES } from '../entities.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
 import { reportLines } from '../usage/prices/importers/import-report.js';
+import { onDatabase } from './on-database.js';
 
 const USAGE = `usage: npm run prices:import -- <${PRICE_LIST_FORMATS.join('|')}> <file or https URL> [--accept]`;
 const TIMEOUT_MS = 30_000;
@@ -26,22 +25,18 @@ else {
   try {
     const settings = readSettings();
     const { name, text } = await read(location, settings);
-    await run(settings, { format, name, text });
+    await write(settings, { format, name, text });
   } catch (error) {
     fail(operatorMessage(error), 1);
   }
 }
 
-async function run(settings: AppConfig, file: PriceListFile): Promise<void> {
-  const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });
-  await dataSource.initialize();
-  try {
-    const outcome = await importPrices(dataSource, file, { accept, clock: new Clock() });
-    for (const line of reportLines(outcome)) process.stdout.write(`${line}\n`);
-    if (!outcome.isWritten) process.exitCode = 1;
-  } finally {
-    await dataSource.destroy();
-  }
+async function write(settings: AppConfig, file: PriceListFile): Promise<void> {
+  const outcome = await onDatabase(settings, (dataSource) => {
+    return importPrices(dataSource, file, { accept, clock: new Clock() });
+  });
+  for (const line of reportLines(outcome)) process.stdout.write(`${line}\n`);
+  if (!outcome.isWritten) process.exitCode = 1;
 }
 
 async function read(place: string, settings: AppConfig): Promise<Pick<PriceListFile, 'name' | 'text'>> {

@@ -7,14 +7,12 @@ import { AuditLogEntry } from '../audit/audit-log-entry.entity.js';
 import { AuditService } from '../audit/audit.service.js';
 import { operatorMessage } from '../common/errors/operator-message.js';
 import { Clock } from '../common/time/clock.js';
-import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
-import { TollgateDataSource } from '../database/tollgate-data-source.js';
-import { ENTITIES } from '../entities.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { ServerSecrets } from '../sealing/server-secrets.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
+import { onDatabase } from './on-database.js';
 
 const USAGE = 'usage: npm run keys:admin [-- <slug of the organisation>]';
 const DEFAULT_SLUG = 'default';
@@ -24,20 +22,12 @@ const [slug = DEFAULT_SLUG, ...others] = process.argv.slice(2);
 if (others.length > 0 || slug.startsWith('-')) fail(USAGE, 2);
 else {
   try {
-    const key = await run(readSettings());
+    const settings = readSettings();
+    const sealer = new Sealer(loadKeyRing(settings));
+    const key = await onDatabase(settings, (dataSource) => makeAdminKey(dataSource, sealer));
     process.stdout.write(`\n  A new admin key of the organisation ${slug}, shown only this once:\n\n    ${key}\n\n`);
   } catch (error) {
     fail(operatorMessage(error), 1);
-  }
-}
-
-async function run(settings: AppConfig): Promise<string> {
-  const dataSource = new TollgateDataSource(settings, ENTITIES);
-  await dataSource.initialize();
-  try {
-    return await makeAdminKey(dataSource, new Sealer(loadKeyRing(settings)));
-  } finally {
-    await dataSource.destroy();
   }
 }
 
@@ -70,11 +60,8 @@ async function makeAdminKey(dataSource: DataSource, sealer: Sealer): Promise<str
 }
 
 async function findOrganisation(dataSource: DataSource): Promise<Organisation> {
-  const tables: readonly { readonly isThere: boolean }[] = await dataSource.query(
-    `SELECT to_regclass('organisations') IS NOT NULL AS "isThere"`,
-  );
-  const found = tables[0]?.isThere === true && (await dataSource.getRepository(Organisation).findOneBy({ slug }));
-  if (found) return found;
+  const organisation = await dataSource.getRepository(Organisation).findOneBy({ slug });
+  if (organisation !== null) return organisation;
   throw new Error(
     `The database has no organisation ${slug}. The first start of the gateway makes one, ${DEFAULT_SLUG}, with an admin key.`,
   );

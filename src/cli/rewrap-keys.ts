@@ -1,36 +1,37 @@
 import 'reflect-metadata';
+import type { DataSource } from 'typeorm';
 import { operatorMessage } from '../common/errors/operator-message.js';
 import { readSettings } from '../config/read-settings.js';
-import { TollgateDataSource } from '../database/tollgate-data-source.js';
-import { ENTITIES } from '../entities.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { rewrapColumn } from '../sealing/rewrap.js';
 import { Sealer } from '../sealing/sealer.js';
+import { onDatabase } from './on-database.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
 // Whoever reads along may stop early (`| head`); the work goes on.
 process.stdout.on('error', () => undefined);
 
-try {
-  const settings = readSettings();
-  const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });
-  await dataSource.initialize();
+if (process.argv.length > 2) fail('usage: npm run keys:rewrap, which takes no arguments', 2);
+else {
   try {
+    const settings = readSettings();
     const sealer = new Sealer(loadKeyRing(settings));
-    for (const column of SEALED_COLUMNS) {
-      const name = column.nameIn(dataSource);
-      const { rewrapped, current, refused } = await rewrapColumn(dataSource, sealer, column);
-      process.stdout.write(`${name}: ${rewrapped} re-wrapped, ${current} under the current key before\n`);
-      for (const [reason, count] of refused) complain(`${name}: ${count} not re-wrapped: ${reason}`);
-    }
-  } finally {
-    await dataSource.destroy();
+    await onDatabase(settings, (dataSource) => rewrapAll(dataSource, sealer));
+  } catch (error) {
+    fail(operatorMessage(error), 1);
   }
-} catch (error) {
-  complain(operatorMessage(error));
 }
 
-function complain(line: string): void {
+async function rewrapAll(dataSource: DataSource, sealer: Sealer): Promise<void> {
+  for (const column of SEALED_COLUMNS) {
+    const name = column.nameIn(dataSource);
+    const { rewrapped, current, refused } = await rewrapColumn(dataSource, sealer, column);
+    process.stdout.write(`${name}: ${rewrapped} re-wrapped, ${current} under the current key before\n`);
+    for (const [reason, count] of refused) fail(`${name}: ${count} not re-wrapped: ${reason}`, 1);
+  }
+}
+
+function fail(line: string, code: number): void {
   process.stderr.write(`${line}\n`);
-  process.exitCode = 1;
+  process.exitCode = code;
 }

@@ -109,6 +109,13 @@ export class AppConfig extends IdentitySettings {
   @Max(600_000)
   readonly SHUTDOWN_GRACE_MS: number = 10_000;
 
+  /** How long the gateway goes on serving after the signal to stop, not ready any more, so that load balancers notice. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(600_000)
+  readonly SHUTDOWN_DELAY_MS: number = 0;
+
   @OptionalSetting()
   @IsWebAddress()
   readonly ADMIN_OIDC_ISSUER?: string;

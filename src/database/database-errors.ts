@@ -4,6 +4,7 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
+const UNDEFINED_TABLE = '42P01';
 
 /** PostgreSQL's codes for a lock that others hold, and for a circle of locks: the same may work a moment later. */
 const LOCK_CODES = ['55P03', '40P01'] as const;
@@ -69,6 +70,11 @@ export function violatedForeignKey(error: unknown): string | undefined {
 /** Whether a row could not be deleted because others still refer to it. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return error instanceof QueryFailedError && codeOf(error) === FOREIGN_KEY_VIOLATION;
+}
+
+/** Whether a statement names a table that is not there: the database has not been set up. */
+export function isTableMissing(error: unknown): boolean {
+  return error instanceof QueryFailedError && codeOf(error) === UNDEFINED_TABLE;
 }
 
 /** Whether a statement failed for what is in it (classes 22 and 23 of SQLSTATE), and would fail again. */

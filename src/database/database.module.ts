@@ -2,7 +2,6 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { DataSource } from 'typeorm';
 import { explained } from '../common/errors/explained.js';
 import { AppConfig } from '../config/environment.js';
-import { isDatabaseUnavailable } from './database-errors.js';
 import { runMigrations } from './run-migrations.js';
 import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
 
@@ -37,11 +36,7 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
     await runMigrations(source);
     return source;
   }
-  const migrator = new TollgateDataSource(config, entities, { statementTimeout: 'none' });
-  await migrator.initialize().catch((cause: unknown) => {
-    const verb = isDatabaseUnavailable(cause) ? 'reached' : 'used';
-    throw explained(`The database of DATABASE_URL cannot be ${verb}`, cause);
-  });
+  const migrator = await new TollgateDataSource(config, entities, { statementTimeout: 'none' }).initialize();
   try {
     await runMigrations(migrator).catch((cause: unknown) => {
       throw explained('The tables of the database of DATABASE_URL could not be brought up to date', cause);

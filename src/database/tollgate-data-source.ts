@@ -1,8 +1,9 @@
 import type { Client, ClientBase, QueryResult } from 'pg';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/migrations.js';
+import { explained } from '../common/errors/explained.js';
 import type { AppConfig } from '../config/environment.js';
-import { isReadTimeout } from './database-errors.js';
+import { isDatabaseUnavailable, isReadTimeout } from './database-errors.js';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
 
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
@@ -48,7 +49,7 @@ export class TollgateDataSource extends DataSource {
       return await super.initialize();
     } catch (error) {
       await this.stopEmbedded();
-      throw error;
+      throw this.isEmbedded ? error : unusable(error);
     }
   }
 
@@ -76,6 +77,14 @@ export class TollgateDataSource extends DataSource {
     await this.embedded?.stop();
     this.embedded = undefined;
   }
+}
+
+/** The driver says what is wrong, but not with which setting. */
+function unusable(cause: unknown): Error {
+  return explained(
+    `The database of DATABASE_URL cannot be ${isDatabaseUnavailable(cause) ? 'reached' : 'used'}`,
+    cause,
+  );
 }
 
 function toOptions(

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { errorCodeOf } from '../common/errors/error-code-of.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 
@@ -21,8 +22,14 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       enableOfflineQueue: false,
       lazyConnect: true,
     });
-    // Without a listener ioredis prints to the console; the address may hold a password and is not logged.
-    this.client.on('error', (cause) => logger.warn({ event: 'redis_error', name: cause.name }));
+    // Without a listener ioredis prints to the console. It tries again and again: one line for each thing that is wrong is enough.
+    let known: string | undefined;
+    this.client.on('ready', () => (known = undefined));
+    this.client.on('error', (cause) => {
+      const reason = reasonOf(cause);
+      if (reason !== known) logger.warn({ event: 'redis_error', reason });
+      known = reason;
+    });
   }
 
   /** Waits for the first connection, so that the first requests find it. Without one the gateway starts all the same. */
@@ -43,4 +50,9 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.client?.disconnect();
   }
+}
+
+/** `ECONNREFUSED`, or the word with which a refusal of Redis begins (`WRONGPASS`). Messages hold the address, and that a password. */
+function reasonOf(cause: Error): string {
+  return errorCodeOf(cause) ?? /^[A-Z]{3,}/.exec(cause.message)?.[0] ?? cause.name;
 }
