@@ -45,18 +45,23 @@ export class AwsClients {
     private readonly config: AwsEndpointSettings,
   ) {}
 
+  /** The client that has served the caller before. */
+  kept(caller: AwsCaller): Promise<SecretsManagerClient> | undefined {
+    return this.#clients.get(awsFingerprint(caller));
+  }
+
   clientFor(caller: AwsCaller): Promise<SecretsManagerClient> {
-    const key = fingerprint(caller);
-    const kept = this.#clients.get(key);
+    const kept = this.kept(caller);
     if (kept !== undefined) return kept;
     const client = this.#create(caller);
-    this.#clients.set(key, client);
+    this.#clients.set(awsFingerprint(caller), client);
     return client;
   }
 
-  /** Has the next client ask for a role session anew. */
-  forget(caller: AwsCaller): void {
-    this.#clients.delete(fingerprint(caller));
+  /** Has the next client ask for a role session anew. False when another has done so since. */
+  forget(caller: AwsCaller, client: Promise<SecretsManagerClient>): boolean {
+    const key = awsFingerprint(caller);
+    return this.#clients.peek(key) === client && this.#clients.delete(key);
   }
 
   clear(): void {
@@ -116,7 +121,7 @@ function sessionName(organisationId: string): string {
   return `tollgate-${organisationId}`.replace(NOT_IN_SESSION_NAME, '-').slice(0, MAX_SESSION_NAME_CHARACTERS);
 }
 
-/** Hashed, so that the cache's keys hold no secret. */
-function fingerprint(caller: AwsCaller): string {
+/** Tells callers apart. Hashed, so that the keys of caches hold no secret. */
+export function awsFingerprint(caller: AwsCaller): string {
   return createHash('sha256').update(JSON.stringify(caller)).digest('base64');
 }

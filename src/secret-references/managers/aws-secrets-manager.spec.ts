@@ -200,19 +200,6 @@ describe('AwsSecretsManager', () => {
       }
     });
 
-    it.each<[string, SecretErrorCode, (role: AwsRole) => void]>([
-      ['does not know it any more', 'authentication_failed', () => aws.removeKeys((key) => key.role !== undefined)],
-      ['has ended it', 'access_denied', (role) => aws.endSessions(role)],
-    ])('drops a session when AWS %s', async (_how, code, end) => {
-      const manager = managerWith();
-      const role = addRole();
-      await manager.fetch(withRole(role));
-      end(role);
-      expect(await codeOf(manager.fetch(withRole(role)))).toBe(code);
-      expect(await manager.fetch(withRole(role))).toMatchObject({ text: 'the-value' });
-      expect(aws.callsOf('sts').length).toBe(2);
-    });
-
     it('keeps the session when only the secret is wrong', async () => {
       const manager = managerWith();
       const role = addRole();

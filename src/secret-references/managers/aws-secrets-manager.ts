@@ -1,11 +1,16 @@
 // AWS Secrets Manager. Source: https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html,
 // read 2026-11-21.
 import { isUtf8 } from 'node:buffer';
-import type { GetSecretValueCommandInput, GetSecretValueCommandOutput } from '@aws-sdk/client-secrets-manager';
+import type {
+  GetSecretValueCommandInput,
+  GetSecretValueCommandOutput,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { LRUCache } from 'lru-cache';
 import { awsScheme } from '../auth-config/aws.scheme.js';
 import type { IdentityAllowList } from '../identity-allow-list.js';
 import { readAwsAuth, readAwsRegion, type AwsAuth } from './aws-auth.js';
-import { AwsClients, type AwsCaller, type AwsEndpointSettings } from './aws-clients.js';
+import { AwsClients, awsFingerprint, type AwsCaller, type AwsEndpointSettings } from './aws-clients.js';
 import { toSecretError } from './aws-error.js';
 import { AwsOwnIdentity, type AwsIdentitySettings } from './aws-own-identity.js';
 import { SecretError, type SecretDocument, type SecretManager, type SecretRequest } from './secret-manager.types.js';
@@ -13,12 +18,16 @@ import type { SecretTransport } from './secret-transport.js';
 
 /** Ids of versions have 32 to 64 characters; what is shorter is a label. */
 const MIN_VERSION_ID_CHARACTERS = 32;
+/** How long a secret that a new role session was denied is not worth another session. */
+const DENIAL_MEMORY_MS = 60_000;
+const MAX_DENIALS = 1_000;
 
 export type AwsSettings = AwsEndpointSettings & AwsIdentitySettings;
 
 export class AwsSecretsManager implements SecretManager {
   readonly type = 'cloudA_sm';
   readonly #clients: AwsClients;
+  readonly #denials = new LRUCache<string, true>({ max: MAX_DENIALS, ttl: DENIAL_MEMORY_MS });
 
   /** @param ownIdentity who the gateway itself is; given by tests */
   constructor(
@@ -31,7 +40,8 @@ export class AwsSecretsManager implements SecretManager {
   }
 
   /**
-   * At most two attempts, and as many for a role session where there is none, each bounded by SECRET_MANAGER_TIMEOUT_MS.
+   * At most two attempts, and as many for a role session where there is none, each bounded by SECRET_MANAGER_TIMEOUT_MS;
+   * the same again where credentials that were kept are refused.
    * @throws SecretError
    */
   async fetch(request: SecretRequest): Promise<SecretDocument> {
@@ -56,23 +66,48 @@ export class AwsSecretsManager implements SecretManager {
     );
   }
 
+  /** A role session that was kept may have been ended since by the role's owner: then once more, with a new one. */
   async #ask(caller: AwsCaller, input: GetSecretValueCommandInput): Promise<GetSecretValueCommandOutput> {
-    const { GetSecretValueCommand } = await import('@aws-sdk/client-secrets-manager');
+    const denial = `${awsFingerprint(caller)} ${input.SecretId}`;
+    const kept = this.#clients.kept(caller);
     try {
-      const client = await this.#clients.clientFor(caller);
-      return await client.send(new GetSecretValueCommand(input));
-    } catch (cause) {
-      const error = toSecretError(cause, secretsOf(caller.auth, this.config));
-      this.#forgetRefused(caller, error);
+      if (kept !== undefined) return await this.#send(caller, kept, input);
+    } catch (error) {
+      if (!(error instanceof SecretError) || !this.#isWorthAnother(caller, error, denial)) throw error;
+      if (kept !== undefined) this.#clients.forget(caller, kept);
+    }
+    try {
+      return await this.#send(caller, this.#clients.clientFor(caller), input);
+    } catch (error) {
+      if (error instanceof SecretError && error.code === 'access_denied') this.#denials.set(denial, true);
       throw error;
     }
   }
 
-  #forgetRefused(caller: AwsCaller, { code }: SecretError): void {
-    // A denial as well: it is what becomes of a role session when the role's owner ends it.
-    if (code === 'authentication_failed' || code === 'access_denied') this.#clients.forget(caller);
-    // No denial here: a tenant whose role does not trust the gateway could make it ask for its identity over and over.
-    if (code === 'authentication_failed' && caller.auth.type !== 'accessKey') this.ownIdentity.forget();
+  #isWorthAnother({ auth }: AwsCaller, { code }: SecretError, denial: string): boolean {
+    if (code === 'authentication_failed') return auth.type !== 'accessKey';
+    // A denial is what becomes of a role session when the role's owner ends it, or of a secret that the role may not read.
+    return code === 'access_denied' && auth.type === 'assumedRole' && !this.#denials.has(denial);
+  }
+
+  async #send(
+    caller: AwsCaller,
+    client: Promise<SecretsManagerClient>,
+    input: GetSecretValueCommandInput,
+  ): Promise<GetSecretValueCommandOutput> {
+    const { GetSecretValueCommand } = await import('@aws-sdk/client-secrets-manager');
+    try {
+      return await (await client).send(new GetSecretValueCommand(input));
+    } catch (cause) {
+      const error = toSecretError(cause, secretsOf(caller.auth, this.config));
+      if (error.code === 'authentication_failed') this.#forgetRefused(caller, client);
+      throw error;
+    }
+  }
+
+  /** Not after a denial: a tenant whose role does not trust the gateway could make it ask for its identity over and over. */
+  #forgetRefused(caller: AwsCaller, client: Promise<SecretsManagerClient>): void {
+    if (this.#clients.forget(caller, client) && caller.auth.type !== 'accessKey') this.ownIdentity.forget();
   }
 }
 
