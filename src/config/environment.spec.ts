@@ -76,6 +76,7 @@ describe('reading', () => {
     ['TOLLGATE_ENCRYPTION_KEYS_PREVIOUS', `${KEY},${'0f'.repeat(32)}`, [KEY, '0f'.repeat(32)]],
     ['AWS_SERVICE_ROLE_ORGANISATIONS', 'a,b', ['a', 'b']],
     ['MAX_JSON_BODY_BYTES', '1024', 1_024],
+    ['AZURE_CLIENT_ID', 'fad7d5b3-0000-4000-8000-0000000000a4', 'fad7d5b3-0000-4000-8000-0000000000a4'],
   ])('understands %s=%s', (name, text, value) => {
     expect(loadConfig({ [name]: text })).toHaveProperty(name, value);
   });

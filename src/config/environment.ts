@@ -166,6 +166,11 @@ export class AppConfig extends IdentitySettings {
   @IsAddress(['https'])
   readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
 
+  /** Which managed identity of the machine is the gateway's own; the SDK also reads it for an application or a workload. */
+  @OptionalSetting()
+  @IsString()
+  readonly AZURE_CLIENT_ID?: string;
+
   /** Hosts of vaults end in one of these: a credential for Key Vault goes nowhere else. */
   @ToList()
   @Matches(/^[.a-z0-9-]+$/, {
@@ -270,6 +275,7 @@ const OPTIONAL_NAMES = [
   'AWS_SESSION_TOKEN',
   'AWS_ENDPOINT_URL_SECRETS_MANAGER',
   'AWS_ENDPOINT_URL_STS',
+  'AZURE_CLIENT_ID',
   ...OPTIONAL_IDENTITY_SETTINGS,
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ] as const;

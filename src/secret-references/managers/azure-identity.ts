@@ -12,8 +12,15 @@ export interface AzureAuthority {
   readonly httpClient: AzureHttpClient;
 }
 
-/** Who asks for tokens, by `cloudB_auth_mode`. The SDK is loaded here and not before: it is large. */
-export async function azureIdentity(config: AuthConfig, authority: AzureAuthority): Promise<TokenCredential> {
+/**
+ * Who asks for tokens, by `cloudB_auth_mode`. The SDK is loaded here and not before: it is large.
+ * @param ownClientId setting AZURE_CLIENT_ID: which of the machine's identities `default` uses
+ */
+export async function azureIdentity(
+  config: AuthConfig,
+  authority: AzureAuthority,
+  ownClientId: string | undefined,
+): Promise<TokenCredential> {
   const sdk = await import('@azure/identity');
   const options = {
     authorityHost: authority.host,
@@ -22,8 +29,11 @@ export async function azureIdentity(config: AuthConfig, authority: AzureAuthorit
     // Instance discovery would ask a host of Microsoft's about the authority, which the operator has chosen.
     disableInstanceDiscovery: true,
   };
-  // A function: the constructor changes the object that it is given.
-  const ofTheMachine = () => ({ retryOptions: AZURE_RETRIES });
+  // The constructor changes the object that it is given.
+  const ofTheMachine = (clientId: string | undefined): TokenCredential =>
+    clientId === undefined
+      ? new sdk.ManagedIdentityCredential({ retryOptions: AZURE_RETRIES })
+      : new sdk.ManagedIdentityCredential({ clientId, retryOptions: AZURE_RETRIES });
 
   switch (config['cloudB_auth_mode']) {
     case 'entra':
@@ -33,18 +43,14 @@ export async function azureIdentity(config: AuthConfig, authority: AzureAuthorit
         config['cloudB_entra_client_secret'] ?? '',
         options,
       );
-    case 'managed': {
-      const clientId = config['cloudB_managed_client_id'];
-      return clientId === undefined
-        ? new sdk.ManagedIdentityCredential(ofTheMachine())
-        : new sdk.ManagedIdentityCredential({ clientId, ...ofTheMachine() });
-    }
+    case 'managed':
+      return ofTheMachine(config['cloudB_managed_client_id']);
     case 'default':
       // A fixed chain, where the SDK's own one would also try the tools of developers, which run programs.
       return new sdk.ChainedTokenCredential(
         new sdk.EnvironmentCredential(options),
         onFirstUse(() => new sdk.WorkloadIdentityCredential(options)),
-        new sdk.ManagedIdentityCredential(ofTheMachine()),
+        ofTheMachine(ownClientId),
       );
     default:
       throw new SecretError('invalid_request', 'cloudB_auth_mode is unknown');

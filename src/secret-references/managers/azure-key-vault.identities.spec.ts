@@ -8,6 +8,8 @@ import type { AuthConfig } from './secret-manager.types.js';
 
 const MACHINE = { tenantId: TENANT, clientId: 'fad7d5b3-0000-4000-8000-0000000000a1' };
 const ASSIGNED = { tenantId: TENANT, clientId: 'fad7d5b3-0000-4000-8000-0000000000a2' };
+/** Not ASSIGNED: the SDK keeps the tokens of managed identities for the whole process. */
+const IN_ENVIRONMENT = { tenantId: TENANT, clientId: 'fad7d5b3-0000-4000-8000-0000000000a4' };
 const WORKLOAD = {
   tenantId: TENANT,
   clientId: 'fad7d5b3-0000-4000-8000-0000000000a3',
@@ -23,8 +25,9 @@ beforeAll(async () => {
   azure = await startFakeAzure();
   azure.entra.addManagedIdentity(MACHINE, '');
   azure.entra.addManagedIdentity(ASSIGNED, ASSIGNED.clientId);
+  azure.entra.addManagedIdentity(IN_ENVIRONMENT, IN_ENVIRONMENT.clientId);
   azure.entra.addApp(WORKLOAD);
-  for (const { clientId } of [MACHINE, ASSIGNED, WORKLOAD]) azure.vault.allowReading(clientId);
+  for (const { clientId } of [MACHINE, ASSIGNED, IN_ENVIRONMENT, WORKLOAD]) azure.vault.allowReading(clientId);
   azure.vault.setSecret('team-a-openai', 'sk-current');
   azure.vault.setSecret('team-b-openai', 'sk-of-others');
   allow = [`${ORGANISATION} azure_kv ${azure.vaultUrl}/secrets/team-a-*`];
@@ -52,7 +55,8 @@ function config(mode: 'managed' | 'default', more: Record<string, string> = {}):
 }
 
 function fetchAs(authConfig: AuthConfig, path = 'team-a-openai') {
-  return azureKeyVault(azure, { allow }).fetch(requestFor(path, authConfig));
+  const clientId = process.env['AZURE_CLIENT_ID'];
+  return azureKeyVault(azure, { allow, clientId }).fetch(requestFor(path, authConfig));
 }
 
 describe('managed', () => {
@@ -67,6 +71,11 @@ describe('managed', () => {
     const named = config('managed', { cloudB_managed_client_id: ASSIGNED.clientId });
     expect(await fetchAs(named)).toMatchObject({ text: 'sk-current' });
     expect(azure.entra.identityRequests[0]?.get('client_id')).toBe(ASSIGNED.clientId);
+  });
+
+  it('leaves the identity that the environment names to default', async () => {
+    process.env['AZURE_CLIENT_ID'] = APP.clientId;
+    expect(await fetchAs(config('managed'))).toMatchObject({ text: 'sk-current' });
   });
 
   it('fails for an identity that the machine has not', async () => {
@@ -101,6 +110,18 @@ describe('default', () => {
   it('takes a managed identity last', async () => {
     expect(await fetchAs(config('default'))).toMatchObject({ text: 'sk-current' });
     expect(azure.entra.requests).toHaveLength(0);
+  });
+
+  it('takes the managed identity that the environment names', async () => {
+    process.env['AZURE_CLIENT_ID'] = IN_ENVIRONMENT.clientId;
+    expect(await fetchAs(config('default'))).toMatchObject({ text: 'sk-current' });
+    expect(azure.entra.identityRequests[0]?.get('client_id')).toBe(IN_ENVIRONMENT.clientId);
+    expect(azure.entra.requests).toHaveLength(0);
+  });
+
+  it('fails for a managed identity of the environment that the machine has not', async () => {
+    process.env['AZURE_CLIENT_ID'] = APP.clientId;
+    expect((await secretErrorOf(fetchAs(config('default')))).code).toBe('authentication_failed');
   });
 
   it('stops at a wrong secret in the environment', async () => {

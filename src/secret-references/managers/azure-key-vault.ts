@@ -31,7 +31,10 @@ const SESSION_MS = 3_600_000;
 /** A first fetch takes four requests: challenge, discovery, token, secret. All but one are quick, or all is late. */
 const REQUESTS_A_FETCH = 3;
 
-type AzureSettings = Pick<AppConfig, 'AZURE_AUTHORITY_HOST' | 'AZURE_VAULT_HOSTS' | 'SECRET_MANAGER_TIMEOUT_MS'>;
+type AzureSettings = Pick<
+  AppConfig,
+  'AZURE_AUTHORITY_HOST' | 'AZURE_CLIENT_ID' | 'AZURE_VAULT_HOSTS' | 'SECRET_MANAGER_TIMEOUT_MS'
+>;
 
 /** One vault and one identity. Keeps the challenge and the token. */
 interface Session {
@@ -118,11 +121,9 @@ export class AzureKeyVault implements SecretManager {
   async #newSession(config: AuthConfig, vaultOrigin: string): Promise<Session> {
     const send = this.transport.fetchWith();
     const traffic = new TokenTraffic();
-    const authorityHost = this.settings.AZURE_AUTHORITY_HOST;
-    const identity = await azureIdentity(config, {
-      host: authorityHost,
-      httpClient: azureHttpClient(send, new URL(authorityHost).origin, traffic),
-    });
+    const { AZURE_AUTHORITY_HOST: host, AZURE_CLIENT_ID: ownClientId } = this.settings;
+    const httpClient = azureHttpClient(send, new URL(host).origin, traffic);
+    const identity = await azureIdentity(config, { host, httpClient }, ownClientId);
     const vaultHost = new URL(vaultOrigin).hostname;
     const credential = new AzureVaultCredential(vaultHost, identity, traffic, config['cloudB_entra_client_secret']);
     const sdk = await import('@azure/keyvault-secrets');

@@ -14,6 +14,7 @@ interface Changes {
   readonly vaultHosts?: readonly string[];
   readonly allow?: readonly string[];
   readonly egress?: EgressPolicy;
+  readonly clientId?: string | undefined;
 }
 
 /** The strategy as the gateway has it, for one double; change what the test is about. */
@@ -23,6 +24,7 @@ export function azureKeyVault(azure: FakeAzure, changes: Changes = {}): AzureKey
     SECRET_MANAGER_TIMEOUT_MS: changes.timeoutMs ?? 3_000,
     AZURE_AUTHORITY_HOST: changes.authority ?? azure.authority,
     AZURE_VAULT_HOSTS: changes.vaultHosts ?? [VAULT_HOST],
+    ...(changes.clientId === undefined ? {} : { AZURE_CLIENT_ID: changes.clientId }),
   };
   const egress = changes.egress ?? new EgressPolicy(['127.0.0.1'], azure.resolve);
   const allowList = new IdentityAllowList(Object.assign(config, { SECRET_IDENTITY_ALLOW: changes.allow ?? [] }));
