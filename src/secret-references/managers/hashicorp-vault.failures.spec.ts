@@ -103,8 +103,9 @@ describe('answers', () => {
     ['login', 400, '{"errors":["invalid role or secret ID"]}', 'authentication_failed'],
     ['login', 403, '<html>', 'invalid_response'],
     ['probe', 200, '{"data":{}}', 'invalid_response'],
-    ['probe', 200, '{"data":{"path":"other/","type":"kv"}}', 'invalid_response'],
+    ['probe', 200, '{"data":{"path":"","type":"kv"}}', 'invalid_response'],
     ['probe', 200, '{"data":{"path":"secret/","type":"transit"}}', 'invalid_request'],
+    ['probe', 200, '{"data":{"path":"other/","type":"transit"}}', 'invalid_request'],
     ['read', 200, '{"data":null}', 'invalid_response'],
     ['read', 200, SECRET.replace('"b"', '['.repeat(100) + ']'.repeat(100)), 'invalid_response'],
     ['read', 200, '{"data":{"data":"text","metadata":{"version":1}}}', 'invalid_response'],
@@ -129,6 +130,14 @@ describe('answers', () => {
   it.each([403, 404, 405])('to a look-up of the mount with %i lead to a guess', async (status) => {
     answers.probe = [status, '{"errors":[]}'];
     expect(await fetch()).toMatchObject({ fields: { a: 'b' } });
+  });
+
+  it('to a look-up with a mount that the path does not begin with, as in a namespace, lead to a guess', async () => {
+    const read = (path: string): Promise<unknown> =>
+      manager.fetch(scene.request({ path }, { vendorC_addr: server.origin }));
+    expect(await read('team/secret/data/db')).toMatchObject({ fields: { a: 'b' } });
+    answers.read = [404, '{"errors":[]}'];
+    expect(await codeOf(read('team/secret/none'))).toBe('not_found');
   });
 
   it.each<[Step, number]>([

@@ -288,9 +288,50 @@ describe('vendorC_kv_version', () => {
     expect(scene.vault.paths()).toEqual(['auth/approle/login', read]);
   });
 
+  describe('2, for a mount of several segments', () => {
+    const DEEP = { kind: 'fields', fields: { password: 'deep' } };
+    const deep = (path = 'team/kv/x'): SecretRequest => scene.request({ path }, { vendorC_kv_version: '2' });
+
+    beforeEach(() => {
+      scene.vault.root.mount('team/kv', new FakeKvV2(() => 0)).put('x', { password: 'deep' });
+      scene.vault.root.writePolicy('reader', { 'team/kv/data/*': ['read'], 'secret/data/*': ['read'] });
+    });
+
+    it('looks it up once, where the guess is refused', async () => {
+      expect(await manager.fetch(deep())).toEqual(DEEP);
+      expect(await manager.fetch(deep())).toEqual(DEEP);
+      const [login, probe, read] = ['auth/approle/login', 'sys/internal/ui/mounts/team/kv/x', 'team/kv/data/x'];
+      expect(scene.vault.paths()).toEqual([login, 'team/data/kv/x', probe, read, read]);
+    });
+
+    it('does so as well for a token that may ask for everything', async () => {
+      scene.vault.root.writePolicy('reader', { '*': ['read'] });
+      expect(await manager.fetch(deep())).toEqual(DEEP);
+    });
+
+    it('needs no look-up of the API path', async () => {
+      scene.vault.hidesMounts = true;
+      expect(await manager.fetch(deep('team/kv/data/x'))).toEqual(DEEP);
+      expect(scene.vault.paths()).toEqual(['auth/approle/login', 'team/kv/data/x']);
+      expect(await codeOf(manager.fetch(deep()))).toBe('access_denied');
+    });
+
+    it('says what it can of a failure, each time alike', async () => {
+      for (let round = 0; round < 2; round += 1) {
+        expect(await codeOf(manager.fetch(deep('team/kv/none')))).toBe('not_found');
+        expect(await codeOf(manager.fetch(deep('secret/none')))).toBe('not_found');
+        expect(await codeOf(manager.fetch(deep('kv/db')))).toBe('access_denied');
+      }
+      scene.vault.tokens.revokeAll();
+      scene.vault.forget();
+      expect(await manager.fetch(deep())).toEqual(DEEP);
+    });
+  });
+
   it('finds nothing when it is wrong, and has no versions in version 1', async () => {
     const code = (config: AuthConfig, version?: string): Promise<string> =>
       codeOf(manager.fetch(scene.request({ path: 'kv/db', version }, config)));
+    expect(await code({ vendorC_kv_version: '2' })).toBe('not_found');
     expect(await code({ vendorC_kv_version: '2' })).toBe('not_found');
     expect(await code({ vendorC_kv_version: '1' }, '1')).toBe('invalid_request');
   });

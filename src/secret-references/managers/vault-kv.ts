@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { isObject, type JsonObject } from '../../common/json/read.js';
-import { SecretError, type SecretDocument } from './secret-manager.types.js';
+import { SecretError, type SecretDocument, type SecretErrorCode } from './secret-manager.types.js';
 import type { VaultAnswer } from './vault-http.js';
 import { encodePath, guessDataPath, toDataPath } from './vault-path.js';
 import { VaultTokenRefused, type VaultSend } from './vault-session.js';
 
 const MAX_REMEMBERED = 1_000;
+/** What Vault answers where no mount is: "permission denied" to those who may not know. */
+const MISSES: ReadonlySet<SecretErrorCode> = new Set(['not_found', 'access_denied']);
 /** `generic` is what version 1 was called before Vault 0.8. */
 const KV_TYPES = ['kv', 'generic'];
 
@@ -37,7 +39,6 @@ export class VaultKv {
 
   /** @throws SecretError */
   async read(send: VaultSend, secret: VaultSecret): Promise<SecretDocument> {
-    if (secret.kvVersion !== undefined) return readFrom(send, secret, [fixedReading(secret)]).then(documentOf);
     const known = this.knownMount(secret.path);
     if (known === undefined) return this.readAnew(send, secret);
     try {
@@ -46,7 +47,7 @@ export class VaultKv {
       if (!(error instanceof SecretError) || error.code !== 'not_found') throw error;
       // The engine may have been replaced since, by one of the other version.
       this.mounts.delete(known.path);
-      const mount = await probe(send, secret.path);
+      const mount = await probe(send, secret);
       if (mount?.path === known.path) this.mounts.set(mount.path, mount);
       if (mount?.path === known.path && mount.kvVersion === known.kvVersion) throw error;
       return this.readAnew(send, secret);
@@ -54,7 +55,8 @@ export class VaultKv {
   }
 
   private async readAnew(send: VaultSend, secret: VaultSecret): Promise<SecretDocument> {
-    const mount = this.knownMount(secret.path) ?? (await probe(send, secret.path));
+    if (secret.kvVersion !== undefined) return this.readFixed(send, secret);
+    const mount = this.knownMount(secret.path) ?? (await probe(send, secret));
     if (mount !== undefined) {
       this.mounts.set(mount.path, mount);
       return documentOf(await readFrom(send, secret, [readingAt(mount, secret)]));
@@ -65,6 +67,22 @@ export class VaultKv {
     const found = await readFrom(send, secret, worked === undefined ? readings : [worked, ...readings]);
     this.guesses.set(secret.path, found.reading);
     return documentOf(found);
+  }
+
+  /** With a version that is given, only a mount of several segments has to be looked up. */
+  private async readFixed(send: VaultSend, secret: VaultSecret): Promise<SecretDocument> {
+    const guess = fixedReading(secret);
+    try {
+      return await readFrom(send, secret, [guess]).then(documentOf);
+    } catch (error) {
+      if (!(error instanceof SecretError) || !MISSES.has(error.code) || guess.kvVersion === '1') throw error;
+      const mount = await probe(send, secret);
+      if (mount === undefined) throw error;
+      this.mounts.set(mount.path, mount);
+      const reading = readingAt(mount, secret);
+      if (reading.path === guess.path) throw error;
+      return readFrom(send, secret, [reading]).then(documentOf);
+    }
   }
 
   private knownMount(path: string): Mount | undefined {
@@ -100,19 +118,24 @@ function noVersions(): SecretError {
   return new SecretError('invalid_request', 'the engine is KV version 1, which keeps one version of a secret');
 }
 
-/** The engine that a path leads to; undefined when the token may not know, or the server is too old to say. */
-async function probe(send: VaultSend, path: string): Promise<Mount | undefined> {
+/**
+ * The engine that a path leads to, of the version that is given or else its own; undefined when the token may not know,
+ * or the server is too old to say.
+ */
+async function probe(send: VaultSend, { path, kvVersion }: VaultSecret): Promise<Mount | undefined> {
   const answer = await send({ method: 'GET', path: `sys/internal/ui/mounts/${encodePath(path)}`, isFree: true });
   if (answer.status >= 300) return undefined;
   const { data } = answer.body;
-  if (!isObject(data) || typeof data['path'] !== 'string' || !path.startsWith(data['path']) || data['path'] === '') {
+  if (!isObject(data) || typeof data['path'] !== 'string' || data['path'] === '') {
     throw new SecretError('invalid_response', 'expected the mount of the secret at data.path');
   }
   if (!KV_TYPES.some((type) => type === data['type'])) {
     throw new SecretError('invalid_request', `the mount ${data['path']} is not a key/value engine`);
   }
+  // A path that begins with a namespace: the mount is named without it.
+  if (!path.startsWith(data['path'])) return undefined;
   const options = isObject(data['options']) ? data['options'] : {};
-  return { path: data['path'], kvVersion: options['version'] === '2' ? '2' : '1' };
+  return { path: data['path'], kvVersion: (kvVersion ?? options['version']) === '2' ? '2' : '1' };
 }
 
 /** Tries one reading after the other; of the failures, "not found" tells more than "permission denied". */
