@@ -5,6 +5,8 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../../upstream/upstre
 const REPEATABLE: readonly UpstreamFailureKind[] = ['connect', 'broken', 'incomplete', 'timeout'];
 /** Host and length follow from the URL and the body; said twice they could differ. */
 const OWN_HEADERS = ['host', 'content-length'];
+/** The SDK waits as long as these say before its second attempt, while the caller of the gateway waits for it. */
+const NOT_TOLD = ['retry-after', 'x-amz-retry-after'];
 
 /**
  * Sends what the AWS SDK has signed through a `fetch`, so that its calls obey the gateway's egress rules; the bounds on
@@ -15,13 +17,13 @@ export function awsRequestHandler(send: typeof fetch): HttpHandler {
     async handle(request) {
       const response = await send(urlOf(request), {
         method: request.method,
-        headers: headersOf(request),
+        headers: without(OWN_HEADERS, request.headers),
         body: bodyOf(request),
       }).catch(markRepeatable);
       return {
         response: new HttpResponse({
           statusCode: response.status,
-          headers: Object.fromEntries(response.headers),
+          headers: without(NOT_TOLD, Object.fromEntries(response.headers)),
           body: new Uint8Array(await response.arrayBuffer()),
         }),
       };
@@ -36,8 +38,8 @@ function urlOf({ protocol, hostname, port, path, query }: HttpRequest): URL {
   return new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`);
 }
 
-function headersOf({ headers }: HttpRequest): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.includes(name.toLowerCase())));
+function without(names: readonly string[], headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name.toLowerCase())));
 }
 
 function bodyOf(request: HttpRequest): string | Uint8Array<ArrayBuffer> | undefined {

@@ -419,6 +419,21 @@ describe('AwsSecretsManager', () => {
     });
   });
 
+  it.each<[number, string, SecretErrorCode]>([
+    [429, 'TooManyRequestsException', 'throttled'],
+    [503, 'ServiceUnavailableException', 'manager_failed'],
+  ])('is not waited for, however long AWS asks for it: %i', async (status, name, code) => {
+    const reply: Reply = (response, call) => {
+      response.setHeader('retry-after', '5').setHeader('x-amz-retry-after', '5000');
+      return awsRefusal(name, 'words', status)(response, call);
+    };
+    aws.replyWith('secretsmanager', reply);
+    const started = performance.now();
+    expect(await codeOf(managerWith().fetch(withKey()))).toBe(code);
+    expect(performance.now() - started).toBeLessThan(2_500);
+    expect(aws.calls.length).toBe(2);
+  });
+
   describe('answers that are none', () => {
     it.each<[string, SecretErrorCode, Reply]>([
       ['HTML', 'invalid_response', text('<html>s3cr3t-page</html>', 'text/html')],

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HttpRequest } from '@smithy/protocol-http';
+import { loopbackPolicy } from '../../upstream/__fixtures__/calls.js';
+import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
+import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
+import { awsRequestHandler } from './aws-request-handler.js';
+
+const handler = awsRequestHandler(guardedFetch(loopbackPolicy(), { timeoutMs: 2_000, maxResponseBytes: 10_000 }));
+
+let server: Loopback;
+
+beforeEach(async () => {
+  server = await startHttp((_request, response) => {
+    const waits = { 'Retry-After': '5', 'x-amz-retry-after': '5000' };
+    response.writeHead(503, { 'x-amzn-requestid': 'r-1', ...waits }).end('busy');
+  });
+});
+afterEach(() => server.close());
+
+function request(changes: Partial<HttpRequest> = {}): HttpRequest {
+  const { protocol, hostname, port } = new URL(server.origin);
+  const headers = { host: 'elsewhere', 'content-length': '99', 'x-amz-target': 'a.B' };
+  const options = { protocol, hostname, port: Number(port), method: 'POST', path: '/', headers, body: '{}' };
+  return new HttpRequest({ ...options, ...changes });
+}
+
+describe('awsRequestHandler', () => {
+  it('sends headers and body, and tells the answer, but no time to wait', async () => {
+    const { response } = await handler.handle(request());
+    expect(response.statusCode).toBe(503);
+    expect(response.headers).toMatchObject({ 'x-amzn-requestid': 'r-1' });
+    expect(response.headers).not.toHaveProperty('retry-after');
+    expect(response.headers).not.toHaveProperty('x-amz-retry-after');
+    expect(server.requests[0]?.headers).toMatchObject({ 'x-amz-target': 'a.B', 'content-length': '2' });
+  });
+
+  it.each<[string, Partial<HttpRequest>]>([
+    ['a query', { query: { a: 'b' } }],
+    ['a body that is a stream', { body: new ReadableStream() }],
+  ])('sends nothing with %s', async (_what, changes) => {
+    await expect(handler.handle(request(changes))).rejects.toThrow(TypeError);
+    expect(server.requests).toHaveLength(0);
+  });
+});
