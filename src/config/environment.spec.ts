@@ -125,6 +125,8 @@ describe('refusing', () => {
     ['TOLLGATE_ENCRYPTION_KEY', 'aF'.repeat(31)],
     ['TOLLGATE_ENCRYPTION_KEY', `${KEY}=`],
     ['TOLLGATE_ENCRYPTION_KEYS_PREVIOUS', `${KEY},short`],
+    ['SECRET_IDENTITY_ALLOW', 'my-organisation aws_sm prod/*'],
+    ['SECRET_IDENTITY_ALLOW', '* aws prod/*'],
     ['MAX_JSON_BODY_BYTES', '1023'],
     ['MAX_JSON_BODY_BYTES', '4MiB'],
     ['PROVIDER_TIMEOUT_MS', '99'],

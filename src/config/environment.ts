@@ -9,6 +9,10 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** 32 bytes, as 64 hexadecimal digits or as base64 (standard or URL-safe). */
 const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
 
+/** `<organisation id or *> <manager_type> <pattern>`. */
+const IDENTITY_ENTRY =
+  /^(?:\*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}) (?:cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault) \S+$/;
+
 /** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
 export class AppConfig extends IdentitySettings {
   @IsIn(['development', 'test', 'production'])
@@ -180,13 +184,13 @@ export class AppConfig extends IdentitySettings {
   readonly AZURE_VAULT_HOSTS: readonly string[] = ['.vault.azure.net', '.vault.azure.cn', '.vault.usgovcloudapi.net'];
 
   /**
-   * Secrets that an organisation may read with the gateway's own identity, as `<organisation> <manager_type> <pattern>`,
-   * separated by commas; `*` in the pattern stands for any characters, in a host for any but `/` and `#`.
+   * Secrets that an organisation may read with the gateway's own identity, separated by commas; `*` in the pattern stands
+   * for any characters, in a host for any but `/` and `#`.
    */
   @ToList()
-  @Matches(/^\S+ (?:cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault) \S+$/, {
+  @Matches(IDENTITY_ENTRY, {
     each: true,
-    message: '$property must list entries of the form "<organisation> <manager_type> <pattern>"',
+    message: '$property must list entries of the form "<organisation id or *> <manager_type> <pattern>"',
   })
   readonly SECRET_IDENTITY_ALLOW: readonly string[] = [];
 

@@ -23,6 +23,22 @@ describe('the allow-list of the gateway’s own identity', () => {
     expect(list.allows(MINE, 'cloudA_sm', 'prodXa')).toBe(false);
   });
 
+  it('takes ids in capitals, on either side', () => {
+    expect(allowing(`${MINE.toUpperCase()} aws_sm prod/*`).allows(MINE, 'cloudA_sm', 'prod/a')).toBe(true);
+    const list = allowing(`${MINE} aws_sm prod/*`);
+    expect(list.allows(MINE.toUpperCase(), 'cloudA_sm', 'prod/a')).toBe(true);
+    expect(list.allows(THEIRS.toUpperCase(), 'cloudA_sm', 'prod/a')).toBe(false);
+    expect(list.allows(MINE, 'cloudA_sm', 'PROD/a')).toBe(false);
+  });
+
+  it.each(['ORG aws_sm a', 'my-org aws_sm a', `** aws_sm a`, `${MINE}0 aws_sm a`, `x${MINE} aws_sm a`])(
+    'does not start with an entry that no organisation fits: %s',
+    (entry) => {
+      expect(() => allowing(entry)).toThrow('SECRET_IDENTITY_ALLOW must list entries of the form');
+      expect(() => allowing(`* aws_sm b, ${entry}`)).toThrow('SECRET_IDENTITY_ALLOW');
+    },
+  );
+
   it.each([
     ['* hashicorp_vault https://*.corp.example#app', 'https://vault.corp.example#app', true],
     ['* hashicorp_vault https://*.corp.example#app', 'https://evil.example/.corp.example#app', false],

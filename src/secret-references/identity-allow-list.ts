@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { foldId } from '../common/uuid.js';
 import { AppConfig } from '../config/environment.js';
 import { readManagerName } from './auth-config/spelling.js';
 import type { ManagerType } from './managers/secret-manager.types.js';
@@ -27,9 +28,10 @@ export class IdentityAllowList {
 
   /** `target` is what the manager's scheme says: a secret's path, a vault, a role. */
   allows(organisationId: string, manager: ManagerType, target: string): boolean {
+    const id = foldId(organisationId);
     return this.entries.some(
       (entry) =>
-        (entry.organisationId === ANYONE || entry.organisationId === organisationId) &&
+        (entry.organisationId === ANYONE || entry.organisationId === id) &&
         entry.manager === manager &&
         entry.pattern.test(target),
     );
@@ -38,7 +40,11 @@ export class IdentityAllowList {
 
 function toEntry(text: string): Entry {
   const [organisationId = '', manager = '', pattern = ''] = text.split(' ');
-  return { organisationId, manager: readManagerName(manager)?.type, pattern: toPattern(pattern) };
+  return {
+    organisationId: foldId(organisationId),
+    manager: readManagerName(manager)?.type,
+    pattern: toPattern(pattern),
+  };
 }
 
 /** `*` stands for any characters; inside of a host for those of a host only, or a path on another host could spell it. */
