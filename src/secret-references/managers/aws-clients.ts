@@ -55,6 +55,7 @@ export class AwsClients {
     if (kept !== undefined) return kept;
     const client = this.#create(caller);
     this.#clients.set(awsFingerprint(caller), client);
+    client.catch(() => this.forget(caller, client));
     return client;
   }
 

@@ -32,14 +32,23 @@ export class AwsOwnIdentity {
     if (accessKeyId !== undefined && secretAccessKey !== undefined) {
       return { accessKeyId, secretAccessKey, sessionToken: this.config.AWS_SESSION_TOKEN };
     }
-    this.#chain ??= this.loadChain();
-    const chain = await this.#chain;
-    return within(this.config.SECRET_MANAGER_TIMEOUT_MS, chain()).catch(explain);
+    const chain = this.#chain ?? this.#load();
+    const found = chain.then((find) => find());
+    return within(this.config.SECRET_MANAGER_TIMEOUT_MS, found).catch(explain);
   }
 
   /** Has the chain ask anew: AWS has refused what it found before. */
   forget(): void {
     this.#chain = undefined;
+  }
+
+  #load(): Promise<AwsIdentityProvider> {
+    const chain = this.loadChain();
+    this.#chain = chain;
+    chain.catch(() => {
+      if (this.#chain === chain) this.#chain = undefined;
+    });
+    return chain;
   }
 }
 

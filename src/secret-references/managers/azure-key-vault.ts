@@ -104,7 +104,7 @@ export class AzureKeyVault implements SecretManager {
       return await readSecret(await session, target, signal);
     } catch (error) {
       if (!(error instanceof SecretError) || error.code !== 'authentication_failed') throw error;
-      if (this.#sessions.peek(key) === session) this.#sessions.delete(key);
+      this.#forget(key, session);
       if (kept === undefined) throw error;
     }
     const renewed = this.#sessions.get(key) ?? this.#open(key, config, target.vaultOrigin);
@@ -114,8 +114,13 @@ export class AzureKeyVault implements SecretManager {
   #open(key: string, config: AuthConfig, vaultOrigin: string): Promise<Session> {
     const session = this.#newSession(config, vaultOrigin);
     this.#sessions.set(key, session);
-    session.catch(() => this.#sessions.delete(key));
+    session.catch(() => this.#forget(key, session));
     return session;
+  }
+
+  /** Not one that was opened since. */
+  #forget(key: string, session: Promise<Session>): void {
+    if (this.#sessions.peek(key) === session) this.#sessions.delete(key);
   }
 
   async #newSession(config: AuthConfig, vaultOrigin: string): Promise<Session> {

@@ -1,0 +1,43 @@
+import { expect, it } from '@jest/globals';
+import { AwsClients, type AwsCaller } from './aws-clients.js';
+
+const CALLER: AwsCaller = { organisationId: 'o', auth: { type: 'serviceRole' }, region: 'eu-central-1' };
+
+/** Clients whose network cannot be had the first times. */
+function clientsAfter(failures: number): AwsClients {
+  let left = failures;
+  const fetchWith = (): typeof fetch => {
+    left -= 1;
+    if (left >= 0) throw new TypeError('no network');
+    return fetch;
+  };
+  const identity = {
+    provide: () => Promise.resolve({ accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined }),
+  };
+  return new AwsClients({ fetchWith }, identity, {});
+}
+
+it('makes one client for a caller', async () => {
+  const clients = clientsAfter(0);
+  const client = clients.clientFor(CALLER);
+  expect(clients.clientFor(CALLER)).toBe(client);
+  expect(clients.clientFor({ ...CALLER, organisationId: 'p' })).not.toBe(client);
+  await client;
+});
+
+it('makes another one when the first could not be made', async () => {
+  const clients = clientsAfter(1);
+  await expect(clients.clientFor(CALLER)).rejects.toThrow('no network');
+  expect(clients.kept(CALLER)).toBeUndefined();
+  await expect(clients.clientFor(CALLER)).resolves.toBeDefined();
+});
+
+it('forgets the client that was refused, and none that was made since', async () => {
+  const clients = clientsAfter(0);
+  const refused = clients.clientFor(CALLER);
+  expect(clients.forget(CALLER, refused)).toBe(true);
+  const made = clients.clientFor(CALLER);
+  expect(clients.forget(CALLER, refused)).toBe(false);
+  expect(clients.kept(CALLER)).toBe(made);
+  await Promise.all([refused, made]);
+});
