@@ -179,11 +179,11 @@ describe('with the official SDK', () => {
     const policy = new EgressPolicy(['127.0.0.1'], azure.resolve);
     const send = guardedFetch(policy, { timeoutMs: 2_000, maxResponseBytes: 100_000, ca: azure.ca });
     const credential = new ClientSecretCredential(TENANT, APP.clientId, secret, {
-      httpClient: azureHttpClient(send, azure.authority),
+      httpClient: azureHttpClient(send, [azure.authority]),
       authorityHost: azure.authority,
       disableInstanceDiscovery: true,
     });
-    return new SecretClient(azure.vaultUrl, credential, { httpClient: azureHttpClient(send, azure.vaultUrl) });
+    return new SecretClient(azure.vaultUrl, credential, { httpClient: azureHttpClient(send, [azure.vaultUrl]) });
   }
 
   it('gives a secret', async () => {

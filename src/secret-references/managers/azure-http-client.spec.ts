@@ -26,7 +26,7 @@ function client(origin = server.origin, overHttp = true): SecretClient {
     server.origin,
     { getToken: () => Promise.resolve(null) },
     {
-      httpClient: azureHttpClient(send, origin, traffic),
+      httpClient: azureHttpClient(send, [origin], traffic),
       allowInsecureConnection: overHttp,
     },
   );
@@ -50,7 +50,7 @@ describe('azureHttpClient', () => {
     expect(traffic.answer).toEqual({ status: 418, text: '{"error":{"code":"Teapot"}}' });
   });
 
-  it('goes to one origin only', async () => {
+  it('goes to its origins only', async () => {
     const failure = await failureOf(client('https://contoso.vault.azure.net').getSecret('name'));
     expect(failure.kind).toBe('refused_by_egress');
     expect(server.requests).toHaveLength(0);

@@ -22,14 +22,18 @@ const NOT_SENT = ['accept-encoding', 'content-length', 'connection', 'host'] as 
 const NOT_TOLD = ['retry-after', 'retry-after-ms', 'x-ms-retry-after-ms'] as const;
 
 /**
- * The network of the Azure SDK, led through the gateway's own `fetch` and held to one origin: whatever a challenge or a
+ * The network of the Azure SDK, led through the gateway's own `fetch` and held to some origins: whatever a challenge or a
  * discovery document says, a credential goes nowhere else. Rejects with UpstreamFailure.
  */
-export function azureHttpClient(send: typeof fetch, origin: string, traffic?: AzureTraffic): AzureHttpClient {
+export function azureHttpClient(
+  send: typeof fetch,
+  origins: readonly string[],
+  traffic?: AzureTraffic,
+): AzureHttpClient {
   return {
     async sendRequest(request) {
       try {
-        const response = await send(...toFetch(request, origin));
+        const response = await send(...toFetch(request, origins));
         const answer = { status: response.status, text: await response.text() };
         traffic?.answered(answer);
         for (const name of NOT_TOLD) response.headers.delete(name);
@@ -47,10 +51,13 @@ export function azureHttpClient(send: typeof fetch, origin: string, traffic?: Az
   };
 }
 
-function toFetch(request: AzureRequest, origin: string): Parameters<typeof fetch> {
+function toFetch(request: AzureRequest, origins: readonly string[]): Parameters<typeof fetch> {
   const url = new URL(request.url);
-  if (url.origin !== origin) {
-    throw new UpstreamFailure('refused_by_egress', `a request for ${origin} would have gone to ${url.host}`);
+  if (!origins.includes(url.origin)) {
+    throw new UpstreamFailure(
+      'refused_by_egress',
+      `a request for ${origins.join(', ')} would have gone to ${url.host}`,
+    );
   }
   const { body, method } = request;
   if (typeof body !== 'string' && body !== undefined && body !== null) throw new TypeError('expected a body of text');

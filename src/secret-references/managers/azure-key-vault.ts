@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { AppConfig } from '../../config/environment.js';
 import { azureScheme } from '../auth-config/azure.scheme.js';
 import type { IdentityAllowList } from '../identity-allow-list.js';
+import { authorityOrigins } from './azure-authority.js';
 import { toVaultError } from './azure-errors.js';
 import { type AzureAnswer, azureHttpClient } from './azure-http-client.js';
 import { AZURE_RETRIES, azureIdentity } from './azure-identity.js';
@@ -127,13 +128,13 @@ export class AzureKeyVault implements SecretManager {
     const send = this.transport.fetchWith();
     const traffic = new TokenTraffic();
     const { AZURE_AUTHORITY_HOST: host, AZURE_CLIENT_ID: ownClientId } = this.settings;
-    const httpClient = azureHttpClient(send, new URL(host).origin, traffic);
+    const httpClient = azureHttpClient(send, authorityOrigins(host), traffic);
     const identity = await azureIdentity(config, { host, httpClient }, ownClientId);
     const vaultHost = new URL(vaultOrigin).hostname;
     const credential = new AzureVaultCredential(vaultHost, identity, traffic, config['cloudB_entra_client_secret']);
     const sdk = await import('@azure/keyvault-secrets');
     const client = new sdk.SecretClient(vaultOrigin, credential, {
-      httpClient: azureHttpClient(send, vaultOrigin),
+      httpClient: azureHttpClient(send, [vaultOrigin]),
       retryOptions: AZURE_RETRIES,
       disableChallengeResourceVerification: false,
     });
