@@ -49,6 +49,10 @@ const unvalidatedParameter: Check = (file) =>
 const hiddenDependency: Check = (file) =>
   placesOf(file, (node) => ts.isImportSpecifier(node) && ['forwardRef', 'ModuleRef'].includes(nameOf(node)));
 
+/** On Node 20 it does not hold its signals: one that is garbage, as a timeout soon is, never aborts. */
+const weakSignal: Check = (file) =>
+  placesOf(file, (node) => ts.isPropertyAccessExpression(node) && node.getText() === 'AbortSignal.any');
+
 /** Packages that few gateways use, and whose loading every start would wait for. */
 const LOADED_AT_USE = /^(@modelcontextprotocol|@azure|@aws-sdk)\//;
 
@@ -235,6 +239,15 @@ describe('there is no forwardRef and no ModuleRef', () => {
     expect(
       hiddenDependency(sample("// no forwardRef, no ModuleRef\nimport { Module } from '@nestjs/common';")),
     ).toEqual([]);
+  });
+});
+
+describe('there is no AbortSignal.any: abortedWith and withDeadline are in its place', () => {
+  it('holds', () => expect(shipped.flatMap(weakSignal)).toEqual([]));
+
+  it('is noticed when broken', () => {
+    expect(weakSignal(sample('const signal = AbortSignal.any([AbortSignal.timeout(1), other]);'))).toHaveLength(1);
+    expect(weakSignal(sample('// no AbortSignal.any\nconst signal = AbortSignal.timeout(1);'))).toEqual([]);
   });
 });
 

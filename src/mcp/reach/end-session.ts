@@ -1,3 +1,4 @@
+import { withDeadline } from '../../common/time/with-deadline.js';
 import type { Approach } from './reached-server.js';
 
 export const LAST_REVISION_WITH_HANDSHAKE = '2025-11-25';
@@ -12,8 +13,8 @@ export async function endSession(
   revision: string = LAST_REVISION_WITH_HANDSHAKE,
 ): Promise<void> {
   const own = { 'mcp-protocol-version': revision, 'mcp-session-id': sessionId };
-  await network
-    .fetch(url, { method: 'DELETE', headers: { ...own, ...headers }, signal: AbortSignal.timeout(END_TIMEOUT_MS) })
-    .then((answer) => answer.body?.cancel())
-    .catch(() => undefined);
+  await withDeadline(END_TIMEOUT_MS, [], async (signal) => {
+    const answer = await network.fetch(url, { method: 'DELETE', headers: { ...own, ...headers }, signal });
+    await answer.body?.cancel();
+  }).catch(() => undefined);
 }

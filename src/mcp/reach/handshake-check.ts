@@ -1,8 +1,9 @@
 import { isObject } from '../../common/json/read.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { withDeadline } from '../../common/time/with-deadline.js';
 import { endSession, LAST_REVISION_WITH_HANDSHAKE } from './end-session.js';
 import type { Approach } from './reached-server.js';
-import { postRpc } from './rpc-post.js';
+import { postRpc, type RpcRequest } from './rpc-post.js';
 import { readRevisions } from './stateless-client.js';
 
 /** A server that is known to be of the other era need not be waited for. */
@@ -10,22 +11,20 @@ const CHECK_TIMEOUT_MS = 5_000;
 
 /** The revision that a server agrees on with clients that begin with a handshake; undefined when it takes none of them. */
 export async function agreedRevision(url: URL, approach: Approach): Promise<string | undefined> {
-  const deadline = AbortSignal.any([approach.deadline, AbortSignal.timeout(CHECK_TIMEOUT_MS)]);
   let begun: string | undefined;
   let agreed: string | undefined;
+  const initialize: RpcRequest = {
+    method: 'initialize',
+    params: {
+      protocolVersion: LAST_REVISION_WITH_HANDSHAKE,
+      capabilities: {},
+      clientInfo: { name: 'tollgate', version: '0.1.0' },
+    },
+    onSession: (sessionId) => (begun = sessionId),
+  };
   try {
-    const { message } = await postRpc(
-      url,
-      { ...approach, deadline },
-      {
-        method: 'initialize',
-        params: {
-          protocolVersion: LAST_REVISION_WITH_HANDSHAKE,
-          capabilities: {},
-          clientInfo: { name: 'tollgate', version: '0.1.0' },
-        },
-        onSession: (sessionId) => (begun = sessionId),
-      },
+    const { message } = await withDeadline(CHECK_TIMEOUT_MS, [approach.deadline], (deadline) =>
+      postRpc(url, { ...approach, deadline }, initialize),
     );
     const result = message?.['result'];
     [agreed] = readRevisions(isObject(result) ? [result['protocolVersion']] : []);

@@ -4,11 +4,10 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { UpstreamFailure } from '../../upstream/upstream.types.js';
-import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import { abortedWith } from '../../common/time/with-deadline.js';
 import { endSession } from './end-session.js';
 import { probeFailure } from './probe-failure.js';
-import type { Approach, ReachedServer } from './reached-server.js';
+import type { Approach, Reachable, ReachedServer } from './reached-server.js';
 import { gatherTools, NO_TOOLS, type ToolList } from './tool-pages.js';
 
 /**
@@ -22,7 +21,7 @@ const UNREAD_SCHEMAS: jsonSchemaValidator = {
 const REQUEST_TIMEOUT_MS = 20_000;
 
 /** @throws GatewayError: what the client throws, as a code of ours */
-export async function askByHandshake(server: UsableMcpServer, approach: Approach): Promise<ReachedServer> {
+export async function askByHandshake(server: Reachable, approach: Approach): Promise<ReachedServer> {
   const { deadline } = approach;
   const transport = transportFor(server, approach);
   const client = new Client({ name: 'tollgate', version: '0.1.0' }, { jsonSchemaValidator: UNREAD_SCHEMAS });
@@ -39,10 +38,8 @@ export async function askByHandshake(server: UsableMcpServer, approach: Approach
       ...list,
     };
   } catch (cause) {
-    // When an answer was too long, the client only knows that it was cut off.
-    throw new GatewayError(probeFailure(deadline.reason instanceof UpstreamFailure ? deadline.reason : cause), {
-      cause,
-    });
+    // The client does not always say that it was cut off, and never why.
+    throw new GatewayError(probeFailure(deadline.aborted ? deadline.reason : cause), { cause });
   } finally {
     await client.close().catch(() => undefined);
     const sessionId = transport instanceof StreamableHTTPClientTransport ? transport.sessionId : undefined;
@@ -55,13 +52,13 @@ function protocolVersionOf(transport: ReturnType<typeof transportFor>): string |
 }
 
 function transportFor(
-  { url, transport }: UsableMcpServer,
+  { url, transport }: Reachable,
   { headers: own, network, deadline }: Approach,
 ): StreamableHTTPClientTransport | SSEClientTransport {
   const withHeaders = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) headers.set(name, value);
-    const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+    const signal = init.signal ? abortedWith([init.signal, deadline]).signal : deadline;
     return network.fetch(input, { ...init, headers, signal });
   };
   return transport === 'sse'
@@ -72,7 +69,10 @@ function transportFor(
 async function listTools(client: Client, signal: AbortSignal): Promise<ToolList> {
   if (client.getServerCapabilities()?.tools === undefined) return NO_TOOLS;
   return gatherTools(async (cursor) => {
-    const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { signal });
+    const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
+      signal,
+      timeout: REQUEST_TIMEOUT_MS,
+    });
     return { tools: tools.map(({ name, description }) => ({ name, description })), nextCursor };
   });
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { withDeadline } from '../../common/time/with-deadline.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import { STATELESS_REVISION } from '../protocol-revision.js';
-import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { agreedRevision } from './handshake-check.js';
-import { type Approach, MAX_ANSWER_BYTES, type ReachedServer } from './reached-server.js';
+import { type Approach, MAX_ANSWER_BYTES, type Reachable, type ReachedServer } from './reached-server.js';
 import { discover, listTools } from './stateless-client.js';
 import { NO_TOOLS } from './tool-pages.js';
 
@@ -18,26 +18,34 @@ export class McpReach {
   constructor(private readonly egress: EgressPolicy) {}
 
   /** @throws GatewayError: what the server answered or did not answer, as a code of ours */
-  async ask(server: UsableMcpServer, headers: Readonly<Record<string, string>>): Promise<ReachedServer> {
+  async ask(
+    server: Reachable,
+    headers: Readonly<Record<string, string>>,
+    timeoutMs = TEST_TIMEOUT_MS,
+  ): Promise<ReachedServer> {
     const network = guardedStreamFetch(this.egress, {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
     });
-    const deadline = AbortSignal.any([AbortSignal.timeout(TEST_TIMEOUT_MS), network.overflow]);
-    const approach = { headers, network, deadline };
     try {
-      const found = server.transport === 'sse' ? undefined : await askStateless(server, approach);
-      if (found !== undefined) return found;
-      // Loaded at the first use: the official client takes time and memory, and other requests pass through without it.
-      const { askByHandshake } = await import('./handshake-client.js');
-      return await askByHandshake(server, approach);
+      return await withDeadline(timeoutMs, [network.overflow], (deadline) =>
+        askInItsEra(server, { headers, network, deadline }),
+      );
     } finally {
       await network.close();
     }
   }
 }
 
-async function askStateless({ url }: UsableMcpServer, approach: Approach): Promise<ReachedServer | undefined> {
+async function askInItsEra(server: Reachable, approach: Approach): Promise<ReachedServer> {
+  const found = server.transport === 'sse' ? undefined : await askStateless(server, approach);
+  if (found !== undefined) return found;
+  // Loaded at the first use: the official client takes time and memory, and other requests pass through without it.
+  const { askByHandshake } = await import('./handshake-client.js');
+  return askByHandshake(server, approach);
+}
+
+async function askStateless({ url }: Reachable, approach: Approach): Promise<ReachedServer | undefined> {
   const discovery = await discover(url, approach);
   if (discovery === undefined) return undefined;
   const list = discovery.hasTools ? await listTools(url, approach) : NO_TOOLS;

@@ -1,9 +1,13 @@
 import type { GuardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import type { McpServerTestResponse } from '../servers/mcp-server-test.response.js';
+import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import type { ToolList } from './tool-pages.js';
 
 /** A list of tools with all their schemas is long. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Where a server is. */
+export type Reachable = Pick<UsableMcpServer, 'url' | 'transport'>;
 
 /** What a server says of itself. */
 export type ReachedServer = Pick<McpServerTestResponse, 'era' | 'protocol_version' | 'protocol_versions' | 'server'> &
