@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { collectGarbage } from '../../../test/support/collect-garbage.js';
 import { eventually } from '../../../test/support/eventually.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { ALWAYS_PRESENT, type CallerPresence } from '../../common/http/caller-presence.js';
 import { isObject } from '../../common/json/read.js';
+import { FakeCaller } from '../../upstream/__fixtures__/calls.js';
 import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { McpTransport } from '../servers/mcp-server.types.js';
@@ -55,14 +58,17 @@ function silentAt(
   };
 }
 
-async function test(transport: McpTransport = 'streamable_http'): Promise<ReachedServer> {
+async function test(
+  transport: McpTransport = 'streamable_http',
+  { caller = ALWAYS_PRESENT, timeoutMs = TIMEOUT_MS }: { caller?: CallerPresence; timeoutMs?: number } = {},
+): Promise<ReachedServer> {
   const reach = new McpReach(new EgressPolicy(['127.0.0.1']));
   const tooLate = new AbortController();
-  const answer = reach.ask({ url: server.url('/mcp'), transport }, {}, TIMEOUT_MS).finally(() => tooLate.abort());
+  const answer = reach.ask({ url: server.url('/mcp'), transport }, {}, caller, timeoutMs);
   const hang = sleep(20 * TIMEOUT_MS, undefined, tooLate).then(() => {
     throw new Error('it hangs');
   });
-  return Promise.race([answer, hang]);
+  return Promise.race([answer.finally(() => tooLate.abort()), hang]);
 }
 
 const SILENCES: readonly [string, Silence][] = [
@@ -109,4 +115,23 @@ it('a server of both eras that ignores the handshake is found all the same', asy
   const answers = { 'server/discover': DISCOVERY, 'tools/list': { tools: [{ name: 'echo' }] } };
   listener = silentAt('initialize', () => undefined, answers);
   await expect(test()).resolves.toMatchObject({ era: 'modern', tools: [{ name: 'echo' }] });
+});
+
+describe('a caller who has left is tested for no longer', () => {
+  const LONG_MS = 60_000;
+
+  it.each<McpTransport>(['streamable_http', 'sse'])('%s', async (transport) => {
+    const caller = new FakeCaller();
+    listener = () => caller.leave();
+    await expect(test(transport, { caller, timeoutMs: LONG_MS })).rejects.toBeInstanceOf(GatewayError);
+    expect(caller.listeners.size).toBe(0);
+  });
+
+  it('also when that was before', async () => {
+    const caller = new FakeCaller();
+    caller.leave();
+    const before = server.requests.length;
+    await expect(test('streamable_http', { caller, timeoutMs: LONG_MS })).rejects.toBeInstanceOf(GatewayError);
+    expect(server.requests).toHaveLength(before);
+  });
 });

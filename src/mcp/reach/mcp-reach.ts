@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { CallerPresence } from '../../common/http/caller-presence.js';
 import { withDeadline } from '../../common/time/with-deadline.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { STATELESS_REVISION } from '../protocol-revision.js';
 import { agreedRevision } from './handshake-check.js';
 import { type Approach, MAX_ANSWER_BYTES, type Reachable, type ReachedServer } from './reached-server.js';
@@ -21,17 +23,23 @@ export class McpReach {
   async ask(
     server: Reachable,
     headers: Readonly<Record<string, string>>,
+    caller: CallerPresence,
     timeoutMs = TEST_TIMEOUT_MS,
   ): Promise<ReachedServer> {
     const network = guardedStreamFetch(this.egress, {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
     });
+    const left = new AbortController();
+    const leave = (): void => left.abort(new UpstreamFailure('caller_gone', 'the caller of the test has left'));
+    const stopWatching = caller.onGone(leave);
+    if (caller.gone) leave();
     try {
-      return await withDeadline(timeoutMs, [network.overflow], (deadline) =>
+      return await withDeadline(timeoutMs, [network.overflow, left.signal], (deadline) =>
         askInItsEra(server, { headers, network, deadline }),
       );
     } finally {
+      stopWatching();
       await network.close();
     }
   }

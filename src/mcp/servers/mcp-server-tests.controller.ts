@@ -26,7 +26,7 @@ export class McpServerTestsController {
     @Param('ref') ref: string,
     @Req() request: Request,
   ): Promise<McpServerTestResponse> {
-    return this.probe.test(principal, ref, contextOf(request).facts);
+    return this.probe.test(principal, ref, contextOf(request));
   }
 
   /** Shows the headers that the server would get if this request were one for it. */

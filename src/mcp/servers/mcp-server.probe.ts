@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { failedTest } from '../../secret-references/failed-test.js';
-import type { RequestFacts } from '../../telemetry/request-facts.js';
+import type { RequestContext } from '../../telemetry/request-context.js';
 import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpReach } from '../reach/mcp-reach.js';
@@ -22,7 +22,7 @@ export class McpServerProbe {
     private readonly reach: McpReach,
   ) {}
 
-  async test(principal: Principal, ref: string, facts: RequestFacts): Promise<McpServerTestResponse> {
+  async test(principal: Principal, ref: string, context: RequestContext): Promise<McpServerTestResponse> {
     const row = await this.store.get(principal, ref);
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
@@ -32,13 +32,13 @@ export class McpServerProbe {
       const { traceId } = principal;
       // Whoever asks wants to know of the secrets as they are now.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
-      const { tools, isWhole, ...found } = await this.reach.ask(server, Object.fromEntries(headers));
+      const { tools, isWhole, ...found } = await this.reach.ask(server, Object.fromEntries(headers), context.caller);
       const latency_ms = elapsed();
       await (isWhole ? this.tools.remember(row, tools) : this.tools.note(row, tools));
       return { ok: true, latency_ms, ...found, tools: tools.length };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      return { ok: false, latency_ms: elapsed(), ...failedTest(error, facts) };
+      return { ok: false, latency_ms: elapsed(), ...failedTest(error, context.facts) };
     }
   }
 }
