@@ -100,6 +100,16 @@ describe('a new secret', () => {
     expect(binding.unbind(bound(UUID, ALICE, rotated), ALICE)).toBeUndefined();
   });
 
+  it('is added at the end on all replicas first, then put first: none refuses what another bound', () => {
+    const steps = [binding, new SessionBinding([SECRET, NEXT]), rotated];
+    const opens = steps.map((of, step) => {
+      // Replicas of one step, or of two that follow each other, work at the same time.
+      const others = steps.slice(Math.max(0, step - 1), step + 2);
+      return others.every((by) => of.unbind(bound(UUID, ALICE, by), ALICE) === UUID);
+    });
+    expect(opens).toEqual([true, true, true]);
+  });
+
   it('ends sessions only when the old one is gone', () => {
     expect(new SessionBinding([NEXT]).unbind(bound(UUID), ALICE)).toBeUndefined();
   });
