@@ -24,6 +24,7 @@ type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 
 let rsa: KeyPair;
 let elliptic: KeyPair;
+let edwards: KeyPair;
 let stranger: KeyPair;
 let answerWithKeys: RequestListener;
 let server: Loopback;
@@ -31,15 +32,17 @@ let answer: RequestListener;
 let verifier: AdminTokenVerifier;
 
 beforeAll(async () => {
-  [rsa, elliptic, stranger] = await Promise.all([
+  [rsa, elliptic, edwards, stranger] = await Promise.all([
     generateKeyPair('RS256', { extractable: true }),
     generateKeyPair('ES256', { extractable: true }),
+    generateKeyPair('Ed25519', { extractable: true }),
     generateKeyPair('RS256', { extractable: true }),
   ]);
   const keys = JSON.stringify({
     keys: [
       { ...(await exportJWK(rsa.publicKey)), kid: 'rsa-1' },
       { ...(await exportJWK(elliptic.publicKey)), kid: 'ec-1' },
+      { ...(await exportJWK(edwards.publicKey)), kid: 'ed-1' },
     ],
   });
   answerWithKeys = (_request, response) => void response.setHeader('content-type', 'application/json').end(keys);
@@ -100,8 +103,11 @@ describe('a good token', () => {
   });
 
   it('may be signed by any key of the set', async () => {
-    const token = await sign({}, elliptic, { alg: 'ES256', kid: 'ec-1' });
-    expect((await verifier.verify(token)).subject).toBe('admin-1');
+    const tokens = [
+      sign({}, elliptic, { alg: 'ES256', kid: 'ec-1' }),
+      sign({}, edwards, { alg: 'Ed25519', kid: 'ed-1' }),
+    ];
+    for (const token of await Promise.all(tokens)) expect((await verifier.verify(token)).subject).toBe('admin-1');
   });
 
   it('may list organisations and scopes as arrays, and several audiences', async () => {

@@ -7,7 +7,19 @@ import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 
 /** Asymmetric algorithms only (RFC 8725, section 3.1): with a shared secret, a public key could be used to sign. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
 const CLOCK_TOLERANCE_SECONDS = 30;
 const JWKS_TIMEOUT_MS = 5_000;
 const JWKS_MAX_BYTES = 1024 * 1024;

@@ -6,7 +6,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import type { JwtValidation, JwtValidationFields } from '../config/identity-config.js';
+import { type JwtValidation, type JwtValidationFields, SIGNATURE_ALGORITHMS } from '../config/identity-config.js';
 import { toJwtValidation } from '../config/to-jwt-validation.js';
 import { IdentityProviderClient } from './identity-provider-client.js';
 import { TokenRefusedError } from './token-refused.error.js';
@@ -142,6 +142,17 @@ describe('a good token', () => {
     const token = await sign({}, pairs.elliptic, { alg: 'ES256', kid: 'ec-1' });
     expect(await verdict(token)).toBe('algorithm');
     expect(await verdict(token, rulesWith({ algorithms: ['ES256'] }))).toBe('ok');
+  });
+
+  it.each(['Ed25519', 'EdDSA'])('may be signed with an Edwards curve, which has two names: %s', async (alg) => {
+    const edwards = await generateKeyPair(alg, { extractable: true });
+    published = { keys: [{ ...(await exportJWK(edwards.publicKey)), kid: 'ed-1' }] };
+    const token = await sign({}, edwards, { alg, kid: 'ed-1' });
+    expect(await verdict(token)).toBe('algorithm');
+    const all = rulesWith({ algorithms: SIGNATURE_ALGORITHMS });
+    expect(await verdict(token, all)).toBe('ok');
+    const forged = await sign({}, await generateKeyPair(alg), { alg, kid: 'ed-1' });
+    expect(await verdict(forged, all)).toBe('signature');
   });
 
   it('is not refused for another key of the set that nobody can use', async () => {

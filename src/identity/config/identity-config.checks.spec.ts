@@ -159,7 +159,7 @@ describe('jwt_validation', () => {
       ...VALIDATION,
       issuer: 'https://login.example.com',
       audience: 'api',
-      algorithms: ['ES256', 'EdDSA'],
+      algorithms: ['ES256', 'EdDSA', 'Ed25519'],
       clock_tolerance_seconds: 60,
       header_key: 'X-Id-Token',
       claim_values: { groups: ['a', 'b'], tier: 'gold' },

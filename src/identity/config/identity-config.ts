@@ -3,7 +3,7 @@ export type ForwardingMethod = (typeof FORWARDING_METHODS)[number];
 
 export const FORWARD_MODES = ['all-except', 'allowlist'] as const;
 
-/** Asymmetric only (RFC 8725, section 3.1): with a shared secret, a public key could be used to sign. */
+/** Asymmetric only (RFC 8725, section 3.1): with a shared secret, a public key could be used to sign. The last two are one, by its old and its new name (RFC 9864). */
 export const SIGNATURE_ALGORITHMS = [
   'RS256',
   'RS384',
@@ -15,6 +15,7 @@ export const SIGNATURE_ALGORITHMS = [
   'ES384',
   'ES512',
   'EdDSA',
+  'Ed25519',
 ] as const;
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 

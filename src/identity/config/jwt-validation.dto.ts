@@ -95,7 +95,7 @@ export class JwtValidationDto implements JwtValidationFields {
   @IsTextOrTexts()
   readonly audience?: string | string[];
 
-  /** Default: RS256. */
+  /** Default: RS256. Ed25519 is the name of RFC 9864 for what other providers call EdDSA. */
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
