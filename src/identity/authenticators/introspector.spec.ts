@@ -160,14 +160,18 @@ describe('introspection', () => {
 
   it.each<readonly [string, object, Partial<JwtValidation>]>([
     ['expired', { exp: SECONDS - 5 }, {}],
-    ['expired', { exp: 'tomorrow' }, {}],
+    ['malformed', { exp: 'tomorrow' }, {}],
+    ['malformed', { exp: String(SECONDS + 300) }, {}],
     ['not_yet_valid', { nbf: SECONDS + 6 }, {}],
+    ['malformed', { nbf: String(SECONDS) }, {}],
     ['issuer', { iss: 'https://evil.example' }, { issuer: 'https://login.example.com' }],
     ['audience', { aud: 'other' }, { audience: ['api'] }],
     ['audience', {}, { audience: ['api'] }],
     ['ok', { exp: SECONDS - 4, nbf: SECONDS + 5 }, {}],
     ['ok', { aud: ['other', 'api'] }, { audience: ['api'] }],
     ['ok', {}, { issuer: 'https://login.example.com' }],
+    ['ok', { exp: null, nbf: null, iss: null }, { issuer: 'https://login.example.com' }],
+    ['audience', { aud: null }, { audience: ['api'] }],
   ])('says %s of %j under %j', async (wanted, claims, rules) => {
     answer = () => ({ active: true, sub: 'u-1', ...claims });
     expect(await verdict(rules)).toBe(wanted);

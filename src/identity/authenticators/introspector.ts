@@ -46,7 +46,7 @@ export class Introspector {
     if (claims === undefined) throw new TokenRefusedError('inactive');
     assertTimes(claims, rules.clockToleranceSeconds, now);
     // The endpoint is the issuer's own; it may leave the claim out.
-    if (rules.issuer !== undefined && claims['iss'] !== undefined && claims['iss'] !== rules.issuer) {
+    if (rules.issuer !== undefined && isGiven(claims['iss']) && claims['iss'] !== rules.issuer) {
       throw new TokenRefusedError('issuer');
     }
     if (rules.audience !== undefined && !isFor(claims['aud'], rules.audience)) throw new TokenRefusedError('audience');
@@ -103,12 +103,19 @@ function basic({ clientId, clientSecret }: Introspection): string {
 
 function assertTimes({ exp, nbf }: JsonObject, toleranceSeconds: number, now: Date): void {
   const seconds = now.getTime() / 1000;
-  if (exp !== undefined && !(typeof exp === 'number' && exp > seconds - toleranceSeconds)) {
-    throw new TokenRefusedError('expired');
+  if (isGiven(exp)) {
+    if (typeof exp !== 'number') throw new TokenRefusedError('malformed');
+    if (exp <= seconds - toleranceSeconds) throw new TokenRefusedError('expired');
   }
-  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= seconds + toleranceSeconds)) {
-    throw new TokenRefusedError('not_yet_valid');
+  if (isGiven(nbf)) {
+    if (typeof nbf !== 'number') throw new TokenRefusedError('malformed');
+    if (nbf > seconds + toleranceSeconds) throw new TokenRefusedError('not_yet_valid');
   }
+}
+
+/** A provider may send members that are empty as null. */
+function isGiven(claim: unknown): boolean {
+  return claim !== undefined && claim !== null;
 }
 
 function isFor(audience: unknown, wanted: readonly string[]): boolean {
