@@ -93,6 +93,19 @@ describe('the key set', () => {
     expect(fetches).toBe(2);
   });
 
+  it.each<readonly [string, unknown]>([
+    ['null', null],
+    ['a number', 1],
+    ['a list', []],
+    ['a text', 'key'],
+    ['a key without a type', {}],
+    ['a key of an unknown type', { kty: 'XYZ', kid: {} }],
+  ])('is of use although there is %s in it', async (_what, entry) => {
+    answer = () => ({ keys: [entry, jwks[0]] });
+    expect(await lookUp('one')).toBe('found');
+    expect(await lookUp('two')).toBe('unknown');
+  });
+
   it('loses a withdrawn key when it is fetched again', async () => {
     await lookUp('one');
     answer = () => ({ keys: [jwks[1]] });
@@ -169,7 +182,7 @@ describe('a provider that is down', () => {
     ['nothing', undefined],
     ['a page', '<html>'],
     ['other JSON', { jwks_uri: 'elsewhere' }],
-    ['keys that are none', { keys: [1] }],
+    ['keys that are none', { keys: [1, null] }],
     ['more keys than anybody has', { keys: Array.from({ length: 101 }, () => ({})) }],
   ])('is one that answers with %s', async (_what, value) => {
     answer = () => value;

@@ -5,9 +5,11 @@ import {
   errors,
   type FlattenedJWSInput,
   type JSONWebKeySet,
+  type JWK,
   type JWSHeaderParameters,
 } from 'jose';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { isObject } from '../../common/json/read.js';
 
 const MAX_AGE_MS = 10 * 60_000;
 /** Until this age keys still serve those who find them old, while they are fetched again: under traffic nobody waits. */
@@ -92,9 +94,7 @@ export class JwksClient {
   private async fetch(): Promise<ResolveKey> {
     this.lastAttemptAt = this.now();
     try {
-      const keySet = await this.fetchKeySet();
-      if (!isKeySet(keySet)) throw new errors.JWKSInvalid(`not a key set of at most ${MAX_KEYS} keys`);
-      const resolve = createLocalJWKSet(keySet);
+      const resolve = createLocalJWKSet(readKeySet(await this.fetchKeySet()));
       this.keys = { resolve, fetchedAt: this.now() };
       return resolve;
     } catch (cause) {
@@ -107,15 +107,21 @@ export class JwksClient {
   }
 }
 
-/** jose checks the keys themselves. */
-function isKeySet(value: unknown): value is JSONWebKeySet {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'keys' in value &&
-    Array.isArray(value.keys) &&
-    value.keys.length <= MAX_KEYS
-  );
+/**
+ * The keys of a set; jose checks them themselves. What is no object is left out, as keys that nobody understands are (RFC 7517,
+ * section 5), unless there is nothing else.
+ */
+function readKeySet(value: unknown): JSONWebKeySet {
+  const entries: unknown = isObject(value) ? value['keys'] : undefined;
+  if (!Array.isArray(entries) || entries.length > MAX_KEYS)
+    throw new errors.JWKSInvalid(`not a key set of at most ${MAX_KEYS} keys`);
+  const keys = entries.filter(isKey);
+  if (keys.length === 0 && entries.length > 0) throw new errors.JWKSInvalid('a key set without keys');
+  return { keys };
+}
+
+function isKey(entry: unknown): entry is JWK {
+  return isObject(entry);
 }
 
 export function unavailable(reason: string, cause?: unknown): GatewayError {
