@@ -206,7 +206,7 @@ describe('an MCP server', () => {
 
 describe('session ids', () => {
   it('open on every gateway of the database, also after it got a secret of its own', async () => {
-    const owner = { serverId: 'server-1', user: 'ann' };
+    const owner = { serverId: 'server-1', serverOrigin: 'https://tools.example.com', user: 'ann' };
     const id = gateway.app.get(SessionBinding).bind('session', owner) ?? '';
     for (const secrets of ['', 'x'.repeat(32)]) {
       const other = await startTestApp({ MCP_SESSION_SECRETS: secrets }, true);

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SessionBinding } from './session-binding.js';
 
 const SECRET = Buffer.alloc(32, 1);
 const NEXT = Buffer.alloc(32, 2);
-const ALICE = { serverId: 'server-1', user: 'alice' };
+const ALICE = { serverId: 'server-1', serverOrigin: 'https://tools.example.com', user: 'alice' };
 const binding = new SessionBinding([SECRET]);
 const UUID = '6b8f0c9e-2a63-4a31-9d5a-7d3e1b2c4f50';
 
@@ -41,7 +41,7 @@ describe('a bound session id', () => {
     });
     fc.assert(
       fc.property(visible, fc.string(), (sessionId, user) => {
-        const owner = { serverId: 's', user };
+        const owner = { ...ALICE, user };
         expect(binding.unbind(bound(sessionId, owner), owner)).toBe(sessionId);
       }),
     );
@@ -50,6 +50,7 @@ describe('a bound session id', () => {
   it.each<readonly [string, string, Partial<typeof ALICE>]>([
     ['another user', bound(UUID), { user: 'bob' }],
     ['another server', bound(UUID), { serverId: 'server-2' }],
+    ['another origin of the server', bound(UUID), { serverOrigin: 'https://tools.example.com:8443' }],
     ['the id of the server as it is', UUID, {}],
     ['a tag that was cut', bound(UUID).slice(0, -1), {}],
     ['a tag that was cut by a byte', bound(UUID).slice(0, -2), {}],
@@ -71,17 +72,27 @@ describe('a bound session id', () => {
       expect(binding.unbind(id, ALICE)).toBe(UUID);
       expect(binding.unbind(id, { ...ALICE, user: 'bob' })).toBeUndefined();
       expect(binding.unbind(id, { ...ALICE, serverId: 'server-2' })).toBeUndefined();
+      expect(binding.unbind(id, { ...ALICE, serverOrigin: 'https://other.example.com' })).toBeUndefined();
       expect(binding.unbind(`${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`, ALICE)).toBeUndefined();
       expect(binding.unbind(UUID, ALICE)).toBeUndefined();
     }
   });
 
   it('does not confuse the parts of its owner', () => {
-    const one = { serverId: 'a', user: 'b\nc' };
-    const other = { serverId: 'a\nb', user: 'c' };
+    const one = { ...ALICE, serverId: 'a', user: 'b\nc' };
+    const other = { ...ALICE, serverId: 'a\nb', user: 'c' };
     expect(binding.unbind(bound(UUID, one), other)).toBeUndefined();
-    expect(binding.unbind(bound('x","y', one), { serverId: 'a', user: 'b\nc","x' })).toBeUndefined();
+    expect(binding.unbind(bound('x","y', one), { ...ALICE, serverId: 'a', user: 'b\nc","x' })).toBeUndefined();
   });
+});
+
+it('an id that was bound before its origin counted opens, to its owner alone', () => {
+  const hmac = createHmac('sha256', SECRET).update(JSON.stringify([ALICE.serverId, ALICE.user, UUID]));
+  const id = `${UUID}-${hmac.digest('hex').slice(0, 32)}`;
+  expect(binding.unbind(id, ALICE)).toBe(UUID);
+  expect(new SessionBinding([NEXT, SECRET]).unbind(id, ALICE)).toBe(UUID);
+  expect(binding.unbind(id, { ...ALICE, user: 'bob' })).toBeUndefined();
+  expect(binding.unbind(id, { ...ALICE, serverId: 'server-2' })).toBeUndefined();
 });
 
 describe('a session id of a server', () => {

@@ -15,13 +15,15 @@ const MAX_OPENED_CHARACTERS = 2 ** 24;
 /** Whose session it is. */
 export interface SessionOwner {
   readonly serverId: string;
+  /** Of the server's URL: when that comes to be another one, the session is not for whoever is there. */
+  readonly serverOrigin: string;
   /** `sessionUser` of the caller. */
   readonly user: string;
 }
 
 /**
- * Binds the session ids of MCP servers to the server and the user that they were given to: `<id>-<32 hex>`, the latter an HMAC.
- * Nothing is stored, every replica knows it, and a stolen id is of no use to another user.
+ * Binds the session ids of MCP servers to the server, its origin and the user that they were given to: `<id>-<32 hex>`, the latter
+ * an HMAC. Nothing is stored, every replica knows it, and a stolen id is of no use to another user.
  */
 export class SessionBinding {
   /** What was opened, so that the calls of a session do not pay for its proof anew. Only what was proved is in it. */
@@ -37,12 +39,12 @@ export class SessionBinding {
   /** The id for the client. Undefined when the server's is none, or longer than it may be. */
   bind(sessionId: string, owner: SessionOwner, maxCharacters = MAX_SESSION_ID_CHARACTERS): string | undefined {
     if (sessionId.length > maxCharacters || !SESSION_ID.test(sessionId)) return undefined;
-    return `${sessionId}-${tagOf(this.secrets[0], sessionId, owner).toString('hex')}`;
+    return `${sessionId}-${tagOf(this.secrets[0], partsOf(sessionId, owner)).toString('hex')}`;
   }
 
   /** The server's id. Undefined for ids of others, of other servers and of nobody alike: all of them answer 404. */
   unbind(boundId: string, owner: SessionOwner): string | undefined {
-    const key = JSON.stringify([owner.serverId, owner.user, boundId]);
+    const key = JSON.stringify(partsOf(boundId, owner));
     const known = this.opened.get(key);
     if (known !== undefined) return known;
     const sessionId = this.prove(boundId, owner);
@@ -57,16 +59,24 @@ export class SessionBinding {
     let matches = false;
     // All of them, whichever fits: how long it takes tells nothing.
     for (const secret of this.secrets) {
-      if (timingSafeEqual(tagOf(secret, sessionId, owner), given)) matches = true;
+      for (const parts of [partsOf(sessionId, owner), partsWithoutOrigin(sessionId, owner)]) {
+        if (timingSafeEqual(tagOf(secret, parts), given)) matches = true;
+      }
     }
     return matches ? sessionId : undefined;
   }
 }
 
+function partsOf(sessionId: string, { serverId, serverOrigin, user }: SessionOwner): readonly string[] {
+  return [serverId, user, sessionId, serverOrigin];
+}
+
+/** What ids were bound to before the origin counted. They still open, so that a new version of the gateway ends no session. */
+function partsWithoutOrigin(sessionId: string, { serverId, user }: SessionOwner): readonly string[] {
+  return [serverId, user, sessionId];
+}
+
 /** Over JSON, where no two lists of parts are spelled alike. */
-function tagOf(secret: Buffer, sessionId: string, { serverId, user }: SessionOwner): Buffer {
-  return createHmac('sha256', secret)
-    .update(JSON.stringify([serverId, user, sessionId]))
-    .digest()
-    .subarray(0, TAG_BYTES);
+function tagOf(secret: Buffer, parts: readonly string[]): Buffer {
+  return createHmac('sha256', secret).update(JSON.stringify(parts)).digest().subarray(0, TAG_BYTES);
 }

@@ -32,7 +32,7 @@ export class McpPassage {
   /** @throws GatewayError for what is refused before the server is called */
   async pass(passage: Passage): Promise<PassageOutcome> {
     const { request, response, server, headers: client, caller } = passage;
-    const owner: SessionOwner = { serverId: server.id, user: caller.sessionUser };
+    const owner: SessionOwner = { serverId: server.id, serverOrigin: server.url.origin, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
     const url = this.targetOf(passage, owner);
     if (request.method === 'POST') await readMessage(request, this.config.MAX_JSON_BODY_BYTES, passage);
