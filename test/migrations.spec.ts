@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Client } from 'pg';
+import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
 import { LetGoOfArchivedPolicies1795219200060 } from '../migrations/1795219200060-let-go-of-archived-policies.js';
 import { MIGRATIONS } from '../migrations/migrations.js';
 import { runMigrations } from '../src/database/run-migrations.js';
@@ -16,6 +17,16 @@ class ForgottenThing {
 
   @Column({ type: 'integer' })
   readonly size!: number;
+}
+
+class Lost1795219299999 implements MigrationInterface {
+  readonly name = 'Lost1795219299999';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE "lost" ADD "size" integer');
+  }
+
+  async down(): Promise<void> {}
 }
 
 /** Everything that a migration can leave behind, except the table that notes the migrations. */
@@ -43,11 +54,11 @@ interface Place {
 async function open(
   place: Place,
   entities: readonly EntityClass[] = ENTITIES,
-  known: number = MIGRATIONS.length,
+  migrations: readonly (new () => MigrationInterface)[] = MIGRATIONS,
 ): Promise<TollgateDataSource> {
   const settings = { DATABASE_URL: place.url, DATABASE_POOL_SIZE: place.poolSize, DATA_DIR: 'unused' };
   const source = new TollgateDataSource(settings, entities, { statementTimeout: 'none' });
-  return source.setOptions({ migrations: MIGRATIONS.slice(0, known) }).initialize();
+  return source.setOptions({ migrations: [...migrations] }).initialize();
 }
 
 /** Opens a data source that knows the first migrations only, and closes it. */
@@ -56,7 +67,7 @@ async function withMigrations<T>(
   known: number,
   work: (source: TollgateDataSource) => Promise<T>,
 ): Promise<T> {
-  const source = await open(place, ENTITIES, known);
+  const source = await open(place, ENTITIES, MIGRATIONS.slice(0, known));
   try {
     return await work(source);
   } finally {
@@ -143,6 +154,55 @@ onServer('gateways that migrate at once (needs DATABASE_URL: the embedded databa
       expect(applied).toEqual(MIGRATIONS.map((migration) => ({ name: new migration().name })));
     } finally {
       await Promise.all(sources.map((source) => source.destroy()));
+    }
+  });
+});
+
+onServer('a migration of a table that others use (needs DATABASE_URL: the embedded database has one session)', () => {
+  const BEFORE = MIGRATIONS.indexOf(LetGoOfArchivedPolicies1795219200060);
+  let place: Place;
+  let database: OwnDatabase;
+  let dump: Client;
+  let caller: Client;
+
+  beforeAll(async () => {
+    database = await makeOwnDatabase(databaseServer ?? '');
+    place = { url: database.url, poolSize: 2 };
+    [dump, caller] = [new Client({ connectionString: place.url }), new Client({ connectionString: place.url })];
+    await Promise.all([dump.connect(), caller.connect()]);
+    await withMigrations(place, BEFORE, (source) => runMigrations(source));
+    await dump.query('BEGIN; LOCK TABLE "usage_policies" IN ACCESS SHARE MODE');
+    // As long as the gateways' own statements wait.
+    await caller.query(`SET lock_timeout = '1s'`);
+  });
+  afterAll(async () => {
+    await Promise.all([dump.end(), caller.end()]);
+    await database.drop();
+  });
+
+  it('waits without keeping anybody else from it, says so once, and is done when they are', async () => {
+    await withMigrations(place, BEFORE + 1, async (source) => {
+      const [{ lock_timeout: before }] = await source.query('SHOW lock_timeout');
+      let told = 0;
+      let isDone = false;
+      const migrated = runMigrations(source, () => (told += 1)).then(() => (isDone = true));
+      const until = Date.now() + 4_000;
+      while (Date.now() < until) await caller.query('SELECT count(*) FROM "usage_policies"');
+      expect([told, isDone]).toEqual([1, false]);
+
+      await dump.query('ROLLBACK');
+      await migrated;
+      await caller.query('SELECT "active_workspace_id" FROM "usage_policies"');
+      expect(await source.query('SHOW lock_timeout')).toEqual([{ lock_timeout: before }]);
+    });
+  });
+
+  it('is not tried again when it fails for another reason', async () => {
+    const source = await open(place, ENTITIES, [Lost1795219299999]);
+    try {
+      await expect(runMigrations(source)).rejects.toThrow('"lost" does not exist');
+    } finally {
+      await source.destroy();
     }
   });
 });

@@ -7,7 +7,7 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const UNDEFINED_TABLE = '42P01';
 
 /** PostgreSQL's codes for a lock that others hold, and for a circle of locks: the same may work a moment later. */
-const LOCK_CODES = ['55P03', '40P01'] as const;
+const LOCK_CODES = new Set(['55P03', '40P01']);
 
 /**
  * Node's and PostgreSQL's codes for "there is no working connection", or none that gets anywhere now (PostgreSQL manual,
@@ -55,6 +55,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 /** Whether the driver has given a statement up that the database may still be at. */
 export function isReadTimeout(error: unknown): boolean {
   return isNativeError(error) && error.message.includes(READ_TIMEOUT);
+}
+
+/** Whether a statement failed for locks that others hold. */
+export function isLockRefused(error: unknown): boolean {
+  return LOCK_CODES.has(codeOf(error) ?? '');
 }
 
 /** Name of the unique index that a write ran into; undefined for every other error. */

@@ -38,13 +38,20 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
   }
   const migrator = await new TollgateDataSource(config, entities, { statementTimeout: 'none' }).initialize();
   try {
-    await runMigrations(migrator).catch((cause: unknown) => {
+    await runMigrations(migrator, tellOfLocks).catch((cause: unknown) => {
       throw explained('The tables of the database of DATABASE_URL could not be brought up to date', cause);
     });
   } finally {
     await migrator.destroy();
   }
   return source.initialize();
+}
+
+function tellOfLocks(): void {
+  process.stderr.write(
+    'The tables of the database of DATABASE_URL have to be brought up to date, but others use them (a dump, a report). ' +
+      'Tollgate starts once they are done.\n',
+  );
 }
 
 /** Without its database the gateway is of no use, and PGlite cannot be restarted safely within the process. */

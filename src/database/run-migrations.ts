@@ -1,26 +1,60 @@
-import { MigrationExecutor } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MigrationExecutor, type QueryRunner } from 'typeorm';
+import { isLockRefused } from './database-errors.js';
 import type { TollgateDataSource } from './tollgate-data-source.js';
 
 /** Any constant will do; all gateways of one database must use the same. */
 const MIGRATION_LOCK = 7_160_233;
 
 /**
+ * Whoever asks for a table waits behind a migration that waits for it. The gateways' own statements wait for a second at
+ * most before they are refused, so that a migration has to give way sooner.
+ */
+const LOCK_TIMEOUT_MS = 500;
+/** For those who waited behind it. */
+const PAUSE_MS = 2_000;
+
+/**
  * Applies pending migrations, once among all gateways that start together on one database. Lock and migrations share a
  * connection: the embedded database has no second one, and neither has a pool of one.
+ *
+ * @param onLockWait told once when others hold a table (a dump, a report); the migrations wait for as long as that takes
  */
-export async function runMigrations(dataSource: TollgateDataSource): Promise<void> {
+export async function runMigrations(
+  dataSource: TollgateDataSource,
+  onLockWait: () => void = () => undefined,
+): Promise<void> {
+  // TypeORM would print each try that fails. What has failed for good is thrown.
+  dataSource.setOptions({ logger: 'debug' });
   const runner = dataSource.createQueryRunner();
   await runner.connect();
   try {
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     try {
-      const executor = new MigrationExecutor(dataSource, runner);
-      executor.transaction = 'each';
-      await executor.executePendingMigrations();
+      await runner.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      while (!(await isMigrated(dataSource, runner))) {
+        onLockWait();
+        onLockWait = () => undefined;
+        await sleep(PAUSE_MS);
+      }
     } finally {
+      await runner.query('RESET lock_timeout');
       await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
     }
   } finally {
     await runner.release();
+  }
+}
+
+/** False: others hold a lock that a migration needs. The migrations before that one are done. */
+async function isMigrated(dataSource: TollgateDataSource, runner: QueryRunner): Promise<boolean> {
+  const executor = new MigrationExecutor(dataSource, runner);
+  executor.transaction = 'each';
+  try {
+    await executor.executePendingMigrations();
+    return true;
+  } catch (error) {
+    if (isLockRefused(error)) return false;
+    throw error;
   }
 }
