@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { refusalOf } from './support/send.js';
 import { databaseServer, onServer } from './support/services.js';
@@ -118,3 +119,57 @@ onServer(
     });
   },
 );
+
+onServer('when the database takes no writes (needs DATABASE_URL: it is set for new connections)', () => {
+  let app: TestApp;
+  let admin: GatewayClient;
+  let primary: Client;
+  let name: string;
+
+  beforeAll(async () => {
+    if (databaseServer === undefined) return;
+    const { url } = await testDatabase();
+    name = new URL(url).pathname.slice(1);
+    app = await startTestApp({ DATABASE_POOL_SIZE: '2' });
+    admin = new GatewayClient(app.url);
+    primary = new Client({ connectionString: url });
+    await primary.connect();
+  });
+  afterAll(async () => {
+    await primary.query(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
+    await primary.end();
+    await app.close();
+  });
+
+  /** What a failover to a standby looks like: every connection breaks, and the next ones reach another server. */
+  async function failOver(): Promise<void> {
+    await primary.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+    await primary.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND application_name = 'tollgate'`,
+      [name],
+    );
+  }
+
+  async function readiness(): Promise<number> {
+    return (await fetch(`${app.url}/health/ready`)).status;
+  }
+
+  it('is not ready and refuses changes, answers questions, and recovers with the primary', async () => {
+    expect(await readiness()).toBe(200);
+    await failOver();
+    await eventually(async () => (await admin.get('/v1/workspaces')).status === 200);
+    for (let each = 0; each < 3; each += 1) {
+      expect(await readiness()).toBe(503);
+      const refused = await admin.post('/v1/workspaces', { name: 'Standby' });
+      expect(refusalOf(refused)).toMatchObject({ status: 503, code: 'store_unavailable' });
+    }
+    expect((await fetch(`${app.url}/health/live`)).status).toBe(200);
+    expect(app.log()).not.toContain('"event":"defect"');
+
+    await primary.query(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
+    // No more than the connections that were made meanwhile.
+    const tries = [await readiness(), await readiness(), await readiness()];
+    expect(tries.at(-1)).toBe(200);
+    await admin.create('/v1/workspaces', { name: 'Primary' });
+  });
+});

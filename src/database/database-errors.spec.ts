@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import {
+  isConnectionSpoilt,
   isDatabaseUnavailable,
   isForeignKeyViolation,
   violatedForeignKey,
@@ -54,13 +55,13 @@ describe('isForeignKeyViolation', () => {
 });
 
 describe('isDatabaseUnavailable', () => {
-  it.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '53300', '08006', '55P03', '40P01', '57014'])(
-    'knows %s',
-    (code) => {
-      expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
-      expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
-    },
-  );
+  const CONNECTIONS = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '57P05', '53300', '08006'];
+  const STATEMENTS = ['55P03', '40P01', '40001', '57014', '25006', '25P03', '25P04', '53100', '53200', '58030'];
+
+  it.each([...CONNECTIONS, ...STATEMENTS])('knows %s', (code) => {
+    expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
+    expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
+  });
 
   it.each([
     'Connection terminated unexpectedly',
@@ -79,4 +80,17 @@ describe('isDatabaseUnavailable', () => {
     ['text', 'ECONNREFUSED'],
     ['nothing', undefined],
   ])('takes %s for what it is', (_what, error) => expect(isDatabaseUnavailable(error)).toBe(false));
+});
+
+describe('isConnectionSpoilt', () => {
+  it.each([
+    ['a server that takes no writes', failed({ code: '25006' })],
+    ['a statement that was given up', new QueryFailedError('SELECT 1', [], driverError({}, 'Query read timeout'))],
+  ])('is so after %s', (_what, error) => expect(isConnectionSpoilt(error)).toBe(true));
+
+  it.each([
+    ['a lock that others hold', failed({ code: '55P03' })],
+    ['a full disk', failed({ code: '53100' })],
+    ['text', '25006'],
+  ])('is not so after %s', (_what, error) => expect(isConnectionSpoilt(error)).toBe(false));
 });

@@ -9,6 +9,9 @@ const UNDEFINED_TABLE = '42P01';
 /** PostgreSQL's codes for a lock that others hold, and for a circle of locks: the same may work a moment later. */
 const LOCK_CODES = new Set(['55P03', '40P01']);
 
+/** The server takes no writes: a standby, or a database set so. */
+const READ_ONLY = '25006';
+
 /**
  * Node's and PostgreSQL's codes for "there is no working connection", or none that gets anywhere now (PostgreSQL manual,
  * appendix A).
@@ -24,9 +27,19 @@ const UNAVAILABLE_CODES = new Set([
   '57P01',
   '57P02',
   '57P03',
+  '57P05',
+  // The disk is full, the memory is, or a file of the database cannot be read or written.
+  '53100',
+  '53200',
   '53300',
+  '58030',
+  READ_ONLY,
   // A statement that took too long: another holds what it needs, or the database has too much to do.
   '57014',
+  '25P03',
+  '25P04',
+  // A standby had to cancel it.
+  '40001',
   '08000',
   '08001',
   '08003',
@@ -52,9 +65,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
 }
 
-/** Whether the driver has given a statement up that the database may still be at. */
-export function isReadTimeout(error: unknown): boolean {
-  return isNativeError(error) && error.message.includes(READ_TIMEOUT);
+/**
+ * Whether nobody should get the connection of this statement any more. Either the driver has given the statement up, but the
+ * connection is at it still: whoever got it next would wait behind it, and might commit its transaction. Or its server takes
+ * no writes, and by now the address may lead to another one that does.
+ */
+export function isConnectionSpoilt(error: unknown): boolean {
+  return isNativeError(error) && (error.message.includes(READ_TIMEOUT) || codeOf(error) === READ_ONLY);
 }
 
 /** Whether a statement failed for locks that others hold. */

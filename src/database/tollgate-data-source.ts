@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/migrations.js';
 import { explained } from '../common/errors/explained.js';
 import type { AppConfig } from '../config/environment.js';
-import { isDatabaseUnavailable, isReadTimeout } from './database-errors.js';
+import { isConnectionSpoilt, isDatabaseUnavailable } from './database-errors.js';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
 
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
@@ -53,7 +53,7 @@ export class TollgateDataSource extends DataSource {
     }
   }
 
-  /** Of a runner that closes its connection when a statement is not answered in time. */
+  /** Of a runner that closes its connection when a statement is not answered in time, or by a server that takes no writes. */
   override createQueryRunner(...given: Parameters<DataSource['createQueryRunner']>): QueryRunner {
     const runner = super.createQueryRunner(...given);
     const query = runner.query.bind(runner);
@@ -61,7 +61,7 @@ export class TollgateDataSource extends DataSource {
       try {
         return await query(...statement);
       } catch (error) {
-        if (isReadTimeout(error)) await closeConnection(runner);
+        if (isConnectionSpoilt(error)) await closeConnection(runner);
         throw error;
       }
     };
@@ -121,10 +121,7 @@ function limitStatements(client: ClientBase): Promise<QueryResult> {
   return client.query(`SET statement_timeout = ${SERVER_TIMEOUT_MS}`);
 }
 
-/**
- * The driver gives the statement up, but the connection is at it still: whoever got it next would wait behind it, and might
- * commit its transaction.
- */
+/** The pool does not take a closed connection back. */
 async function closeConnection(runner: QueryRunner): Promise<void> {
   const connection: Pick<Client, 'end'> = await runner.connect();
   void connection.end().catch(() => undefined);

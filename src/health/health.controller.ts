@@ -16,7 +16,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** The gateway can serve: the database answers, and Redis does where it is configured. */
+  /** The gateway can serve: the database takes writes, and Redis answers where it is configured. */
   @Get('ready')
   async ready(): Promise<HealthResponse> {
     await this.readiness.assertReady();

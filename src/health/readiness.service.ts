@@ -3,6 +3,14 @@ import { DataSource } from 'typeorm';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { RedisConnection } from '../redis/redis-connection.js';
 
+/** Fails on a standby, with the code of a write there: nothing is written, and no table is locked. */
+const ASSERT_WRITABLE = `
+  DO $$ BEGIN
+    IF current_setting('transaction_read_only')::boolean THEN
+      RAISE 'the database takes no writes' USING ERRCODE = 'read_only_sql_transaction';
+    END IF;
+  END $$`;
+
 @Injectable()
 export class ReadinessService {
   private draining = false;
@@ -21,7 +29,7 @@ export class ReadinessService {
   async assertReady(): Promise<void> {
     if (this.draining)
       throw new GatewayError('store_unavailable', { message: 'The gateway is stopping.', reason: 'draining' });
-    await this.dataSource.query('SELECT 1');
+    await this.dataSource.query(ASSERT_WRITABLE);
     if (!(await this.redis.isReady())) throw new GatewayError('store_unavailable', { reason: 'redis' });
   }
 }
