@@ -12,6 +12,9 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 /** After this the server itself ends a statement, so that its connection is free and what is answered with 503 is not done later. */
 const SERVER_TIMEOUT_MS = 4_500;
 
+/** The one connection to the embedded database is kept: whoever came in between would keep the gateway out. */
+const NEVER = 0;
+
 /** A class with `@Entity()`. */
 export type EntityClass = new () => object;
 
@@ -110,6 +113,7 @@ function toOptions(
     extra: {
       application_name: 'tollgate',
       ...(isUnbounded ? {} : { query_timeout: STATEMENT_TIMEOUT_MS, onConnect: limitStatements }),
+      ...(settings.DATABASE_URL === undefined ? { idleTimeoutMillis: NEVER, onConnect: resetSession } : {}),
     },
     // An idle connection that breaks (database restart) is replaced by the pool; the next query says if it cannot be.
     poolErrorHandler: () => undefined,
@@ -119,6 +123,11 @@ function toOptions(
 /** By a statement: poolers refuse settings that come with the start of a connection. */
 function limitStatements(client: ClientBase): Promise<QueryResult> {
   return client.query(`SET statement_timeout = ${SERVER_TIMEOUT_MS}`);
+}
+
+/** The embedded database has one session, which is as the connection before this one has left it. */
+function resetSession(client: ClientBase): Promise<QueryResult> {
+  return client.query('DISCARD ALL');
 }
 
 /** The pool does not take a closed connection back. */

@@ -58,7 +58,8 @@ async function startEmbedded(workers) {
       const socketDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
       const file = new URL('../../src/database/embedded/pglite.worker.js', import.meta.url);
       const worker = new Worker(file, {
-        workerData: { dataDir: 'memory://', socketPath: join(socketDir, '.s.PGSQL.5432') },
+        // More than one: a test looks at the database of the gateway that it tests.
+        workerData: { dataDir: 'memory://', socketPath: join(socketDir, '.s.PGSQL.5432'), maxConnections: 4 },
         execArgv: [],
       });
       await new Promise((ready, fail) => {

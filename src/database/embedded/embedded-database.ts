@@ -8,6 +8,8 @@ import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 /** A Unix socket's path may hold 107 bytes (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_NAME = '.s.PGSQL.5432';
+/** All connections share one session: what a second one sets (`pg_dump` does) would be set for the first one too. */
+const MAX_CONNECTIONS = 1;
 
 export interface EmbeddedDatabase {
   /** Folder that holds the socket: the `host` of a PostgreSQL connection. */
@@ -70,7 +72,7 @@ function makeSocketDir(root: string): string {
 
 async function startWorker(dataDir: string, socketPath: string): Promise<Worker> {
   const worker = new Worker(new URL('./pglite.worker.js', import.meta.url), {
-    workerData: { dataDir, socketPath },
+    workerData: { dataDir, socketPath, maxConnections: MAX_CONNECTIONS },
     execArgv: [],
   });
   await new Promise<void>((ready, fail) => {

@@ -5,7 +5,8 @@ import { PGlite } from '@electric-sql/pglite';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 
 const database = await PGlite.create(workerData.dataDir);
-const server = new PGLiteSocketServer({ db: database, path: workerData.socketPath, maxConnections: 4 });
+const { socketPath: path, maxConnections } = workerData;
+const server = new PGLiteSocketServer({ db: database, path, maxConnections });
 await server.start();
 
 parentPort.postMessage('ready');

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { eventually } from '../../../test/support/eventually.js';
+import { TollgateDataSource } from '../tollgate-data-source.js';
+
+/** How `pg_dump` begins. */
+const SET_SEARCH_PATH = `SELECT pg_catalog.set_config('search_path', '', false)`;
+
+jest.setTimeout(60_000);
+
+describe('a connection to the embedded database beside the gateway', () => {
+  let dataDir: string;
+  let gateway: TollgateDataSource;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'));
+    gateway = new TollgateDataSource({ DATABASE_URL: undefined, DATABASE_POOL_SIZE: 5, DATA_DIR: dataDir }, []);
+    await gateway.initialize();
+    await gateway.query('CREATE TABLE things AS SELECT 1 AS size');
+  });
+  afterAll(async () => {
+    await gateway.destroy();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function intrude(): Promise<void> {
+    const intruder = new Client({ host: join(dataDir, 'run'), user: 'postgres', database: 'postgres' });
+    intruder.on('error', () => undefined);
+    try {
+      await intruder.connect();
+      await intruder.query(SET_SEARCH_PATH);
+    } finally {
+      await intruder.end();
+    }
+  }
+
+  async function sizes(): Promise<unknown> {
+    return gateway.query('SELECT size FROM things');
+  }
+
+  it('is refused, and the gateway is not disturbed', async () => {
+    await expect(intrude()).rejects.toThrow();
+    expect(await sizes()).toEqual([{ size: 1 }]);
+  });
+
+  it('is refused however long the gateway has had nothing to ask', async () => {
+    // The pool closes connections that idle for ten seconds, unless it is told not to.
+    await new Promise((resolve) => setTimeout(resolve, 11_000));
+    await expect(intrude()).rejects.toThrow();
+    expect(await sizes()).toEqual([{ size: 1 }]);
+  });
+
+  it('leaves nothing behind when it comes while the gateway has none', async () => {
+    const runner = gateway.createQueryRunner();
+    const connection: Pick<Client, 'end'> = await runner.connect();
+    await connection.end();
+    await runner.release();
+    await eventually(() =>
+      intrude().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await eventually(() =>
+      sizes().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await sizes()).toEqual([{ size: 1 }]);
+  });
+});
