@@ -46,6 +46,14 @@ export async function runMigrations(
   }
 }
 
+/** Whether the tables are those of this version, no older and no newer ones. */
+export async function hasAllMigrations(dataSource: TollgateDataSource): Promise<boolean> {
+  const executed = await new MigrationExecutor(dataSource).getExecutedMigrations();
+  const applied = new Set(executed.map(({ name }) => name));
+  const known = dataSource.migrations.map(({ name }) => name);
+  return applied.size === known.length && known.every((name) => name !== undefined && applied.has(name));
+}
+
 /** False: others hold a lock that a migration needs. The migrations before that one are done. */
 async function isMigrated(dataSource: TollgateDataSource, runner: QueryRunner): Promise<boolean> {
   const executor = new MigrationExecutor(dataSource, runner);

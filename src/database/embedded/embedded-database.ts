@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -8,6 +8,7 @@ import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 /** A Unix socket's path may hold 107 bytes (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_NAME = '.s.PGSQL.5432';
+const DATABASE_NAME = 'postgres';
 /** All connections share one session: what a second one sets (`pg_dump` does) would be set for the first one too. */
 const MAX_CONNECTIONS = 1;
 
@@ -29,7 +30,7 @@ export async function startEmbeddedDatabase(
   const unlock = takeDataDir(root);
   try {
     const socketDir = makeSocketDir(root);
-    const worker = await startWorker(join(root, 'postgres'), join(socketDir, SOCKET_NAME));
+    const worker = await startWorker(join(root, DATABASE_NAME), join(socketDir, SOCKET_NAME));
     let stopping = false;
     worker.on('error', onCrash);
     worker.on('exit', () => {
@@ -48,6 +49,11 @@ export async function startEmbeddedDatabase(
     unlock();
     throw error;
   }
+}
+
+/** Whether a database was ever started on the folder. */
+export function hasEmbeddedDatabase(dataDir: string): boolean {
+  return existsSync(join(dataDir, DATABASE_NAME));
 }
 
 function takeDataDir(root: string): () => void {

@@ -1,0 +1,79 @@
+import 'reflect-metadata';
+import { join } from 'node:path';
+import { explained } from '../common/errors/explained.js';
+import { operatorMessage } from '../common/errors/operator-message.js';
+import type { AppConfig } from '../config/environment.js';
+import { readSettings } from '../config/read-settings.js';
+import { copyDatabase } from '../database/copy-database.js';
+import { hasEmbeddedDatabase } from '../database/embedded/embedded-database.js';
+import { hasAllMigrations } from '../database/run-migrations.js';
+import { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { ENTITIES } from '../entities.js';
+import { loadKeyRing } from '../sealing/load-key-ring.js';
+import { Sealer } from '../sealing/sealer.js';
+import { unopened } from '../sealing/unopened.js';
+import { SEALED_COLUMNS } from './sealed-columns.js';
+
+const USAGE = 'usage: npm run database:copy, from the embedded database in DATA_DIR into the empty one of DATABASE_URL';
+
+if (process.argv.length > 2) fail(USAGE, 2);
+else {
+  try {
+    await run(readSettings());
+  } catch (error) {
+    fail(`Nothing was copied: ${operatorMessage(error)}`, 1);
+  }
+}
+
+async function run(settings: AppConfig): Promise<void> {
+  const { DATABASE_URL, ...embedded } = settings;
+  if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is not set, the database to copy into');
+  if (!hasEmbeddedDatabase(settings.DATA_DIR)) {
+    throw new Error(`there is no embedded database in ${settings.DATA_DIR} (DATA_DIR)`);
+  }
+  const source = new TollgateDataSource(embedded, ENTITIES);
+  await source.initialize();
+  try {
+    if (!(await hasAllMigrations(source))) {
+      throw new Error(`${settings.DATA_DIR} is of another version: start this one's gateway on it once, and stop it`);
+    }
+    await assertKeys(source, settings);
+    await copyTo(settings, source);
+  } finally {
+    await source.destroy();
+  }
+}
+
+/** Otherwise the gateway would not start on the copy, or not open the credentials in it. */
+async function assertKeys(source: TollgateDataSource, settings: AppConfig): Promise<void> {
+  const sealer = new Sealer(loadKeyRing(settings));
+  const problems: string[] = [];
+  for (const column of SEALED_COLUMNS) {
+    for (const [reason, count] of await unopened(source, sealer, column)) {
+      problems.push(`  - ${column.nameIn(source)}: ${count} not opened: ${reason}\n`);
+    }
+  }
+  if (problems.length === 0) return;
+  throw new Error(
+    `the encryption keys do not open what is in ${settings.DATA_DIR}:\n${problems.join('')}` +
+      `Its key is the content of ${join(settings.DATA_DIR, 'encryption.key')}, or the one that its gateway was given. ` +
+      'Set TOLLGATE_ENCRYPTION_KEY to it, or add it to TOLLGATE_ENCRYPTION_KEYS_PREVIOUS.',
+  );
+}
+
+async function copyTo(settings: AppConfig, source: TollgateDataSource): Promise<void> {
+  const target = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });
+  await target.initialize().catch((cause: unknown) => {
+    throw explained('the database of DATABASE_URL cannot be used', cause);
+  });
+  try {
+    for (const { name, rows } of await copyDatabase(source, target)) process.stdout.write(`${name}: ${rows} copied\n`);
+  } finally {
+    await target.destroy();
+  }
+}
+
+function fail(message: string, code: number): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = code;
+}

@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { makeOwnDatabase, type OwnDatabase } from '../../test/support/own-database.js';
+import { databaseServer } from '../../test/support/services.js';
+import { copyDatabase } from './copy-database.js';
+import { hasAllMigrations, runMigrations } from './run-migrations.js';
+import { TollgateDataSource } from './tollgate-data-source.js';
+
+/** The names `t` and `line` are there to be confused with those of the copy's own statements. */
+const ODDITIES = `
+  CREATE TABLE oddities (
+    id integer PRIMARY KEY, t text, line bytea, amount numeric, at timestamptz, tags text[], ids uuid[], counts bigint[],
+    body jsonb, is_odd boolean, total bigint, mark varchar(8)
+  )`;
+const FILL = `
+  INSERT INTO oddities SELECT n, 'row ' || n, '\\x00ff5c22'::bytea, 1e-20 + n, now(), '{}', '{}', '{}', '{}' FROM generate_series(10, 1300) n;
+  INSERT INTO oddities VALUES
+    (1, E'back\\\\slash, "quoted" \\n''line''\\t(1,2)', '\\x', 123456789012345678901234567890.00100, '2026-01-31 23:59:59.123456+05:30',
+     ARRAY['', NULL, 'NULL', 'a"b\\c', '{x,y}'], ARRAY[gen_random_uuid()], '{9223372036854775807,-9223372036854775808}',
+     '{"big": 12345678901234567890.10, "text": "\\u20ac \\\\ \\"", "none": null}', true, 9223372036854775807, ''),
+    (2, '', NULL, 'NaN', 'infinity', NULL, NULL, NULL, 'null', false, -1, NULL),
+    (3, NULL, NULL, NULL, '-infinity', NULL, NULL, NULL, NULL, NULL, NULL, 'ü€😀')`;
+const ROWS = 1_294;
+
+jest.setTimeout(90_000);
+
+let folder: string;
+let server: OwnDatabase | undefined;
+let source: TollgateDataSource;
+let target: TollgateDataSource;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-copy-'));
+  server = databaseServer === undefined ? undefined : await makeOwnDatabase(databaseServer);
+  source = new TollgateDataSource({ DATABASE_POOL_SIZE: 1, DATA_DIR: join(folder, 'source') }, []);
+  const place = server === undefined ? {} : { DATABASE_URL: server.url };
+  target = new TollgateDataSource({ ...place, DATABASE_POOL_SIZE: 2, DATA_DIR: join(folder, 'target') }, []);
+  await Promise.all([source.initialize(), target.initialize()]);
+});
+beforeEach(async () => {
+  for (const place of [source, target]) await place.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  await runMigrations(source);
+});
+afterAll(async () => {
+  await Promise.all([source.destroy(), target.destroy()]);
+  await server?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Every row of a table in PostgreSQL's own text, which tells NULL from JSON's null. */
+async function textOf(place: TollgateDataSource, table: string): Promise<string> {
+  const [{ text }] = await place.query(`
+    SELECT string_agg(ROW(x.*)::text || (body IS NULL), E'\\n' ORDER BY id) AS text FROM "${table}" x`);
+  return text;
+}
+
+async function addOrganisation(place: TollgateDataSource, slug: string): Promise<void> {
+  await place.query(`INSERT INTO organisations (slug, name) VALUES ($1, $1)`, [slug]);
+}
+
+async function slugs(): Promise<readonly unknown[]> {
+  return target.query('SELECT slug FROM organisations ORDER BY slug');
+}
+
+describe('a copy', () => {
+  it('has every value of every type as it was, however many rows there are', async () => {
+    for (const place of [source, target]) await place.query(ODDITIES);
+    await source.query(FILL);
+    const copied = await copyDatabase(source, target);
+    expect(copied).toContainEqual({ name: 'oddities', rows: ROWS });
+    expect(await textOf(target, 'oddities')).toBe(await textOf(source, 'oddities'));
+  });
+
+  it('has all tables of this version, and rows after those that they refer to', async () => {
+    await addOrganisation(source, 'first');
+    await source.query(`INSERT INTO workspaces (organisation_id, slug, name) SELECT id, slug, name FROM organisations`);
+    const copied = await copyDatabase(source, target);
+    expect(copied.filter(({ rows }) => rows > 0)).toEqual([
+      { name: 'organisations', rows: 1 },
+      { name: 'workspaces', rows: 1 },
+    ]);
+    expect(copied.map(({ name }) => name)).not.toContain('migrations');
+    expect(await hasAllMigrations(target)).toBe(true);
+  });
+
+  it('has the months of the ledger', async () => {
+    await source.query(`SELECT usage_make_partitions('2026-01-15', 0)`);
+    await source.query(`
+      INSERT INTO usage_events (id, at, status, organisation_id, api_key_id, endpoint, trace_id, cost_nano, tokens,
+        search_units, source, bucket_ids, amounts)
+      VALUES (gen_random_uuid(), '2026-01-20', 'settled', gen_random_uuid(), 'k', 'rerank', 't', 1, 2, 3, 'provider', '{}', '{}')`);
+    await copyDatabase(source, target);
+    expect(await target.query('SELECT tableoid::regclass::text AS month FROM usage_events')).toEqual([
+      { month: 'usage_events_2026_01' },
+    ]);
+  });
+
+  it('is of rows alone: no table has what counts or computes beside them', async () => {
+    await runMigrations(target);
+    const beside: readonly unknown[] = await target.query(`
+      SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+      WHERE table_schema = 'public' AND table_name <> 'migrations'
+        AND (is_identity = 'YES' OR is_generated <> 'NEVER' OR column_default LIKE 'nextval%')
+      UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal`);
+    expect(beside).toEqual([]);
+  });
+});
+
+describe('hasAllMigrations', () => {
+  it('is so of the tables of this version', async () => expect(await hasAllMigrations(source)).toBe(true));
+
+  it.each([
+    ['an older version', 'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)'],
+    ['a newer version', `INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Later9999999999999')`],
+    ['no version', 'DROP TABLE migrations'],
+  ])('is not so of %s', async (_what, change) => {
+    await source.query(change);
+    expect(await hasAllMigrations(source)).toBe(false);
+  });
+});
+
+describe('no copy is made', () => {
+  it('into a database that has rows, which stays as it is', async () => {
+    await target.query('CREATE TABLE organisations (slug text, name text)');
+    await addOrganisation(target, 'there');
+    await addOrganisation(source, 'first');
+    await expect(copyDatabase(source, target)).rejects.toThrow('not empty: its table organisations has rows');
+    expect(await slugs()).toEqual([{ slug: 'there' }]);
+    expect(await hasAllMigrations(target)).toBe(false);
+  });
+
+  it('of a part: where one row is refused, none is left', async () => {
+    await addOrganisation(source, 'first');
+    for (const place of [source, target]) await place.query('CREATE TABLE zeros (size integer)');
+    await target.query('ALTER TABLE zeros ADD CHECK (size = 0)');
+    await source.query('INSERT INTO zeros VALUES (0), (1)');
+    await expect(copyDatabase(source, target)).rejects.toThrow('violates check constraint');
+    expect(await slugs()).toEqual([]);
+    await target.query('ALTER TABLE zeros DROP CONSTRAINT zeros_size_check');
+    await copyDatabase(source, target);
+    expect(await slugs()).toEqual([{ slug: 'first' }]);
+  });
+});
