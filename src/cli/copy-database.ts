@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
-import { explained } from '../common/errors/explained.js';
 import { operatorMessage } from '../common/errors/operator-message.js';
 import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
@@ -62,10 +61,7 @@ async function assertKeys(source: TollgateDataSource, settings: AppConfig): Prom
 }
 
 async function copyTo(settings: AppConfig, source: TollgateDataSource): Promise<void> {
-  const target = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });
-  await target.initialize().catch((cause: unknown) => {
-    throw explained('the database of DATABASE_URL cannot be used', cause);
-  });
+  const target = await new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' }).initialize();
   try {
     for (const { name, rows } of await copyDatabase(source, target)) process.stdout.write(`${name}: ${rows} copied\n`);
   } finally {
