@@ -618,13 +618,15 @@ describe('a redelivery', () => {
     expect(second?.body).toBe(first?.body);
   });
 
-  it('sends what waits ahead of its time', async () => {
+  it('sends what waits ahead of its time, and from the beginning of the schedule', async () => {
     receiver.replyWith(inTurn(json({}, 429, { 'retry-after': '80000' }), THANKS));
     const endpoint = await make();
     await happen();
     const { id } = await deliveryOf(endpoint);
-    await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
-    expect(await deliveryOf(endpoint, 2)).toMatchObject({ status: 'succeeded' });
+    const answer = await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
+    expect(jsonOf(answer)).toMatchObject({ id, status: 'pending', attempts: 0 });
+    await arrived(2);
+    expect(await deliveryOf(endpoint)).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
   it('does not send twice at a time what is being sent', async () => {

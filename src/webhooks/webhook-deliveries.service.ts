@@ -112,9 +112,9 @@ async function findForChange(manager: EntityManager, endpoint: WebhookEndpoint, 
 }
 
 function dueAgain(row: WebhookDelivery, now: Date): Partial<WebhookDelivery> {
-  if (row.status !== 'pending') return { status: 'pending', attempts: 0, nextAttemptAt: now, completedAt: null };
   // One that is being sent is what was asked for; sending it twice at a time is not.
-  return row.claimId === null ? { nextAttemptAt: now } : {};
+  if (row.status === 'pending' && row.claimId !== null) return {};
+  return { status: 'pending', attempts: 0, nextAttemptAt: now, completedAt: null };
 }
 
 /** Deliveries have no entries of their own: they are in those of their endpoint. */
