@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { InvalidConfigError, loadConfig } from './environment.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
+const ORGANISATION = '2f1c0c56-5d0c-4f3e-9d0a-6f8f2f6f0a11';
 const SHARED = { DATABASE_URL: 'postgres://user:hunter2@db.example:5432/tollgate', TOLLGATE_ENCRYPTION_KEY: KEY };
 const OIDC = {
   ADMIN_OIDC_ISSUER: 'https://login.example.com',
@@ -74,7 +75,11 @@ describe('reading', () => {
     ['LOG_LEVEL', 'silent', 'silent'],
     ['EGRESS_ALLOW', ' 10.0.0.0/8, models.internal:8080 ,', ['10.0.0.0/8', 'models.internal:8080']],
     ['TOLLGATE_ENCRYPTION_KEYS_PREVIOUS', `${KEY},${'0f'.repeat(32)}`, [KEY, '0f'.repeat(32)]],
-    ['AWS_SERVICE_ROLE_ORGANISATIONS', 'a,b', ['a', 'b']],
+    [
+      'AWS_SERVICE_ROLE_ORGANISATIONS',
+      `${ORGANISATION},${ORGANISATION.toUpperCase()}`,
+      [ORGANISATION, ORGANISATION.toUpperCase()],
+    ],
     ['MAX_JSON_BODY_BYTES', '1024', 1_024],
     ['AZURE_CLIENT_ID', 'fad7d5b3-0000-4000-8000-0000000000a4', 'fad7d5b3-0000-4000-8000-0000000000a4'],
   ])('understands %s=%s', (name, text, value) => {
@@ -134,6 +139,9 @@ describe('refusing', () => {
     ['PROVIDER_MAX_RESPONSE_BYTES', '1e12'],
     ['PROVIDER_CONNECTIONS_PER_ORIGIN', '0'],
     ['SHUTDOWN_GRACE_MS', '-1'],
+    ['SHUTDOWN_DELAY_MS', '5s'],
+    ['AWS_SERVICE_ROLE_ORGANISATIONS', 'default'],
+    ['AWS_SERVICE_ROLE_ORGANISATIONS', `${ORGANISATION}, *`],
     ['ADMIN_OIDC_ISSUER', 'login.example.com'],
     ['ADMIN_OIDC_JWKS_URI', 'file:///etc/passwd'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],

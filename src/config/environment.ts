@@ -1,7 +1,8 @@
 import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
-import { IdentitySettings, OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
+import { OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
+import { OPTIONAL_SECRET_SETTINGS, SecretSettings } from './secret-settings.js';
 import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -9,12 +10,8 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** 32 bytes, as 64 hexadecimal digits or as base64 (standard or URL-safe). */
 const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
 
-/** `<organisation id or *> <manager_type> <pattern>`. */
-const IDENTITY_ENTRY =
-  /^(?:\*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}) (?:cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault) \S+$/;
-
 /** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
-export class AppConfig extends IdentitySettings {
+export class AppConfig extends SecretSettings {
   @IsIn(['development', 'test', 'production'])
   readonly NODE_ENV: 'development' | 'test' | 'production' = 'development';
 
@@ -140,81 +137,6 @@ export class AppConfig extends IdentitySettings {
   @IsString()
   readonly ADMIN_OIDC_SCOPE_CLAIM: string = 'scope';
 
-  /** Organisations (ids) whose virtual keys may use the gateway's own AWS identity (`aws_auth_type: serviceRole`). */
-  @ToList()
-  @IsString({ each: true })
-  readonly AWS_SERVICE_ROLE_ORGANISATIONS: readonly string[] = [];
-
-  @OptionalSetting()
-  @IsString()
-  readonly AWS_ACCESS_KEY_ID?: string;
-
-  @OptionalSetting()
-  @IsString()
-  readonly AWS_SECRET_ACCESS_KEY?: string;
-
-  @OptionalSetting()
-  @IsString()
-  readonly AWS_SESSION_TOKEN?: string;
-
-  /** For AWS Secrets Manager behind another address (a VPC endpoint, a local stack). */
-  @OptionalSetting()
-  @IsWebAddress()
-  readonly AWS_ENDPOINT_URL_SECRETS_MANAGER?: string;
-
-  @OptionalSetting()
-  @IsWebAddress()
-  readonly AWS_ENDPOINT_URL_STS?: string;
-
-  /** Where Entra ID gives tokens; sovereign clouds have their own. */
-  @IsAddress(['https'])
-  readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
-
-  /** Which managed identity of the machine is the gateway's own; the SDK also reads it for an application or a workload. */
-  @OptionalSetting()
-  @IsString()
-  readonly AZURE_CLIENT_ID?: string;
-
-  /** Hosts of vaults end in one of these: a credential for Key Vault goes nowhere else. */
-  @ToList()
-  @Matches(/^[.a-z0-9-]+$/, {
-    each: true,
-    message: '$property must list host names or their ends, as .vault.azure.net',
-  })
-  readonly AZURE_VAULT_HOSTS: readonly string[] = ['.vault.azure.net', '.vault.azure.cn', '.vault.usgovcloudapi.net'];
-
-  /**
-   * Secrets that an organisation may read with the gateway's own identity, separated by commas; `*` in the pattern stands
-   * for any characters, in a host for any but `/` and `#`.
-   */
-  @ToList()
-  @Matches(IDENTITY_ENTRY, {
-    each: true,
-    message: '$property must list entries of the form "<organisation id or *> <manager_type> <pattern>"',
-  })
-  readonly SECRET_IDENTITY_ALLOW: readonly string[] = [];
-
-  /** Time for one request to a secret manager. */
-  @ToNumber()
-  @IsInt()
-  @Min(100)
-  @Max(30_000)
-  readonly SECRET_MANAGER_TIMEOUT_MS: number = 3_000;
-
-  /** How long a fetched secret is used before it is fetched again. */
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(86_400_000)
-  readonly SECRET_CACHE_MS: number = 300_000;
-
-  /** How much longer it is used while its manager fails. */
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(86_400_000)
-  readonly SECRET_STALE_MS: number = 900_000;
-
   /** How long a call may be under way before it is presumed spent, because its gateway seems to have died. */
   @ToNumber()
   @IsInt()
@@ -274,12 +196,7 @@ const OPTIONAL_NAMES = [
   'ADMIN_OIDC_ISSUER',
   'ADMIN_OIDC_AUDIENCE',
   'ADMIN_OIDC_JWKS_URI',
-  'AWS_ACCESS_KEY_ID',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SESSION_TOKEN',
-  'AWS_ENDPOINT_URL_SECRETS_MANAGER',
-  'AWS_ENDPOINT_URL_STS',
-  'AZURE_CLIENT_ID',
+  ...OPTIONAL_SECRET_SETTINGS,
   ...OPTIONAL_IDENTITY_SETTINGS,
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ] as const;

@@ -1,6 +1,7 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
 import { Clock } from '../common/time/clock.js';
+import { foldId } from '../common/uuid.js';
 import { AppConfig } from '../config/environment.js';
 import { EgressPolicy } from './egress/egress-policy.js';
 import { ProviderSender } from './provider-sender.js';
@@ -70,6 +71,6 @@ function createAwsCredentials(client: UpstreamClient, config: AppConfig, clock: 
       accessKeyId === undefined || secretAccessKey === undefined
         ? undefined
         : { accessKeyId, secretAccessKey, sessionToken },
-    allowedServiceRoleOrganisations: config.AWS_SERVICE_ROLE_ORGANISATIONS,
+    allowedServiceRoleOrganisations: config.AWS_SERVICE_ROLE_ORGANISATIONS.map(foldId),
   });
 }

@@ -1,0 +1,98 @@
+import { IsInt, IsString, Matches, Max, Min } from 'class-validator';
+import { ToNumber } from '../common/validation/to-number.decorator.js';
+import { IdentitySettings } from './identity-settings.js';
+import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
+
+const ORGANISATION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `<organisation id or *> <manager_type> <pattern>`. */
+const IDENTITY_ENTRY =
+  /^(?:\*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}) (?:cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault) \S+$/;
+
+/** Settings of secret managers, and of the gateway's own identity in the clouds. */
+export class SecretSettings extends IdentitySettings {
+  /** Organisations (ids) whose virtual keys may use the gateway's own AWS identity (`aws_auth_type: serviceRole`). */
+  @ToList()
+  @Matches(ORGANISATION_ID, { each: true, message: '$property must list ids of organisations' })
+  readonly AWS_SERVICE_ROLE_ORGANISATIONS: readonly string[] = [];
+
+  @OptionalSetting()
+  @IsString()
+  readonly AWS_ACCESS_KEY_ID?: string;
+
+  @OptionalSetting()
+  @IsString()
+  readonly AWS_SECRET_ACCESS_KEY?: string;
+
+  @OptionalSetting()
+  @IsString()
+  readonly AWS_SESSION_TOKEN?: string;
+
+  /** For AWS Secrets Manager behind another address (a VPC endpoint, a local stack). */
+  @OptionalSetting()
+  @IsWebAddress()
+  readonly AWS_ENDPOINT_URL_SECRETS_MANAGER?: string;
+
+  @OptionalSetting()
+  @IsWebAddress()
+  readonly AWS_ENDPOINT_URL_STS?: string;
+
+  /** Where Entra ID gives tokens; sovereign clouds have their own. */
+  @IsAddress(['https'])
+  readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
+
+  /** Which managed identity of the machine is the gateway's own; the SDK also reads it for an application or a workload. */
+  @OptionalSetting()
+  @IsString()
+  readonly AZURE_CLIENT_ID?: string;
+
+  /** Hosts of vaults end in one of these: a credential for Key Vault goes nowhere else. */
+  @ToList()
+  @Matches(/^[.a-z0-9-]+$/, {
+    each: true,
+    message: '$property must list host names or their ends, as .vault.azure.net',
+  })
+  readonly AZURE_VAULT_HOSTS: readonly string[] = ['.vault.azure.net', '.vault.azure.cn', '.vault.usgovcloudapi.net'];
+
+  /**
+   * Secrets that an organisation may read with the gateway's own identity, separated by commas; `*` in the pattern stands
+   * for any characters, in a host for any but `/` and `#`.
+   */
+  @ToList()
+  @Matches(IDENTITY_ENTRY, {
+    each: true,
+    message: '$property must list entries of the form "<organisation id or *> <manager_type> <pattern>"',
+  })
+  readonly SECRET_IDENTITY_ALLOW: readonly string[] = [];
+
+  /** Time for one request to a secret manager. */
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(30_000)
+  readonly SECRET_MANAGER_TIMEOUT_MS: number = 3_000;
+
+  /** How long a fetched secret is used before it is fetched again. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(86_400_000)
+  readonly SECRET_CACHE_MS: number = 300_000;
+
+  /** How much longer it is used while its manager fails. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(86_400_000)
+  readonly SECRET_STALE_MS: number = 900_000;
+}
+
+/** Settings without a default. */
+export const OPTIONAL_SECRET_SETTINGS = [
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AWS_ENDPOINT_URL_SECRETS_MANAGER',
+  'AWS_ENDPOINT_URL_STS',
+  'AZURE_CLIENT_ID',
+] as const;
