@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { InvalidConfigError, loadConfig } from './environment.js';
 
@@ -64,6 +66,15 @@ describe('without any setting', () => {
 
   it('does not take in variables that it does not know', () => {
     expect(loadConfig({ PATH: '/bin', HOME: '/root' })).not.toHaveProperty('PATH');
+  });
+});
+
+describe('.env.example', () => {
+  const example = parseEnv(readFileSync(new URL('../../.env.example', import.meta.url), 'utf8'));
+
+  it('has every setting that has a default, with that default', () => {
+    expect(loadConfig(example)).toEqual(loadConfig({}));
+    expect(Object.keys(example)).toEqual(expect.arrayContaining(Object.keys(loadConfig({}))));
   });
 });
 
