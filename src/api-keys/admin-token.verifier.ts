@@ -1,25 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { isScope, type Scope } from '../access/scopes.js';
+import { SIGNATURE_ALGORITHMS } from '../common/crypto/signature-algorithms.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { AppConfig } from '../config/environment.js';
 import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 
-/** Asymmetric algorithms only (RFC 8725, section 3.1): with a shared secret, a public key could be used to sign. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 const CLOCK_TOLERANCE_SECONDS = 30;
 const JWKS_TIMEOUT_MS = 5_000;
 const JWKS_MAX_BYTES = 1024 * 1024;
@@ -84,7 +71,7 @@ async function verified(token: string, { keys, issuer, audience }: Provider): Pr
     const { payload } = await jwtVerify(token, keys, {
       issuer,
       audience,
-      algorithms: ALGORITHMS,
+      algorithms: [...SIGNATURE_ALGORITHMS],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       requiredClaims: ['sub', 'exp'],
     });

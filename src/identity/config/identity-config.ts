@@ -1,23 +1,9 @@
+import type { SignatureAlgorithm } from '../../common/crypto/signature-algorithms.js';
+
 export const FORWARDING_METHODS = ['claims_header', 'bearer', 'jwt_header'] as const;
 export type ForwardingMethod = (typeof FORWARDING_METHODS)[number];
 
 export const FORWARD_MODES = ['all-except', 'allowlist'] as const;
-
-/** Asymmetric only (RFC 8725, section 3.1): with a shared secret, a public key could be used to sign. The last two are one, by its old and its new name (RFC 9864). */
-export const SIGNATURE_ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-] as const;
-export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
 /** How a server is told who the user is. */
 export interface UserIdentityForwarding {

@@ -13,14 +13,10 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../../common/crypto/signature-algorithms.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import {
-  type IntrospectionFields,
-  type JwtValidationFields,
-  SIGNATURE_ALGORITHMS,
-  type SignatureAlgorithm,
-} from './identity-config.js';
+import { type IntrospectionFields, type JwtValidationFields } from './identity-config.js';
 import { IsClaimValues, IsTextOrTexts } from './text-or-texts.decorator.js';
 
 const WEB_ADDRESS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };

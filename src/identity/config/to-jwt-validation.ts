@@ -1,4 +1,5 @@
-import type { JwtValidation, JwtValidationFields, ReadSecret, SignatureAlgorithm } from './identity-config.js';
+import type { SignatureAlgorithm } from '../../common/crypto/signature-algorithms.js';
+import type { JwtValidation, JwtValidationFields, ReadSecret } from './identity-config.js';
 
 const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['RS256'];
 const DEFAULT_CLOCK_TOLERANCE_SECONDS = 5;

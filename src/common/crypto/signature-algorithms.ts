@@ -1,0 +1,18 @@
+/**
+ * Algorithms with which tokens may be signed (`alg`). Asymmetric only (RFC 8725, section 3.1): with a shared secret, a public key
+ * could be used to sign. The last two are one, by its old and its new name (RFC 9864).
+ */
+export const SIGNATURE_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const;
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
