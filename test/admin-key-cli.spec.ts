@@ -19,10 +19,8 @@ async function run(
   words: readonly string[] = [],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BuiltProgram> {
-  const { url, poolSize } = await testDatabase();
   const environment = {
-    DATABASE_URL: url,
-    DATABASE_POOL_SIZE: String(poolSize),
+    ...(await testDatabase()).settings,
     TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
   };
   const program = new BuiltProgram(PROGRAM, { ...environment, ...settings }, tmpdir(), words);

@@ -92,8 +92,7 @@ async function sealedBy({ dataSource }: TestApp): Promise<readonly string[]> {
 
 /** `npm run keys:rewrap` on this worker's database. */
 async function runRewrap(keys: Readonly<Record<string, string>>): Promise<BuiltProgram> {
-  const { url, poolSize } = await testDatabase();
-  const environment = { DATABASE_URL: url, DATABASE_POOL_SIZE: String(poolSize), ...keys };
+  const environment = { ...(await testDatabase()).settings, ...keys };
   const program = new BuiltProgram(REWRAP, environment, tmpdir());
   await program.exitCode();
   return program;

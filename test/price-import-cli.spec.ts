@@ -29,10 +29,8 @@ describe('prices:import', () => {
   });
 
   async function program(...words: readonly string[]): Promise<BuiltProgram> {
-    const { url, poolSize } = await testDatabase();
     const environment = {
-      DATABASE_URL: url,
-      DATABASE_POOL_SIZE: String(poolSize),
+      ...(await testDatabase()).settings,
       EGRESS_ALLOW: '127.0.0.1',
       TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
     };

@@ -34,8 +34,7 @@ function spawnGateway(settings: Readonly<Record<string, string>>): GatewayProces
 async function onTestDatabase(): Promise<Readonly<Record<string, string>>> {
   const database = await testDatabase();
   await database.empty();
-  const { url, poolSize } = database;
-  return { DATABASE_URL: url, DATABASE_POOL_SIZE: String(poolSize), TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
+  return { ...database.settings, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
 }
 
 function keysIn({ stdout, stderr }: GatewayProcess): readonly string[] {

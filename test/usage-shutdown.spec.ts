@@ -44,8 +44,7 @@ async function startWithCall(): Promise<{ readonly answer: Promise<Answer> }> {
   provider.forget();
   gateway = new GatewayProcess(
     {
-      DATABASE_URL: database.url,
-      DATABASE_POOL_SIZE: String(database.poolSize),
+      ...database.settings,
       TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
       TOLLGATE_ADMIN_KEY: ADMIN_KEY,
       EGRESS_ALLOW: '127.0.0.1',

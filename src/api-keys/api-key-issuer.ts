@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DeepPartial, EntityManager } from 'typeorm';
+import { SCOPES } from '../access/scopes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { assertInFuture } from '../common/time/assert-in-future.js';
 import { Clock } from '../common/time/clock.js';
@@ -30,6 +31,21 @@ export class ApiKeyIssuer {
     const apiKey = await insertRow(manager, manager.create(ApiKey, fields));
     await this.addSecret(manager, apiKey.id, key);
     return { apiKey, key };
+  }
+
+  /** A key that may do everything in an organisation. `key` as in `issue`. */
+  issueAdmin(manager: EntityManager, organisationId: string, name: string, key?: string): Promise<IssuedKey> {
+    const scopes = [...SCOPES];
+    const fields = {
+      organisationId,
+      workspaceId: null,
+      name,
+      type: 'service',
+      scopes,
+      user: null,
+      expiresAt: null,
+    } as const;
+    return this.issue(manager, fields, key);
   }
 
   /**

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { SCOPES } from '../access/scopes.js';
 import { ApiKeyHasher } from '../api-keys/api-key-hasher.js';
 import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
 import { AuditLogEntry } from '../audit/audit-log-entry.entity.js';
@@ -38,15 +37,7 @@ async function makeAdminKey(dataSource: DataSource, sealer: Sealer): Promise<str
   const issuer = new ApiKeyIssuer(hasher, new Clock());
   const audit = new AuditService(dataSource.getRepository(AuditLogEntry));
   return dataSource.transaction(async (manager) => {
-    const { apiKey, key } = await issuer.issue(manager, {
-      organisationId: organisation.id,
-      workspaceId: null,
-      name: 'admin key from the command line',
-      type: 'service',
-      scopes: [...SCOPES],
-      user: null,
-      expiresAt: null,
-    });
+    const { apiKey, key } = await issuer.issueAdmin(manager, organisation.id, 'admin key from the command line');
     const actor = { kind: 'gateway', id: 'keys:admin', organisationId: organisation.id } as const;
     await audit.record(manager, actor, {
       action: 'api_keys.create',

@@ -1,13 +1,14 @@
 import { IsInt, IsString, Matches, Max, Min } from 'class-validator';
+import { UUID_PATTERN } from '../common/uuid.js';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { IdentitySettings } from './identity-settings.js';
 import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
-const ORGANISATION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const ORGANISATION_ID = new RegExp(`^${UUID_PATTERN}$`);
 
+const MANAGER_NAMES = 'cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault';
 /** `<organisation id or *> <manager_type> <pattern>`. */
-const IDENTITY_ENTRY =
-  /^(?:\*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}) (?:cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault) \S+$/;
+const IDENTITY_ENTRY = new RegExp(`^(?:\\*|${UUID_PATTERN}) (?:${MANAGER_NAMES}) \\S+$`);
 
 /** Settings of secret managers, and of the gateway's own identity in the clouds. */
 export class SecretSettings extends IdentitySettings {

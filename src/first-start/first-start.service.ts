@@ -1,6 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { SCOPES } from '../access/scopes.js';
 import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
 import { publicIdOf } from '../api-keys/api-key-format.js';
 import { AppConfig } from '../config/environment.js';
@@ -43,19 +42,7 @@ export class FirstStartService implements OnApplicationBootstrap {
         defaults: {},
       }),
     );
-    const { key } = await this.issuer.issue(
-      manager,
-      {
-        organisationId,
-        workspaceId: null,
-        name: 'first admin key',
-        type: 'service',
-        scopes: [...SCOPES],
-        user: null,
-        expiresAt: null,
-      },
-      chosen,
-    );
+    const { key } = await this.issuer.issueAdmin(manager, organisationId, 'first admin key', chosen);
     const actor = { kind: 'gateway', id: 'first-start', organisationId } as const;
     await this.virtualKeys.insert(
       manager,

@@ -1,3 +1,4 @@
+import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import type { ExhaustedLimit } from '../common/errors/exhausted-limit.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { formatDecimal } from '../common/money/decimal-text.js';
@@ -70,7 +71,7 @@ function limitHeaders(
 
 /** SDKs try 429 again after the wait, and would try 412 for nothing. */
 function retryHeaders(kind: Refused['kind']): Readonly<Record<string, string>> {
-  return kind === 'contended' ? { 'retry-after': RETRY_AFTER_SECONDS } : { 'x-should-retry': 'false' };
+  return kind === 'contended' ? { 'retry-after': RETRY_AFTER_SECONDS } : DO_NOT_RETRY;
 }
 
 function describe(

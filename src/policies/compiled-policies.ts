@@ -1,3 +1,4 @@
+import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
 import { compileReadable } from './conditions.js';
@@ -44,7 +45,7 @@ export function readPolicy(policy: UsagePolicy): CompiledPolicy {
 /** For a call that a policy may be for that cannot be read: a cap is not ignored. */
 export function unreadablePolicy({ id, cause }: Pick<UnreadablePolicy, 'id' | 'cause'>): GatewayError {
   return new GatewayError('usage_limit_unreadable', {
-    headers: { 'x-gateway-limit-policy': id, 'x-should-retry': 'false' },
+    headers: { 'x-gateway-limit-policy': id, ...DO_NOT_RETRY },
     reason: `policy ${id} cannot be read`,
     cause,
   });

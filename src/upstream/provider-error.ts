@@ -1,7 +1,8 @@
 import { assertNever } from '../common/assert-never.js';
+import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
 import { parseForeignJson } from '../common/json/parse-foreign-json.js';
-import { DO_NOT_RETRY, forbidsRetry, readRetryAfter } from './retry-after.js';
+import { forbidsRetry, readRetryAfter } from './retry-after.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
 import type { Vendor, VendorErrorText } from './vendors/vendor.types.js';
@@ -103,7 +104,7 @@ function retryHeaders({ headers }: UpstreamAnswer): Readonly<Record<string, stri
   };
 }
 
-/** The provider's own message and parameter, as far as it has any. */
+/** Message and parameter in the provider's own words; what it does not say is left out. */
 function wordsOf({ body }: UpstreamAnswer, vendor: ErrorReader): Pick<GatewayErrorOptions, 'message' | 'param'> {
   const text = readErrorText(body, vendor);
   const message = clean(text?.message ?? '', MAX_MESSAGE_CHARACTERS);

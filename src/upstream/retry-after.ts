@@ -1,5 +1,6 @@
 // Retry-After is a number of seconds or an HTTP-date (RFC 9110, 10.2.3). Of the three date formats only the one that
 // may be generated today is read. `retry-after-ms` is the finer form that OpenAI and Azure OpenAI send beside it.
+import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { firstHeader } from './upstream-headers.js';
 import type { UpstreamHeaders } from './upstream.types.js';
 
@@ -7,9 +8,6 @@ const SECONDS = /^\d{1,9}$/;
 const MILLISECONDS = /^\d{1,12}(?:\.\d+)?$/;
 const HTTP_DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/** For an answer that another try would not change, or that must not be asked for twice. SDKs of OpenAI and others obey it. */
-export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const;
 
 /** Whether the server says that another try is of no use, as OpenAI does of a quota that is used up. */
 export function forbidsRetry(headers: UpstreamHeaders): boolean {

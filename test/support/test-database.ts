@@ -8,6 +8,8 @@ interface Place {
 }
 
 export interface TestDatabase extends Place {
+  /** Those of a gateway, or of a command, on it. */
+  readonly settings: { readonly DATABASE_URL: string; readonly DATABASE_POOL_SIZE: string };
   /** Removes every row, so that the next gateway finds an empty database. */
   empty(): Promise<void>;
 }
@@ -18,7 +20,8 @@ export async function testDatabase(): Promise<TestDatabase> {
   const place = places[Number(process.env['JEST_WORKER_ID'] ?? '1') - 1];
   if (place === undefined) throw new Error('the global setup made no database for this worker');
   await withDataSource(place, runMigrations);
-  return { ...place, empty: () => withDataSource(place, truncate) };
+  const settings = { DATABASE_URL: place.url, DATABASE_POOL_SIZE: String(place.poolSize) };
+  return { ...place, settings, empty: () => withDataSource(place, truncate) };
 }
 
 async function withDataSource(place: Place, work: (source: TollgateDataSource) => Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
+import { DO_NOT_RETRY } from '../../common/errors/do-not-retry.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { DO_NOT_RETRY } from '../../upstream/retry-after.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import type { RelayRoute } from './relay-route.js';
 
