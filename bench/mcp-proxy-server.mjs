@@ -1,6 +1,7 @@
 // The MCP proxy of the built gateway on a bare server: the edge, the builder of headers with an identity, but no
 // router, guards or store.  node bench/mcp-proxy-server.mjs <url of the MCP server>
 import { createServer } from 'node:http';
+import { readBody } from '../dist/src/common/http/read-body.js';
 import { passEdge } from '../dist/src/mcp/edge/mcp-edge.js';
 import { outboundHeaders } from '../dist/src/identity/headers/outbound-headers.js';
 import { toRawHeaders } from '../dist/src/identity/headers/raw-headers.js';
@@ -13,23 +14,15 @@ const target = {
   url: new URL(process.argv[2]),
   transport: 'streamable_http',
   timeouts: { firstByteMs: 120_000 },
-  maxBodyBytes: 4 * 1024 * 1024,
 };
 const proxy = new McpProxy(new EgressPolicy(['127.0.0.1']), { streamsPerCaller: 100_000 });
 const edge = { publicHosts: publicHosts([], 0), allowedOrigins: [] };
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const IDENTITY = { 'x-user-jwt': 'x'.repeat(700) };
 const hooks = { wrapSessionId: (id) => id };
 
 const server = createServer((request, response) => {
-  if (!passEdge(request, response, edge)) return;
-  const built = outboundHeaders({
-    client: toRawHeaders(request.rawHeaders),
-    sessionId: request.headers['mcp-session-id'],
-    identityHeaderName: 'x-user-jwt',
-    identityHeaders: IDENTITY,
-  });
-  const headers = [...built].flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
-  void proxy.forward({ request, response, target, headers, streamKey: 'caller', hooks });
+  if (passEdge(request, response, edge)) pass(request, response).catch(() => response.destroy());
 });
 server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => {
@@ -37,3 +30,15 @@ server.listen(0, '127.0.0.1', () => {
   edge.publicHosts = publicHosts([], port);
   announce(port);
 });
+
+async function pass(request, response) {
+  const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
+  const built = outboundHeaders({
+    client: toRawHeaders(request.rawHeaders),
+    sessionId: request.headers['mcp-session-id'],
+    identityHeaderName: 'x-user-jwt',
+    identityHeaders: IDENTITY,
+  });
+  const headers = [...built].flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
+  await proxy.forward({ request, response, target, headers, streamKey: 'caller', body, hooks });
+}

@@ -5,7 +5,7 @@ import { toErrorEnvelope } from './common/errors/error-envelope.js';
 import { GatewayError } from './common/errors/gateway.error.js';
 import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
 import { RequestAbortedError } from './common/http/read-body.js';
-import { isDatabaseUnavailable } from './database/database-errors.js';
+import { isDatabaseUnavailable, unavailableReason } from './database/database-errors.js';
 import type { Logger } from './telemetry/logger.js';
 import type { RequestContext } from './telemetry/request-context.js';
 import { UpstreamFailure } from './upstream/upstream.types.js';
@@ -34,7 +34,7 @@ export class AppErrorFilter implements ExceptionFilter {
   private toGatewayError(thrown: unknown, request: Request): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     if (isDatabaseUnavailable(thrown))
-      return new GatewayError('store_unavailable', { cause: thrown, reason: 'database' });
+      return new GatewayError('store_unavailable', { cause: thrown, reason: unavailableReason(thrown) });
     if (isWorkspaceGone(thrown)) return unknownWorkspace(thrown);
     if (thrown instanceof HttpException && thrown.getStatus() === 404) return this.unknownRoute(request);
     if (thrown instanceof URIError || (thrown instanceof HttpException && thrown.getStatus() === 400)) {

@@ -7,8 +7,9 @@ import { explained } from './common/errors/explained.js';
 import { operatorMessage } from './common/errors/operator-message.js';
 import { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
-import { stopOnSignals } from './shutdown.js';
+import { endOnSignals, stopOnSignals } from './shutdown.js';
 
+const started = endOnSignals();
 try {
   const adapter = new LinkedExpressAdapter();
   const app = await NestFactory.create<NestExpressApplication>(AppModule, adapter, {
@@ -22,6 +23,7 @@ try {
   await app.listen(config.PORT, config.HOST).catch((cause: unknown) => {
     throw explained('The gateway cannot listen on HOST and PORT', cause);
   });
+  started();
   stopOnSignals(app);
   process.stdout.write(`Tollgate listens on ${await app.getUrl()}\n`);
 } catch (error) {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { RunningAnswers } from './common/http/running-answers.js';
@@ -5,6 +6,22 @@ import { AppConfig } from './config/environment.js';
 import { ReadinessService } from './health/readiness.service.js';
 import { McpProxy } from './mcp/proxy/mcp-proxy.js';
 import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** As shells tell of a process that a signal has ended. */
+const SIGNAL_EXIT = 128;
+
+/**
+ * Ends a start that a signal comes into. The first process of a container would not hear it otherwise.
+ * @returns to be called when the start is over
+ */
+export function endOnSignals(): () => void {
+  const end = (signal: NodeJS.Signals): void => process.exit(SIGNAL_EXIT + constants.signals[signal]);
+  for (const signal of STOP_SIGNALS) process.on(signal, end);
+  return () => {
+    for (const signal of STOP_SIGNALS) process.off(signal, end);
+  };
+}
 
 /**
  * Stops once, on SIGTERM or SIGINT: not ready any more, then no new connections, running requests finish within the grace time,
@@ -18,8 +35,7 @@ export function stopOnSignals(app: NestExpressApplication): void {
     stopping = true;
     void stopAndReport(app, running, signal).then((code) => process.exit(code));
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
 }
 
 /** The exit code. */

@@ -170,6 +170,17 @@ describe('a page behind an object', () => {
   );
 });
 
+describe('an object that was deleted', () => {
+  it('is still one that a page can begin behind: who deletes a list goes on from there', async () => {
+    await made(ours, '/files', 'file-deleted');
+    gateway.provider.replyWith(json({ id: 'file-deleted', object: 'file', deleted: true }));
+    expect((await ours('DELETE', '/files/file-deleted')).status).toBe(200);
+    gateway.provider.replyWith(json({ object: 'list', data: [], has_more: false }));
+    expect((await ours('GET', '/files?after=file-deleted')).status).toBe(200);
+    expect((await theirs('GET', '/files?after=file-deleted')).status).toBe(400);
+  });
+});
+
 describe('a thread that is made together with its run', () => {
   const thread = json({ id: 'run_1', object: 'thread.run', thread_id: 'thread_ours' });
 

@@ -53,6 +53,17 @@ describe('the files of an isolated workspace at a server whose list does not pag
     const refusal = refusalOf(await plainly(gateway, strict)('GET', '/files?after=file-0'));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param: 'after', source: 'gateway' });
   });
+
+  it('have one timeout for all pages that are read', async () => {
+    const hurried = await gateway.virtualKey('openai-compatible', { config: { isolation: 'strict', timeout_ms: 400 } });
+    gateway.provider.replyWith((response, call) => {
+      const page = json({ data: [{ id: `file-of-others-${gateway.provider.calls.length}` }], has_more: true });
+      setTimeout(() => page(response, call), 80);
+    });
+    const refusal = refusalOf(await plainly(gateway, hurried)('GET', '/files'));
+    expect(refusal).toMatchObject({ status: 504, code: 'provider_timeout' });
+    expect(gateway.provider.calls.length).toBeLessThanOrEqual(6);
+  });
 });
 
 /** Pages of ten that repeat the item before them. */

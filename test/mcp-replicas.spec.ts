@@ -245,6 +245,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     expect((await calling).text).toContain('after 1500');
     expect(await stopping.exitCode()).toBe(0);
     await eventually(() => stream.hasEnded);
+    expect(stream.isWhole).toBe(true);
     await replicas.restart(0, OLD);
   });
 

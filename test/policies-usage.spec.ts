@@ -202,6 +202,30 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await admin.list(`${PATH}/${tight}/entities`)).toHaveLength(1);
   });
 
+  it('takes ids, providers and endpoints in either case, as conditions do', async () => {
+    const conditions = [
+      { key: 'provider', value: 'Azure-AI' },
+      { key: 'endpoint', value: 'Rerank' },
+      { key: 'model', value: 'rerank-v3.5' },
+    ];
+    await make({ conditions, credit_limit: 0 });
+    const call = { provider: 'azure-ai', endpoint: 'rerank', model: 'cohere.rerank-v3.5', estimate: { cost: COST } };
+    for (const spelling of [{}, { provider: 'Azure-AI' }, { endpoint: 'RERANK' }, { model: 'Cohere.Rerank-v3.5' }]) {
+      expect(jsonOf(await admin.post(`${PATH}/simulate`, { ...call, ...spelling }))).toMatchObject({
+        decision: 'exceeded',
+      });
+    }
+    await make({ conditions: [{ key: 'virtual_key', value: 'production' }], credit_limit: 0 });
+    for (const [virtual_key, decision] of [
+      ['production', 'exceeded'],
+      ['Production', 'admitted'],
+    ]) {
+      expect(jsonOf(await admin.post(`${PATH}/simulate`, { virtual_key, estimate: { cost: COST } }))).toMatchObject({
+        decision,
+      });
+    }
+  });
+
   it('judges a call by what its key enforces and its workspace suggests, as it would a real one', async () => {
     const defaults = { metadata: { tier: 'free', user: 'nobody' } };
     const { id: workspace_id } = await admin.create('/v1/workspaces', { name: 'Simulated', defaults });

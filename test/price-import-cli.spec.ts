@@ -51,6 +51,12 @@ describe('prices:import', () => {
     expect([written.stderr, await written.exitCode()]).toEqual(['', 0]);
   });
 
+  it('takes a file with a byte order mark', async () => {
+    writeFileSync(join(folder, 'cohere.json'), `\u{feff}${COHERE.text}`);
+    const { stdout, stderr } = await program('portkey', join(folder, 'cohere.json'));
+    expect([stderr, stdout]).toEqual(['', expect.stringContaining('4 unchanged')]);
+  });
+
   it('takes a URL, within the egress rules', async () => {
     server.replyWith(json(JSON.parse(LITELLM.text)));
     const { stdout } = await program('litellm', `${server.url}/model_prices_and_context_window.json`);

@@ -29,6 +29,11 @@ function changed(file: PriceListFile, from: string | RegExp, to: string): PriceL
   return { ...file, text: replaced };
 }
 
+/** Portkey's form of a price in dollars. */
+function cents(dollars: string): string {
+  return `{"request_token": {"price": ${Number(dollars) * 100}}}`;
+}
+
 async function imported(): Promise<readonly JsonObject[]> {
   const all = await admin.list('/v1/prices?page_size=100');
   return all.filter((price) => String(price['source']).includes('.json') && price['created_at'] !== null);
@@ -64,6 +69,19 @@ describe('an import', () => {
     expect((await run(dearer)).changes).toHaveLength(1);
     const prices = (await imported()).filter((price) => price['model'] === 'jina-reranker-v1-base-en');
     expect(prices.map(({ price }) => price)).toEqual(['0.00000005', '0.00000002']);
+  });
+
+  it.each([
+    ['portkey', 'cohere.json', (price: string) => `{"pricing_config": {"pay_as_you_go": ${cents(price)}}}`],
+    [
+      'litellm',
+      'list.json',
+      (price: string) => `{"mode": "rerank", "litellm_provider": "cohere", "input_cost_per_query": ${price}}`,
+    ],
+  ] as const)('of %s takes one price for a model that stands there twice', async (format, name, entry) => {
+    const text = `{"Rerank-v3.5": ${entry('0.003')}, "rerank-v3.5": ${entry('0.004')}}`;
+    expect((await run({ format, name, text })).changes).toHaveLength(1);
+    expect(await imported()).toMatchObject([{ model: 'rerank-v3.5', price: '0.004' }]);
   });
 
   it('is refused whole when a price moves by more than ten times, until it is accepted', async () => {

@@ -77,6 +77,15 @@ describe('rerank through Bedrock', () => {
     expect(gateway.provider.calls.map((call) => JSON.parse(call.body).nextToken)).toEqual([undefined, 't-1']);
   });
 
+  it('has one timeout for all pages of an answer', async () => {
+    const page = json({ results: [{ index: 0, relevanceScore: 0.5 }], nextToken: 'more' });
+    gateway.provider.replyWith((response, call) => setTimeout(() => page(response, call), 80));
+    const virtualKey = await gateway.virtualKey('bedrock', { config: { timeout_ms: 400 } });
+    const refused = await gateway.rerank(virtualKey, body);
+    expect(refusalOf(refused)).toMatchObject({ status: 504, code: 'provider_timeout' });
+    expect(gateway.provider.calls.length).toBeLessThanOrEqual(6);
+  });
+
   it.each([
     ['no ARN', 'cohere.rerank-v3-5:0'],
     ['an ARN of another region', BEDROCK_MODEL.replace('us-east-1', 'eu-central-1')],

@@ -233,6 +233,35 @@ onServer('gateways that start together on an empty database (needs DATABASE_URL:
   });
 });
 
+onServer('a start while another gateway migrates (needs DATABASE_URL: a folder has one gateway)', () => {
+  let database: OwnDatabase;
+  let other: Client;
+
+  beforeAll(async () => {
+    database = await makeOwnDatabase(databaseServer ?? '');
+    other = new Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('SELECT pg_advisory_lock($1)', [7_160_233]);
+  });
+  afterAll(async () => {
+    await killAll();
+    await other.end();
+    await database.drop();
+  });
+
+  it('says what it waits for, hears a signal, and goes on when the other is done', async () => {
+    const settings = { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
+    const [stopped, waiting] = [spawnGateway(settings), spawnGateway(settings)];
+    for (const gateway of [stopped, waiting]) {
+      await eventually(() => gateway.stderr.includes('Another gateway is bringing the tables'), 60_000);
+    }
+    stopped.signal('SIGTERM');
+    expect(await stopped.exitCode()).toBe(128 + 15);
+    await other.query('SELECT pg_advisory_unlock($1)', [7_160_233]);
+    expect(await waiting.url()).toMatch(/^http/);
+  });
+});
+
 async function countRows(url: string): Promise<object> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -2,17 +2,20 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { databaseServer, onServer } from './support/services.js';
 import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
-import { type Answer, refusalOf } from './support/send.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 import { COST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 jest.setTimeout(60_000);
 
-/** In sight of the name before PostgreSQL's own: reports by day take as long as they are let, all else is as ever. */
-const SLOW_DAYS = `
+/** More than half of what a report may take. */
+const SECONDS_A_ROW = 2.5;
+
+/** In sight of the name before PostgreSQL's own: a row of a report by hour takes its time, one by day all that it is let. */
+const SLOW_PERIODS = `
   CREATE FUNCTION public.date_trunc(unit text, at timestamptz, zone text) RETURNS timestamptz LANGUAGE plpgsql AS $$
   BEGIN
-    IF unit = 'day' THEN PERFORM pg_sleep(600); END IF;
+    PERFORM pg_sleep(CASE unit WHEN 'day' THEN 600 WHEN 'hour' THEN ${SECONDS_A_ROW} ELSE 0 END);
     RETURN pg_catalog.date_trunc(unit, at, zone);
   END $$`;
 
@@ -38,6 +41,14 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
   });
 
   const read = (bucket: string): Promise<Answer> => gateway.admin.get(`/v1/usage?bucket=${bucket}`);
+
+  it('are ended in time where they take it to read a page, and again to count the others', async () => {
+    const startedAt = performance.now();
+    const answer = await gateway.admin.get('/v1/usage?bucket=hour&page_size=1');
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'report_too_large', param: 'from' });
+    expect(performance.now() - startedAt).toBeLessThan(2 * SECONDS_A_ROW * 1_000);
+    expect(jsonOf(await gateway.admin.get('/v1/usage?bucket=hour'))).toMatchObject({ data: [{ calls: 1 }], total: 1 });
+  });
 
   it('are ended, wait for each other only shortly, and leave the calls and other organisations alone', async () => {
     const reports = Promise.all(Array.from({ length: 8 }, () => read('day')));
@@ -79,7 +90,7 @@ async function prepare(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(SLOW_DAYS);
+    await client.query(SLOW_PERIODS);
     await client.query(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = public, pg_catalog`);
   } finally {
     await client.end();

@@ -164,6 +164,8 @@ describe('GET /v1/usage', () => {
     ['api_key=key-2', 1],
     ['model=rerank-2.5&provider=voyage', 1],
     ['model=rerank-2.5&provider=cohere', 0],
+    ['model=Rerank-2.5&provider=Voyage&endpoint=Rerank', 1],
+    ['provider=Cohere&virtual_key=Production', 0],
     ['workspace_id=team', 1],
     [`metadata=${encodeURIComponent('{"team":"search","user":"alice"}')}`, 1],
     [`metadata=${encodeURIComponent('{"team":"search","user":"bob"}')}`, 0],
@@ -213,6 +215,16 @@ describe('GET /v1/usage', () => {
     expect(await report(RANGE, other.client)).toEqual([]);
     const foreign = await other.client.get(`/v1/usage?${RANGE}&workspace_id=${workspaceId}`);
     expect(refusalOf(foreign)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('keeps what a deleted workspace has used under its id', async () => {
+    const id = await admin.createWorkspace('Short-lived');
+    await write({ at: 100 * DAY, workspaceId: id });
+    await admin.delete(`/v1/workspaces/${id}`);
+    const range = `from=${START + 100 * DAY}&to=${START + 101 * DAY}`;
+    expect(await report(`${range}&group_by=workspace_id`)).toMatchObject([{ group: { workspace_id: id }, calls: 1 }]);
+    const filtered = await admin.get(`/v1/usage?${range}&workspace_id=${id}`);
+    expect(refusalOf(filtered)).toMatchObject({ status: 404, code: 'not_found' });
   });
 
   it.each([

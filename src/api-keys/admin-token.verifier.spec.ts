@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { exportJWK, exportSPKI, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
 import type { RequestListener } from 'node:http';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { Clock } from '../common/time/clock.js';
 import { loadConfig } from '../config/environment.js';
 import { type Loopback, startHttp, startTcp } from '../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -20,6 +21,9 @@ const CLAIMS = {
   scope: 'workspaces.list workspaces.create',
 };
 
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 
 let rsa: KeyPair;
@@ -30,6 +34,7 @@ let answerWithKeys: RequestListener;
 let server: Loopback;
 let answer: RequestListener;
 let verifier: AdminTokenVerifier;
+let monotonicMs: number;
 
 beforeAll(async () => {
   [rsa, elliptic, edwards, stranger] = await Promise.all([
@@ -50,6 +55,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
+  monotonicMs = 0;
   answer = answerWithKeys;
   verifier = verifierFor(server.url('/keys').href);
 });
@@ -63,8 +69,11 @@ function verifierFor(jwksUri: string, more: Readonly<Record<string, string>> = {
     ADMIN_OIDC_JWKS_URI: jwksUri,
     ...more,
   });
-  return new AdminTokenVerifier(config, new EgressPolicy(['127.0.0.1']));
+  return new AdminTokenVerifier(config, new EgressPolicy(['127.0.0.1']), clock);
 }
+
+/** Its age of things goes on when a test says so. */
+const clock = Object.assign(new Clock(), { monotonic: () => monotonicMs });
 
 function nowSeconds(): number {
   return Math.floor(Date.now() / 1_000);
@@ -243,7 +252,7 @@ describe('a token is refused', () => {
   });
 
   it('when no identity provider is configured', async () => {
-    const without = new AdminTokenVerifier(loadConfig({}), new EgressPolicy([]));
+    const without = new AdminTokenVerifier(loadConfig({}), new EgressPolicy([]), clock);
     const before = server.requests.length;
     expect((await refusalOf(await sign(), without)).code).toBe('token_invalid');
     expect(server.requests.length).toBe(before);
@@ -257,6 +266,30 @@ describe('the key set', () => {
     const bad = await Promise.all(Array.from({ length: 10 }, (_, at) => sign({}, stranger, { kid: `unknown-${at}` })));
     for (const token of bad) await refusalOf(token);
     expect(server.requests.length - before).toBe(1);
+  });
+
+  it('locks nobody out while it cannot be fetched, for an hour', async () => {
+    const token = await sign();
+    await verifier.verify(token);
+    answer = (_request, response) => void response.writeHead(503).end();
+    monotonicMs += 59 * MINUTE;
+    expect((await verifier.verify(token)).subject).toBe('admin-1');
+    monotonicMs += MINUTE;
+    expect((await refusalOf(token)).code).toBe('identity_provider_unavailable');
+  });
+
+  it('is of use although there is null in it', async () => {
+    const keys = [null, { ...(await exportJWK(rsa.publicKey)), kid: 'rsa-1' }];
+    answer = (_request, response) => void response.end(JSON.stringify({ keys }));
+    expect((await verifier.verify(await sign())).subject).toBe('admin-1');
+  });
+
+  it('may have several keys for a token that names none', async () => {
+    const keys = [await exportJWK(stranger.publicKey), await exportJWK(rsa.publicKey)];
+    answer = (_request, response) => void response.end(JSON.stringify({ keys }));
+    expect((await verifier.verify(await sign({}, rsa, { kid: undefined }))).subject).toBe('admin-1');
+    const unknown = await generateKeyPair('RS256');
+    expect((await refusalOf(await sign({}, unknown, { kid: undefined }))).code).toBe('token_invalid');
   });
 
   it('is fetched once for tokens that come together', async () => {
@@ -276,7 +309,8 @@ describe('an identity provider that cannot be asked', () => {
 
   afterEach(async () => {
     answer = answerWithKeys;
-    // Nothing was learnt from the failure: the next token is verified.
+    monotonicMs += SECOND;
+    // Nothing was learnt from the failure: a second later, the next token is verified.
     expect((await verifier.verify(token)).subject).toBe('admin-1');
   });
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Principal } from '../access/principal.js';
 import type { RateLimit, RateLimitUnit } from '../access/rate-limit.js';
+import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { RedisConnection } from '../redis/redis-connection.js';
 
@@ -10,6 +11,9 @@ const SECONDS: Readonly<Record<RateLimitUnit, number>> = { rps: 1, rpm: 60, rph:
 const NEVER_FULL = Number.MAX_SAFE_INTEGER;
 /** What came back after the end of a window would begin the next one below zero; and so near the end nobody misses it. */
 const NOT_GIVEN_BACK_MS = 5_000;
+
+/** SDKs sleep for as long as `Retry-After` says, be it until tomorrow, unless they are told not to try again. */
+const WORTH_WAITING_SECONDS = 60;
 
 /** One request in one counter. */
 interface Counted {
@@ -70,9 +74,10 @@ export class RateLimiter {
 }
 
 function rateLimited(limit: RateLimit, { msBeforeNext }: Counted): GatewayError {
+  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return new GatewayError('rate_limited', {
     message: `The API key has used its ${limit.value} requests (${limit.unit}).`,
-    headers: { 'retry-after': String(Math.max(1, Math.ceil(msBeforeNext / 1000))) },
+    headers: { 'retry-after': String(seconds), ...(seconds > WORTH_WAITING_SECONDS ? DO_NOT_RETRY : {}) },
   });
 }
 

@@ -11,6 +11,7 @@ import { ENTITIES } from '../entities.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { unopened } from '../sealing/unopened.js';
+import { fail } from './fail.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
 const USAGE = 'usage: npm run database:copy, from the embedded database in DATA_DIR into the empty one of DATABASE_URL';
@@ -67,9 +68,4 @@ async function copyTo(settings: AppConfig, source: TollgateDataSource): Promise<
   } finally {
     await target.destroy();
   }
-}
-
-function fail(message: string, code: number): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = code;
 }

@@ -9,6 +9,7 @@ import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
 import { reportLines } from '../usage/prices/importers/import-report.js';
+import { fail } from './fail.js';
 import { onDatabase } from './on-database.js';
 
 const USAGE = `usage: npm run prices:import -- <${PRICE_LIST_FORMATS.join('|')}> <file or https URL> [--accept]`;
@@ -40,7 +41,10 @@ async function write(settings: AppConfig, file: PriceListFile): Promise<void> {
 }
 
 async function read(place: string, settings: AppConfig): Promise<Pick<PriceListFile, 'name' | 'text'>> {
-  if (!/^https?:/i.test(place)) return { name: posix.basename(place), text: await readFile(place, 'utf8') };
+  // As in the answer of a server, a byte order mark is no part of the text.
+  if (!/^https?:/i.test(place)) {
+    return { name: posix.basename(place), text: new TextDecoder().decode(await readFile(place)) };
+  }
   const url = new URL(place);
   const fetchList = guardedFetch(new EgressPolicy(settings.EGRESS_ALLOW), {
     timeoutMs: TIMEOUT_MS,
@@ -49,9 +53,4 @@ async function read(place: string, settings: AppConfig): Promise<Pick<PriceListF
   const answer = await fetchList(url);
   if (answer.status !== 200) throw new Error(`${url.host} answered ${answer.status}`);
   return { name: posix.basename(url.pathname), text: await answer.text() };
-}
-
-function fail(message: string, code: number): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = code;
 }

@@ -11,6 +11,7 @@ import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { ServerSecrets } from '../sealing/server-secrets.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
+import { fail } from './fail.js';
 import { onDatabase } from './on-database.js';
 
 const USAGE = 'usage: npm run keys:admin [-- <slug of the organisation>]';
@@ -56,9 +57,4 @@ async function findOrganisation(dataSource: DataSource): Promise<Organisation> {
   throw new Error(
     `The database has no organisation ${slug}. The first start of the gateway makes one, ${DEFAULT_SLUG}, with an admin key.`,
   );
-}
-
-function fail(message: string, code: number): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = code;
 }

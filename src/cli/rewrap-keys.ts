@@ -5,6 +5,7 @@ import { readSettings } from '../config/read-settings.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { rewrapColumn } from '../sealing/rewrap.js';
 import { Sealer } from '../sealing/sealer.js';
+import { fail } from './fail.js';
 import { onDatabase } from './on-database.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
@@ -29,9 +30,4 @@ async function rewrapAll(dataSource: DataSource, sealer: Sealer): Promise<void> 
     process.stdout.write(`${name}: ${rewrapped} re-wrapped, ${current} under the current key before\n`);
     for (const [reason, count] of refused) fail(`${name}: ${count} not re-wrapped: ${reason}`, 1);
   }
-}
-
-function fail(line: string, code: number): void {
-  process.stderr.write(`${line}\n`);
-  process.exitCode = code;
 }

@@ -17,6 +17,7 @@ export class SecretSettings extends IdentitySettings {
   @Matches(ORGANISATION_ID, { each: true, message: '$property must list ids of organisations' })
   readonly AWS_SERVICE_ROLE_ORGANISATIONS: readonly string[] = [];
 
+  /** With the secret, the gateway's own AWS identity; without, the SDK's default chain looks for one. */
   @OptionalSetting()
   @IsString()
   readonly AWS_ACCESS_KEY_ID?: string;

@@ -4,6 +4,7 @@ import {
   isConnectionSpoilt,
   isDatabaseUnavailable,
   isForeignKeyViolation,
+  unavailableReason,
   violatedForeignKey,
   violatedUniqueIndex,
 } from './database-errors.js';
@@ -30,6 +31,17 @@ describe('violatedUniqueIndex', () => {
     ['text', 'uq_workspaces_slug'],
     ['nothing', undefined],
   ])('knows no index for %s', (_what, error) => expect(violatedUniqueIndex(error)).toBeUndefined());
+});
+
+describe('unavailableReason', () => {
+  it('tells the code, by which a full disk and a lost connection differ', () => {
+    expect(unavailableReason(failed({ code: '53100' }))).toBe('database: 53100');
+    expect(unavailableReason(driverError({ code: 'ECONNREFUSED' }))).toBe('database: ECONNREFUSED');
+  });
+
+  it('has none where the driver gives none', () => {
+    expect(unavailableReason(driverError({}, 'Connection terminated'))).toBe('database');
+  });
 });
 
 describe('violatedForeignKey', () => {

@@ -65,6 +65,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
 }
 
+/** For the log: which code it came with, if any. */
+export function unavailableReason(error: unknown): string {
+  const code = codeOf(error);
+  return code === undefined ? 'database' : `database: ${code}`;
+}
+
 /**
  * Whether nobody should get the connection of this statement any more. Either the driver has given the statement up, but the
  * connection is at it still: whoever got it next would wait behind it, and might commit its transaction. Or its server takes

@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { DataSource } from 'typeorm';
 import { explained } from '../common/errors/explained.js';
 import { AppConfig } from '../config/environment.js';
-import { runMigrations } from './run-migrations.js';
+import { type MigrationWait, runMigrations } from './run-migrations.js';
 import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
 
 /**
@@ -38,7 +38,7 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
   }
   const migrator = await new TollgateDataSource(config, entities, { statementTimeout: 'none' }).initialize();
   try {
-    await runMigrations(migrator, tellOfLocks).catch((cause: unknown) => {
+    await runMigrations(migrator, tellOfWait).catch((cause: unknown) => {
       throw explained('The tables of the database of DATABASE_URL could not be brought up to date', cause);
     });
   } finally {
@@ -47,11 +47,16 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
   return source.initialize();
 }
 
-function tellOfLocks(): void {
-  process.stderr.write(
+const WAITS: Readonly<Record<MigrationWait, string>> = {
+  gateway:
+    'Another gateway is bringing the tables of the database of DATABASE_URL up to date. Tollgate starts once it is done.',
+  table:
     'The tables of the database of DATABASE_URL have to be brought up to date, but others use them (a dump, a report). ' +
-      'Tollgate starts once they are done.\n',
-  );
+    'Tollgate starts once they are done.',
+};
+
+function tellOfWait(wait: MigrationWait): void {
+  process.stderr.write(`${WAITS[wait]}\n`);
 }
 
 /** Without its database the gateway is of no use, and PGlite cannot be restarted safely within the process. */

@@ -14,27 +14,31 @@ const LOCK_TIMEOUT_MS = 500;
 /** For those who waited behind it. */
 const PAUSE_MS = 2_000;
 
+/** Whom migrations may have to wait for: another gateway that applies them, or whoever uses a table (a dump, a report). */
+export type MigrationWait = 'gateway' | 'table';
+
 /**
  * Applies pending migrations, once among all gateways that start together on one database. Lock and migrations share a
  * connection: the embedded database has no second one, and neither has a pool of one.
  *
- * @param onLockWait told once when others hold a table (a dump, a report); the migrations wait for as long as that takes
+ * @param onWait told once for each of the two; the migrations wait for as long as that takes
  */
 export async function runMigrations(
   dataSource: TollgateDataSource,
-  onLockWait: () => void = () => undefined,
+  onWait: (wait: MigrationWait) => void = () => undefined,
 ): Promise<void> {
   // TypeORM would print each try that fails. What has failed for good is thrown.
   dataSource.setOptions({ logger: 'debug' });
   const runner = dataSource.createQueryRunner();
   await runner.connect();
   try {
-    await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await lock(runner, onWait);
     try {
       await runner.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      let isTold = false;
       while (!(await isMigrated(dataSource, runner))) {
-        onLockWait();
-        onLockWait = () => undefined;
+        if (!isTold) onWait('table');
+        isTold = true;
         await sleep(PAUSE_MS);
       }
     } finally {
@@ -44,6 +48,16 @@ export async function runMigrations(
   } finally {
     await runner.release();
   }
+}
+
+async function lock(runner: QueryRunner, onWait: (wait: MigrationWait) => void): Promise<void> {
+  const [row]: readonly { readonly locked: boolean }[] = await runner.query(
+    'SELECT pg_try_advisory_lock($1) AS locked',
+    [MIGRATION_LOCK],
+  );
+  if (row?.locked === true) return;
+  onWait('gateway');
+  await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
 }
 
 /** Whether the tables are those of this version, no older and no newer ones. */

@@ -12,6 +12,15 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 /** After this the server itself ends a statement, so that its connection is free and what is answered with 503 is not done later. */
 const SERVER_TIMEOUT_MS = 4_500;
 
+/** What the gateway's statements and its driver rely on; a role or a database may have other defaults. */
+const SESSION = [
+  // The driver reads no dates in any other form: without a word, a key would never expire.
+  "SET datestyle = 'ISO, MDY'",
+  "SET timezone = 'UTC'",
+  "SET default_transaction_isolation = 'read committed'",
+  'SET standard_conforming_strings = on',
+];
+
 /** The one connection to the embedded database is kept: whoever came in between would keep the gateway out. */
 const NEVER = 0;
 
@@ -112,17 +121,20 @@ function toOptions(
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     extra: {
       application_name: 'tollgate',
-      ...(isUnbounded ? {} : { query_timeout: STATEMENT_TIMEOUT_MS, onConnect: limitStatements }),
-      ...(settings.DATABASE_URL === undefined ? { idleTimeoutMillis: NEVER, onConnect: resetSession } : {}),
+      ...(isUnbounded ? {} : { query_timeout: STATEMENT_TIMEOUT_MS }),
+      ...(settings.DATABASE_URL === undefined
+        ? { idleTimeoutMillis: NEVER, onConnect: resetSession }
+        : { onConnect: (client: ClientBase) => beginSession(client, isUnbounded) }),
     },
     // An idle connection that breaks (database restart) is replaced by the pool; the next query says if it cannot be.
     poolErrorHandler: () => undefined,
   };
 }
 
-/** By a statement: poolers refuse settings that come with the start of a connection. */
-function limitStatements(client: ClientBase): Promise<QueryResult> {
-  return client.query(`SET statement_timeout = ${SERVER_TIMEOUT_MS}`);
+/** By statements: poolers refuse settings that come with the start of a connection. */
+async function beginSession(client: ClientBase, isUnbounded: boolean): Promise<void> {
+  const limit = isUnbounded ? [] : [`SET statement_timeout = ${SERVER_TIMEOUT_MS}`];
+  await client.query([...SESSION, ...limit].join('; '));
 }
 
 /** The embedded database has one session, which is as the connection before this one has left it. */

@@ -1,10 +1,11 @@
+import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { uuidv7 } from '../common/uuid.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Clock } from '../common/time/clock.js';
+import { doneWithin } from '../common/time/done-within.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { chargeOf } from '../policies/policy-charges.js';
 import type { PolicyFacts } from '../policies/policy-keys.js';
-import { doneWithin } from '../telemetry/done-within.js';
 import type { UpstreamAttempt } from '../upstream/upstream.types.js';
 import {
   type Charge,
@@ -26,14 +27,18 @@ import type { ProviderContext } from './provider-context.decorator.js';
 
 /** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
 const SETTLING_MS = 1_000;
+const NO_POLICIES: readonly CompiledPolicy[] = [];
 const NO_CHARGES: readonly Charge[] = [];
 
 /** What all attempts of a call have in common. */
 export interface CallPlan {
   readonly facts: PolicyFacts;
   readonly dimensions: UsageDimensions;
-  /** Those that match. */
-  readonly policies: readonly CompiledPolicy[];
+  /**
+   * Those that match at this moment.
+   * @throws GatewayError `price_unknown`, `store_unavailable`, `usage_limit_unreadable`
+   */
+  readonly policiesNow: () => Awaitable<readonly CompiledPolicy[]>;
   readonly estimate: UsageEstimate;
   readonly cost: CallCost;
   readonly leaseMs: number;
@@ -44,8 +49,6 @@ export interface CallPlan {
  * policy it is only noted, and nobody waits for that.
  */
 export class MeteredCall {
-  /** undefined where no policy matches. Rejects with what the caller is told. */
-  readonly beforeAttempt: (() => Promise<void>) | undefined;
   /** The attempt that is under way, or whose answer is still to be read. */
   private open: Reservation | undefined;
   private settling: Promise<unknown> | undefined;
@@ -58,12 +61,17 @@ export class MeteredCall {
     private readonly store: UsageStore,
     private readonly clock: Clock,
     private readonly ended: () => void,
-  ) {
-    this.beforeAttempt = plan.policies.length === 0 ? undefined : () => this.reserve();
-  }
+  ) {}
+
+  /**
+   * Policies may change while an attempt is under way or waits for its turn, so each is held against those of its moment.
+   * Throws and rejects with what the caller is told.
+   */
+  readonly beforeAttempt = (): Awaitable<void> =>
+    this.settling === undefined ? this.admit() : doneWithin(SETTLING_MS, this.settling).then(() => this.admit());
 
   afterAttempt(attempt: UpstreamAttempt): void {
-    const attempted = this.open ?? this.nextAttempt(attempt.durationMs);
+    const attempted = this.open ?? this.nextAttempt(NO_POLICIES, attempt.durationMs);
     this.open = undefined;
     switch (outcomeOfAttempt(attempt)) {
       case 'nothing_sent':
@@ -95,26 +103,29 @@ export class MeteredCall {
     this.ended();
   }
 
-  private async reserve(): Promise<void> {
-    if (this.settling !== undefined) await doneWithin(SETTLING_MS, this.settling);
+  private admit(): Awaitable<void> {
+    return whenKnown(this.plan.policiesNow(), (policies) => (policies.length > 0 ? this.reserve(policies) : undefined));
+  }
+
+  private async reserve(policies: readonly CompiledPolicy[]): Promise<void> {
     const { facts } = this.context.request;
-    const reservation = this.nextAttempt(0);
+    const reservation = this.nextAttempt(policies, 0);
     const outcome = await this.store.reserve(reservation).catch((cause: unknown) => {
       if (!(cause instanceof StoreUnavailableError)) throw cause;
       facts.limit_decision ??= 'store_down';
       throw new GatewayError('store_unavailable', { cause, reason: 'usage' });
     });
     facts.limit_decision ??= outcome.kind;
-    if (outcome.kind !== 'admitted') throw refusalOf(outcome, reservation.charges, this.plan.policies);
+    if (outcome.kind !== 'admitted') throw refusalOf(outcome, reservation.charges, policies);
     this.open = reservation;
     this.tellRemaining(outcome, reservation.charges);
     this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
   }
 
   /** The attempt by the clock of now, less how long it has been under way. */
-  private nextAttempt(sinceMs: number): Reservation {
+  private nextAttempt(policies: readonly CompiledPolicy[], sinceMs: number): Reservation {
     this.attempts += 1;
-    const { facts, dimensions, policies, cost, leaseMs } = this.plan;
+    const { facts, dimensions, cost, leaseMs } = this.plan;
     const now = this.clock.now();
     const at = sinceMs > 0 ? new Date(now.getTime() - sinceMs) : now;
     return {
@@ -142,18 +153,18 @@ export class MeteredCall {
     const { facts } = this.context.request;
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
     const { id, at, dimensions, priceId } = reservation;
-    this.keep(
-      reservation.charges.length === 0
-        ? this.store.record({ id, at, dimensions, figures, source, priceId, status })
-        : this.store.settle({ reservation, figures, source, priceId, status }),
-    );
+    if (reservation.charges.length > 0) {
+      this.keep(this.store.settle({ reservation, figures, source, priceId, status }));
+    } else {
+      void this.store.record({ id, at, dimensions, figures, source, priceId, status }).catch(() => undefined);
+    }
   }
 
   private release({ id, at, charges }: Reservation): void {
     if (charges.length > 0) this.keep(this.store.release(id, at));
   }
 
-  /** The store keeps it until it is written, and counts what it has to drop; nobody waits. */
+  /** The store keeps it until it is written, and counts what it has to drop; only another attempt waits. */
   private keep(written: Promise<void>): void {
     this.settling = written.catch(() => undefined);
   }

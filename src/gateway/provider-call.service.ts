@@ -55,6 +55,11 @@ export class ProviderCallService {
     private readonly virtualKeys: VirtualKeyCache,
   ) {}
 
+  /** The context for several calls that make up one answer: their one deadline is counted from now. */
+  withOneDeadline(context: ProviderContext): ProviderContext {
+    return { ...context, deadlineMs: this.deadlineOf(context) };
+  }
+
   /**
    * A call that costs: reserve, send, read, settle. Every attempt is reserved and settled by itself; one whose answer
    * cannot be read is presumed to cost what was expected.
@@ -123,13 +128,17 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   run(context: ProviderContext, operation: ProviderOperation, hooks?: AttemptHooks): Promise<UpstreamAnswer> {
-    const deadlineMs = performance.now() + this.sender.timeoutMsOf(context.virtualKey.credential);
+    const deadlineMs = context.deadlineMs ?? this.deadlineOf(context);
     const budget: CallBudget = { deadlineMs, attemptsMade: 0 };
     return this.renewing(
       context,
       () => remainingMs(budget) > 0,
       (current) => this.runOnce(current, operation, budget, hooks),
     );
+  }
+
+  private deadlineOf({ virtualKey }: ProviderContext): number {
+    return performance.now() + this.sender.timeoutMsOf(virtualKey.credential);
   }
 
   private runOnce(

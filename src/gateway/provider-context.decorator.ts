@@ -18,6 +18,8 @@ export interface ProviderContext {
   readonly request: RequestContext;
   /** For headers that a step on the way adds to the answer. */
   readonly answer: Pick<Response, 'setHeader'>;
+  /** By `performance.now()`, for calls that make up one answer; by default each has the timeout of its credential. */
+  readonly deadlineMs?: number;
 }
 
 export const CurrentProvider = createParamDecorator((_data: unknown, context: ExecutionContext): ProviderContext => {

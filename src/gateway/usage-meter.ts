@@ -24,7 +24,7 @@ import type { ProviderContext } from './provider-context.decorator.js';
 const END_MS = 5_000;
 const NO_PRICES: readonly Price[] = [];
 
-/** Finds out what a call is charged to and what it costs, and sees that every call is settled before the store closes. */
+/** Finds out what a call costs and what its attempts are charged to, and sees that every call is settled before the store closes. */
 @Injectable()
 export class UsageMeter implements BeforeApplicationShutdown {
   private readonly running = new RunningCalls();
@@ -43,8 +43,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   ) {}
 
   /**
-   * What a call is charged to. Call `end` of the result once, however the call ends.
-   * @throws GatewayError `price_unknown`, `store_unavailable`, and what a policy that cannot be read is answered with
+   * Never rejects for what a policy says: the attempts are asked that. Call `end` of the result once, however the call ends.
    */
   begin(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
     this.running.begin();
@@ -63,32 +62,31 @@ export class UsageMeter implements BeforeApplicationShutdown {
   private open(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
     const { organisationId } = context.principal;
     const provider = context.virtualKey.vendor.slug;
-    const now = this.clock.now();
     const estimate = use.estimate();
-    // Both are looked up at once, and most often known at once.
-    const prices = this.prices.pricesFor(organisationId, provider, use.model, now, measuredUnits(estimate));
-    const policies = this.policies.policiesOf(organisationId, now.getTime());
+    const units = measuredUnits(estimate);
+    const prices = this.prices.pricesFor(organisationId, provider, use.model, this.clock.now(), units);
     const facts = factsOf(context, use);
-    return whenKnown(policies, (known) =>
-      whenKnown(prices, (found) => this.plan(context, facts, estimate, known, found)),
-    );
+    return whenKnown(prices, (found) => this.plan(context, facts, estimate, found));
   }
 
   private plan(
     context: ProviderContext,
     facts: PolicyFacts,
     estimate: UsageEstimate,
-    { readable, unreadable }: CompiledPolicies,
     prices: readonly Price[] | undefined,
   ): MeteredCall {
-    const [obstacle] = matchingPolicies(unreadable, facts);
-    if (obstacle !== undefined) throw unreadablePolicy(obstacle);
-    const policies = matchingPolicies(readable, facts);
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
-    if (cost.priceId === null) this.assertAllowed(context, policies, facts, prices);
+    const isUnpriced = cost.priceId === null;
+    if (isUnpriced) this.prices.countMissing(facts.provider ?? '');
+    const policiesNow = (): Awaitable<readonly CompiledPolicy[]> =>
+      whenKnown(this.policies.policiesOf(context.principal.organisationId, this.clock.now().getTime()), (known) => {
+        const policies = readableMatches(known, facts);
+        if (isUnpriced) this.assertAllowed(context, policies, facts, prices);
+        return policies;
+      });
     const dimensions = dimensionsOf(context, facts);
     const leaseMs = this.config.USAGE_LEASE_MS;
-    const plan = { facts, dimensions, policies, estimate, cost, leaseMs };
+    const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs };
     return new MeteredCall(plan, context, this.store, this.clock, this.ended);
   }
 
@@ -98,7 +96,6 @@ export class UsageMeter implements BeforeApplicationShutdown {
     { provider = '', model = '' }: PolicyFacts,
     prices: readonly Price[] | undefined,
   ): void {
-    this.prices.countMissing(provider);
     const onCosts = policies.filter(({ unit }) => unit === 'cost');
     const policy = onCosts.find(({ enforced }) => enforced);
     if (policy !== undefined && prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
@@ -106,9 +103,16 @@ export class UsageMeter implements BeforeApplicationShutdown {
     if (policy !== undefined) throw priceUnknown(policy.id, provider, model);
     const [monitor] = onCosts;
     if (monitor === undefined || prices === undefined) return;
-    request.facts.limit_monitored = 'price_unknown';
-    request.facts.limit_monitored_policy = monitor.id;
+    request.facts.limit_monitored ??= 'price_unknown';
+    request.facts.limit_monitored_policy ??= monitor.id;
   }
+}
+
+/** @throws GatewayError `usage_limit_unreadable` */
+function readableMatches({ readable, unreadable }: CompiledPolicies, facts: PolicyFacts): readonly CompiledPolicy[] {
+  const [obstacle] = matchingPolicies(unreadable, facts);
+  if (obstacle !== undefined) throw unreadablePolicy(obstacle);
+  return matchingPolicies(readable, facts);
 }
 
 function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyFacts {

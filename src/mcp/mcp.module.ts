@@ -15,6 +15,7 @@ import { McpCall } from './calls/mcp-call.entity.js';
 import { McpCallHistory } from './calls/mcp-call.history.js';
 import { McpCallsController } from './calls/mcp-calls.controller.js';
 import { McpCallRecorder } from './calls/mcp-call.recorder.js';
+import { McpCallRetention } from './calls/mcp-call.retention.js';
 import { McpCallStore } from './calls/mcp-call.store.js';
 import { McpAnswerHooks } from './endpoints/mcp-answer-hooks.js';
 import { McpEntry } from './endpoints/mcp-entry.js';
@@ -75,6 +76,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpCallHistory,
     McpCallLog,
     McpCallRecorder,
+    McpCallRetention,
     McpCallStore,
     McpAnswerHooks,
     McpEntry,

@@ -2,13 +2,12 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { controllerClasses } from '../access/assert-routes-declared.js';
 import { ErrorResponse } from '../common/errors/error.response.js';
+import { VERSION } from '../common/version.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
 import { makeDefaultedParametersOptional } from './optional-parameters.js';
 import { keepRulesOfText } from './text-parameters.js';
 import { describeWholeNumbers } from './whole-numbers.js';
-
-const VERSION = '0.1.0';
 
 /**
  * In 3.1 schemas are JSON Schema: "or null" is one of the types, or one `anyOf`, which validators and generators of clients

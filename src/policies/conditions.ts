@@ -1,5 +1,5 @@
 import { isObject } from '../common/json/read.js';
-import { foldId } from '../common/uuid.js';
+import { NAME_FOLDS } from '../usage/call-names.js';
 import { foldModel } from '../usage/model-names.js';
 import { factOf, isPolicyKey, type PolicyFacts, type PolicyKey } from './policy-keys.js';
 
@@ -70,17 +70,9 @@ function namesOf(facts: PolicyFacts, key: PolicyKey): readonly string[] {
 
 /** How values are written where calls have one spelling of them. */
 const FOLDS: Readonly<Partial<Record<PolicyKey, (value: string) => string>>> = {
-  api_key: foldId,
-  organisation_id: foldId,
-  workspace_id: foldId,
-  provider: toLowerCase,
-  endpoint: toLowerCase,
+  ...NAME_FOLDS,
   model: foldName,
 };
-
-function toLowerCase(value: string): string {
-  return value.toLowerCase();
-}
 
 function asWritten(value: string): string {
   return value;

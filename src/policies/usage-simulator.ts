@@ -4,7 +4,7 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
-import { foldId } from '../common/uuid.js';
+import { foldNames } from '../usage/call-names.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
@@ -53,20 +53,21 @@ export class UsageSimulator {
   }
 
   private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
-    const { workspace_id: ref, provider, model } = dto;
+    const { workspace_id: ref, model } = dto;
+    const { api_key, provider, endpoint } = foldNames(dto);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
-    const enforced = await this.keys.enforcedMetadata(principal, dto.api_key);
+    const enforced = await this.keys.enforcedMetadata(principal, api_key);
     await this.keys.assertVirtualKey(principal, dto.virtual_key);
     const defaults = await this.workspaces.defaultMetadata(principal.organisationId, workspaceId);
     return {
-      api_key: dto.api_key === undefined ? undefined : foldId(dto.api_key),
+      api_key,
       organisation_id: principal.organisationId,
       workspace_id: workspaceId ?? undefined,
       virtual_key: dto.virtual_key,
       provider,
       model: model === undefined ? undefined : canonicalModel(provider, model),
       modelAliases: model === undefined ? [] : modelAliases(provider, model),
-      endpoint: dto.endpoint,
+      endpoint,
       mcp_server: dto.mcp_server,
       mcp_tool: dto.mcp_tool,
       metadata: { ...defaults, ...dto.metadata, ...enforced },

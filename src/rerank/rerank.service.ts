@@ -75,7 +75,7 @@ export class RerankService {
     }
     return provider.nextPage === undefined
       ? this.callProvider(context, provider, request)
-      : this.callInParts(context, provider, request);
+      : this.callInParts(this.calls.withOneDeadline(context), provider, request);
   }
 
   private callProvider(

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json/read.js';
+import type { UsageEstimate } from '../gateway/billable-use.js';
 import type { Credential, ProviderSlug, VendorRequest } from '../upstream/vendors/vendor.types.js';
 
 /** Options of a rerank request that not every provider has. */
@@ -53,27 +54,13 @@ export interface RerankOutcome {
   readonly isUsageComputed?: boolean;
 }
 
-/** What a provider bills a request by. */
-export type RerankUnit = 'search_unit' | 'input_token' | 'request';
-
-/** What a request is billed at most, known before it is sent. */
-export interface RerankEstimate {
-  readonly unit: RerankUnit;
-  /** 0 for providers that do not bill by them. */
-  readonly searchUnits: number;
-  /** Our own count, also for providers that do not bill by tokens: limits may be in tokens. */
-  readonly tokens: number;
-  /** Whether the figure of `unit` is what the provider will bill, by its documents. */
-  readonly exact: boolean;
-}
-
 interface RerankProviderBase {
   readonly slug: ProviderSlug;
   readonly options: ReadonlySet<RerankOption>;
   /** Documented maximum of documents in one request; more is a 400 that names it. */
   readonly maxDocuments: number;
   /** Never throws: a request that the provider would refuse has an estimate too. */
-  estimate(request: RerankRequest): RerankEstimate;
+  estimate(request: RerankRequest): UsageEstimate;
 }
 
 /** A provider behind HTTP: two pure translations. Both throw GatewayError or UnexpectedShapeError. */

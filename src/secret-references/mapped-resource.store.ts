@@ -1,9 +1,10 @@
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, EntityMetadata } from 'typeorm';
 import { onlyRow } from '../access/only-row.js';
 import type { Principal } from '../access/principal.js';
 import { refWhere, tenantWhere } from '../access/tenant-where.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
+import { allColumns } from '../database/all-columns.js';
 import { insertRow, updateRow } from '../database/write-row.js';
 import type { SecretMappingDto } from './dto/secret-mapping.dto.js';
 import type { MappedField, SecretOwnerType } from './secret-mapping.entity.js';
@@ -42,6 +43,7 @@ interface RowLock {
 /** As much of TypeORM's `Repository<Row>` as is used here: for a type that is not known yet its own cannot be called. */
 interface Rows<Row> {
   readonly manager: EntityManager;
+  readonly metadata: EntityMetadata;
   delete(where: { readonly id: string; readonly organisationId: string }): Promise<unknown>;
   find(options: ReferenceOptions): Promise<Row[]>;
   findAndCount(options: PageOptions): Promise<[Row[], number]>;
@@ -51,8 +53,6 @@ interface Resource<Row> {
   readonly type: SecretOwnerType;
   /** The rows within this transaction. */
   readonly rowsOf: (manager: EntityManager) => Rows<Row>;
-  /** All columns, also those that queries leave out unless they are named. */
-  readonly select: object;
   /** What callers of a whole organisation are told of a slug that several workspaces have. */
   readonly ambiguous: string;
 }
@@ -92,8 +92,9 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
   }
 
   async list(principal: Principal, page: PageQuery): Promise<[Row[], number]> {
-    return this.resource.rowsOf(this.manager).findAndCount({
-      select: this.resource.select,
+    const rows = this.resource.rowsOf(this.manager);
+    return rows.findAndCount({
+      select: allColumns(rows.metadata),
       where: tenantWhere(principal),
       order: { createdAt: 'DESC', id: 'DESC' },
       ...toSkipTake(page),
@@ -116,9 +117,10 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
   }
 
   private async findOnly(manager: EntityManager, principal: Principal, ref: string, lock?: RowLock): Promise<Row> {
-    const { rowsOf, select, ambiguous } = this.resource;
+    const rows = this.resource.rowsOf(manager);
     const where = { ...refWhere(ref), ...tenantWhere(principal) };
-    return onlyRow(await rowsOf(manager).find({ select, where, take: 2, lock }), ambiguous);
+    const found = await rows.find({ select: allColumns(rows.metadata), where, take: 2, lock });
+    return onlyRow(found, this.resource.ambiguous);
   }
 
   private ownerOf({ id, slug, organisationId, workspaceId }: Row): SecretOwner {

@@ -1,6 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { within } from '../common/time/within.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -33,7 +34,7 @@ export class SecretFetcher {
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
-      return await within(this.timeoutMs, this.ask(reference));
+      return await within(this.timeoutMs, this.ask(reference), () => tooLate(this.timeoutMs));
     } catch (cause) {
       const error = toSecretError(cause);
       outcome = error.code;
@@ -63,6 +64,10 @@ export class SecretFetcher {
   }
 }
 
+function tooLate(limitMs: number): SecretError {
+  return new SecretError('timeout', `no answer within ${limitMs} ms`);
+}
+
 /** Foreign errors are known by their names only: their messages may quote anything. */
 function toSecretError(cause: unknown): SecretError {
   if (cause instanceof SecretError) return cause;
@@ -72,16 +77,4 @@ function toSecretError(cause: unknown): SecretError {
   return new SecretError('manager_failed', `unexpected: ${isNativeError(cause) ? cause.name : typeof cause}`, {
     cause,
   });
-}
-
-async function within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new SecretError('timeout', `no answer within ${milliseconds} ms`)), milliseconds);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,8 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { AwsOwnIdentity } from '../upstream/vendors/aws-own-identity.js';
 import type { IdentityAllowList } from './identity-allow-list.js';
 import { AwsSecretsManager } from './managers/aws-secrets-manager.js';
 import { AzureKeyVault } from './managers/azure-key-vault.js';
@@ -11,17 +13,29 @@ import type { ManagerType, SecretManager } from './managers/secret-manager.types
 /** Injection token of the list of secret managers. */
 export const SECRET_MANAGERS = Symbol('SECRET_MANAGERS');
 
+/** What the managers are made of. */
+export interface SecretManagerParts {
+  readonly transport: SecretTransport;
+  readonly allowList: IdentityAllowList;
+  readonly awsIdentity: AwsOwnIdentity;
+  readonly config: AppConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /** All secret managers, one line each. */
-export function createSecretManagers(
-  transport: SecretTransport,
-  config: AppConfig,
-  clock: Clock,
-  allowList: IdentityAllowList,
-): readonly SecretManager[] {
+export function createSecretManagers({
+  transport,
+  allowList,
+  awsIdentity,
+  config,
+  clock,
+  logger,
+}: SecretManagerParts): readonly SecretManager[] {
   return [
-    new AwsSecretsManager(transport, allowList, config),
+    new AwsSecretsManager(transport, allowList, config, awsIdentity),
     new AzureKeyVault(transport, allowList, config),
-    new HashicorpVault(transport, allowList, clock),
+    new HashicorpVault(transport, allowList, clock, logger),
   ];
 }
 

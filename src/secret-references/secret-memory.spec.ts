@@ -11,6 +11,7 @@ import { HashicorpVault } from './managers/hashicorp-vault.js';
 import type { AuthConfig, SecretDocument, SecretManager } from './managers/secret-manager.types.js';
 import { SecretTransport } from './managers/secret-transport.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { AwsOwnIdentity } from '../upstream/vendors/aws-own-identity.js';
 import { SecretResolver } from './secret-resolver.js';
 
 const HOUR = 3_600_000;
@@ -89,9 +90,12 @@ describe('the credentials for a manager leave the memory', () => {
   }
 
   it.each<[string, Create]>([
-    ['AWS', (transport, config, allow) => new AwsSecretsManager(transport, allow, config)],
+    ['AWS', (transport, config, allow) => new AwsSecretsManager(transport, allow, config, new AwsOwnIdentity(config))],
     ['Azure', (transport, config, allow) => new AzureKeyVault(transport, allow, config)],
-    ['Vault', (transport, _config, allow) => new HashicorpVault(transport, allow, new TestClock())],
+    [
+      'Vault',
+      (transport, _config, allow) => new HashicorpVault(transport, allow, new TestClock(), { warn: () => undefined }),
+    ],
   ])('an hour after their last use: %s', async (_name, create) => {
     // The AWS SDK never lets go of its first client: the error for a shared configuration that is not there has its stack.
     await fetchWith(create, new WatchedTransport());

@@ -1,57 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, type FindOptionsWhere, Raw, type Repository } from 'typeorm';
+import { type EntityManager, type FindManyOptions, type FindOptionsWhere, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { allColumns } from '../database/all-columns.js';
 import { containsText } from '../database/like.js';
 import { readManagerName } from './auth-config/spelling.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { SecretMapping } from './secret-mapping.entity.js';
 import { SecretReference } from './secret-reference.entity.js';
 
-/** Sealed columns are left out of queries unless they are named. */
-const WITH_SECRETS = {
-  id: true,
-  organisationId: true,
-  slug: true,
-  name: true,
-  description: true,
-  managerType: true,
-  spelling: true,
-  authConfig: true,
-  sealedAuthConfig: true,
-  secretPath: true,
-  secretKey: true,
-  secretVersion: true,
-  allowAllWorkspaces: true,
-  tags: true,
-  revision: true,
-  createdBy: true,
-  lastResolvedAt: true,
-  lastError: true,
-  createdAt: true,
-  updatedAt: true,
-} as const;
-
-/** Whole rows. The workspaces come by a query of their own, since a condition on them would cut the list. */
-const WHOLE = {
-  select: { ...WITH_SECRETS, allowedWorkspaces: true },
-  relations: { allowedWorkspaces: true },
-  relationLoadStrategy: 'query',
-} as const;
-
 /** Reads secret references, always within a tenant. Every row has its workspaces and its sealed column. */
 @Injectable()
 export class SecretReferenceStore {
-  constructor(@InjectRepository(SecretReference) readonly rows: Repository<SecretReference>) {}
+  /** Whole rows. The workspaces come by a query of their own, since a condition on them would cut the list. */
+  private readonly whole: Pick<FindManyOptions<SecretReference>, 'select' | 'relations' | 'relationLoadStrategy'>;
+
+  constructor(@InjectRepository(SecretReference) readonly rows: Repository<SecretReference>) {
+    this.whole = {
+      select: { ...allColumns(rows.metadata), allowedWorkspaces: true },
+      relations: { allowedWorkspaces: true },
+      relationLoadStrategy: 'query',
+    };
+  }
 
   async list(principal: Principal, query: SecretReferenceListQuery): Promise<[SecretReference[], number]> {
     const filters = filtersOf(query);
     return this.rows.findAndCount({
-      ...WHOLE,
+      ...this.whole,
       where: visibleWhere(principal).map((where) => ({ ...where, ...filters })),
       order: { createdAt: 'DESC', id: 'DESC' },
       ...toSkipTake(query),
@@ -64,7 +43,7 @@ export class SecretReferenceStore {
    */
   async get(principal: Principal, ref: string, manager: EntityManager = this.rows.manager): Promise<SecretReference> {
     const where = visibleWhere(principal).map((visible) => ({ ...refWhere(ref), ...visible }));
-    const row = await manager.findOne(SecretReference, { ...WHOLE, where });
+    const row = await manager.findOne(SecretReference, { ...this.whole, where });
     if (row === null) throw new GatewayError('not_found');
     return row;
   }
@@ -78,7 +57,7 @@ export class SecretReferenceStore {
 
   /** A reference of an organisation by its id, for use: whether a workspace may use it is the caller's to ask. */
   async findForUse(organisationId: string, id: string): Promise<SecretReference | null> {
-    return this.rows.findOne({ ...WHOLE, where: { organisationId, id } });
+    return this.rows.findOne({ ...this.whole, where: { organisationId, id } });
   }
 
   /** What uses a reference. */

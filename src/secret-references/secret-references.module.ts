@@ -3,9 +3,11 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
+import { AwsOwnIdentity } from '../upstream/vendors/aws-own-identity.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import type { SecretManager } from './managers/secret-manager.types.js';
 import { SecretTransport } from './managers/secret-transport.js';
@@ -34,14 +36,18 @@ import { SecretValues } from './secret-values.js';
     SecretReferencesService,
     {
       provide: SECRET_MANAGERS,
-      inject: [EgressPolicy, AppConfig, Clock, IdentityAllowList],
+      inject: [EgressPolicy, AppConfig, Clock, IdentityAllowList, AwsOwnIdentity, LOGGER],
       useFactory: (
         egress: EgressPolicy,
         config: AppConfig,
         clock: Clock,
         allowList: IdentityAllowList,
-      ): readonly SecretManager[] =>
-        createSecretManagers(new SecretTransport(egress, config), config, clock, allowList),
+        awsIdentity: AwsOwnIdentity,
+        logger: Logger,
+      ): readonly SecretManager[] => {
+        const transport = new SecretTransport(egress, config);
+        return createSecretManagers({ transport, allowList, awsIdentity, config, clock, logger });
+      },
     },
     SecretManagers,
     SecretFetcher,

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import { doneWithin } from './done-within.js';
+import { doneWithin } from '../common/time/done-within.js';
 
 /** Injection token of the process's pino logger. */
 export const LOGGER = Symbol('LOGGER');

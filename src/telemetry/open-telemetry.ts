@@ -12,7 +12,7 @@ import type { Context, Span, Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
-import { doneWithin } from './done-within.js';
+import { doneWithin } from '../common/time/done-within.js';
 import { GivenIds } from './given-ids.js';
 import type { Logger } from './logger.js';
 import { providerCallAttributes, providerOutcomeAttributes, requestAttributes } from './span-attributes.js';

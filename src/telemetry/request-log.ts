@@ -1,10 +1,9 @@
 import type { Request, Response } from 'express';
+import { CLIENT_CLOSED_REQUEST } from '../common/http/client-closed-request.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';
 
-/** nginx's code for "client closed request": nothing was answered, so there is no status of ours. */
-const CLIENT_CLOSED_REQUEST = 499;
 const UNMATCHED = 'unmatched';
 
 /** Writes the one log line, the metrics and the span of a request when it ends, however it ends. */

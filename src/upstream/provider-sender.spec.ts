@@ -101,8 +101,9 @@ describe('ProviderSender.relay', () => {
   it('signs a body that it holds, and refuses to sign one that it does not', async () => {
     const vendor: Vendor = {
       ...openai,
-      signer: () => (request) =>
-        Promise.resolve({ ...request, headers: { 'x-signed-bytes': String(request.body?.length) } }),
+      signer: () => ({
+        sign: (request) => Promise.resolve({ ...request, headers: { 'x-signed-bytes': String(request.body?.length) } }),
+      }),
     };
     const request = { method: 'POST', path: '/jobs', body: {} } as const;
     await sender.relay(relayOf('', { vendor, request }));

@@ -82,6 +82,7 @@ export class ProviderSender {
     beforeAttempt,
     onAttempt,
   }: ProviderRequest): Promise<UpstreamAnswer> {
+    const signer = vendor.signer?.(credential);
     const answer = this.client.send({
       request: vendor.address(request, credential),
       timeoutMs,
@@ -89,7 +90,8 @@ export class ProviderSender {
       retry,
       attemptsMade,
       caller,
-      sign: vendor.signer?.(credential),
+      sign: signer?.sign,
+      renewSignature: signer?.renew,
       beforeAttempt,
       onAttempt,
     });
@@ -137,6 +139,6 @@ function relaySigner(signer: VendorSigner | undefined): UpstreamRelayCall['sign'
     if (body instanceof Readable) {
       throw new GatewayError('provider_not_supported', { reason: 'the signature covers the body, which is a stream' });
     }
-    return signer({ ...request, body }, now);
+    return signer.sign({ ...request, body }, now);
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readRetryAfter, retryAfterMs } from './retry-after.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0);
+const LONGEST_MS = (2 ** 31 - 1) * 1_000;
 
 describe('retryAfterMs', () => {
   it.each([
@@ -13,6 +14,10 @@ describe('retryAfterMs', () => {
     [{ 'retry-after-ms': '120' }, 120],
     [{ 'retry-after-ms': '120.5', 'retry-after': '1' }, 120.5],
     [{ 'retry-after-ms': 'soon', 'retry-after': '1' }, 1_000],
+    [{ 'retry-after': '2147483648' }, LONGEST_MS],
+    [{ 'retry-after': '99999999999999999999' }, LONGEST_MS],
+    [{ 'retry-after': '9'.repeat(400) }, LONGEST_MS],
+    [{ 'retry-after-ms': '99999999999999999999', 'retry-after': '1' }, LONGEST_MS],
   ])('reads %p', (headers, expected) => expect(retryAfterMs(headers, NOW)).toBe(expected));
 
   it.each([
@@ -21,7 +26,7 @@ describe('retryAfterMs', () => {
     { 'retry-after': '-1' },
     { 'retry-after': '1.5' },
     { 'retry-after': '1e9' },
-    { 'retry-after': '99999999999999999999' },
+    { 'retry-after': '9 9' },
     { 'retry-after': 'tomorrow' },
     { 'retry-after': '2026-11-21T12:00:05Z' },
     { 'retry-after': 'Sat, 99 Nov 2026 12:00:05 GMT' },
@@ -33,6 +38,10 @@ describe('retryAfterMs', () => {
 describe('readRetryAfter', () => {
   it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes %s on as it is', (value) => {
     expect(readRetryAfter({ 'retry-after': value })).toBe(value);
+  });
+
+  it('bounds seconds by what fits everywhere', () => {
+    expect(readRetryAfter({ 'retry-after': '99999999999999999999' })).toBe('2147483647');
   });
 
   it('drops what is neither seconds nor a date', () => {

@@ -4,8 +4,10 @@ import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { firstHeader } from './upstream-headers.js';
 import type { UpstreamHeaders } from './upstream.types.js';
 
-const SECONDS = /^\d{1,9}$/;
-const MILLISECONDS = /^\d{1,12}(?:\.\d+)?$/;
+const SECONDS = /^\d+$/;
+const MILLISECONDS = /^\d+(?:\.\d+)?$/;
+/** More counts as this much, as an age does for caches (RFC 9111, 1.2.2): clients can read it, whatever they count in. */
+const MAX_SECONDS = 2 ** 31 - 1;
 const HTTP_DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
@@ -14,17 +16,20 @@ export function forbidsRetry(headers: UpstreamHeaders): boolean {
   return firstHeader(headers, 'x-should-retry') === DO_NOT_RETRY['x-should-retry'];
 }
 
-/** The header as it came when it is well-formed, and so fit to be passed on; else undefined. */
+/** The header when it is well-formed, and so fit to be passed on; else undefined. */
 export function readRetryAfter(headers: UpstreamHeaders): string | undefined {
   const value = firstHeader(headers, 'retry-after')?.trim();
   if (value === undefined) return undefined;
-  return SECONDS.test(value) || isHttpDate(value) ? value : undefined;
+  if (SECONDS.test(value)) return String(Math.min(Number(value), MAX_SECONDS));
+  return isHttpDate(value) ? value : undefined;
 }
 
 /** How long the server asks to wait, in milliseconds from `nowMs`; 0 for a date in the past; undefined when it does not ask. */
 export function retryAfterMs(headers: UpstreamHeaders, nowMs: number): number | undefined {
   const milliseconds = firstHeader(headers, 'retry-after-ms')?.trim();
-  if (milliseconds !== undefined && MILLISECONDS.test(milliseconds)) return Number(milliseconds);
+  if (milliseconds !== undefined && MILLISECONDS.test(milliseconds)) {
+    return Math.min(Number(milliseconds), MAX_SECONDS * 1_000);
+  }
   const value = readRetryAfter(headers);
   if (value === undefined) return undefined;
   return SECONDS.test(value) ? Number(value) * 1_000 : Math.max(0, Date.parse(value) - nowMs);

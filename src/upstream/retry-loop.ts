@@ -25,6 +25,7 @@ export async function sendWithRetries(
 ): Promise<UpstreamAnswer> {
   let last: Outcome | undefined;
   let delayMs: number | undefined = 0;
+  let wasRenewed = false;
   for (let number = (call.attemptsMade ?? 0) + 1; ; number += 1) {
     let request: UpstreamRequest;
     try {
@@ -35,7 +36,8 @@ export async function sendWithRetries(
       return resultOf(last);
     }
     try {
-      if (call.beforeAttempt !== undefined) await call.beforeAttempt(number);
+      const asked = call.beforeAttempt?.(number);
+      if (asked !== undefined) await asked;
     } catch (refusal) {
       if (last === undefined) throw refusal;
       return resultOf(last);
@@ -54,8 +56,11 @@ export async function sendWithRetries(
     // The deadline came before the retry was sent: it was not made.
     if (last !== undefined && isTimeout(outcome) && !outcome.wasSent) return resultOf(last);
 
+    const isRenewed: boolean = !wasRenewed && isAnswer(outcome) && call.renewSignature?.(outcome) === true;
+    wasRenewed ||= isRenewed;
     delayMs = retryDelayMs({
       mode: call.retry,
+      isRenewed,
       outcome,
       attempt: number,
       remainingMs: limits.remainingMs,
@@ -70,6 +75,10 @@ export async function sendWithRetries(
 function resultOf(outcome: Outcome): UpstreamAnswer {
   if (outcome instanceof UpstreamFailure) throw outcome;
   return outcome;
+}
+
+function isAnswer(outcome: Outcome): outcome is UpstreamAnswer {
+  return !(outcome instanceof UpstreamFailure);
 }
 
 function isTimeout(value: unknown): value is UpstreamFailure {

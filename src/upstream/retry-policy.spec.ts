@@ -17,6 +17,7 @@ function failure(kind: UpstreamFailureKind): UpstreamFailure {
 
 const question: RetryQuestion = {
   mode: 'idempotent',
+  isRenewed: false,
   outcome: answer(503),
   attempt: 1,
   remainingMs: 60_000,
@@ -33,6 +34,12 @@ describe('retryDelayMs', () => {
 
   it.each([200, 204, 400, 401, 403, 404, 409, 422, 425, 501, 505])('does not repeat a %d', (status) => {
     expect(retryDelayMs({ ...question, outcome: answer(status) })).toBeUndefined();
+  });
+
+  it('repeats at once, in every mode, what has another signature now', () => {
+    const renewed = { ...question, outcome: answer(403), mode: 'never', isRenewed: true } as const;
+    expect(retryDelayMs(renewed)).toBe(0);
+    expect(retryDelayMs({ ...renewed, attempt: 3 })).toBeUndefined();
   });
 
   it('repeats nothing that the provider says is of no use', () => {
@@ -81,5 +88,6 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs({ ...question, remainingMs: 125 })).toBeUndefined();
     expect(retryDelayMs({ ...question, remainingMs: 126 })).toBe(125);
     expect(retryDelayMs({ ...question, outcome: answer(429, { 'retry-after': '61' }) })).toBeUndefined();
+    expect(retryDelayMs({ ...question, outcome: answer(429, { 'retry-after': '9'.repeat(20) }) })).toBeUndefined();
   });
 });

@@ -8,6 +8,8 @@ const MAX_DELAY_MS = 4_000;
 /** An attempt that is over, and what there is to go by. */
 export interface RetryQuestion {
   readonly mode: RetryMode;
+  /** Only its signature was refused, and the next attempt has another one. */
+  readonly isRenewed: boolean;
   readonly outcome: UpstreamAnswer | UpstreamFailure;
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -23,7 +25,9 @@ export interface RetryQuestion {
  * passes, the attempts are used up, or the deadline would come before the next attempt.
  */
 export function retryDelayMs(question: RetryQuestion): number | undefined {
-  if (question.attempt > MAX_RETRIES || !isRetryable(question.mode, question.outcome)) return undefined;
+  if (question.attempt > MAX_RETRIES) return undefined;
+  if (question.isRenewed) return 0;
+  if (!isRetryable(question.mode, question.outcome)) return undefined;
   const delay = Math.max(backOffMs(question), askedDelayMs(question));
   return delay < question.remainingMs ? delay : undefined;
 }

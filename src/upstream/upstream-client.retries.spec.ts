@@ -4,7 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callTo, FakeCaller, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { closedPort, startHttp, type Loopback } from './__fixtures__/loopback.js';
 import { UpstreamClient } from './upstream-client.js';
-import { type UpstreamAnswer, type UpstreamAttempt, UpstreamFailure, type UpstreamRequest } from './upstream.types.js';
+import {
+  type UpstreamAnswer,
+  type UpstreamAttempt,
+  type UpstreamCall,
+  UpstreamFailure,
+  type UpstreamHead,
+  type UpstreamRequest,
+} from './upstream.types.js';
 
 // No jitter: a wait is as long as the server asks, else nothing.
 const OPTIONS = { connectionsPerOrigin: 2, connectTimeoutMs: 2_000, random: () => 0 };
@@ -111,6 +118,35 @@ describe('UpstreamClient: retries', () => {
       { number: 2, durationMs: expect.any(Number), wasSent: true, failure: 'broken' },
       { number: 3, durationMs: expect.any(Number), wasSent: true, status: 200 },
     ]);
+  });
+});
+
+describe('UpstreamClient: a refused signature', () => {
+  const isRefused = ({ status }: UpstreamHead): boolean => status === 403;
+  /** Signs with the number of the attempt. */
+  const signed = (url: URL, renewSignature: UpstreamCall['renewSignature']): UpstreamCall => {
+    let signatures = 0;
+    const sign = async (request: UpstreamRequest): Promise<UpstreamRequest> => {
+      signatures += 1;
+      return { ...request, headers: { 'x-signature': String(signatures) } };
+    };
+    return callTo(url, { sign, renewSignature });
+  };
+
+  it('is made anew, once, though nothing else is repeated', async () => {
+    const server = await script(answer(403), ok);
+    expect((await client.send(signed(server.url('/'), isRefused))).status).toBe(200);
+    expect(server.requests.map(({ headers }) => headers['x-signature'])).toEqual(['1', '2']);
+
+    const deaf = await script(answer(403));
+    expect((await client.send(signed(deaf.url('/'), isRefused))).status).toBe(403);
+    expect(deaf.requests).toHaveLength(2);
+  });
+
+  it('is the answer where no other can be made', async () => {
+    const server = await script(answer(403), ok);
+    expect((await client.send(signed(server.url('/'), () => false))).status).toBe(403);
+    expect(server.requests).toHaveLength(1);
   });
 });
 

@@ -7,6 +7,7 @@ import { EgressPolicy } from './egress/egress-policy.js';
 import { ProviderSender } from './provider-sender.js';
 import { UpstreamClient } from './upstream-client.js';
 import { AwsCredentialSource } from './vendors/aws-credentials.js';
+import { AwsOwnIdentity } from './vendors/aws-own-identity.js';
 import { createVendors, VENDORS } from './vendors/vendor-list.js';
 import type { Vendor } from './vendors/vendor.types.js';
 import { VendorRegistry } from './vendors/vendor.registry.js';
@@ -32,15 +33,25 @@ const STS_MAX_BYTES = 64 * 1024;
         }),
     },
     {
+      provide: AwsOwnIdentity,
+      inject: [AppConfig],
+      useFactory: (config: AppConfig): AwsOwnIdentity => new AwsOwnIdentity(config),
+    },
+    {
       provide: VENDORS,
-      inject: [UpstreamClient, AppConfig, Clock],
-      useFactory: (client: UpstreamClient, config: AppConfig, clock: Clock): readonly Vendor[] =>
-        createVendors({ awsCredentials: createAwsCredentials(client, config, clock) }),
+      inject: [UpstreamClient, AwsOwnIdentity, AppConfig, Clock],
+      useFactory: (
+        client: UpstreamClient,
+        ownIdentity: AwsOwnIdentity,
+        config: AppConfig,
+        clock: Clock,
+      ): readonly Vendor[] =>
+        createVendors({ awsCredentials: createAwsCredentials(client, ownIdentity, config, clock) }),
     },
     VendorRegistry,
     ProviderSender,
   ],
-  exports: [EgressPolicy, ProviderSender, UpstreamClient, VendorRegistry],
+  exports: [AwsOwnIdentity, EgressPolicy, ProviderSender, UpstreamClient, VendorRegistry],
 })
 export class UpstreamModule implements OnApplicationShutdown {
   constructor(@Inject(UpstreamClient) private readonly client: UpstreamClient) {}
@@ -51,12 +62,12 @@ export class UpstreamModule implements OnApplicationShutdown {
 }
 
 /** Sessions are shared between requests, so a caller that leaves must not end the call that makes one. */
-function createAwsCredentials(client: UpstreamClient, config: AppConfig, clock: Clock): AwsCredentialSource {
-  const {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_SESSION_TOKEN: sessionToken,
-  } = config;
+function createAwsCredentials(
+  client: UpstreamClient,
+  ownIdentity: AwsOwnIdentity,
+  config: AppConfig,
+  clock: Clock,
+): AwsCredentialSource {
   return new AwsCredentialSource({
     send: (request) =>
       client.send({
@@ -67,10 +78,8 @@ function createAwsCredentials(client: UpstreamClient, config: AppConfig, clock: 
         caller: ALWAYS_PRESENT,
       }),
     now: () => clock.now(),
-    instanceCredentials:
-      accessKeyId === undefined || secretAccessKey === undefined
-        ? undefined
-        : { accessKeyId, secretAccessKey, sessionToken },
+    stsEndpoint: config.AWS_ENDPOINT_URL_STS,
+    ownIdentity,
     allowedServiceRoleOrganisations: config.AWS_SERVICE_ROLE_ORGANISATIONS.map(foldId),
   });
 }

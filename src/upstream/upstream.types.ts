@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Awaitable } from '../common/awaitable.js';
 import type { CallerPresence } from '../common/http/caller-presence.js';
 
 /** One HTTP request to a service outside the gateway, as plain data. */
@@ -46,8 +47,10 @@ export interface UpstreamCall {
   readonly caller: CallerPresence;
   /** Called before each attempt; signatures that cover the time are made here. */
   readonly sign?: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+  /** Told of each answer: whether its signature was refused, and the next one may be better. Believed once a call. */
+  readonly renewSignature?: ((answer: UpstreamHead) => boolean) | undefined;
   /** Asked before each attempt is sent. What the first one throws is what the call rejects with; later ones end the retries. */
-  readonly beforeAttempt?: ((number: number) => Promise<void>) | undefined;
+  readonly beforeAttempt?: ((number: number) => Awaitable<void>) | undefined;
   /** Told of each attempt when it is over, for metrics and traces. Must not throw. */
   readonly onAttempt?: (attempt: UpstreamAttempt) => void;
 }

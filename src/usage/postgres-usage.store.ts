@@ -99,10 +99,6 @@ export class PostgresUsageStore implements UsageStore {
     await this.write({ kind: 'record', id: usage.id, usage, charges: [] });
   }
 
-  async extend(id: string, leaseMs: number): Promise<void> {
-    await this.write({ kind: 'extend', id, expiresAt: this.inFuture(leaseMs) });
-  }
-
   async reap(now: Date): Promise<number> {
     let count = 0;
     for (let last = REAP_AT_ONCE; last === REAP_AT_ONCE; count += last) {
@@ -271,12 +267,11 @@ export class PostgresUsageStore implements UsageStore {
 
   private putOff(batch: readonly QueuedWork[], cause: unknown): void {
     this.observer.batchFailed();
-    this.queue.putBack(batch.filter(({ work }) => work.kind !== 'reserve' && work.kind !== 'extend'));
+    this.queue.putBack(batch.filter(({ work }) => work.kind !== 'reserve'));
     for (const item of batch) {
-      if (item.work.kind === 'reserve' && item.mayBeWritten) this.takeBack(item.work.reservation);
-      if (item.work.kind === 'reserve' || item.work.kind === 'extend') {
-        item.failed(new StoreUnavailableError({ cause }));
-      }
+      if (item.work.kind !== 'reserve') continue;
+      if (item.mayBeWritten) this.takeBack(item.work.reservation);
+      item.failed(new StoreUnavailableError({ cause }));
     }
   }
 

@@ -11,12 +11,12 @@ import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-har
 import { openRedis, type TestRedis } from './__fixtures__/redis-harness.js';
 import type { TestedStore } from './__fixtures__/store-harness.js';
 import { FaultyRedis } from './__fixtures__/faulty-redis.js';
+import { MemoryUsageStore } from './__fixtures__/memory-usage.store.js';
+import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
-import { MemoryUsageStore } from './memory-usage.store.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
 import { RedisUsageStore } from './redis-usage.store.js';
 import { RefusalMemory, type RefusalMemoryOptions } from './refusal-memory.js';
-import { NO_OBSERVER } from './usage-observer.js';
 import type { Adjustment, Charge, Reservation, ReserveOutcome, UsageStore } from './usage-store.types.js';
 
 const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() };

@@ -57,10 +57,6 @@ export class RedisUsageStore implements UsageStore {
     return this.durable.record(usage);
   }
 
-  extend(id: string, leaseMs: number): Promise<void> {
-    return this.durable.extend(id, leaseMs);
-  }
-
   reap(now: Date): Promise<number> {
     return this.durable.reap(now);
   }

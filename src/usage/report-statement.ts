@@ -1,5 +1,6 @@
 import type { TimeBucket } from './dto/usage-report.query.js';
-import { columnOf, metadataNameOf, type ReportKey } from './report-keys.js';
+import { isMetadataKey, metadataNameOf } from './metadata-key.js';
+import { REPORT_COLUMNS, type ReportKey } from './report-keys.js';
 
 /** Which rows of the ledger are added up, and by what. */
 export interface ReportRange {
@@ -59,5 +60,5 @@ export function countOf({ sql, parameters }: Statement): Statement {
 }
 
 function expressionOf(key: ReportKey, bind: (value: unknown) => string): string {
-  return columnOf(key) ?? `metadata ->> ${bind(metadataNameOf(key))}::text`;
+  return isMetadataKey(key) ? `metadata ->> ${bind(metadataNameOf(key))}::text` : REPORT_COLUMNS[key];
 }

@@ -2,8 +2,11 @@ import { cut, ledgerColumns } from './ledger-columns.js';
 import type { BucketState, Charge, ReserveOutcome, Reservation, UsageFigures } from './usage-store.types.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
 
-/** One call of the database's function `usage_batch`, whose comment says what each parameter is. */
-export const USAGE_BATCH = `SELECT * FROM usage_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+/**
+ * One call of the database's function `usage_batch`, whose comment says what each parameter is. Its `p_extends` is
+ * always empty: a call that outlasts its lease is presumed spent, and settled as it was once it ends.
+ */
+export const USAGE_BATCH = `SELECT * FROM usage_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, '[]', $10)`;
 
 /** As the driver returns it: bigint as text; null where the batch has none. */
 export interface BatchRow {
@@ -28,11 +31,10 @@ class BatchWriter {
   private readonly chargeAmounts: bigint[] = [];
   private readonly chargeLimits: bigint[] = [];
   private readonly chargeEnforced: boolean[] = [];
-  private readonly rows: Record<'reserves' | 'settles' | 'records' | 'extends', object[]> = {
+  private readonly rows: Record<'reserves' | 'settles' | 'records', object[]> = {
     reserves: [],
     settles: [],
     records: [],
-    extends: [],
   };
 
   add(work: UsageWork): void {
@@ -54,16 +56,13 @@ class BatchWriter {
           is_final: work.isFinal,
         });
         return;
-      case 'extend':
-        this.rows.extends.push({ id: work.id, expires_at: work.expiresAt });
-        return;
       case 'record':
         return this.addRecord(work);
     }
   }
 
   parameters(maxBuckets: number): readonly unknown[] {
-    const { reserves, settles, records, extends: extensions } = this.rows;
+    const { reserves, settles, records } = this.rows;
     const arrays = [this.starts, this.chargeBuckets, this.chargeAmounts, this.chargeLimits, this.chargeEnforced];
     return [
       JSON.stringify(this.buckets),
@@ -72,7 +71,6 @@ class BatchWriter {
       ...arrays.map((column) => `{${column.join(',')}}`),
       JSON.stringify(settles),
       JSON.stringify(records),
-      JSON.stringify(extensions),
       maxBuckets,
     ];
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestClock } from '../../test/support/test-clock.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import { usageDrift } from './drift.js';
@@ -9,7 +10,6 @@ import { PostgresUsageStore } from './postgres-usage.store.js';
 import { batchParameters, USAGE_BATCH } from './usage-batch.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import { UsageBucketStore } from './usage-bucket.store.js';
-import { NO_OBSERVER } from './usage-observer.js';
 import type { Charge } from './usage-store.types.js';
 
 /** As many groups as a policy may have in one window. */

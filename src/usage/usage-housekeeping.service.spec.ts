@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { TestClock } from '../../test/support/test-clock.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { MemoryUsageStore } from './__fixtures__/memory-usage.store.js';
+import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { openDataSource } from './__fixtures__/postgres-harness.js';
 import { chargeOf, reservationOf, settlementOf } from './__fixtures__/usage.js';
-import { MemoryUsageStore } from './memory-usage.store.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
 import { UsageHousekeepingService } from './usage-housekeeping.service.js';
-import { NO_OBSERVER } from './usage-observer.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -18,13 +18,3 @@ export interface UsageObserver {
   /** Of all gateways together. */
   reservationsOpen(count: number): void;
 }
-
-export const NO_OBSERVER: UsageObserver = {
-  batchDone: () => undefined,
-  batchFailed: () => undefined,
-  decided: () => undefined,
-  refusedFromMemory: () => undefined,
-  dropped: () => undefined,
-  reaped: () => undefined,
-  reservationsOpen: () => undefined,
-};

@@ -5,10 +5,10 @@ import { fromScaled } from '../common/money/decimal.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
-import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TimeBucket, UsageReportQuery } from './dto/usage-report.query.js';
+import { foldNames } from './call-names.js';
 import { canonicalModel } from './model-names.js';
 import { ReportQueries } from './report-queries.js';
 import { countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
@@ -52,9 +52,9 @@ export class UsageReport {
 
   private async rangeOf(principal: Principal, query: UsageReportQuery): Promise<ReportRange> {
     const { bucket, group_by: groupBy = [], workspace_id: ref, metadata } = query;
-    const model = query.model === undefined ? undefined : canonicalModel(query.provider, query.model);
-    const { virtual_key, provider, endpoint, mcp_server, mcp_tool } = query;
-    const api_key_id = query.api_key === undefined ? undefined : foldId(query.api_key);
+    const { virtual_key, mcp_server, mcp_tool } = query;
+    const { api_key: api_key_id, provider, endpoint } = foldNames(query);
+    const model = query.model === undefined ? undefined : canonicalModel(provider, query.model);
     const { from, to } = this.timesOf(query);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     return {

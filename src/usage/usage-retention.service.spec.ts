@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { TestClock } from '../../test/support/test-clock.js';
 import { AppConfig } from '../config/environment.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
 import { chargeOf, cost, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import { usageDrift } from './drift.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
-import { NO_OBSERVER } from './usage-observer.js';
 import { UsageRetentionService } from './usage-retention.service.js';
 import type { Charge } from './usage-store.types.js';
 

@@ -2,12 +2,13 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
+import { deleteInBatches } from '../database/delete-in-batches.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 
 const INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Small enough for the time limit of a statement. */
-const BATCH_ROWS = 1_000;
+/** Keys that a statement looks at. */
+const PAGE_ROWS = 1_000;
 
 /** Only of windows that are over, so never those that add up for ever; one that a call still holds waits for its end. */
 const DELETE_BUCKETS = `
@@ -66,18 +67,10 @@ export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDe
   private async run(): Promise<void> {
     const before = new Date(this.clock.now().getTime() - this.config.USAGE_COUNTER_DAYS * DAY_MS);
     try {
-      await this.deleteBuckets(before);
+      await deleteInBatches(this.dataSource, DELETE_BUCKETS, before, () => this.isStopping);
       await this.releaseKeys(before);
     } catch (cause) {
       this.logger.warn({ event: 'usage_retention_failed', err: cause });
-    }
-  }
-
-  private async deleteBuckets(before: Date): Promise<void> {
-    let affected = BATCH_ROWS;
-    // What is left has time until the next start; calls under way have not.
-    while (affected === BATCH_ROWS && !this.isStopping) {
-      [, affected] = await this.dataSource.query<[unknown, number]>(DELETE_BUCKETS, [before, BATCH_ROWS]);
     }
   }
 
@@ -86,7 +79,7 @@ export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDe
     while (last !== undefined && !this.isStopping) {
       const [row]: readonly { readonly key: string }[] = await this.dataSource.query(RELEASE_KEYS, [
         before,
-        BATCH_ROWS,
+        PAGE_ROWS,
         last,
       ]);
       last = row?.key;

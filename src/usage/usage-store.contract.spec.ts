@@ -367,17 +367,6 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       ]);
     });
 
-    it('is left alone when its lease was made longer', async () => {
-      const now = new Date();
-      const reservation = await admit([chargeOf()], { at: now });
-      tested.clock.advance(30_000);
-      await tested.store.extend(reservation.id, 60_000);
-      expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(0);
-      expect(await tested.store.reap(new Date(now.getTime() + 120_000))).toBe(1);
-      await tested.store.extend(reservation.id, 60_000);
-      expect(await tested.openReservations()).toBe(0);
-    });
-
     it.each([3n, 10n, 25n])('is corrected when the truth, %s, arrives late', async (truth) => {
       const charge = chargeOf();
       const reservation = await admit([charge]);

@@ -130,8 +130,6 @@ export interface UsageStore {
   release(id: string, at: Date): Promise<void>;
   /** Notes usage that no policy limits. */
   record(usage: UnlimitedUsage): Promise<void>;
-  /** Keeps a long call's reservation from being presumed spent. */
-  extend(id: string, leaseMs: number): Promise<void>;
   /** Settles as presumed what was left behind by gateways that died; the number of reservations. */
   reap(now: Date): Promise<number>;
   /**

@@ -19,7 +19,6 @@ export type UsageWork =
       /** The caller was told that it is not admitted, but a statement that does it may be under way. */
       readonly isFinal: boolean;
     }
-  | { readonly kind: 'extend'; readonly id: string; readonly expiresAt: Date }
   | {
       readonly kind: 'record';
       readonly id: string;

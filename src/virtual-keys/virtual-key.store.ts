@@ -3,27 +3,10 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, IsNull, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { allColumns } from '../database/all-columns.js';
 import { MappedResourceStore } from '../secret-references/mapped-resource.store.js';
 import { SecretMappingsService } from '../secret-references/secret-mappings.service.js';
 import { VirtualKey } from './virtual-key.entity.js';
-
-/** Sealed columns are left out of queries unless they are named. */
-const WITH_SECRETS = {
-  id: true,
-  organisationId: true,
-  workspaceId: true,
-  slug: true,
-  name: true,
-  description: true,
-  provider: true,
-  options: true,
-  sealedKey: true,
-  sealedOptions: true,
-  secretMappings: true,
-  expiresAt: true,
-  createdAt: true,
-  updatedAt: true,
-} as const;
 
 const AMBIGUOUS = 'Several workspaces have a virtual key with this slug; use a key of the workspace that is meant.';
 
@@ -37,7 +20,6 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
     super(rows.manager, mappings, {
       type: 'virtual-key',
       rowsOf: (manager) => manager.getRepository(VirtualKey),
-      select: WITH_SECRETS,
       ambiguous: AMBIGUOUS,
     });
   }
@@ -51,7 +33,7 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
             { organisationId, workspaceId, slug },
             { organisationId, workspaceId: IsNull(), slug },
           ];
-    const found = await this.rows.find({ select: WITH_SECRETS, where });
+    const found = await this.rows.find({ select: allColumns(this.rows.metadata), where });
     return workspaceId === null ? onlyOne(found) : (found.find((row) => row.workspaceId === workspaceId) ?? found[0]);
   }
 }

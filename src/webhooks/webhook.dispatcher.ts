@@ -1,11 +1,11 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import type { AttemptOutcome } from './attempt-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
 import { RunningDeliveries } from './running-deliveries.js';
 import { StopSignal } from './stop-signal.js';
-import { WakeableLoop } from './wakeable-loop.js';
 import { WebhookDeliveryQueue } from './webhook-delivery.queue.js';
 import { WebhookSender } from './webhook.sender.js';
 

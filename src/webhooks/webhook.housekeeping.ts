@@ -2,14 +2,13 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
+import { WakeableLoop } from '../common/time/wakeable-loop.js';
+import { deleteInBatches } from '../database/delete-in-batches.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
-import { WakeableLoop } from './wakeable-loop.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 
 const INTERVAL_MS = 3_600_000;
 const KEPT_MS = 30 * 86_400_000;
-/** Small enough for the time limit of a statement. */
-const BATCH_ROWS = 1_000;
 
 const DELETE_SUCCEEDED = `
   DELETE FROM "webhook_deliveries" WHERE "id" IN (
@@ -29,7 +28,6 @@ const DELETE_EVENTS = `
 @Injectable()
 export class WebhookHousekeeping implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.sweepAndReport(), INTERVAL_MS);
-  private isStopping = false;
 
   constructor(
     @InjectRepository(WebhookDelivery) private readonly deliveries: Pick<Repository<WebhookDelivery>, 'query'>,
@@ -41,20 +39,14 @@ export class WebhookHousekeeping implements OnApplicationBootstrap, BeforeApplic
     this.loop.wake();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    await this.loop.stop();
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
   async sweep(): Promise<void> {
     const before = new Date(this.clock.now().getTime() - KEPT_MS);
     for (const statement of [DELETE_SUCCEEDED, DELETE_EVENTS]) {
-      let deleted = BATCH_ROWS;
-      // What is left has time until the next start; calls under way have not.
-      while (deleted === BATCH_ROWS && !this.isStopping) {
-        const [, affected]: readonly [unknown, number] = await this.deliveries.query(statement, [before, BATCH_ROWS]);
-        deleted = affected;
-      }
+      await deleteInBatches(this.deliveries, statement, before, () => this.loop.isStopped);
     }
   }
 

@@ -35,6 +35,5 @@ import { WebhooksService } from './webhooks.service.js';
     WebhookVault,
     WebhooksService,
   ],
-  exports: [WebhookDispatcher],
 })
 export class WebhooksModule {}

@@ -6,10 +6,19 @@ export interface OwnDatabase {
   drop(): Promise<void>;
 }
 
-/** A new empty database on the server of DATABASE_URL, for tests that need more than this jest worker's. */
-export async function makeOwnDatabase(server: string): Promise<OwnDatabase> {
+/**
+ * A new empty database on the server of DATABASE_URL, for tests that need more than this jest worker's.
+ * @param defaults of its sessions, as SQL
+ */
+export async function makeOwnDatabase(
+  server: string,
+  defaults: Readonly<Record<string, string>> = {},
+): Promise<OwnDatabase> {
   const name = `tollgate_test_own_${randomBytes(6).toString('hex')}`;
   await onServer(server, `CREATE DATABASE "${name}"`);
+  for (const [setting, value] of Object.entries(defaults)) {
+    await onServer(server, `ALTER DATABASE "${name}" SET ${setting} = ${value}`);
+  }
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => onServer(server, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`) };

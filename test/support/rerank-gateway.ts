@@ -29,8 +29,11 @@ interface VirtualKeyOptions {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-export async function startRerankGateway(settings: Readonly<Record<string, string>> = {}): Promise<RerankGateway> {
-  const [app, provider] = await Promise.all([startTestApp(settings), startFakeProvider()]);
+export async function startRerankGateway(
+  settings: Readonly<Record<string, string>> = {},
+  keepDatabase = false,
+): Promise<RerankGateway> {
+  const [app, provider] = await Promise.all([startTestApp(settings, keepDatabase), startFakeProvider()]);
   return {
     app,
     provider,

@@ -1,7 +1,7 @@
 import { readObject, readString } from '../../src/common/json/read.js';
 import { UsageMeter } from '../../src/gateway/usage-meter.js';
 import { PolicyCache } from '../../src/policies/policy-cache.js';
-import { doneWithin } from '../../src/telemetry/done-within.js';
+import { doneWithin } from '../../src/common/time/done-within.js';
 import { usageDrift } from '../../src/usage/drift.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../../src/usage/usage-reservation.entity.js';

@@ -137,7 +137,7 @@ export const ERROR_CODES = {
     type: 'rate_limit_error',
     source: 'gateway',
     message: 'The API key has reached its request rate limit.',
-    when: 'A rate limit of the API key is used up, or the caller has too many calls or streams open at an MCP server. `Retry-After` tells when to try again.',
+    when: 'A rate limit of the API key is used up, or the caller has too many calls or streams open at an MCP server. `Retry-After` tells when to try again; `x-should-retry: false` keeps SDKs from waiting for more than a minute.',
   },
   usage_limit_contended: {
     status: 429,

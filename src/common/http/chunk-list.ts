@@ -16,11 +16,6 @@ export class ChunkList {
     return this.#size;
   }
 
-  /** Buffers held. */
-  get pieces(): number {
-    return this.#pieces.length + (this.#filled > 0 ? 1 : 0);
-  }
-
   push(chunk: Buffer): void {
     if (chunk.length >= SMALL_BYTES || this.#size === 0) {
       this.#seal();

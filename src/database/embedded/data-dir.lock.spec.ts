@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 
@@ -19,9 +20,22 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 async function startProcess(): Promise<ChildProcess & { readonly pid: number }> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { stdio: 'ignore' });
   await once(child, 'spawn');
+  return startedOf(child);
+}
+
+function startedOf(child: ChildProcess): ChildProcess & { readonly pid: number } {
   const { pid } = child;
   if (pid === undefined) throw new Error('the process has no id');
   return Object.assign(child, { pid });
+}
+
+/** A gateway whose process this one cannot see: only the file tells that it lives. */
+async function startElsewhere(): Promise<ChildProcess & { readonly pid: number }> {
+  writeFileSync(lockFile, ELSEWHERE);
+  const script = `setInterval(() => fs.utimesSync(${JSON.stringify(lockFile)}, new Date(), new Date()), 1000)`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
+  await once(child, 'spawn');
+  return startedOf(child);
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -30,6 +44,8 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** Of the first process of another container: this one has a process of that id as well. */
+const ELSEWHERE = '1 5 0b7e6a5e-0000-4000-8000-3a1d5c0f9e11/pid:[4026532198]';
 const HAS_PROC = existsSync('/proc/self/stat');
 
 /** Field 22 of /proc/<pid>/stat: when the process began, in ticks. */
@@ -37,6 +53,14 @@ function startTimeOf(pid: number): string {
   if (!HAS_PROC) return 'unknown';
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** Where the ids of processes in a lock mean something: its third part. */
+function ownPlace(): string {
+  const unlock = lockDataDir(dataDir);
+  const place = readFileSync(lockFile, 'utf8').split(' ')[2];
+  unlock();
+  return place ?? '';
 }
 
 it('holds the folder until it is given back', () => {
@@ -58,9 +82,11 @@ it('fails on a folder that is not there', () => {
 });
 
 describe('a lock that another process left', () => {
-  it('is respected while that process runs', async () => {
+  it.each([false, true])('is respected while that process runs (of an older gateway: %j)', async (isOld) => {
     const other = await startProcess();
-    writeFileSync(lockFile, `${other.pid} ${startTimeOf(other.pid)}`);
+    const lock = `${other.pid} ${startTimeOf(other.pid)}`;
+    const place = ownPlace();
+    writeFileSync(lockFile, isOld ? lock : `${lock} ${place}`);
     expect(() => lockDataDir(dataDir)).toThrow(`process ${other.pid}`);
     expect(existsSync(lockFile)).toBe(true);
     await end(other);
@@ -71,7 +97,7 @@ describe('a lock that another process left', () => {
     writeFileSync(lockFile, `${other.pid} ${startTimeOf(other.pid)}`);
     await end(other);
     lockDataDir(dataDir);
-    expect(readFileSync(lockFile, 'utf8')).toBe(`${process.pid} ${startTimeOf(process.pid)}`);
+    expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} ${startTimeOf(process.pid)} `);
   });
 
   it('is taken over when its process id belongs to another process now', async () => {
@@ -98,4 +124,35 @@ describe('a lock that another process left', () => {
     lockDataDir(dataDir);
     expect(readdirSync(dataDir)).toEqual(['gateway.lock']);
   });
+
+  it('is respected while it is touched, when its process is in another container', async () => {
+    const other = await startElsewhere();
+    expect(() => lockDataDir(dataDir)).toThrow('process 1 of another container or machine');
+    expect(readFileSync(lockFile, 'utf8')).toBe(ELSEWHERE);
+    await end(other);
+  });
+
+  it('is taken over when nothing in another container touches it any more', () => {
+    writeFileSync(lockFile, ELSEWHERE);
+    lockDataDir(dataDir);
+    expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} `);
+    expect(readdirSync(dataDir)).toEqual(['gateway.lock']);
+  }, 20_000);
+
+  it('is taken at once when it is given back meanwhile', async () => {
+    writeFileSync(lockFile, ELSEWHERE);
+    const script = `setTimeout(() => fs.rmSync(${JSON.stringify(lockFile)}), 500)`;
+    const other = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
+    await once(other, 'spawn');
+    lockDataDir(dataDir);
+    expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} `);
+  }, 20_000);
+});
+
+it('shows that it lives as long as it holds the folder', async () => {
+  const unlock = lockDataDir(dataDir);
+  const taken = statSync(lockFile).mtimeMs;
+  await sleep(1_500);
+  expect(statSync(lockFile).mtimeMs).toBeGreaterThan(taken);
+  unlock();
 });

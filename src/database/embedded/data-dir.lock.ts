@@ -1,12 +1,13 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { errorCodeOf } from '../../common/errors/error-code-of.js';
 
 /** Another process has this data folder open. Two at once would lose rows without a word. */
 export class DataDirInUseError extends Error {
-  constructor(dataDir: string, pid: number) {
+  constructor(dataDir: string, holder: string) {
     super(
-      `The data folder ${dataDir} is in use by another gateway (process ${pid}). ` +
+      `The data folder ${dataDir} is in use by another gateway (${holder}). ` +
         'Stop it first, choose another DATA_DIR, or set DATABASE_URL to share one PostgreSQL between gateways.',
     );
     this.name = 'DataDirInUseError';
@@ -16,10 +17,22 @@ export class DataDirInUseError extends Error {
 const MAX_TRIES = 5;
 /** A lock is written right after it is made; one that stays empty for all tries is a killed process's. */
 const TIME_TO_WRITE_MS = 20;
+/** How often the holder of a lock shows that it lives, to those who cannot see its process. */
+const BEAT_MS = 1_000;
+/** A holder in another container or on another machine that shows nothing for so long is taken for dead. */
+const SILENCE_MS = 5_000;
+const LOOK_MS = 100;
+const PLACE = placeOfProcesses();
 
 /** Takes the lock file of a data folder and returns how to give it back. A lock whose process is gone is taken over. */
 export function lockDataDir(dataDir: string): () => void {
-  return acquire(join(dataDir, 'gateway.lock'), dataDir);
+  const path = join(dataDir, 'gateway.lock');
+  const release = acquire(path, dataDir);
+  const beat = setInterval(() => touch(path), BEAT_MS).unref();
+  return () => {
+    clearInterval(beat);
+    release();
+  };
 }
 
 function acquire(path: string, dataDir: string): () => void {
@@ -27,7 +40,7 @@ function acquire(path: string, dataDir: string): () => void {
     if (create(path, attempt)) return () => rmSync(path, { force: true });
     const lock = readLock(path);
     if (lock === undefined) continue;
-    const holder = liveHolder(lock);
+    const holder = liveHolder(lock, path);
     if (holder !== undefined) throw new DataDirInUseError(dataDir, holder);
     if (lock === '' && attempt < MAX_TRIES) sleep(TIME_TO_WRITE_MS);
     else removeDead(path, lock, dataDir);
@@ -38,7 +51,7 @@ function acquire(path: string, dataDir: string): () => void {
 function create(path: string, attempt: number): boolean {
   try {
     const file = openSync(path, 'wx', 0o600);
-    writeSync(file, `${process.pid} ${startTimeOf(process.pid)}`);
+    writeSync(file, `${process.pid} ${startTimeOf(process.pid)} ${PLACE}`);
     closeSync(file);
     return true;
   } catch (error) {
@@ -71,13 +84,41 @@ function removeDead(path: string, dead: string, dataDir: string): void {
   }
 }
 
-/** The pid in a lock, when that very process still runs. A pid alone is not enough: it may have been given out again. */
-function liveHolder(lock: string): number | undefined {
-  const [pidText = '', startTime = ''] = lock.split(' ');
+/**
+ * Who holds a lock; undefined when that very process runs no more. A pid alone is not enough: it may have been given out
+ * again. And it says nothing in another container or on another machine: what counts from there is the sign of life.
+ */
+function liveHolder(lock: string, path: string): string | undefined {
+  const [pidText = '', startTime = '', place = PLACE] = lock.split(' ');
   const pid = Number(pidText);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  if (!isRunning(pid)) return undefined;
-  return startTimeOf(pid) === startTime ? pid : undefined;
+  if (place !== PLACE) return isTouched(path) ? `process ${pid} of another container or machine` : undefined;
+  return isRunning(pid) && startTimeOf(pid) === startTime ? `process ${pid}` : undefined;
+}
+
+/** Watches a lock until its holder shows a sign of life or gives it back, or has shown none for too long. */
+function isTouched(path: string): boolean {
+  const before = touchedAt(path);
+  for (let waited = 0; waited < SILENCE_MS; waited += LOOK_MS) {
+    sleep(LOOK_MS);
+    const now = touchedAt(path);
+    if (now !== before) return now !== undefined;
+  }
+  return false;
+}
+
+function touch(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch {
+    // Nothing else depends on it, and the database says by itself when its folder is gone.
+  }
+}
+
+/** Milliseconds; undefined when there is no lock. */
+function touchedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 function isRunning(pid: number): boolean {
@@ -96,6 +137,16 @@ function startTimeOf(pid: number): string {
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? 'unknown';
   } catch {
     return 'unknown';
+  }
+}
+
+/** Where ids of processes mean the same: one boot of a machine (random(4)), and on it one container (pid_namespaces(7)). */
+function placeOfProcesses(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot}/${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
   }
 }
 

@@ -84,7 +84,12 @@ async function startWorker(dataDir: string, socketPath: string): Promise<Worker>
   await new Promise<void>((ready, fail) => {
     worker.once('message', () => ready());
     worker.once('error', (cause) =>
-      fail(new Error(`The embedded database in ${dataDir} could not be opened; the folder may be damaged.`, { cause })),
+      fail(
+        new Error(
+          `The embedded database in ${dataDir} could not be opened: the disk may be full, or the folder damaged.`,
+          { cause },
+        ),
+      ),
     );
     worker.once('exit', () => fail(new Error(`The embedded database in ${dataDir} could not be opened.`)));
   });

@@ -190,7 +190,7 @@ const DEFAULT_LIMIT = 20;
  * A page of the caller's own objects, sifted from the pages of the whole account. Reads on until the page is full and one
  * more own object, or the end, has been seen: `has_more` is then right.
  * Some servers do not know `after`: where a page holds that item, what follows it counts, and a page with nothing more ends.
- * @throws GatewayError `provider_rejected` when the account is too large to be sifted
+ * @throws GatewayError `provider_failed` when the account is too large to be sifted
  */
 export async function listOwn(
   input: OperationInput,

@@ -54,9 +54,11 @@ export class RelayService {
     // Only providers of the interface's own form keep the files that bodies name; Bedrock's lie in the customer's S3.
     const guarded = provider.kind === 'relay' ? route : { ...route, uses: [], produces: [] };
     await this.isolation.assertOwn(ownership, guarded, input);
+    // A list may take many calls, as may a mapped operation.
+    const timed = { ...run, context: this.calls.withOneDeadline(context) };
     const answer = ownership.strict
-      ? await this.askStrictly(run, provider, input, ownership)
-      : await this.ask(run, provider, input, request.rawBody);
+      ? await this.askStrictly(timed, provider, input, ownership)
+      : await this.ask(timed, provider, input, request.rawBody);
     // Passed on as a stream, to its end.
     if (answer === undefined) return undefined;
     await this.isolation.record(ownership, guarded, answer.json);

@@ -26,9 +26,3 @@ function valuesOf(name: string, value: unknown): readonly string[] {
   if (typeof value === 'string') return name === 'scope' || name === 'scp' ? value.split(' ') : [value];
   return typeof value === 'boolean' || typeof value === 'number' ? [String(value)] : [];
 }
-
-/** A claim that lists words: an array of strings, or one string with spaces between them. */
-export function wordsOf(claim: unknown): readonly string[] {
-  if (typeof claim === 'string') return claim.split(' ').filter((word) => word !== '');
-  return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
-}

@@ -3,8 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/time/clock.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
-import { JwksClient } from './jwks-client.js';
-import { UnexpectedStatusError } from './unexpected-status.error.js';
+import type { JwksClient } from '../../upstream/jwks/jwks-client.js';
+import { remoteKeySet } from '../../upstream/jwks/remote-key-set.js';
+import { UnexpectedStatusError } from '../../upstream/jwks/unexpected-status.error.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_RESPONSE_BYTES = 256 * 1024;
@@ -26,17 +27,14 @@ export class IdentityProviderClient {
   keySetAt(url: string): JwksClient {
     const known = this.keySets.get(url);
     if (known !== undefined) return known;
-    const client = new JwksClient(
-      () => this.json(url, { headers: { accept: 'application/json, application/jwk-set+json' } }),
-      () => this.clock.monotonic(),
-    );
+    const client = remoteKeySet(url, this.fetch, this.clock);
     this.keySets.set(url, client);
     return client;
   }
 
   /** Sends a form (RFC 6749, appendix B). Rejects when no JSON comes with status 200. */
   async postForm(url: string, form: URLSearchParams, authorization: string): Promise<unknown> {
-    return this.json(url, {
+    const response = await this.fetch(url, {
       method: 'POST',
       headers: {
         accept: 'application/json',
@@ -45,10 +43,6 @@ export class IdentityProviderClient {
       },
       body: form.toString(),
     });
-  }
-
-  private async json(url: string, init: RequestInit): Promise<unknown> {
-    const response = await this.fetch(url, init);
     if (response.status !== 200) throw new UnexpectedStatusError(response.status);
     return response.json();
   }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { Introspection, JwtValidation } from '../config/identity-config.js';
 import type { IdentityProviderClient } from './identity-provider-client.js';
-import { unavailable } from './jwks-client.js';
 import { QuestionLimit } from './question-limit.js';
 import { TokenRefusedError } from './token-refused.error.js';
 
@@ -84,10 +84,10 @@ export class Introspector {
     const body = await this.provider
       .postForm(from.endpoint, new URLSearchParams({ token, token_type_hint: 'access_token' }), basic(from))
       .catch((cause: unknown) => {
-        throw unavailable('the introspection endpoint does not answer', cause);
+        throw identityProviderUnavailable('the introspection endpoint does not answer', cause);
       });
     if (!isObject(body) || typeof body['active'] !== 'boolean')
-      throw unavailable('the introspection answer has no active');
+      throw identityProviderUnavailable('the introspection answer has no active');
     if (!body['active']) return { claims: undefined, expiresAt: Infinity, until: askedAt + NEGATIVE_CACHE_MS };
     const { exp } = body;
     const expiresAt = typeof exp === 'number' ? exp * 1000 : Infinity;

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../common/json/read.js';
 import { AppConfig } from '../../config/environment.js';
 import { SIGNATURE_ALGORITHMS } from '../../common/crypto/signature-algorithms.js';
 import type { JwtValidation, McpServerIdentity } from '../config/identity-config.js';
-import { wordsOf } from './claim-rules.js';
+import { claimWords } from '../../common/json/claim-words.js';
 import { InsufficientScopeError } from './insufficient-scope.error.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
 import { tokenIn } from './mcp-credentials.js';
@@ -35,7 +35,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
   private evidenceOf(token: ValidToken, issuer: string, server: McpServerIdentity): McpEvidence {
     const { claims } = token;
     const needed = this.config.MCP_OAUTH_SCOPES;
-    const held = new Set(wordsOf(claims['scope'] ?? claims['scp']));
+    const held = new Set(claimWords(claims['scope'] ?? claims['scp']));
     if (needed.some((scope) => !held.has(scope))) throw new InsufficientScopeError();
     return {
       kind: 'oauth',
@@ -69,9 +69,9 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
   /** Deny by default: a token that names no organisation grants none. A foreign server does not exist for the caller. */
   private assertTenant(claims: JsonObject, server: McpServerIdentity): void {
     const { MCP_OAUTH_ORGANISATION_CLAIM: organisationClaim, MCP_OAUTH_WORKSPACE_CLAIM: workspaceClaim } = this.config;
-    if (!wordsOf(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');
+    if (!claimWords(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');
     const workspaces = claims[workspaceClaim];
     if (workspaces === undefined || workspaces === null || server.workspaceId === null) return;
-    if (!wordsOf(workspaces).includes(server.workspaceId)) throw new GatewayError('not_found');
+    if (!claimWords(workspaces).includes(server.workspaceId)) throw new GatewayError('not_found');
   }
 }

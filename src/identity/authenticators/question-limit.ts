@@ -1,4 +1,4 @@
-import { unavailable } from './jwks-client.js';
+import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
 
 export interface QuestionLimits {
   /** Questions of one lane at a time. */
@@ -37,7 +37,7 @@ export class QuestionLimit {
   }
 
   private turnIn({ waiting }: Lane): Promise<void> {
-    const tooMany = (): Error => unavailable('too many questions to the introspection endpoint');
+    const tooMany = (): Error => identityProviderUnavailable('too many questions to the introspection endpoint');
     if (waiting.size >= this.limits.waiting) throw tooMany();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

@@ -26,10 +26,6 @@ export class IdentityTokenCache {
     this.tokens = new LRUCache({ max: maxTokens, ttlResolution: 0 });
   }
 
-  get size(): number {
-    return this.tokens.size;
-  }
-
   /** A request that comes again as the same object is not digested again. */
   get(request: IdentityTokenRequest, signingKey: SigningKey, now: Date): Awaitable<IdentityToken> {
     const key = this.keys.of(request, signingKey.kid, () => keyOf(request, signingKey.kid));

@@ -6,13 +6,14 @@ import { contextOf } from '../../telemetry/request-context.js';
 import { USAGE_STORE } from '../../usage/usage-store.token.js';
 import type { UsageStore } from '../../usage/usage-store.types.js';
 import { rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
-import type { Passage, PassageOutcome } from '../endpoints/mcp-passage.types.js';
+import type { Passage } from '../endpoints/mcp-passage.types.js';
+import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { usagesOf } from './mcp-call-usage.js';
 import { type McpCallRecord, McpCallRecorder } from './mcp-call.recorder.js';
 import { methodLabel } from './rpc-method-label.js';
 
 /** How a request ended; what never reached its server has little to tell. */
-type Ending = Pick<PassageOutcome, 'status' | 'error' | 'requestBytes'> & Partial<PassageOutcome>;
+type Ending = Pick<McpOutcome, 'status' | 'error' | 'requestBytes'> & Partial<McpOutcome>;
 
 /** The row, the usage and the metrics of every request that got as far as a server. */
 @Injectable()

@@ -26,7 +26,7 @@ const CALL: McpCallRecord = {
   traceId: 'trace',
 };
 
-class FakeCalls implements Pick<McpCallStore, 'insert' | 'deleteBefore'> {
+class FakeCalls implements Pick<McpCallStore, 'insert'> {
   readonly batches: McpCall[][] = [];
   isAway = false;
   /** A batch with such a row is refused whole, as PostgreSQL does it. */
@@ -42,10 +42,6 @@ class FakeCalls implements Pick<McpCallStore, 'insert' | 'deleteBefore'> {
       return Promise.reject(new QueryFailedError('INSERT', [], driverError));
     }
     this.batches.push(rows);
-    return Promise.resolve();
-  }
-
-  deleteBefore(): Promise<void> {
     return Promise.resolve();
   }
 

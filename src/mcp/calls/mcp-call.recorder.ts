@@ -12,21 +12,18 @@ const BATCH_ROWS = 200;
 /** With the database away, the oldest rows are given up for the newest: calls must not wait for their bookkeeping. */
 const MAX_WAITING = 10_000;
 const MAX_INTEGER = 2 ** 31 - 1;
-const KEPT_MS = 90 * 24 * 3_600_000;
-const PRUNE_EVERY_MS = 3_600_000;
 
 export type McpCallRecord = Omit<McpCall, 'id' | 'createdAt'>;
 
-/** Writes down calls of MCP servers, some at a time and behind the callers' backs. Rows are kept for 90 days. */
+/** Writes down calls of MCP servers, some at a time and behind the callers' backs. */
 @Injectable()
 export class McpCallRecorder {
   private waiting: McpCall[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
-  private prunedAt = -Infinity;
 
   constructor(
-    @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'insert' | 'deleteBefore'>,
+    @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'insert'>,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -50,7 +47,6 @@ export class McpCallRecorder {
       while (this.waiting.length > 0) {
         await this.writeRows(this.waiting.slice(0, BATCH_ROWS));
       }
-      await this.prune();
     } catch (error) {
       this.logger.warn({ event: 'mcp_calls_not_written', calls: this.waiting.length, error: nameOf(error) });
       this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS * 10).unref();
@@ -72,13 +68,6 @@ export class McpCallRecorder {
     }
     const done = new Set(rows);
     this.waiting = this.waiting.filter((call) => !done.has(call));
-  }
-
-  private async prune(): Promise<void> {
-    const at = this.clock.monotonic();
-    if (at - this.prunedAt < PRUNE_EVERY_MS) return;
-    this.prunedAt = at;
-    await this.calls.deleteBefore(new Date(this.clock.now().getTime() - KEPT_MS));
   }
 
   private giveUp(count: number): void {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, type Repository } from 'typeorm';
+import type { Repository } from 'typeorm';
 import { McpCall } from './mcp-call.entity.js';
 
 @Injectable()
@@ -17,10 +17,6 @@ export class McpCallStore {
    */
   async insert(rows: readonly McpCall[]): Promise<void> {
     await this.calls.query(this.insertion, [JSON.stringify(rows)]);
-  }
-
-  async deleteBefore(time: Date): Promise<void> {
-    await this.calls.delete({ createdAt: LessThan(time) });
   }
 }
 

@@ -50,12 +50,12 @@ export class McpAnswerHooks {
     const isLegacyStream = isStream && server.transport === 'sse' && head.status < 300;
     const messagesPath = request.path.replace(/\/[^/]*\/?$/, '/messages');
     // As long as it is: the address in it is bounded already.
-    const binding = { seal: (text: string) => this.bind(text, owner, Infinity) };
+    const seal = { seal: (text: string) => this.bind(text, owner, Infinity) };
     const mayHoldTools = isStream || listsTools(passage.message);
     const { disabledTools } = server;
     return filterChain(
       isLegacyStream
-        ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPath, binding))
+        ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPath, seal))
         : undefined,
       disabledTools.size > 0 && mayHoldTools
         ? toolListFilter(head, (tool) => !disabledTools.has(tool), this.config.MAX_JSON_BODY_BYTES)

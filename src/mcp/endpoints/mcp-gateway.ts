@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { describeDefect } from '../../common/errors/describe-defect.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
 import { BodyTooLargeError, RequestAbortedError } from '../../common/http/read-body.js';
 import { isDatabaseUnavailable } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
@@ -9,14 +10,12 @@ import { contextOf } from '../../telemetry/request-context.js';
 import { McpCallLog } from '../calls/mcp-call-log.js';
 import { rpcErrorBody } from '../mcp-error.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
+import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { addressOf, assertMethod, type McpEndpoint } from './mcp-address.js';
 import { type Entered, McpEntry } from './mcp-entry.js';
 import { rpcIdOf } from './mcp-message.js';
 import { McpPassage } from './mcp-passage.js';
-import type { Passage, PassageOutcome } from './mcp-passage.types.js';
-
-/** nginx's code for "client closed request". */
-const CLIENT_CLOSED_REQUEST = 499;
+import type { Passage } from './mcp-passage.types.js';
 
 /** The way of an MCP request, from the edge to the row in the log of calls. */
 @Injectable()
@@ -78,7 +77,7 @@ export class McpGateway {
     }
   }
 
-  private noteOutcome({ request }: Passage, { upstreamStatus, firstByteMs, error }: PassageOutcome): void {
+  private noteOutcome({ request }: Passage, { upstreamStatus, firstByteMs, error }: McpOutcome): void {
     const { facts, trace } = contextOf(request);
     facts.upstream_status = upstreamStatus;
     facts.upstream_ms = firstByteMs === undefined ? undefined : Math.round(firstByteMs);
@@ -90,7 +89,7 @@ export class McpGateway {
 }
 
 /** Of a request that never reached its server. */
-function endingOf(thrown: unknown, passage: Passage): Pick<PassageOutcome, 'status' | 'error' | 'requestBytes'> {
+function endingOf(thrown: unknown, passage: Passage): Pick<McpOutcome, 'status' | 'error' | 'requestBytes'> {
   const requestBytes = sizeOf(passage, thrown);
   if (thrown instanceof RequestAbortedError) return { status: CLIENT_CLOSED_REQUEST, error: undefined, requestBytes };
   if (thrown instanceof GatewayError) return { status: thrown.status, error: thrown, requestBytes };

@@ -8,11 +8,11 @@ import { messageTarget } from '../legacy/message-endpoint.js';
 import { sendJson } from '../mcp-error.js';
 import { isStateless } from '../protocol-revision.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
-import type { McpForward } from '../proxy/mcp-proxy.types.js';
+import type { McpForward, McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { McpAnswerHooks } from './mcp-answer-hooks.js';
 import { readMessage, rpcIdOf } from './mcp-message.js';
 import { McpOutbound, type OutboundRequest } from './mcp-outbound.js';
-import type { Passage, PassageOutcome } from './mcp-passage.types.js';
+import type { Passage } from './mcp-passage.types.js';
 
 const DEFAULT_FIRST_BYTE_MS = 120_000;
 
@@ -30,7 +30,7 @@ export class McpPassage {
   ) {}
 
   /** @throws GatewayError for what is refused before the server is called */
-  async pass(passage: Passage): Promise<PassageOutcome> {
+  async pass(passage: Passage): Promise<McpOutcome> {
     const { request, response, server, headers: client, caller } = passage;
     const owner: SessionOwner = { serverId: server.id, serverOrigin: server.url.origin, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
@@ -48,7 +48,6 @@ export class McpPassage {
         url,
         transport: server.transport,
         timeouts: { firstByteMs: server.timeouts.first_byte_ms ?? DEFAULT_FIRST_BYTE_MS },
-        maxBodyBytes: this.config.MAX_JSON_BODY_BYTES,
       },
       headers: flat(headers),
       renewHeaders: this.renewalOf(outgoing, headers),
@@ -112,7 +111,7 @@ function denialOf({ server, message }: Passage): ToolDenial | undefined {
   return message && denyToolCalls(message.inspected, (tool) => !server.disabledTools.has(tool));
 }
 
-function answerDenial({ response, endpoint, body }: Passage, { status, text }: ToolDenial): PassageOutcome {
+function answerDenial({ response, endpoint, body }: Passage, { status, text }: ToolDenial): McpOutcome {
   // Its answer would have to come on the other stream.
   if (endpoint === 'messages') throw new GatewayError('permission_denied', { param: 'params.name' });
   sendJson(response, status, text);

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import type { ToolDenial } from '../inspection/tool-denial.js';
-import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import type { McpEndpoint } from './mcp-address.js';
 import type { Entered } from './mcp-entry.js';
 import type { Reading } from './mcp-message.js';
@@ -13,9 +12,3 @@ export interface Passage extends Entered, Reading {
   /** Set when a disabled tool is called. */
   denial: ToolDenial | undefined;
 }
-
-/** What happened to a request that reached its server, or was answered in its place. */
-export type PassageOutcome = Pick<
-  McpOutcome,
-  'status' | 'upstreamStatus' | 'wasSent' | 'error' | 'requestBytes' | 'responseBytes' | 'firstByteMs'
->;

@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
+import { doneWithin } from '../../common/time/done-within.js';
 import type { EndStream } from '../proxy/mcp-proxy.types.js';
 import type { Entered } from './mcp-entry.js';
 
@@ -84,10 +85,11 @@ export class OpenStreams implements OnApplicationShutdown {
   private async lookAtNext(): Promise<void> {
     for (const stream of this.due) {
       this.due.delete(stream);
-      await atMost(PATIENCE_MS, this.lookAt(stream));
+      await doneWithin(PATIENCE_MS, this.lookAt(stream));
     }
   }
 
+  /** Never rejects: whatever a look comes to says whether the stream goes on. */
   private async lookAt(stream: OpenStream): Promise<void> {
     if (stream.isLookedAt) return;
     stream.isLookedAt = true;
@@ -108,17 +110,6 @@ export class OpenStreams implements OnApplicationShutdown {
         : undefined;
     }
   }
-}
-
-/** Waits for the work, but not for long. */
-function atMost(ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 /** A key's end is looked at with the key: what a key says of its user may be called `exp` as well. */

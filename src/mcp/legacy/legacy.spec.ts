@@ -6,12 +6,12 @@ import { send } from '../../../test/support/send.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { startProxying, targetAt } from '../proxy/__fixtures__/proxying.js';
 import { EndpointRewriter } from './endpoint-rewriter.js';
-import { clientEndpoint, messageTarget, type SessionBinding } from './message-endpoint.js';
+import { clientEndpoint, messageTarget, type AddressSeal } from './message-endpoint.js';
 
 const SERVER = new URL('https://mcp.example.com/inner/sse?tenant=1');
 const MESSAGES = '/alice/files/messages';
 /** Stands for an HMAC over caller and server. */
-const BINDING: SessionBinding = {
+const SEAL: AddressSeal = {
   seal: (text) => `${text}-tag`,
   open: (sealed) => {
     if (!sealed.endsWith('-tag')) throw new GatewayError('not_found');
@@ -20,7 +20,7 @@ const BINDING: SessionBinding = {
 };
 
 const queryOf = (endpoint: string): URLSearchParams => new URL(endpoint, 'http://gateway').searchParams;
-const toClient = (endpoint: string): string => clientEndpoint(endpoint, SERVER, MESSAGES, BINDING);
+const toClient = (endpoint: string): string => clientEndpoint(endpoint, SERVER, MESSAGES, SEAL);
 
 describe('clientEndpoint and messageTarget', () => {
   it.each([
@@ -30,12 +30,12 @@ describe('clientEndpoint and messageTarget', () => {
   ])('lead from %s to the server and back', (endpoint, target) => {
     const ours = toClient(endpoint);
     expect(ours).toMatch(/^\/alice\/files\/messages\?sessionId=[\w-]+$/);
-    expect(messageTarget(queryOf(ours), SERVER, BINDING).href).toBe(target);
+    expect(messageTarget(queryOf(ours), SERVER, SEAL).href).toBe(target);
   });
 
   it('lead back to an address of 4,096 characters, and to none that is longer', () => {
     const endpoint = '/message?token='.padEnd(4_096, 'x');
-    expect(messageTarget(queryOf(toClient(endpoint)), SERVER, BINDING).href).toBe(SERVER.origin + endpoint);
+    expect(messageTarget(queryOf(toClient(endpoint)), SERVER, SEAL).href).toBe(SERVER.origin + endpoint);
     expect(() => toClient(`${endpoint}x`)).toThrow(expect.objectContaining({ code: 'provider_invalid_response' }));
   });
 
@@ -59,7 +59,7 @@ describe('clientEndpoint and messageTarget', () => {
     ['another host', `sessionId=${Buffer.from('//evil.example/').toString('base64url')}-tag`],
     ['too much', `sessionId=${'a'.repeat(5_000)}-tag`],
   ])('refuse %s in the query', (_what, query) => {
-    expect(() => messageTarget(new URLSearchParams(query), SERVER, BINDING)).toThrow(
+    expect(() => messageTarget(new URLSearchParams(query), SERVER, SEAL)).toThrow(
       expect.objectContaining({ code: 'not_found' }),
     );
   });
@@ -109,9 +109,9 @@ describe('HTTP+SSE through the gateway', () => {
     const gateway = await startProxying(targetAt(server.endpoint, { transport: 'sse' }), {
       change: (request) => {
         if (request.method === 'POST') {
-          return { target: targetAt(messageTarget(queryOf(request.url ?? ''), server.endpoint, BINDING)) };
+          return { target: targetAt(messageTarget(queryOf(request.url ?? ''), server.endpoint, SEAL)) };
         }
-        const rewrite = (endpoint: string): string => clientEndpoint(endpoint, server.endpoint, MESSAGES, BINDING);
+        const rewrite = (endpoint: string): string => clientEndpoint(endpoint, server.endpoint, MESSAGES, SEAL);
         return { hooks: { bodyFilter: () => new EndpointRewriter(rewrite) } };
       },
     });

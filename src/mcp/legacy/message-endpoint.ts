@@ -5,7 +5,7 @@ const MAX_ENDPOINT_CHARACTERS = 4_096;
 const SESSION_PARAM = 'sessionId';
 
 /** Binds a text to the caller and the server, and gets it back; `open` throws for what was not made by `seal` for them. */
-export interface SessionBinding {
+export interface AddressSeal {
   seal(text: string): string;
   open(sealed: string): string;
 }
@@ -21,12 +21,12 @@ export function clientEndpoint(
   endpoint: string,
   serverUrl: URL,
   messagesPath: string,
-  binding: Pick<SessionBinding, 'seal'>,
+  seal: Pick<AddressSeal, 'seal'>,
 ): string {
   const { pathname, search } = sameOrigin(endpoint, serverUrl);
   const path = pathname + search;
   if (path.length > MAX_ENDPOINT_CHARACTERS) throw tooLong();
-  const sealed = binding.seal(Buffer.from(path).toString('base64url'));
+  const sealed = seal.seal(Buffer.from(path).toString('base64url'));
   return `${messagesPath}?${SESSION_PARAM}=${encodeURIComponent(sealed)}`;
 }
 
@@ -34,10 +34,10 @@ export function clientEndpoint(
  * Where a message goes: the address inside of the `sessionId` of its query.
  * @throws GatewayError `not_found`, one for all that is wrong, or what `open` throws
  */
-export function messageTarget(query: URLSearchParams, serverUrl: URL, binding: Pick<SessionBinding, 'open'>): URL {
+export function messageTarget(query: URLSearchParams, serverUrl: URL, seal: Pick<AddressSeal, 'open'>): URL {
   const [sealed, ...others] = query.getAll(SESSION_PARAM);
   if (sealed === undefined || others.length > 0) throw unknownSession();
-  const path = Buffer.from(binding.open(sealed), 'base64url').toString('utf8');
+  const path = Buffer.from(seal.open(sealed), 'base64url').toString('utf8');
   // Not `//host/…`, which would be another origin.
   if (!/^\/(?!\/)/.test(path)) throw unknownSession();
   return sameOrigin(path, serverUrl);

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { GatewayError } from '../../common/errors/gateway.error.js';
 import { toExchangeError, type ExchangeStage } from '../../upstream/exchange-failure.js';
 import type { RelayOptions } from '../../upstream/relay-pool.js';
-import { UploadBody } from '../../upstream/upload-body.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
 import type { BodyFilter, BodyWatcher, McpForward, McpHooks } from './mcp-proxy.types.js';
 import { clientHead, isEventStream, isPlain } from './response-head.js';
@@ -62,10 +61,6 @@ export class McpExchange implements Dispatcher.DispatchHandler {
       const failure = (): UpstreamFailure => new UpstreamFailure('timeout', `no answer within ${firstByteMs} ms`);
       this.#timer = setTimeout(() => this.abandon(failure()), firstByteMs);
     }
-    const upload = this.#upload;
-    upload?.whenMoved(() => this.#restartTimer());
-    upload?.on('error', (error) => this.abandon(error));
-    if (upload?.errored) this.abandon(upload.errored);
     if (this.call.request.method === 'GET') this.#openStream();
     if (this.#response.destroyed) this.#onClose();
     if (!this.#settled) this.#guard(() => void dispatcher.dispatch(this.options, this));
@@ -107,8 +102,6 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.seen.status = status;
     this.seen.headAt = performance.now();
-    // RFC 9112, section 9.5: who has refused the request wants no more of it.
-    if (status >= 400) this.#upload?.stop();
     this.#guard(() => this.#begin({ status, headers }));
   }
 
@@ -128,13 +121,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#settled) return;
-    const isOwn = error instanceof GatewayError;
-    this.#fail(isOwn ? error : toExchangeError(error, this.#stage, this.call.target.url.host));
-  }
-
-  get #upload(): UploadBody | undefined {
-    return this.options.body instanceof UploadBody ? this.options.body : undefined;
+    if (!this.#settled) this.#fail(toExchangeError(error, this.#stage, this.call.target.url.host));
   }
 
   #begin(head: UpstreamHead): void {
@@ -171,10 +158,6 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     } catch (error) {
       this.abandon(error);
     }
-  }
-
-  #restartTimer(): void {
-    if (!this.#settled && this.#stage !== 'answering') this.#timer?.refresh();
   }
 
   #fail(error: unknown): void {

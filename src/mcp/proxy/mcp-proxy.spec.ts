@@ -82,28 +82,6 @@ describe('McpProxy: what is passed on', () => {
     expect(gateway.outcomes).toMatchObject([{ status: 200, upstreamStatus: 200, requestBytes: body.length }]);
   });
 
-  it('a body without an announced length', async () => {
-    const gateway = await start();
-    const body = [Buffer.from('{"a"'), Buffer.from(':1}')];
-    expect((await post(gateway, { body })).status).toBe(200);
-    expect(server.received[0]?.body.toString()).toBe('{"a":1}');
-  });
-
-  it('a body that was read already', async () => {
-    const gateway = await start(
-      {},
-      {
-        change: async (request) => {
-          const chunks: Buffer[] = [];
-          for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
-          return { body: Buffer.concat(chunks), rpcId: 1 };
-        },
-      },
-    );
-    expect((await post(gateway)).status).toBe(200);
-    expect(server.received[0]?.body.toString()).toBe(CALL);
-  });
-
   it('the headers that it was given, and none of the client', async () => {
     const gateway = await start({}, { change: () => ({ headers: ['x-user-jwt', 'ours', 'Mcp-Session-Id', 'inner'] }) });
     await post(gateway, {
@@ -241,7 +219,7 @@ describe('McpProxy: streams', () => {
     // What fits into the buffers of two connections.
     expect(written).toBeLessThan(30_000_000);
     answer.destroy();
-    await eventually(() => gateway.outcomes[0]?.failure === 'caller_gone');
+    await eventually(() => gateway.outcomes[0]?.status === 499);
   });
 });
 
@@ -269,24 +247,7 @@ describe('McpProxy: the client leaves', () => {
     }
     expect(Math.min(...delays)).toBeLessThan(200);
     await eventually(() => gateway.outcomes.length === 3);
-    expect(gateway.outcomes[0]).toMatchObject({ status: 499, failure: 'caller_gone' });
-  });
-
-  it('in the middle of its body', async () => {
-    const gateway = await start();
-    const asking = httpRequest(gateway.endpoint, {
-      method: 'POST',
-      agent: false,
-      headers: { 'content-length': 100_000 },
-    });
-    asking.on('error', () => undefined).write('x'.repeat(70_000));
-    await sleep(100);
-    asking.destroy();
-    await eventually(() => gateway.outcomes.length === 1);
-    expect(gateway.outcomes).toMatchObject([{ failure: 'caller_gone' }]);
-    // undici opens another connection after a cut, for which nobody waits.
-    await eventually(() => server.requests.every(({ socket }) => socket.destroyed));
-    expect(server.received).toHaveLength(0);
+    expect(gateway.outcomes[0]).toMatchObject({ status: 499, error: undefined });
   });
 });
 
@@ -295,7 +256,7 @@ describe('McpProxy: the server fails', () => {
     server.answerWith(brokenEvents);
     const gateway = await start();
     await expect(post(gateway)).rejects.toThrow('aborted');
-    expect(gateway.outcomes).toMatchObject([{ failure: 'incomplete', status: 200 }]);
+    expect(gateway.outcomes).toMatchObject([{ status: 200, error: { code: 'provider_invalid_response' } }]);
   });
 
   it.each([301, 302, 307, 308])('to answer: a redirect (%d) is neither followed nor passed on', async (status) => {
@@ -343,14 +304,14 @@ describe('McpProxy: the server fails', () => {
     expect((await post(gateway)).status).toBe(502);
     await sleep(150);
     expect(calls).toBe(1);
-    expect(gateway.outcomes).toMatchObject([{ failure: 'broken' }]);
+    expect(gateway.outcomes).toMatchObject([{ error: { code: 'provider_failed' } }]);
   });
 
   it('to be allowed: an address that the egress rules refuse', async () => {
     const gateway = await startProxying(targetAt(new URL('https://169.254.169.254/mcp')));
     opened.push(gateway);
     expect((await post(gateway)).status).toBe(502);
-    expect(gateway.outcomes).toMatchObject([{ failure: 'refused_by_egress' }]);
+    expect(gateway.outcomes).toMatchObject([{ error: { reason: expect.stringMatching('^refused_by_egress') } }]);
   });
 
   it.each([401, 403])('to take our credential (%d), which is not the client’s fault', async (status) => {
@@ -365,25 +326,6 @@ describe('McpProxy: the server fails', () => {
     server.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://inner/"' }, 'no'));
     const answer = await post(await start({}, { change: () => ({ hooks: { challenge: 'Bearer error="x"' } }) }));
     expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer error="x"' }, text: 'no' });
-  });
-});
-
-describe('McpProxy: the size of a body', () => {
-  const limit = { maxBodyBytes: 100_000 };
-
-  it.each([
-    ['announced', Buffer.alloc(100_001)],
-    ['not announced', [Buffer.alloc(60_000), Buffer.alloc(60_000)]],
-  ])('over the limit is refused when %s', async (_how, body) => {
-    const gateway = await start(limit);
-    const answer = await post(gateway, { body });
-    expect(answer.status).toBe(413);
-    expect(jsonOf(answer)).toMatchObject({ error: { code: -32600, data: { code: 'payload_too_large' } } });
-    expect(server.received).toHaveLength(0);
-  });
-
-  it('at the limit is not', async () => {
-    expect((await post(await start(limit), { body: Buffer.alloc(100_000) })).status).toBe(200);
   });
 });
 
@@ -402,6 +344,8 @@ describe('McpProxy: the end of the process', () => {
     const { answer, at } = await answered;
     expect(answer.text).toBe('{"late":true}');
     expect(await cut).toBeGreaterThan(at - 50);
+    // As a server ends a stream: clients open another one without taking this one for broken.
+    expect(stream.complete).toBe(true);
     expect((await send(gateway.endpoint.href, { method: 'GET' })).status).toBe(503);
   });
 
@@ -472,10 +416,16 @@ describe('McpProxy: the client reads slowly and the connection to the server', (
       'with connection: close',
       `connection: close\r\ncontent-length: ${BYTES + 1}\r\n`,
       'end',
-      'incomplete',
+      'provider_invalid_response',
     ],
-    ['is reset', 'with a content-length', `content-length: ${BYTES + 1}\r\n`, 'resetAndDestroy', 'incomplete'],
-  ] as const)('%s (%s)', async (_what, _how, head, end, failure) => {
+    [
+      'is reset',
+      'with a content-length',
+      `content-length: ${BYTES + 1}\r\n`,
+      'resetAndDestroy',
+      'provider_invalid_response',
+    ],
+  ] as const)('%s (%s)', async (_what, _how, head, end, code) => {
     const upstream = await startTcp((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${'x'.repeat(BYTES)}`);
     });
@@ -493,9 +443,9 @@ describe('McpProxy: the client reads slowly and the connection to the server', (
       });
       answer.resume();
       await read;
-      expect(answer.complete && size === BYTES).toBe(failure === undefined);
+      expect(answer.complete && size === BYTES).toBe(code === undefined);
     }
     await eventually(() => gateway.outcomes.length === 2);
-    expect(gateway.outcomes.map((outcome) => outcome.failure)).toEqual([failure, failure]);
+    expect(gateway.outcomes.map(({ error }) => error?.code)).toEqual([code, code]);
   });
 });

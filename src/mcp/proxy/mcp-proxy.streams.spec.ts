@@ -65,7 +65,7 @@ describe('McpProxy: a stream that is ended', () => {
     await once(answer, 'end');
     expect(answer.complete).toBe(true);
     await eventually(() => server.received[0]?.closedEarlyAt !== undefined && gateway.outcomes.length === 1);
-    expect(gateway.outcomes).toMatchObject([{ status: 200, failure: undefined, error: REFUSAL }]);
+    expect(gateway.outcomes).toMatchObject([{ status: 200, error: REFUSAL }]);
     expect(ends.size).toBe(0);
   });
 
@@ -162,6 +162,7 @@ describe('McpProxy: calls under way', () => {
     const refused = await send(gateway.endpoint.href, { body: CALL });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     expect(server.received).toHaveLength(2);
+    expect(gateway.outcomes).toMatchObject([{ status: 429, wasSent: false, requestBytes: CALL.length }]);
     // A stream of another kind is counted for itself.
     expect((await open(gateway, 'GET')).statusCode).toBe(200);
     first.destroy();

@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { RequestAbortedError } from '../../common/http/read-body.js';
+import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
 import { RelayOptions } from '../../upstream/relay-pool.js';
 import { RunningCalls } from '../../upstream/running-calls.js';
-import { UploadBody } from '../../upstream/upload-body.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { sendRpcError } from '../mcp-error.js';
 import { McpDispatchers } from './mcp-dispatchers.js';
 import { McpExchange, type SeenAnswer } from './mcp-exchange.js';
 import { toMcpFailure } from './mcp-failure.js';
 import type { McpForward, McpOutcome, McpTarget } from './mcp-proxy.types.js';
-import { outgoingBody, wholeBody, type OutgoingBody } from './request-body.js';
 import { OpenLimiter } from './open-limiter.js';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
@@ -22,8 +20,6 @@ const DEFAULT_CALLS_PER_CALLER = 512;
 const RETRY_PAUSE_MS = 100;
 const STREAM_RETRY_SECONDS = '10';
 const CALL_RETRY_SECONDS = '1';
-/** nginx's code for "client closed request". */
-const CLIENT_CLOSED_REQUEST = 499;
 
 const METHODS: Readonly<Record<McpTarget['transport'], readonly string[]>> = {
   streamable_http: ['GET', 'POST', 'DELETE'],
@@ -60,7 +56,9 @@ export class McpProxy {
     const run = new Run();
     try {
       this.#checkMethod(call);
-      if (call.request.method === 'GET') await this.#forwardStream(call, run);
+      // Whatever else a client sends along is read and dropped.
+      if (call.body === undefined) call.request.resume();
+      if (isStream(call)) await this.#forwardStream(call, run);
       else await this.#forwardCall(call, run);
       return run.outcome(call, startedAt);
     } catch (thrown) {
@@ -75,7 +73,7 @@ export class McpProxy {
   }
 
   /**
-   * Lets the calls under way finish for at most `graceMs`, then cuts off what is still open. Streams stay till then: a
+   * Lets the calls under way finish for at most `graceMs`, then ends what is still open. Streams stay till then: a
    * call may need an answer that the client is asked for on a stream.
    */
   close(graceMs: number): Promise<void> {
@@ -94,13 +92,9 @@ export class McpProxy {
     // Before it is sent: what the answer will be is not known, and a call that was made cannot be refused.
     if (!this.#callLimiter.enter(call.streamKey)) throw tooMany('calls under way', CALL_RETRY_SECONDS);
     this.#calls.begin();
-    const { request, target } = call;
     try {
-      const body = call.body ? wholeBody(call.body) : await outgoingBody(request, target.maxBodyBytes);
-      run.body = body;
-      await this.#send(call, body, run);
+      await this.#send(call, run);
     } finally {
-      if (run.body?.content instanceof UploadBody) run.body.content.destroy();
       this.#callLimiter.leave(call.streamKey);
       this.#calls.end();
     }
@@ -110,83 +104,77 @@ export class McpProxy {
     if (this.#closing) throw shuttingDown();
     if (!this.#streamLimiter.enter(call.streamKey)) throw tooMany('open streams', STREAM_RETRY_SECONDS);
     try {
-      call.request.resume();
-      await this.#send(call, undefined, run);
+      await this.#send(call, run);
     } finally {
       this.#streamLimiter.leave(call.streamKey);
     }
   }
 
-  async #send(call: McpForward, body: OutgoingBody | undefined, run: Run): Promise<void> {
+  async #send(call: McpForward, run: Run): Promise<void> {
     try {
-      await this.#dispatch(call, body, run);
+      await this.#dispatch(call, run);
     } catch (error) {
-      await this.#recover(call, body, run, error);
+      await this.#recover(call, run, error);
     }
   }
 
   /** Once more over another connection, or with other headers, where there are some, when the server has refused those. */
-  async #recover(call: McpForward, body: OutgoingBody | undefined, run: Run, failure: unknown): Promise<void> {
+  async #recover(call: McpForward, run: Run, failure: unknown): Promise<void> {
     let error = failure;
-    if (body !== undefined && !this.#isClosed && mayRepeat(error, body)) {
+    if (!isStream(call) && !this.#isClosed && isUnsent(error)) {
       await sleep(RETRY_PAUSE_MS);
       try {
-        return await this.#dispatch(call, body, run);
+        return await this.#dispatch(call, run);
       } catch (again) {
         error = again;
       }
     }
     // It has done nothing then.
     const isRefusal = error instanceof GatewayError && error.code === 'provider_credential_rejected';
-    const isWhole = !(body?.content instanceof UploadBody);
-    const headers = isRefusal && isWhole ? await call.renewHeaders?.() : undefined;
+    const headers = isRefusal ? await call.renewHeaders?.() : undefined;
     if (headers === undefined || this.#isClosed) throw error;
-    await this.#send({ ...call, headers, renewHeaders: undefined }, body, run);
+    await this.#send({ ...call, headers, renewHeaders: undefined }, run);
   }
 
-  #dispatch(call: McpForward, body: OutgoingBody | undefined, run: Run): Promise<void> {
+  #dispatch(call: McpForward, run: Run): Promise<void> {
     const { url, timeouts } = call.target;
-    const lease = body ? this.#dispatchers.forCall(url) : this.#dispatchers.forStream(url);
+    const lease = isStream(call) ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url);
     return new Promise((resolve, reject) => {
-      const options = wireOptions(call, body);
-      const exchange = new McpExchange(call, options, (error) => {
+      const exchange = new McpExchange(call, wireOptions(call), (error) => {
         this.#streams.delete(exchange);
         lease.release();
         if (error === undefined) resolve();
         else reject(error);
       });
       run.seen = exchange.seen;
-      if (!body) this.#streams.add(exchange);
-      exchange.start(lease.dispatcher, body && timeouts.firstByteMs);
+      if (isStream(call)) this.#streams.add(exchange);
+      exchange.start(lease.dispatcher, isStream(call) ? undefined : timeouts.firstByteMs);
     });
   }
 
   async #drain(graceMs: number): Promise<void> {
     await this.#calls.idle(graceMs);
     this.#isClosed = true;
-    for (const stream of this.#streams) stream.abandon(new UpstreamFailure('broken', 'the gateway is shutting down'));
+    for (const stream of this.#streams) stream.finish(shuttingDown());
     await this.#dispatchers.close();
   }
 }
 
 /** What is gathered about one request on its way. */
 class Run {
-  body: OutgoingBody | undefined;
   seen: SeenAnswer | undefined;
 
-  outcome({ response }: McpForward, startedAt: number, thrown?: unknown): McpOutcome {
+  outcome({ response, body }: McpForward, startedAt: number, thrown?: unknown): McpOutcome {
     const hasLeft = thrown !== undefined && isCallerGone(thrown);
     const { seen } = this;
     return {
       status: hasLeft ? CLIENT_CLOSED_REQUEST : response.statusCode,
       wasSent: seen?.wasSent ?? false,
       upstreamStatus: seen?.status,
-      failure: hasLeft ? 'caller_gone' : thrown instanceof UpstreamFailure ? thrown.kind : undefined,
       error: hasLeft || thrown === undefined ? undefined : toMcpFailure(thrown),
-      requestBytes: this.body?.size() ?? 0,
+      requestBytes: body?.length ?? 0,
       responseBytes: seen?.bytes ?? 0,
       firstByteMs: seen?.headAt === undefined ? undefined : seen.headAt - startedAt,
-      durationMs: performance.now() - startedAt,
     };
   }
 }
@@ -199,23 +187,26 @@ function answerFailure(call: McpForward, run: Run, startedAt: number, thrown: un
   return run.outcome(call, startedAt, thrown);
 }
 
-function wireOptions({ request, target, headers }: McpForward, body: OutgoingBody | undefined): RelayOptions {
-  const length = body?.announcedBytes;
+function wireOptions({ request, target, headers, body }: McpForward): RelayOptions {
   return new RelayOptions({
     path: target.url.pathname + target.url.search,
     method: request.method === 'POST' || request.method === 'DELETE' ? request.method : 'GET',
-    headers: length === undefined ? [...headers] : [...headers, 'content-length', length],
-    body: body?.content ?? null,
+    headers: [...headers],
+    body: body ?? null,
   });
 }
 
-/** Nothing was sent, and what would be sent is still whole. */
-function mayRepeat(error: unknown, { content }: OutgoingBody): boolean {
-  return error instanceof UpstreamFailure && error.kind === 'connect' && !(content instanceof UploadBody);
+function isStream({ request }: McpForward): boolean {
+  return request.method === 'GET';
+}
+
+/** No connection came about. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof UpstreamFailure && error.kind === 'connect';
 }
 
 function isCallerGone(thrown: unknown): boolean {
-  return thrown instanceof RequestAbortedError || (thrown instanceof UpstreamFailure && thrown.kind === 'caller_gone');
+  return thrown instanceof UpstreamFailure && thrown.kind === 'caller_gone';
 }
 
 function tooMany(what: string, retrySeconds: string): GatewayError {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
-import type { UpstreamFailureKind, UpstreamHead } from '../../upstream/upstream.types.js';
+import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
 
 /** Where the requests of one MCP server go, as plain data. */
@@ -11,7 +11,6 @@ export interface McpTarget {
     /** Longest wait for the head of the answer to a POST or DELETE. A GET may stay silent for ever. */
     readonly firstByteMs: number;
   };
-  readonly maxBodyBytes: number;
 }
 
 /** One MCP request on its way to its server. */
@@ -28,7 +27,7 @@ export interface McpForward {
   readonly renewHeaders?: (() => Promise<readonly string[] | undefined>) | undefined;
   /** Whose calls and open GET streams are counted together: one caller at one server. */
   readonly streamKey: string;
-  /** The body where it was read already (to be inspected). These bytes are sent. */
+  /** Of a POST, whole: these bytes are sent. Others have none. */
   readonly body?: Buffer | undefined;
   /** For the answers that the gateway gives itself; null where no single request was read. */
   readonly rpcId?: RpcId;
@@ -38,8 +37,6 @@ export interface McpForward {
 export interface McpHooks {
   /** The upstream's session id in the form that the client gets it. */
   readonly wrapSessionId?: (upstreamId: string) => string;
-  /** Names and values that reach the client. Default: those of an allow-list. */
-  readonly responseHeaders?: (head: UpstreamHead) => readonly string[];
   /** Our own `WWW-Authenticate` in place of the upstream's. Without one its 401 and 403 become 502: the caller's own credential was fine. */
   readonly challenge?: string | undefined;
   /** Asked once, with the head of the answer. Its bytes go through the filter, if there is one. */
@@ -75,13 +72,10 @@ export interface McpOutcome {
   /** Whether the request went on its way to the upstream, whatever came of it. */
   readonly wasSent: boolean;
   readonly upstreamStatus: number | undefined;
-  /** Undefined when the whole answer of the upstream went to the client. */
-  readonly failure: UpstreamFailureKind | undefined;
-  /** What the gateway answered with, or would have; `internal_error` is a defect, to be logged with its cause. */
+  /** What the gateway answered with, or would have; undefined when the client got the whole answer, or left. `internal_error` is a defect, to be logged with its cause. */
   readonly error: GatewayError | undefined;
   readonly requestBytes: number;
   readonly responseBytes: number;
   /** Milliseconds from the request to the head of the upstream's answer. */
   readonly firstByteMs: number | undefined;
-  readonly durationMs: number;
 }

@@ -51,7 +51,7 @@ export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: bool
       reason: `upstream ${status}`,
     });
   }
-  const passed = hooks.responseHeaders ? hooks.responseHeaders(head) : passedHeaders(head);
+  const passed = passedHeaders(head);
   const headers: string[] = [];
   let hasLength = false;
   let isUnbuffered = false;

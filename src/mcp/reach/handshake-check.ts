@@ -1,6 +1,7 @@
 import { isObject } from '../../common/json/read.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { withDeadline } from '../../common/time/with-deadline.js';
+import { CLIENT_INFO } from './client-info.js';
 import { endSession, LAST_REVISION_WITH_HANDSHAKE } from './end-session.js';
 import type { Approach } from './reached-server.js';
 import { postRpc, type RpcRequest } from './rpc-post.js';
@@ -18,7 +19,7 @@ export async function agreedRevision(url: URL, approach: Approach): Promise<stri
     params: {
       protocolVersion: LAST_REVISION_WITH_HANDSHAKE,
       capabilities: {},
-      clientInfo: { name: 'tollgate', version: '0.1.0' },
+      clientInfo: CLIENT_INFO,
     },
     onSession: (sessionId) => (begun = sessionId),
   };

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { abortedWith } from '../../common/time/with-deadline.js';
+import { CLIENT_INFO } from './client-info.js';
 import { endSession } from './end-session.js';
 import { probeFailure } from './probe-failure.js';
 import type { Approach, Reachable, ReachedServer } from './reached-server.js';
@@ -24,7 +25,7 @@ const REQUEST_TIMEOUT_MS = 20_000;
 export async function askByHandshake(server: Reachable, approach: Approach): Promise<ReachedServer> {
   const { deadline } = approach;
   const transport = transportFor(server, approach);
-  const client = new Client({ name: 'tollgate', version: '0.1.0' }, { jsonSchemaValidator: UNREAD_SCHEMAS });
+  const client = new Client(CLIENT_INFO, { jsonSchemaValidator: UNREAD_SCHEMAS });
   try {
     await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS, signal: deadline });
     const list = await listTools(client, deadline);

@@ -4,6 +4,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import { isRevision, isStateless, STATELESS_REVISION } from '../protocol-revision.js';
 import type { SeenTool } from '../servers/mcp-server.tools.js';
+import { CLIENT_INFO } from './client-info.js';
 import { codeOfStatus } from './code-of-status.js';
 import type { Approach, ReachedServer } from './reached-server.js';
 import { postRpc, type RpcAnswer } from './rpc-post.js';
@@ -65,7 +66,7 @@ function ask(url: URL, approach: Approach, method: string, params: JsonObject = 
       ...params,
       _meta: {
         [`${META}protocolVersion`]: STATELESS_REVISION,
-        [`${META}clientInfo`]: { name: 'tollgate', version: '0.1.0' },
+        [`${META}clientInfo`]: CLIENT_INFO,
         [`${META}clientCapabilities`]: {},
       },
     },

@@ -6,11 +6,12 @@ import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
 import { isUuid } from '../../common/uuid.js';
+import { allColumns } from '../../database/all-columns.js';
 import { Workspace } from '../../workspaces/workspace.entity.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServer } from './mcp-server.entity.js';
-import { McpServerStore, WITH_SECRETS } from './mcp-server.store.js';
+import { McpServerStore } from './mcp-server.store.js';
 import { McpServerTools } from './mcp-server.tools.js';
 import type { UsableMcpServer } from './usable-mcp-server.js';
 
@@ -131,7 +132,7 @@ async function candidatesFor(
   const where = await placesOf(manager, address, tenant);
   if (where.length === 0) return [];
   return manager.find(McpServer, {
-    select: WITH_SECRETS,
+    select: allColumns(manager.connection.getMetadata(McpServer)),
     where: where.map((place) => ({ ...place, slug: address.server, enabled: true })),
     order: { workspaceId: { direction: 'ASC', nulls: 'FIRST' } },
     take: ENOUGH_CANDIDATES,

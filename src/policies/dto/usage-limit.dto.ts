@@ -132,7 +132,10 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   @Max(MAX_LIMIT)
   readonly credit_limit: number;
 
-  /** Id or slug. Without it, a caller of the whole organisation makes a policy for all its workspaces. */
+  /**
+   * Id or slug. Without it, an API key of the whole organisation makes a policy for all its workspaces; required with an
+   * administrator's token.
+   */
   @Optional()
   @IsString()
   @Length(1, 255)

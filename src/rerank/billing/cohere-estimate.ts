@@ -1,4 +1,5 @@
-import type { RerankEstimate, RerankRequest } from '../rerank.types.js';
+import type { UsageEstimate } from '../../gateway/billable-use.js';
+import type { RerankRequest } from '../rerank.types.js';
 import { estimateByChunks, estimateByTokens } from './estimates.js';
 import type { TokenLimits } from './tokens.js';
 
@@ -12,7 +13,7 @@ const CHUNK_TOKENS = 500;
 const BILLED_BY_TOKEN = /^\s*rerank-v5\b/i;
 
 /** For Cohere's models, at Cohere and elsewhere. */
-export function estimateCohere(request: RerankRequest, limits?: TokenLimits): RerankEstimate {
+export function estimateCohere(request: RerankRequest, limits?: TokenLimits): UsageEstimate {
   return BILLED_BY_TOKEN.test(request.model)
     ? estimateByTokens(request, limits)
     : estimateByChunks(request, CHUNK_TOKENS, limits);

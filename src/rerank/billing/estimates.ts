@@ -1,4 +1,5 @@
-import type { RerankEstimate, RerankRequest } from '../rerank.types.js';
+import type { UsageEstimate } from '../../gateway/billable-use.js';
+import type { RerankRequest } from '../rerank.types.js';
 import { type TokenLimits, tokenCounts, totalTokens } from './tokens.js';
 
 const CHUNKS_PER_SEARCH_UNIT = 100;
@@ -10,7 +11,7 @@ const SMALLEST_DOCUMENT_PART = 1 / 2;
  * the query have more than `chunkTokens` together. Exact where every document surely is one: tokens are counted by an
  * upper bound.
  */
-export function estimateByChunks(request: RerankRequest, chunkTokens: number, limits?: TokenLimits): RerankEstimate {
+export function estimateByChunks(request: RerankRequest, chunkTokens: number, limits?: TokenLimits): UsageEstimate {
   const counts = tokenCounts(request, limits);
   const room = Math.max(chunkTokens - counts.query, Math.ceil(chunkTokens * SMALLEST_DOCUMENT_PART));
   const chunks = counts.documents.reduce((sum, tokens) => sum + Math.max(1, Math.ceil(tokens / room)), 0);
@@ -23,7 +24,7 @@ export function estimateByChunks(request: RerankRequest, chunkTokens: number, li
 }
 
 /** For providers that bill by token, and say how many only afterwards. */
-export function estimateByTokens(request: RerankRequest, limits: TokenLimits = {}): RerankEstimate {
+export function estimateByTokens(request: RerankRequest, limits: TokenLimits = {}): UsageEstimate {
   const total = totalTokens(tokenCounts(request, limits));
   return { unit: 'input_token', searchUnits: 0, tokens: Math.min(total, limits.total ?? Infinity), exact: false };
 }

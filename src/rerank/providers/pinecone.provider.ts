@@ -2,8 +2,9 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
+import type { UsageEstimate } from '../../gateway/billable-use.js';
 import { estimateByChunks } from '../billing/estimates.js';
-import type { RemoteRerankProvider, RerankDocument, RerankEstimate, RerankRequest } from '../rerank.types.js';
+import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
 import { billedCount } from './billed-count.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
@@ -62,7 +63,7 @@ export const pineconeRerank: RemoteRerankProvider = {
 };
 
 /** Models that are not known may be of either kind. */
-function estimate(request: RerankRequest): RerankEstimate {
+function estimate(request: RerankRequest): UsageEstimate {
   const byChunks = estimateByChunks(request, CHUNK_TOKENS);
   return BILLED_BY_REQUEST.has(request.model) ? { ...byChunks, searchUnits: 1, exact: true } : byChunks;
 }

@@ -3,8 +3,9 @@ import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { LRUCache } from 'lru-cache';
 import { assertNever } from '../../common/assert-never.js';
 import type { AppConfig } from '../../config/environment.js';
+import type { AwsIdentity, AwsIdentityProvider, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
 import type { AwsAuth } from './aws-auth.js';
-import type { AwsIdentity, AwsIdentityProvider, AwsOwnIdentity } from './aws-own-identity.js';
+import { toSecretError } from './aws-error.js';
 import { awsRequestHandler } from './aws-request-handler.js';
 import type { SecretTransport } from './secret-transport.js';
 
@@ -79,8 +80,6 @@ export class AwsClients {
   }
 
   async #credentialsOf({ organisationId, auth, region }: AwsCaller): Promise<AwsIdentity | AwsIdentityProvider> {
-    // A function without parameters: what the SDK passes has the tenant's region in it.
-    const own = (): Promise<AwsIdentity> => this.ownIdentity.provide();
     switch (auth.type) {
       case 'accessKey': {
         // A copy: the SDK writes into what it gets.
@@ -88,11 +87,11 @@ export class AwsClients {
         return { accessKeyId, secretAccessKey, sessionToken };
       }
       case 'serviceRole':
-        return own;
+        return () => this.#ownIdentity();
       case 'assumedRole': {
         const { fromTemporaryCredentials } = await import('@aws-sdk/credential-providers');
         return fromTemporaryCredentials({
-          masterCredentials: own,
+          masterCredentials: () => this.#ownIdentity(),
           params: {
             RoleArn: auth.roleArn,
             ExternalId: auth.externalId,
@@ -103,6 +102,15 @@ export class AwsClients {
       }
       default:
         return assertNever(auth);
+    }
+  }
+
+  /** Without parameters: what the SDK passes has the tenant's region in it. A copy, since the SDK writes into what it gets. */
+  async #ownIdentity(): Promise<AwsIdentity> {
+    try {
+      return { ...(await this.ownIdentity.provide()) };
+    } catch (error) {
+      throw toSecretError(error, []);
     }
   }
 

@@ -2,9 +2,12 @@
 // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html (and CommonErrors.html there),
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html (and CommonErrors.html there).
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
-import { UpstreamFailure, type UpstreamFailureKind } from '../../upstream/upstream.types.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
+import { AwsIdentityError } from '../../upstream/vendors/aws-own-identity.js';
+import { REFUSED_CREDENTIALS } from '../../upstream/vendors/aws-refusal.js';
 import { scrub } from './scrub.js';
 import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
+import { TRANSPORT_CODES } from './transport-codes.js';
 
 /** Without the suffix `Exception`, which the same error has in one protocol and not in the other. */
 const CODES: ReadonlyMap<string, SecretErrorCode> = new Map([
@@ -17,9 +20,8 @@ const CODES: ReadonlyMap<string, SecretErrorCode> = new Map([
     'RegionDisabled',
     'UnauthorizedOperation',
   ),
-  ...named('authentication_failed', 'AuthFailure', 'ExpiredToken', 'InvalidAccessKeyId', 'InvalidClientTokenId'),
-  ...named('authentication_failed', 'MissingAuthenticationToken', 'NotSignedUp', 'UnrecognizedClient'),
-  ...named('authentication_failed', 'IncompleteSignature', 'InvalidSignature', 'SignatureDoesNotMatch'),
+  ...named('authentication_failed', ...REFUSED_CREDENTIALS),
+  ...named('authentication_failed', 'AuthFailure', 'IncompleteSignature', 'MissingAuthenticationToken', 'NotSignedUp'),
   ...named('authentication_failed', 'RequestExpired', 'RequestInTheFuture', 'RequestTimeTooSkewed'),
   ...named('authentication_failed', 'IDPCommunicationError', 'IDPRejectedClaim', 'InvalidIdentityToken'),
   ...named('decryption_failed', 'DecryptionFailure'),
@@ -37,18 +39,6 @@ const CODES: ReadonlyMap<string, SecretErrorCode> = new Map([
   ...named('invalid_response', 'Unknown', 'UnknownError'),
 ]);
 
-const FAILURES: Readonly<Record<UpstreamFailureKind, SecretErrorCode>> = {
-  refused_by_egress: 'refused_by_egress',
-  connect: 'unreachable',
-  broken: 'unreachable',
-  incomplete: 'invalid_response',
-  interim: 'invalid_response',
-  timeout: 'timeout',
-  too_large: 'too_large',
-  redirect: 'invalid_response',
-  caller_gone: 'manager_failed',
-};
-
 /** AWS has no error of its own for it. "…because it was marked for deletion", "…that's currently marked deleted". */
 const ABOUT_DELETION = /\bdelet(?:ed|ion)\b/i;
 
@@ -56,7 +46,11 @@ const ABOUT_DELETION = /\bdelet(?:ed|ion)\b/i;
 export function toSecretError(error: unknown, secrets: readonly string[]): SecretError {
   if (error instanceof SecretError) return error;
   if (error instanceof UpstreamFailure) {
-    return new SecretError(FAILURES[error.kind], scrub(error.message, secrets), { cause: error });
+    return new SecretError(TRANSPORT_CODES[error.kind], scrub(error.message, secrets), { cause: error });
+  }
+  if (error instanceof AwsIdentityError) {
+    const code = error.problem === 'missing' ? 'authentication_failed' : 'timeout';
+    return new SecretError(code, error.message, { cause: error });
   }
   if (!isObject(error)) return new SecretError('manager_failed', 'the AWS SDK failed without an error');
   const name = stringOrUndefined(error['name']) ?? 'Error';

@@ -12,8 +12,8 @@ import { drip, half, hangUp, inTurn, type Reply, silence, text } from '../../../
 import { loadConfig } from '../../config/environment.js';
 import { closedPort } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
+import { type AwsIdentity, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
 import { IdentityAllowList } from '../identity-allow-list.js';
-import { AwsOwnIdentity, type AwsIdentity } from './aws-own-identity.js';
 import { AwsSecretsManager } from './aws-secrets-manager.js';
 import { SecretError, type SecretErrorCode, type SecretRequest } from './secret-manager.types.js';
 import { SecretTransport } from './secret-transport.js';
@@ -50,7 +50,8 @@ function managerWith(
     ...settings,
   });
   const transport = new SecretTransport(new EgressPolicy(config.EGRESS_ALLOW), config);
-  return new AwsSecretsManager(transport, new IdentityAllowList(config), config, ownIdentity);
+  const allowList = new IdentityAllowList(config);
+  return new AwsSecretsManager(transport, allowList, config, ownIdentity ?? new AwsOwnIdentity(config));
 }
 
 const withKey = (changes: Partial<SecretRequest> = {}, fields: Record<string, string> = {}): SecretRequest => ({
@@ -536,7 +537,7 @@ describe('AwsSecretsManager', () => {
         },
       };
       const config = { SECRET_MANAGER_TIMEOUT_MS: 200, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
-      const manager = new AwsSecretsManager(transport, { allows: () => true }, config);
+      const manager = new AwsSecretsManager(transport, { allows: () => true }, config, new AwsOwnIdentity(config));
       await errorOf(manager.fetch(withKey()));
       await errorOf(manager.fetch(withRole(addRole())));
       await errorOf(manager.fetch(withKey({}, { cloudA_region: 'cn-north-1' })));

@@ -7,12 +7,12 @@ import type {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { LRUCache } from 'lru-cache';
+import type { AwsIdentitySettings, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
 import { awsScheme } from '../auth-config/aws.scheme.js';
 import type { IdentityAllowList } from '../identity-allow-list.js';
 import { readAwsAuth, readAwsRegion, type AwsAuth } from './aws-auth.js';
 import { AwsClients, awsFingerprint, type AwsCaller, type AwsEndpointSettings } from './aws-clients.js';
 import { toSecretError } from './aws-error.js';
-import { AwsOwnIdentity, type AwsIdentitySettings } from './aws-own-identity.js';
 import { SecretError, type SecretDocument, type SecretManager, type SecretRequest } from './secret-manager.types.js';
 import type { SecretTransport } from './secret-transport.js';
 
@@ -29,12 +29,11 @@ export class AwsSecretsManager implements SecretManager {
   readonly #clients: AwsClients;
   readonly #denials = new LRUCache<string, true>({ max: MAX_DENIALS, ttl: DENIAL_MEMORY_MS });
 
-  /** @param ownIdentity who the gateway itself is; given by tests */
   constructor(
     transport: Pick<SecretTransport, 'fetchWith'>,
     private readonly allowList: Pick<IdentityAllowList, 'allows'>,
     private readonly config: AwsSettings,
-    private readonly ownIdentity = new AwsOwnIdentity(config),
+    private readonly ownIdentity: Pick<AwsOwnIdentity, 'provide' | 'forget'>,
   ) {
     this.#clients = new AwsClients(transport, ownIdentity, config);
   }

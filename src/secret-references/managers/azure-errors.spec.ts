@@ -1,25 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { type UpstreamFailureKind, UpstreamFailure } from '../../upstream/upstream.types.js';
 import { toTokenError, toVaultError } from './azure-errors.js';
 import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
 
 const NOTHING = { answer: undefined, failure: undefined };
 
 describe('toVaultError', () => {
-  it.each<[UpstreamFailureKind, SecretErrorCode]>([
-    ['refused_by_egress', 'refused_by_egress'],
-    ['connect', 'unreachable'],
-    ['broken', 'unreachable'],
-    ['incomplete', 'invalid_response'],
-    ['interim', 'invalid_response'],
-    ['redirect', 'invalid_response'],
-    ['timeout', 'timeout'],
-    ['too_large', 'too_large'],
-    ['caller_gone', 'timeout'],
-  ])('means by %s: %s', (kind, code) => {
-    expect(toVaultError(new UpstreamFailure(kind, 'reason'), undefined, []).code).toBe(code);
-  });
-
   it('leaves an error of ours as it is', () => {
     const error = new SecretError('timeout', 'late');
     expect(toVaultError(error, { status: 500, text: '' }, [])).toBe(error);

@@ -1,11 +1,11 @@
 // What Azure's refusals mean. Sources: https://learn.microsoft.com/azure/key-vault/general/rest-error-codes and
 // https://learn.microsoft.com/entra/identity-platform/reference-error-codes, read 2026-11-21.
-import { assertNever } from '../../common/assert-never.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
-import { UpstreamFailure, type UpstreamFailureKind } from '../../upstream/upstream.types.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import type { AzureAnswer } from './azure-http-client.js';
 import { scrub } from './scrub.js';
 import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
+import { TRANSPORT_CODES } from './transport-codes.js';
 
 /** Codes inside of a 403 that speak of the secret and not of the caller. */
 const UNUSABLE_SECRET = new Set(['SecretDisabled', 'SecretExpired', 'SecretNotYetValid']);
@@ -85,27 +85,7 @@ function isUnreachable(error: unknown): boolean {
 }
 
 function toTransportError(failure: UpstreamFailure, secrets: readonly string[]): SecretError {
-  return new SecretError(transportCode(failure.kind), scrub(failure.message, secrets), { cause: failure });
-}
-
-function transportCode(kind: UpstreamFailureKind): SecretErrorCode {
-  switch (kind) {
-    case 'refused_by_egress':
-    case 'too_large':
-    case 'timeout':
-      return kind;
-    case 'connect':
-    case 'broken':
-      return 'unreachable';
-    case 'incomplete':
-    case 'interim':
-    case 'redirect':
-      return 'invalid_response';
-    case 'caller_gone':
-      return 'timeout';
-    default:
-      return assertNever(kind);
-  }
+  return new SecretError(TRANSPORT_CODES[failure.kind], scrub(failure.message, secrets), { cause: failure });
 }
 
 function readVaultError(text: string): { code: string | undefined; inner: string | undefined; message: string } {

@@ -42,6 +42,12 @@ it('are kept though the vault is not there', async () => {
   expect(transport.sessions).toBe(1);
 });
 
+it('are not shared with another organisation, though it has the same credentials', async () => {
+  await secretErrorOf(manager.fetch(REQUEST));
+  await secretErrorOf(manager.fetch({ ...REQUEST, organisationId: 'another' }));
+  expect(transport.sessions).toBe(2);
+});
+
 it('are opened again when they could not be opened', async () => {
   transport.failures = 1;
   await expect(manager.fetch(REQUEST)).rejects.toThrow('no network');

@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { SecretClient } from '@azure/keyvault-secrets';
 import { LRUCache } from 'lru-cache';
+import { within } from '../../common/time/within.js';
 import type { AppConfig } from '../../config/environment.js';
 import { azureScheme } from '../auth-config/azure.scheme.js';
 import type { IdentityAllowList } from '../identity-allow-list.js';
@@ -37,7 +38,7 @@ type AzureSettings = Pick<
   'AZURE_AUTHORITY_HOST' | 'AZURE_CLIENT_ID' | 'AZURE_VAULT_HOSTS' | 'SECRET_MANAGER_TIMEOUT_MS'
 >;
 
-/** One vault and one identity. Keeps the challenge and the token. */
+/** One organisation, one vault and one identity. Keeps the challenge and the token. */
 interface Session {
   readonly client: SecretClient;
   readonly credential: AzureVaultCredential;
@@ -65,9 +66,14 @@ export class AzureKeyVault implements SecretManager {
   async fetch(request: SecretRequest): Promise<SecretDocument> {
     const target = this.#targetOf(request);
     this.#checkIdentity(request);
-    return within(this.settings.SECRET_MANAGER_TIMEOUT_MS * REQUESTS_A_FETCH, (signal) =>
-      this.#read(request.authConfig, target, signal),
-    );
+    const limitMs = this.settings.SECRET_MANAGER_TIMEOUT_MS * REQUESTS_A_FETCH;
+    const controller = new AbortController();
+    // In time whatever the SDK does: a managed identity is asked without our bounds.
+    return within(limitMs, this.#read(request, target, controller.signal), () => {
+      const error = new SecretError('timeout', `no secret within ${limitMs} ms`);
+      controller.abort(error);
+      return error;
+    });
   }
 
   close(): Promise<void> {
@@ -97,8 +103,9 @@ export class AzureKeyVault implements SecretManager {
   }
 
   /** A session that has served before may hold a token that was revoked since: then once more, with a new login. */
-  async #read(config: AuthConfig, target: Target, signal: AbortSignal): Promise<SecretDocument> {
-    const key = this.#fingerprint(config, target.vaultOrigin);
+  async #read(request: SecretRequest, target: Target, signal: AbortSignal): Promise<SecretDocument> {
+    const config = request.authConfig;
+    const key = this.#fingerprint(request, target.vaultOrigin);
     const kept = this.#sessions.get(key);
     const session = kept ?? this.#open(key, config, target.vaultOrigin);
     try {
@@ -142,10 +149,10 @@ export class AzureKeyVault implements SecretManager {
   }
 
   /** Keyed, so that nobody who reads the keys can try secrets against them. */
-  #fingerprint(config: AuthConfig, vaultOrigin: string): string {
-    const fields = Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1));
+  #fingerprint({ organisationId, authConfig }: SecretRequest, vaultOrigin: string): string {
+    const fields = Object.entries(authConfig).sort(([a], [b]) => (a < b ? -1 : 1));
     return createHmac('sha256', this.#fingerprintKey)
-      .update(JSON.stringify([vaultOrigin, fields]))
+      .update(JSON.stringify([organisationId, vaultOrigin, fields]))
       .digest('base64');
   }
 }
@@ -162,23 +169,5 @@ async function readSecret({ client, credential }: Session, target: Target, signa
     return { kind: 'text', text: secret.value } as const;
   } catch (error) {
     throw toVaultError(error, answer, credential.secrets);
-  }
-}
-
-/** Ends in time whatever the SDK does: a managed identity is asked without our bounds. */
-async function within<Result>(timeoutMs: number, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = new SecretError('timeout', `no secret within ${timeoutMs} ms`);
-      controller.abort(error);
-      reject(error);
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([work(controller.signal), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../telemetry/logger.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { closedPort, startHttp, type Loopback } from '../../upstream/__fixtures__/loopback.js';
 import { codeOf, SECRET_ID, secretErrorOf, VaultScene } from './__fixtures__/vault.js';
@@ -27,7 +29,7 @@ describe('a Vault that fails', () => {
     ['throttled', 'throttled'],
     ['broken', 'manager_failed'],
     ['html', 'invalid_response'],
-    ['redirect', 'unreachable'],
+    ['redirect', 'invalid_response'],
     ['silent', 'timeout'],
   ] as const)('%s: %s', async (fault, code) => {
     for (const on of [/login$/, /^sys/, /^secret/]) {
@@ -66,15 +68,21 @@ describe('answers', () => {
   const AUTH = '{"auth":{"client_token":"hvs.abc","lease_duration":60,"renewable":true}}';
   const MOUNT = '{"data":{"path":"secret/","type":"kv","options":{"version":"2"}}}';
   const SECRET = '{"data":{"data":{"a":"b"},"metadata":{"version":1}}}';
-  type Step = 'login' | 'probe' | 'read';
+  type Step = 'login' | 'renewal' | 'probe' | 'read';
+  const STEPS: readonly (readonly [string, Step])[] = [
+    ['/login', 'login'],
+    ['/renew-self', 'renewal'],
+    ['/sys/', 'probe'],
+  ];
   let server: Loopback;
   let answers: Record<Step, readonly [number, string]>;
 
   beforeEach(async () => {
-    answers = { login: [200, AUTH], probe: [200, MOUNT], read: [200, SECRET] };
+    answers = { login: [200, AUTH], renewal: [200, AUTH], probe: [200, MOUNT], read: [200, SECRET] };
     server = await startHttp((request, response: ServerResponse) => {
       const path = request.url ?? '';
-      const [status, text] = answers[path.endsWith('/login') ? 'login' : path.includes('/sys/') ? 'probe' : 'read'];
+      const step = STEPS.find(([part]) => path.includes(part))?.[1] ?? 'read';
+      const [status, text] = answers[step];
       response.writeHead(status).end(text);
     });
   });
@@ -156,6 +164,25 @@ describe('answers', () => {
     expect(error.detail).toMatch(/are no good$/);
     expect(shown).not.toContain(SECRET_ID);
     if (step === 'read') expect(shown).not.toContain(token);
+  });
+
+  it('to a renewal are told in the log, in words that show no credential', async () => {
+    const token = 'hvs.of-vault';
+    answers.login = [200, JSON.stringify({ auth: { client_token: token, lease_duration: 60, renewable: true } })];
+    answers.renewal = [500, JSON.stringify({ errors: [`${SECRET_ID} and ${token} are no good`] })];
+    const log = new PassThrough();
+    manager = scene.manager({ logger: createLogger('info', log) });
+    await fetch();
+    scene.clock.advance(41_000);
+    await fetch();
+    await manager.close();
+    const line = String(log.read());
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'warn',
+      event: 'vault_renewal_failed',
+      reason: expect.stringMatching(/^manager_failed: 500: .* are no good$/),
+    });
+    for (const secret of [token, SECRET_ID]) expect(line).not.toContain(secret);
   });
 
   it('show no credential that fetch itself could not send', async () => {

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { codeOf, VaultScene } from './__fixtures__/vault.js';
 import type { HashicorpVault } from './hashicorp-vault.js';
 
@@ -9,9 +8,6 @@ const TWO = { kind: 'fields', fields: { password: 'two' } };
 
 let scene: VaultScene;
 let manager: HashicorpVault;
-
-beforeAll(() => Logger.overrideLogger(false));
-afterAll(() => Logger.overrideLogger(new Logger()));
 
 beforeEach(async () => {
   scene = await VaultScene.start();

@@ -430,7 +430,7 @@ describe('egress', () => {
     scene.vault.fail('redirect');
     const error = await secretErrorOf(manager.fetch(scene.request()));
     expect(error).toMatchObject({
-      code: 'unreachable',
+      code: 'invalid_response',
       detail: 'the address redirects; name the active node or a load balancer',
     });
     expect(scene.vault.calls).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../common/time/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
 import { vaultScheme } from '../auth-config/vault.scheme.js';
 import type { IdentityAllowList } from '../identity-allow-list.js';
 import { SecretError, type SecretDocument, type SecretManager, type SecretRequest } from './secret-manager.types.js';
@@ -30,6 +31,7 @@ export class HashicorpVault implements SecretManager {
     private readonly transport: Pick<SecretTransport, 'fetchWith'>,
     private readonly identities: Pick<IdentityAllowList, 'allows'>,
     private readonly clock: Clock,
+    private readonly logger: Pick<Logger, 'warn'>,
     private readonly serviceAccountTokenPath: string = SERVICE_ACCOUNT_TOKEN_PATH,
   ) {
     this.connections = new LRUCache({
@@ -84,7 +86,7 @@ export class HashicorpVault implements SecretManager {
     );
     const prepareLogin = loginFor(authConfig, this.serviceAccountTokenPath);
     const lease = prepareLogin === undefined ? lastingLease(authConfig['vendorC_token'] ?? '') : undefined;
-    return { session: new VaultSession(http, this.clock, prepareLogin, lease), kv: new VaultKv() };
+    return { session: new VaultSession(http, this.clock, this.logger, prepareLogin, lease), kv: new VaultKv() };
   }
 }
 

@@ -4,7 +4,8 @@ import { isDeeperThan } from '../../common/json/json-depth.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { scrub } from './scrub.js';
-import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
+import { SecretError } from './secret-manager.types.js';
+import { TRANSPORT_CODES } from './transport-codes.js';
 
 /** Pauses in milliseconds before a node that lags behind (412) is asked again. */
 const LAG_PAUSES_MS = [100, 200] as const;
@@ -66,7 +67,7 @@ export class VaultHttp {
     } catch (cause) {
       // Without its cause when it is not a failure of the network: what fetch says of a header quotes the header.
       if (!(cause instanceof UpstreamFailure)) throw new SecretError('invalid_request', 'the request cannot be sent');
-      throw new SecretError(FAILURE_CODES[cause.kind], say(failureText(cause)), { cause });
+      throw new SecretError(TRANSPORT_CODES[cause.kind], say(failureText(cause)), { cause });
     }
   }
 
@@ -85,18 +86,6 @@ interface RawAnswer {
   readonly status: number;
   readonly text: string;
 }
-
-const FAILURE_CODES: Readonly<Record<UpstreamFailure['kind'], SecretErrorCode>> = {
-  refused_by_egress: 'refused_by_egress',
-  connect: 'unreachable',
-  broken: 'unreachable',
-  incomplete: 'unreachable',
-  interim: 'invalid_response',
-  timeout: 'timeout',
-  too_large: 'too_large',
-  redirect: 'unreachable',
-  caller_gone: 'unreachable',
-};
 
 function failureText(failure: UpstreamFailure): string {
   if (failure.kind !== 'redirect') return failure.message;

@@ -53,7 +53,8 @@ let session: VaultSession;
 beforeEach(async () => {
   vault = new HeldVault();
   clock = new TestClock();
-  session = new VaultSession(vault, clock, () => Promise.resolve({ path: 'auth/approle/login', body: {} }));
+  const login = () => Promise.resolve({ path: 'auth/approle/login', body: {} });
+  session = new VaultSession(vault, clock, { warn: () => undefined }, login);
   const first = session.run('first', reading('first'));
   await new Promise(setImmediate);
   await vault.login('one');

@@ -1,6 +1,6 @@
-import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../common/time/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
 import { SecretError } from './secret-manager.types.js';
 import type { VaultAnswer, VaultHttp, VaultRequest } from './vault-http.js';
 import { readLease, type VaultLease } from './vault-lease.js';
@@ -32,7 +32,6 @@ export class VaultTokenRefused extends SecretError {
  * background, so that nobody waits while it still works.
  */
 export class VaultSession {
-  private static readonly logger = new Logger(VaultSession.name);
   /** Until when, by path. */
   private readonly denials = new LRUCache<string, number>({ max: MAX_DENIALS });
   private lease: VaultLease | undefined;
@@ -44,6 +43,7 @@ export class VaultSession {
   constructor(
     private readonly http: Pick<VaultHttp, 'send'>,
     private readonly clock: Clock,
+    private readonly logger: Pick<Logger, 'warn'>,
     private readonly prepareLogin: PrepareLogin | undefined,
     lease?: VaultLease,
   ) {
@@ -131,7 +131,7 @@ export class VaultSession {
       .catch((error: unknown) => {
         this.renewNotBefore = this.now() + RENEWAL_PAUSE_MS;
         const reason = error instanceof SecretError ? error.message : 'unexpected';
-        VaultSession.logger.warn({ event: 'vault_renewal_failed', reason });
+        this.logger.warn({ event: 'vault_renewal_failed', reason });
       })
       .finally(() => (this.renewal = undefined));
   }

@@ -17,7 +17,7 @@ export interface GuardedFetchOptions extends Pick<GuardedConnectorOptions, 'ca'>
 }
 
 /**
- * A `fetch` for libraries that take one (the JWKS reader of jose): for calls that come now and then. It obeys the
+ * A `fetch`, also for libraries that take one: for calls that come now and then. It obeys the
  * egress rules, fails on a redirect, and holds the whole answer. Each call opens a connection of its own, so that there
  * is nothing to close. Rejects with UpstreamFailure, or with the reason of the caller's signal.
  */

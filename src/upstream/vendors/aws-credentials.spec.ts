@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
 import { expectedSignature, readAuthorization } from './__fixtures__/sigv4-verifier.js';
 import { AwsCredentialSource, type AwsCredentialServices, type AwsOptions } from './aws-credentials.js';
+import { type AwsIdentity, AwsOwnIdentity } from './aws-own-identity.js';
 import type { Credential } from './vendor.types.js';
 
 const START = new Date('2026-11-21T12:00:00Z');
@@ -9,6 +10,12 @@ const ORGANISATION = '3f0c2a52-7a8e-4f57-9a3e-0d7a9f1b2c3d';
 const KEY = { aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE', aws_secret_access_key: 'the-stored-secret' };
 const ROLE = { ...KEY, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/reranker' } as const;
 const OWN = { accessKeyId: 'AKIAGATEWAY', secretAccessKey: 'the-gateway-secret' };
+
+const SETTINGS = { SECRET_MANAGER_TIMEOUT_MS: 200 };
+
+/** An identity that stands in the gateway's settings. */
+const known = ({ accessKeyId, secretAccessKey }: AwsIdentity): AwsOwnIdentity =>
+  new AwsOwnIdentity({ ...SETTINGS, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
 
 const credential = (options: AwsOptions): Credential<AwsOptions> => ({
   key: undefined,
@@ -53,6 +60,7 @@ class FakeSts {
         return this.reply();
       },
       now: () => this.now,
+      ownIdentity: known(OWN),
       allowedServiceRoleOrganisations: [],
       ...changes,
     });
@@ -105,6 +113,23 @@ describe('AwsCredentialSource', () => {
         scope: '20261121/eu-central-1/sts/aws4_request',
         signature: expectedSignature(request, KEY.aws_secret_access_key),
       });
+    });
+
+    it('asks STS where the settings say it is, signed for that host', async () => {
+      const sts = new FakeSts();
+      const source = sts.source({ stsEndpoint: 'http://127.0.0.1:4566' });
+      await source.resolve(credential(ROLE), 'eu-central-1');
+      const [request] = sts.requests;
+      if (request === undefined) throw new Error('STS was not asked');
+      expect(request.url.href).toBe('http://127.0.0.1:4566/');
+      expect(readAuthorization(request)).toMatchObject({
+        scope: '20261121/eu-central-1/sts/aws4_request',
+        signature: expectedSignature(request, KEY.aws_secret_access_key),
+      });
+      await expect(source.resolve(credential(ROLE), 'evil.example')).rejects.toMatchObject({
+        code: 'secret_unavailable',
+      });
+      expect(sts.requests).toHaveLength(1);
     });
 
     it('gives the credentials of the session', async () => {
@@ -221,27 +246,68 @@ describe('AwsCredentialSource', () => {
 
   describe('serviceRole', () => {
     const options: AwsOptions = { aws_auth_type: 'serviceRole' };
+    const allowedServiceRoleOrganisations = ['another', ORGANISATION];
 
     it('is the gateway’s own identity, for organisations that the operator names', async () => {
-      const source = new FakeSts().source({
-        instanceCredentials: OWN,
-        allowedServiceRoleOrganisations: ['another', ORGANISATION],
-      });
+      const source = new FakeSts().source({ ownIdentity: known(OWN), allowedServiceRoleOrganisations });
       expect(await source.resolve(credential(options), 'us-east-1')).toEqual(OWN);
     });
 
-    it.each([[[]], [['another']]])('is refused when the operator names %j', async (allowedServiceRoleOrganisations) => {
-      const source = new FakeSts().source({ instanceCredentials: OWN, allowedServiceRoleOrganisations });
+    it.each([[[]], [['another']]])('is not even looked for when the operator names %j', async (organisations) => {
+      const nobody = new AwsOwnIdentity(SETTINGS, () => {
+        throw new Error('was looked for');
+      });
+      const source = new FakeSts().source({
+        ownIdentity: nobody,
+        allowedServiceRoleOrganisations: organisations,
+      });
       await expect(source.resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
         code: 'permission_denied',
       });
     });
 
-    it('is refused when the gateway has none', async () => {
-      const source = new FakeSts().source({ allowedServiceRoleOrganisations: [ORGANISATION] });
+    it.each<[string, () => Promise<AwsIdentity>, string]>([
+      [
+        'none',
+        () => Promise.reject(Object.assign(new Error('a-secret'), { name: 'CredentialsProviderError' })),
+        'the gateway has no AWS identity of its own',
+      ],
+      [
+        'none in time',
+        () => new Promise(() => undefined),
+        "the gateway's own AWS identity was not found within 200 ms",
+      ],
+      [
+        'something else',
+        () => Promise.reject(new TypeError('a-secret')),
+        "the gateway's own AWS identity was not found: TypeError",
+      ],
+    ])('is refused when the gateway finds %s', async (_what, find, reason) => {
+      const ownIdentity = new AwsOwnIdentity(SETTINGS, () => Promise.resolve(find));
+      const source = new FakeSts().source({ ownIdentity, allowedServiceRoleOrganisations });
       await expect(source.resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
         code: 'secret_unavailable',
+        reason,
       });
+    });
+
+    it('is looked for anew when AWS refuses it, unless it stands in the settings', async () => {
+      const found = [OWN, { ...OWN, secretAccessKey: 'the-next-secret' }];
+      const ownIdentity = new AwsOwnIdentity(SETTINGS, async () => {
+        const [identity = OWN] = found.splice(0, 1);
+        return () => Promise.resolve(identity);
+      });
+      const source = new FakeSts().source({ ownIdentity, allowedServiceRoleOrganisations });
+      const first = await source.resolve(credential(options), 'us-east-1');
+      expect(source.forget(credential(KEY), first)).toBe(false);
+      expect(await source.resolve(credential(options), 'us-east-1')).toEqual(OWN);
+      expect(source.forget(credential(options), first)).toBe(true);
+      expect(await source.resolve(credential(options), 'us-east-1')).toMatchObject({
+        secretAccessKey: 'the-next-secret',
+      });
+
+      const fixed = new FakeSts().source({ ownIdentity: known(OWN), allowedServiceRoleOrganisations });
+      expect(fixed.forget(credential(options), OWN)).toBe(false);
     });
   });
 });

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { isNativeError } from 'node:util/types';
 import { LRUCache } from 'lru-cache';
+import type { Awaitable } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
+import { AwsIdentityError, type AwsOwnIdentity } from './aws-own-identity.js';
 import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
 import { assumeRoleRequest, readAssumeRole, readStsErrorCode, type RoleSession } from './aws-sts.js';
 import type { BaseVendorOptions, Credential } from './vendor.types.js';
@@ -27,9 +30,11 @@ export interface AwsCredentialServices {
   /** Goes through the gateway's own client, and so through its egress rules. */
   readonly send: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
   readonly now: () => Date;
-  /** The gateway's own AWS identity, for `aws_auth_type: serviceRole`. */
-  readonly instanceCredentials?: AwsCredentials | undefined;
-  /** Organisations (ids) that may use that identity; none unless the operator names them. */
+  /** Where STS is, when it is not the region's own. */
+  readonly stsEndpoint?: string | undefined;
+  /** For `aws_auth_type: serviceRole`. */
+  readonly ownIdentity: Pick<AwsOwnIdentity, 'provide' | 'forget'>;
+  /** Organisations (ids) that may use the gateway's own identity; none unless the operator names them. */
   readonly allowedServiceRoleOrganisations: readonly string[];
 }
 
@@ -48,18 +53,22 @@ export class AwsCredentialSource {
     return type === 'accessKey' ? stored : (await this.#session(credential, stored, region)).credentials;
   }
 
-  #ownIdentity(organisationId: string): AwsCredentials {
-    const { instanceCredentials, allowedServiceRoleOrganisations } = this.services;
+  /** AWS does not take these credentials: whether the next ones may be others. */
+  forget({ options }: Credential<AwsOptions>, refused: AwsCredentials): boolean {
+    return options.aws_auth_type === 'serviceRole' && this.services.ownIdentity.forget(refused);
+  }
+
+  /** Without a promise where the identity is known. */
+  #ownIdentity(organisationId: string): Awaitable<AwsCredentials> {
+    const { ownIdentity, allowedServiceRoleOrganisations } = this.services;
     if (!allowedServiceRoleOrganisations.includes(organisationId)) {
       throw new GatewayError('permission_denied', {
         message: "The organisation of this virtual key may not use the gateway's own AWS identity.",
         reason: 'aws_auth_type serviceRole: the organisation is not in AWS_SERVICE_ROLE_ORGANISATIONS',
       });
     }
-    if (instanceCredentials === undefined) {
-      throw new GatewayError('secret_unavailable', { reason: 'the gateway has no AWS credentials of its own' });
-    }
-    return instanceCredentials;
+    const identity = ownIdentity.provide();
+    return identity instanceof Promise ? identity.catch(withoutIdentity) : identity;
   }
 
   /** One request to STS for each role and key at a time, however many calls wait for it. */
@@ -89,6 +98,7 @@ export class AwsCredentialSource {
     const request = assumeRoleRequest(
       { arn, externalId, sessionName: `tollgate-${credential.organisationId}` },
       region,
+      this.services.stsEndpoint,
     );
     const signed = await signAwsRequest(request, stored, { service: 'sts', region }, this.services.now());
     const answer = await this.services.send(signed).catch(unreachable);
@@ -127,6 +137,14 @@ function fingerprint(credential: Credential<AwsOptions>, stored: AwsCredentials,
     stored.sessionToken,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+}
+
+/** Foreign errors are known by their names only: their messages may quote anything. */
+function withoutIdentity(cause: unknown): never {
+  const name = isNativeError(cause) ? cause.name : typeof cause;
+  const reason =
+    cause instanceof AwsIdentityError ? cause.message : `the gateway's own AWS identity was not found: ${name}`;
+  throw new GatewayError('secret_unavailable', { reason, cause });
 }
 
 function unreachable(cause: unknown): never {

@@ -17,8 +17,13 @@ export interface RoleSession {
   readonly expiresAt: Date;
 }
 
-/** The unsigned request. The session lasts as long as AWS's default, one hour. */
-export function assumeRoleRequest(role: RoleToAssume, region: string): UpstreamRequest {
+/**
+ * The unsigned request. The session lasts as long as AWS's default, one hour.
+ * @param endpoint where STS is, when it is not the region's own
+ */
+export function assumeRoleRequest(role: RoleToAssume, region: string, endpoint: string | undefined): UpstreamRequest {
+  // Made in any case: it checks the region, which the signature names.
+  const regional = awsEndpoint('sts', region);
   const form = new URLSearchParams({
     Action: 'AssumeRole',
     Version: '2011-06-15',
@@ -29,7 +34,7 @@ export function assumeRoleRequest(role: RoleToAssume, region: string): UpstreamR
   if (role.externalId !== undefined) form.set('ExternalId', role.externalId);
   return {
     method: 'POST',
-    url: awsEndpoint('sts', region),
+    url: endpoint === undefined ? regional : new URL(endpoint),
     headers: {
       // STS answers XML unless asked for JSON.
       accept: 'application/json',

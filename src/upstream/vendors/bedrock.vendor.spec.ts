@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import type { AwsOptions } from './aws-credentials.js';
+import type { AwsCredentials } from './aws-signature.js';
 import { BedrockOptions, createBedrockVendor } from './bedrock.vendor.js';
 import { credentialWith } from './__fixtures__/credentials.js';
 import { expectedSignature, readAuthorization } from './__fixtures__/sigv4-verifier.js';
@@ -13,10 +14,16 @@ const NOW = new Date('2026-11-21T12:00:00Z');
 
 class FakeCredentials {
   readonly asked: string[] = [];
+  readonly forgotten: string[] = [];
 
   resolve(credential: Credential<AwsOptions>, region: string) {
     this.asked.push(`${credential.organisationId} ${region}`);
     return Promise.resolve({ accessKeyId: 'ASIASESSION', secretAccessKey: 'secret', sessionToken: 'token' });
+  }
+
+  forget(_credential: Credential<AwsOptions>, refused: AwsCredentials): boolean {
+    this.forgotten.push(refused.accessKeyId);
+    return true;
   }
 }
 
@@ -89,7 +96,7 @@ describe('the control plane of bedrock', () => {
 
   it('is signed as bedrock, the encoded ARN and the query included', async () => {
     const signer = createBedrockVendor(new FakeCredentials()).signer?.(credentialWith({}, undefined));
-    const signed = await signer?.(control({}, 'us-east-1'), NOW);
+    const signed = await signer?.sign(control({}, 'us-east-1'), NOW);
     if (signed === undefined) throw new Error('bedrock signs');
     expect(signed.url.href).toBe(`https://bedrock.us-east-1.amazonaws.com${target}`);
     expect(readAuthorization(signed)).toMatchObject({
@@ -111,10 +118,9 @@ describe('the signature of bedrock', () => {
     ],
   ])('is made for the region of %s', async (_name, options, modelRegion, region) => {
     const credentials = new FakeCredentials();
-    const signed = await createBedrockVendor(credentials).signer?.(credentialWith(options, undefined))(
-      rerank(options, modelRegion),
-      NOW,
-    );
+    const signed = await createBedrockVendor(credentials)
+      .signer?.(credentialWith(options, undefined))
+      .sign(rerank(options, modelRegion), NOW);
     if (signed === undefined) throw new Error('bedrock signs');
     expect(credentials.asked).toEqual([`org ${region}`]);
     expect(readAuthorization(signed)).toEqual({
@@ -123,6 +129,22 @@ describe('the signature of bedrock', () => {
       signature: expectedSignature(signed, 'secret'),
       signedHeaders: expect.arrayContaining(['host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token']),
     });
+  });
+});
+
+describe('the credentials of bedrock', () => {
+  const refusedBy = (name: string) => ({ status: 403, headers: { 'x-amzn-errortype': name } });
+
+  it('are forgotten when AWS does not take them, and not when it denies what they ask for', async () => {
+    const credentials = new FakeCredentials();
+    const signer = createBedrockVendor(credentials).signer?.(credentialWith({}, undefined));
+    expect(signer?.renew?.(refusedBy('ExpiredTokenException'))).toBe(false);
+    await signer?.sign(rerank({}, 'us-east-1'), NOW);
+    expect(signer?.renew?.(refusedBy('AccessDeniedException'))).toBe(false);
+    expect(signer?.renew?.({ status: 200, headers: {} })).toBe(false);
+    expect(credentials.forgotten).toEqual([]);
+    expect(signer?.renew?.(refusedBy('ExpiredTokenException'))).toBe(true);
+    expect(credentials.forgotten).toEqual(['ASIASESSION']);
   });
 });
 

@@ -5,7 +5,8 @@ import { invalidField } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOptions } from './aws-credentials.js';
 import { AWS_REGION, awsEndpoint } from './aws-region.js';
-import { signAwsRequest } from './aws-signature.js';
+import { areCredentialsRefused } from './aws-refusal.js';
+import { type AwsCredentials, signAwsRequest } from './aws-signature.js';
 import { baseUrl, joinUrl } from './base-url.js';
 import { buildRequest } from './build-request.js';
 import { plainMessage } from './error-text.js';
@@ -65,7 +66,9 @@ export class BedrockOptions extends ResourceVendorOptions implements AwsOptions 
 }
 
 /** Bedrock signs with credentials that it may have to ask AWS for, so it is made with their source. */
-export function createBedrockVendor(awsCredentials: Pick<AwsCredentialSource, 'resolve'>): Vendor<BedrockOptions> {
+export function createBedrockVendor(
+  awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>,
+): Vendor<BedrockOptions> {
   return {
     slug: 'bedrock',
     name: 'Amazon Bedrock',
@@ -83,10 +86,17 @@ export function createBedrockVendor(awsCredentials: Pick<AwsCredentialSource, 'r
       const base = options.base_url === undefined ? endpoint : baseUrl(options);
       return buildRequest(joinUrl(base, request), request, {});
     },
-    signer: (credential) => async (request, now) => {
-      const region = credential.options.aws_region ?? regionInHost(request.url);
-      const credentials = await awsCredentials.resolve(credential, region);
-      return signAwsRequest(request, credentials, { service: 'bedrock', region }, now);
+    signer(credential) {
+      let used: AwsCredentials | undefined;
+      return {
+        async sign(request, now) {
+          const region = credential.options.aws_region ?? regionInHost(request.url);
+          used = await awsCredentials.resolve(credential, region);
+          return signAwsRequest(request, used, { service: 'bedrock', region }, now);
+        },
+        renew: (answer) =>
+          used !== undefined && areCredentialsRefused(answer) && awsCredentials.forget(credential, used),
+      };
     },
     readError: plainMessage,
     // AWS checks the signature before the body, so "your body is empty" (400) says that the credentials are good, for free.

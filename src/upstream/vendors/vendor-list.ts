@@ -16,7 +16,7 @@ export const VENDORS = Symbol('VENDORS');
 
 /** What some vendors need besides the virtual key. */
 interface VendorServices {
-  readonly awsCredentials: Pick<AwsCredentialSource, 'resolve'>;
+  readonly awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>;
 }
 
 /** All vendors, one line each. */

@@ -8,7 +8,10 @@ import { PROVIDER_SLUGS, type BaseVendorOptions, type Credential, type Vendor } 
 
 const KEY = 'the-provider-key';
 const vendors = createVendors({
-  awsCredentials: { resolve: () => Promise.resolve({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }) },
+  awsCredentials: {
+    resolve: () => Promise.resolve({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }),
+    forget: () => false,
+  },
 });
 const remote = vendors.filter((vendor) => vendor.slug !== 'local');
 const each = (list: readonly Vendor[]) => describe.each(list.map((vendor) => ({ slug: vendor.slug, vendor })));

@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from '../upstream.types.js';
+import type { UpstreamHead, UpstreamRequest } from '../upstream.types.js';
 
 export const PROVIDER_SLUGS = [
   'cohere',
@@ -61,7 +61,12 @@ export interface OptionProblem {
   readonly message: string;
 }
 
-export type VendorSigner = (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+/** Signs the attempts of one call. */
+export interface VendorSigner {
+  readonly sign: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+  /** Told of each answer: whether the credentials were refused, and the next signature may be made with others. */
+  readonly renew?: (answer: UpstreamHead) => boolean;
+}
 
 /** One vendor: its address, its credential, its error bodies. One file each in this folder. */
 export interface Vendor<Options extends BaseVendorOptions = BaseVendorOptions> {

@@ -1,6 +1,6 @@
 import { TestClock } from '../../../test/support/test-clock.js';
-import { MemoryUsageStore } from '../memory-usage.store.js';
 import type { BucketKey } from '../usage-store.types.js';
+import { MemoryUsageStore } from './memory-usage.store.js';
 import type { StoreHarness, TestedStore } from './store-harness.js';
 
 export const memoryHarness: StoreHarness = {

@@ -7,9 +7,9 @@ import { PostgresUsageStore } from '../postgres-usage.store.js';
 import { UsageAdjustment } from '../usage-adjustment.entity.js';
 import { UsageBucket } from '../usage-bucket.entity.js';
 import { UsageEvent } from '../usage-event.entity.js';
-import { NO_OBSERVER } from '../usage-observer.js';
 import { UsageReservation } from '../usage-reservation.entity.js';
 import type { UsageStore } from '../usage-store.types.js';
+import { NO_OBSERVER } from './no-observer.js';
 import type { StoreHarness, TestedStore } from './store-harness.js';
 
 /** A data source on this jest worker's database. */

@@ -4,7 +4,7 @@ import { TestClock } from '../../../test/support/test-clock.js';
 import { PostgresUsageStore } from '../postgres-usage.store.js';
 import { RedisUsageStore } from '../redis-usage.store.js';
 import { RefusalMemory } from '../refusal-memory.js';
-import { NO_OBSERVER } from '../usage-observer.js';
+import { NO_OBSERVER } from './no-observer.js';
 import { emptyUsage, inspect, openDataSource } from './postgres-harness.js';
 import type { StoreHarness } from './store-harness.js';
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../../common/errors/gateway.error.js';
+import { readBody } from '../../../common/http/read-body.js';
 import { EgressPolicy } from '../../../upstream/egress/egress-policy.js';
 import { startHttp, type Loopback } from '../../../upstream/__fixtures__/loopback.js';
 import { outboundHeaders, type OutboundHeadersInput } from '../../../identity/headers/outbound-headers.js';
@@ -7,6 +8,8 @@ import { toRawHeaders } from '../../../identity/headers/raw-headers.js';
 import { sendRpcError } from '../../mcp-error.js';
 import { McpProxy, type McpProxyOptions } from '../mcp-proxy.js';
 import type { McpForward, McpOutcome, McpTarget } from '../mcp-proxy.types.js';
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** A gateway in small: everything that comes goes to one target, with the MCP headers alone. */
 export interface ProxyingServer extends Loopback {
@@ -28,7 +31,6 @@ export function targetAt(url: URL, changes: Partial<McpTarget> = {}): McpTarget 
     url,
     transport: 'streamable_http',
     timeouts: { firstByteMs: 120_000 },
-    maxBodyBytes: 4 * 1024 * 1024,
     ...changes,
   };
 }
@@ -46,9 +48,10 @@ export async function startProxying(target: McpTarget, options: ProxyingOptions 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const session = request.headers['mcp-session-id'];
     const headers = headersFor(request, { sessionId: typeof session === 'string' ? session : undefined });
+    const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
     const changes = await options.change?.(request, response);
     if (response.writableEnded) return;
-    const outcome = await proxy.forward({ request, response, target, headers, streamKey: 'caller', ...changes });
+    const outcome = await proxy.forward({ request, response, target, headers, streamKey: 'caller', body, ...changes });
     outcomes.push(outcome);
   };
   const server = await startHttp((request, response) => {

@@ -4,6 +4,7 @@ import { FakeKvV1, FakeKvV2 } from '../../../../test/support/fake-vault-kv.js';
 import type { TokenGrant } from '../../../../test/support/fake-vault-tokens.js';
 import { FakeVault } from '../../../../test/support/fake-vault.js';
 import { loadConfig } from '../../../config/environment.js';
+import type { Logger } from '../../../telemetry/logger.js';
 import type { TestCertificate } from '../../../upstream/__fixtures__/certificate.js';
 import { EgressPolicy } from '../../../upstream/egress/egress-policy.js';
 import { IdentityAllowList } from '../../identity-allow-list.js';
@@ -38,6 +39,7 @@ export class VaultScene {
       new SecretTransport(new EgressPolicy(egress), { SECRET_MANAGER_TIMEOUT_MS: timeoutMs }),
       new IdentityAllowList(loadConfig({ SECRET_IDENTITY_ALLOW: allow })),
       this.clock,
+      options.logger ?? { warn: () => undefined },
       options.serviceAccountTokenPath,
     );
   }
@@ -82,6 +84,7 @@ interface ManagerOptions {
   /** SECRET_IDENTITY_ALLOW. */
   readonly allow?: string;
   readonly serviceAccountTokenPath?: string;
+  readonly logger?: Logger;
 }
 
 /** The error that a fetch must end with. */

@@ -7,7 +7,7 @@ import { PRICE_DECIMALS } from '../price.types.js';
 import { BUNDLED, fromRow, type VisiblePrice } from '../visible-price.js';
 import { readLiteLlmPrices } from './litellm.js';
 import { readPortkeyPrices } from './portkey.js';
-import type { LeftOut, PriceListReader } from './price-list.reader.js';
+import type { LeftOut, ListedPrice, PriceListReader } from './price-list.reader.js';
 import { compareList, type Comparison } from './quarantine.js';
 
 export const PRICE_LIST_FORMATS = ['portkey', 'litellm'] as const;
@@ -56,7 +56,7 @@ export async function importPrices(
     const now = clock.now();
     const inForce = await pricesInForce(manager, now);
     const imported = inForce.filter((price) => price.source === source);
-    const comparison = compareList(prices, inForce, imported);
+    const comparison = compareList(withoutRepeats(prices), inForce, imported);
     const isWritten = accept || comparison.objections.length === 0;
     if (isWritten) {
       const rows = comparison.changes.map(({ after: { price, ...after } }) => ({
@@ -79,6 +79,11 @@ function parse({ name, text }: PriceListFile): unknown {
   } catch (error) {
     throw new Error(`${name} is not JSON`, { cause: error });
   }
+}
+
+/** A list may name a model in several ways: with its provider in front and without, or in another case. The last one counts. */
+function withoutRepeats(prices: readonly ListedPrice[]): readonly ListedPrice[] {
+  return [...new Map(prices.map((price) => [`${price.provider} ${price.model}`, price])).values()];
 }
 
 /** For each model and unit the row that counts for an organisation without prices of its own. */

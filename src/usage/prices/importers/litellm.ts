@@ -33,16 +33,11 @@ export function readLiteLlmPrices(document: unknown): ReadPriceList {
     else if (price === undefined) leftOut.push({ model: key, reason: NO_PRICE });
     else prices.push({ provider, ...sold, price });
   }
-  return { prices: withoutRepeats(prices), leftOut };
+  return { prices, leftOut };
 }
 
 /** undefined when it is 0, which means that the model is sold by something else, or that it is not known. */
 function priceOf(entry: JsonObject, unit: PricedUnit): bigint | undefined {
   const text = stringOrUndefined(entry[FIELDS.get(unit) ?? '']);
   return text === undefined ? undefined : roundDecimal(text, PRICE_DECIMALS) || undefined;
-}
-
-/** A model may stand there with its provider in front and without. */
-function withoutRepeats(prices: readonly ListedPrice[]): readonly ListedPrice[] {
-  return [...new Map(prices.map((price) => [`${price.provider} ${price.model}`, price])).values()];
 }

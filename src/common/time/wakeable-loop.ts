@@ -12,6 +12,11 @@ export class WakeableLoop {
     private readonly intervalMs: number,
   ) {}
 
+  /** For turns that take long: whether to break off. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** The first call starts the loop. */
   wake(): void {
     if (this.#isStopped) return;

@@ -1,4 +1,4 @@
-import type { Clock } from '../common/time/clock.js';
+import type { Clock } from '../../common/time/clock.js';
 import {
   type Adjustment,
   type BucketKey,
@@ -13,8 +13,8 @@ import {
   type UnlimitedUsage,
   type UsageFigures,
   type UsageStore,
-} from './usage-store.types.js';
-import { amountOf, type AmountCharge, assertCountable, MAX_COUNT } from './usage-work.js';
+} from '../usage-store.types.js';
+import { amountOf, type AmountCharge, assertCountable, MAX_COUNT } from '../usage-work.js';
 
 export interface MemoryBucket {
   readonly charge: Charge;
@@ -34,7 +34,7 @@ export interface MemoryEvent {
 interface MemoryReservation {
   readonly reservation: Reservation;
   readonly charges: readonly Charge[];
-  expiresAt: number;
+  readonly expiresAt: number;
 }
 
 type SettledAs = Omit<Settlement, 'reservation' | 'status'> & { readonly status: SettlementStatus | 'released' };
@@ -95,11 +95,6 @@ export class MemoryUsageStore implements UsageStore {
   async record(usage: UnlimitedUsage): Promise<void> {
     assertCountable(usage.figures);
     if (!this.events.has(usage.id)) this.note(usage, []);
-  }
-
-  async extend(id: string, leaseMs: number): Promise<void> {
-    const open = this.reservations.get(id);
-    if (open !== undefined) open.expiresAt = Math.max(open.expiresAt, this.clock.now().getTime() + leaseMs);
   }
 
   async reap(now: Date): Promise<number> {

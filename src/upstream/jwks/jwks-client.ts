@@ -8,7 +8,7 @@ import {
   type JWK,
   type JWSHeaderParameters,
 } from 'jose';
-import { GatewayError } from '../../common/errors/gateway.error.js';
+import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
 import { isObject } from '../../common/json/read.js';
 
 const MAX_AGE_MS = 10 * 60_000;
@@ -22,7 +22,6 @@ const MAX_STALE_AGE_MS = 60 * 60_000;
 const COOL_DOWN_MS = 30_000;
 /** Without any keys every token fails, so the next try comes sooner. */
 const COOL_DOWN_WITHOUT_KEYS_MS = 1_000;
-const RETRY_AFTER_SECONDS = 5;
 const MAX_KEYS = 100;
 
 type ResolveKey = ReturnType<typeof createLocalJWKSet>;
@@ -72,7 +71,7 @@ export class JwksClient {
     const stale = keys !== undefined && age < MAX_STALE_AGE_MS ? keys.resolve : undefined;
     const coolDown = stale === undefined ? COOL_DOWN_WITHOUT_KEYS_MS : COOL_DOWN_MS;
     if (this.pending === undefined && this.isCoolingDown(coolDown)) {
-      if (stale === undefined) throw unavailable('the last fetch has just failed');
+      if (stale === undefined) throw identityProviderUnavailable('the last fetch has just failed');
       return stale;
     }
     const { keys: renewed, isLate } = this.refresh();
@@ -98,7 +97,7 @@ export class JwksClient {
       this.keys = { resolve, fetchedAt: this.now() };
       return resolve;
     } catch (cause) {
-      throw unavailable('the key set cannot be fetched', cause);
+      throw identityProviderUnavailable('the key set cannot be fetched', cause);
     }
   }
 
@@ -122,13 +121,4 @@ function readKeySet(value: unknown): JSONWebKeySet {
 
 function isKey(entry: unknown): entry is JWK {
   return isObject(entry);
-}
-
-export function unavailable(reason: string, cause?: unknown): GatewayError {
-  return new GatewayError('identity_provider_unavailable', {
-    reason,
-    cause,
-    // Not 401: that would send clients off to log in anew.
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-  });
 }

@@ -1,0 +1,5 @@
+/** A claim that lists words: an array of strings, or one string with spaces between them. */
+export function claimWords(claim: unknown): readonly string[] {
+  if (typeof claim === 'string') return claim.split(' ').filter((word) => word !== '');
+  return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
+}

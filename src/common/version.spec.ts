@@ -1,0 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+import { VERSION } from './version.js';
+
+it('is that of the package', () => {
+  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ version: VERSION });
+});

@@ -1,0 +1,2 @@
+/** The gateway's own, as in package.json. */
+export const VERSION = '0.1.0';

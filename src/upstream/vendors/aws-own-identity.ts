@@ -1,0 +1,108 @@
+import type { Awaitable } from '../../common/awaitable.js';
+import { within } from '../../common/time/within.js';
+import type { AppConfig } from '../../config/environment.js';
+import type { AwsCredentials } from './aws-signature.js';
+
+/** The chain looks for the next one from then on. */
+const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
+
+export interface AwsIdentity extends AwsCredentials {
+  /** Absent: they last. */
+  readonly expiration?: Date;
+}
+
+export type AwsIdentityProvider = () => Promise<AwsIdentity>;
+export type AwsIdentitySettings = Pick<
+  AppConfig,
+  'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN' | 'SECRET_MANAGER_TIMEOUT_MS'
+>;
+
+/** There is no identity, or none was found in time. */
+export class AwsIdentityError extends Error {
+  constructor(
+    readonly problem: 'missing' | 'timeout',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'AwsIdentityError';
+  }
+}
+
+/**
+ * Who the gateway is to AWS: the key in its settings, or else whatever the SDK's default chain finds (a service account's
+ * role, a container's, a machine's). The chain has its own ways over the network, since no tenant has a say in them.
+ */
+export class AwsOwnIdentity {
+  readonly #inSettings: AwsIdentity | undefined;
+  #chain: Promise<AwsIdentityProvider> | undefined;
+  /** The last one that the chain has found. */
+  #found: AwsIdentity | undefined;
+
+  constructor(
+    private readonly config: AwsIdentitySettings,
+    private readonly loadChain: () => Promise<AwsIdentityProvider> = defaultChain,
+    private readonly now: () => number = Date.now,
+  ) {
+    const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = config;
+    if (accessKeyId === undefined || secretAccessKey === undefined) return;
+    this.#inSettings = { accessKeyId, secretAccessKey, sessionToken: config.AWS_SESSION_TOKEN };
+  }
+
+  /** Rejects with AwsIdentityError, or with what the chain failed with. Renewed by the chain, shortly before it ends. */
+  provide(): Awaitable<AwsIdentity> {
+    const known = this.#inSettings ?? this.#found;
+    return known !== undefined && this.#lasts(known) ? known : this.#find();
+  }
+
+  /**
+   * Has the chain look anew, since AWS has refused what it found, unless it has done so meanwhile. False where there is
+   * nothing else to find: the settings stay as they are.
+   */
+  forget(refused: AwsCredentials | undefined = this.#found): boolean {
+    if (this.#inSettings !== undefined) return false;
+    if (refused?.secretAccessKey === this.#found?.secretAccessKey) {
+      this.#chain = undefined;
+      this.#found = undefined;
+    }
+    return true;
+  }
+
+  #lasts({ expiration }: AwsIdentity): boolean {
+    return expiration === undefined || expiration.getTime() - this.now() > RENEW_BEFORE_EXPIRY_MS;
+  }
+
+  async #find(): Promise<AwsIdentity> {
+    const chain = this.#chain ?? this.#load();
+    const timeoutMs = this.config.SECRET_MANAGER_TIMEOUT_MS;
+    const found = chain.then((find) => find());
+    const late = (): Error =>
+      new AwsIdentityError('timeout', `the gateway's own AWS identity was not found within ${timeoutMs} ms`);
+    const identity = await within(timeoutMs, found, late).catch(explain);
+    // Not what a chain finds that was given up meanwhile.
+    if (this.#chain === chain) this.#found = identity;
+    return identity;
+  }
+
+  #load(): Promise<AwsIdentityProvider> {
+    const chain = this.loadChain();
+    this.#chain = chain;
+    chain.catch(() => {
+      if (this.#chain === chain) this.#chain = undefined;
+    });
+    return chain;
+  }
+}
+
+async function defaultChain(): Promise<AwsIdentityProvider> {
+  // Loaded at the first use: most gateways never ask AWS, and it takes a while.
+  const { fromNodeProviderChain } = await import('@aws-sdk/credential-providers');
+  return fromNodeProviderChain();
+}
+
+function explain(error: unknown): never {
+  if (error instanceof Error && error.name === 'CredentialsProviderError') {
+    throw new AwsIdentityError('missing', 'the gateway has no AWS identity of its own', { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,11 @@
+import type { UsageObserver } from '../usage-observer.js';
+
+export const NO_OBSERVER: UsageObserver = {
+  batchDone: () => undefined,
+  batchFailed: () => undefined,
+  decided: () => undefined,
+  refusedFromMemory: () => undefined,
+  dropped: () => undefined,
+  reaped: () => undefined,
+  reservationsOpen: () => undefined,
+};

@@ -1,0 +1,30 @@
+import { foldId } from '../common/uuid.js';
+
+/** How the names of a call are written where calls have one spelling of them. Models have more: see model-names.ts. */
+export const NAME_FOLDS = {
+  api_key: foldId,
+  organisation_id: foldId,
+  workspace_id: foldId,
+  provider: toLowerCase,
+  endpoint: toLowerCase,
+} as const;
+
+/** What somebody names a call by. */
+interface NamedCall {
+  readonly api_key?: string;
+  readonly provider?: string;
+  readonly endpoint?: string;
+}
+
+/** The names as policies and the ledger have them. */
+export function foldNames({ api_key, provider, endpoint }: NamedCall): NamedCall {
+  return {
+    api_key: api_key === undefined ? undefined : NAME_FOLDS.api_key(api_key),
+    provider: provider === undefined ? undefined : NAME_FOLDS.provider(provider),
+    endpoint: endpoint === undefined ? undefined : NAME_FOLDS.endpoint(endpoint),
+  };
+}
+
+function toLowerCase(name: string): string {
+  return name.toLowerCase();
+}
