@@ -6,31 +6,31 @@ const ROOMS = {
   cli: EVERY_ROOM,
   openapi: EVERY_ROOM,
   // 6: what callers use
-  assistants: 'gateway upstream telemetry access',
-  batches: 'gateway upstream telemetry access',
-  'fine-tuning': 'gateway upstream telemetry access',
-  rerank: 'gateway upstream telemetry access',
-  mcp: 'identity secret-references policies usage api-keys workspaces audit upstream sealing telemetry access database config',
-  health: 'usage redis telemetry access database config',
-  'first-start': 'virtual-keys api-keys workspaces sealing telemetry access database config',
+  assistants: 'gateway',
+  batches: 'gateway',
+  'fine-tuning': 'gateway',
+  rerank: 'gateway upstream telemetry',
+  mcp: 'identity secret-references usage workspaces audit upstream sealing telemetry access database config',
+  health: 'redis access',
+  'first-start': 'virtual-keys api-keys workspaces config',
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
-  gateway: 'virtual-keys policies usage api-keys upstream telemetry access config',
+  gateway: 'virtual-keys policies usage upstream telemetry access config',
   // 4: what a call needs
-  'virtual-keys': 'secret-references api-keys workspaces audit upstream sealing telemetry access database config',
+  'virtual-keys': 'secret-references workspaces audit upstream sealing telemetry access database',
   // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use; upstream for the names of providers
   policies: 'virtual-keys usage api-keys workspaces audit upstream telemetry access database',
-  identity: 'api-keys workspaces upstream sealing telemetry access config',
+  identity: 'api-keys upstream sealing access config',
   // 3
-  'secret-references': 'api-keys workspaces audit upstream sealing telemetry access database config',
+  'secret-references': 'workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much
   'api-keys': 'workspaces audit upstream sealing redis telemetry access database config',
   webhooks: 'workspaces audit upstream sealing telemetry access database config',
   // audit and upstream for prices: an administrator sets them, and names a provider
-  usage: 'workspaces webhooks audit upstream redis telemetry access database config',
+  usage: 'workspaces audit upstream redis telemetry access database config',
   // 1
-  workspaces: 'audit upstream telemetry access database config',
-  audit: 'upstream telemetry access database config',
-  sealing: 'database config',
+  workspaces: 'audit access database',
+  audit: 'access',
+  sealing: 'config',
   redis: 'telemetry config',
   // 0
   upstream: 'config',
