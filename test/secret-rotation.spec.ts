@@ -236,12 +236,11 @@ describe('while the manager is down', () => {
     const stored = await gateway.virtualKey(reference, { key: OLD, secret_mappings: [] });
     gateway.vault.fail('silent');
     const fresh = await gateway.virtualKey(await gateway.reference(path));
-    const failing = Array.from({ length: 20 }, () => gateway.rerank(fresh));
-    const startedAt = Date.now();
-    expect((await gateway.rerank(slug)).status).toBe(200);
-    expect((await gateway.rerank(stored)).status).toBe(200);
-    expect(Date.now() - startedAt).toBeLessThan(400);
-    for (const answer of await Promise.all(failing)) expect(refusalOf(answer)).toMatchObject(UNAVAILABLE);
+    const failing = Promise.all(Array.from({ length: 20 }, () => gateway.rerank(fresh)));
+    const served = Promise.all([gateway.rerank(slug), gateway.rerank(stored)]);
+    const first = await Promise.race([failing, served]);
+    expect(first.map(({ status }) => status)).toEqual([200, 200]);
+    for (const answer of await failing) expect(refusalOf(answer)).toMatchObject(UNAVAILABLE);
     gateway.vault.heal();
     gateway.app.clock.advance(5_000);
     await eventually(async () => (await gateway.rerank(fresh)).status === 200);
