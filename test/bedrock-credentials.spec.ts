@@ -46,6 +46,15 @@ describe('a role that a Bedrock key assumes', () => {
     expect(onlyCall(running.provider).headers.authorization).toContain('Credential=ASIA');
   });
 
+  it('is asked for anew when AWS does not take its session any more, and the call made once more', async () => {
+    const running = await start({ AWS_ENDPOINT_URL_STS: aws.url });
+    const refused = json({ message: 'no' }, 403, { 'x-amzn-errortype': 'UnrecognizedClientException' });
+    running.provider.replyWith(inTurn(refused, json({ results: [] })));
+    expect((await running.rerank(await keyOf(running), BODY)).status).toBe(200);
+    expect(aws.callsOf('sts')).toHaveLength(2);
+    expect(running.provider.calls).toHaveLength(2);
+  });
+
   it('is not asked for where EGRESS_ALLOW does not let the gateway go', async () => {
     const running = await start({ AWS_ENDPOINT_URL_STS: 'http://169.254.169.254' });
     expect(refusalOf(await running.rerank(await keyOf(running), BODY))).toMatchObject({ code: 'secret_unavailable' });

@@ -158,6 +158,24 @@ describe('AwsCredentialSource', () => {
       expect(await token()).toBe('token-2');
     });
 
+    it('asks anew for a session that AWS refuses, and leaves that of others', async () => {
+      const sts = new FakeSts();
+      const source = sts.source();
+      const other = { ...credential(ROLE), organisationId: 'other' };
+      const [first, kept] = [
+        await source.resolve(credential(ROLE), 'us-east-1'),
+        await source.resolve(other, 'us-east-1'),
+      ];
+      expect(source.forget(credential(ROLE), first)).toBe(true);
+      const second = await source.resolve(credential(ROLE), 'us-east-1');
+      expect(second.sessionToken).toBe('token-3');
+      // Of two calls that are refused, the later one finds the new session.
+      expect(source.forget(credential(ROLE), first)).toBe(true);
+      expect(await source.resolve(credential(ROLE), 'us-east-1')).toBe(second);
+      expect(await source.resolve(other, 'us-east-1')).toBe(kept);
+      expect(source.forget(credential(KEY), await source.resolve(credential(KEY), 'us-east-1'))).toBe(false);
+    });
+
     it('asks once for calls that come together', async () => {
       const sts = new FakeSts();
       const source = sts.source();

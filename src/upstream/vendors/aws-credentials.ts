@@ -55,7 +55,12 @@ export class AwsCredentialSource {
 
   /** AWS does not take these credentials: whether the next ones may be others. */
   forget({ options }: Credential<AwsOptions>, refused: AwsCredentials): boolean {
-    return options.aws_auth_type === 'serviceRole' && this.services.ownIdentity.forget(refused);
+    if (options.aws_auth_type === 'serviceRole') return this.services.ownIdentity.forget(refused);
+    if (options.aws_auth_type !== 'assumedRole') return false;
+    for (const [cacheKey, { credentials }] of this.#sessions.entries()) {
+      if (credentials === refused) this.#sessions.delete(cacheKey);
+    }
+    return true;
   }
 
   /** Without a promise where the identity is known. */
