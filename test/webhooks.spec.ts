@@ -18,6 +18,7 @@ import {
 } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { onServer } from './support/services.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant } from './support/tenants.js';
 
@@ -768,6 +769,30 @@ describe('the housekeeping', () => {
     expect(await admin.list(`${ill.path}/deliveries`)).toHaveLength(1);
     const events: unknown[] = await gateway.dataSource.query('SELECT "dedupe_key" FROM "webhook_outbox"');
     expect(events).toEqual([{ dedupe_key: 'kept' }]);
+  });
+});
+
+onServer('the housekeeping beside another replica', () => {
+  it.each([
+    ['deliveries', `DELETE FROM "webhook_deliveries" WHERE "id" IN (SELECT "id" FROM "webhook_deliveries" LIMIT 1)`, 1],
+    ['events', `SELECT 1 FROM "webhook_outbox" ORDER BY "id" LIMIT 1 FOR UPDATE`, 0],
+  ])('passes by the %s that it is deleting', async (_what, holding, deliveriesLeft) => {
+    await make();
+    for (let number = 0; number < 3; number += 1) await happen({ payload: { number } });
+    await arrived(3);
+    await eventually(async () => (await countOf('succeeded')) === 3);
+    gateway.clock.advance(31 * DAY_MS);
+    const runner = gateway.dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      await runner.query(holding);
+      await gateway.app.get(WebhookHousekeeping, { strict: false }).sweep();
+      await runner.rollbackTransaction();
+    } finally {
+      await runner.release();
+    }
+    const events: unknown[] = await gateway.dataSource.query('SELECT 1 FROM "webhook_outbox"');
+    expect([await countOf('succeeded'), events.length]).toEqual([deliveriesLeft, 1]);
   });
 });
 

@@ -12,7 +12,8 @@ const KEPT_MS = 30 * 86_400_000;
 
 const DELETE_SUCCEEDED = `
   DELETE FROM "webhook_deliveries" WHERE "id" IN (
-    SELECT "id" FROM "webhook_deliveries" WHERE "status" = 'succeeded' AND "completed_at" < $1 LIMIT $2
+    SELECT "id" FROM "webhook_deliveries" WHERE "status" = 'succeeded' AND "completed_at" < $1
+    LIMIT $2 FOR UPDATE SKIP LOCKED
   )`;
 
 /** Events with a key stay, since the key is what keeps an event from being sent twice; whoever gave it takes it away. */
@@ -21,7 +22,7 @@ const DELETE_EVENTS = `
     SELECT "id" FROM "webhook_outbox" AS event
     WHERE "dispatched_at" < $1 AND "dedupe_key" IS NULL
       AND NOT EXISTS (SELECT 1 FROM "webhook_deliveries" WHERE "outbox_id" = event."id")
-    LIMIT $2
+    LIMIT $2 FOR UPDATE SKIP LOCKED
   )`;
 
 /** Deletes what arrived a month ago. What failed stays, so that it can be sent again. */
