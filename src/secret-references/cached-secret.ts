@@ -7,7 +7,7 @@ export interface SecretLifetime {
   readonly staleMs: number;
 }
 
-/** What is known of a secret since the last fetches. Times in Unix milliseconds. */
+/** What is known of a secret since the last fetches. Times in milliseconds of a clock that nobody can set back. */
 export interface CachedSecret {
   readonly revision: number;
   /** Number of the fetch that it is from: later ones have greater numbers. */

@@ -26,11 +26,11 @@ export class SecretReferenceStatus {
 
   /** `error` null: the fetch went well. */
   note(reference: Pick<SecretReference, 'id' | 'organisationId'>, error: SecretErrorCode | null): void {
-    const now = this.clock.now();
+    const at = this.clock.monotonic();
     const last = this.#written.get(reference.id);
-    if (last?.error === error && now.getTime() - last.at < WRITE_EVERY_MS) return;
-    this.#written.set(reference.id, { error, at: now.getTime() });
-    this.write(reference, error, now).catch(() => {
+    if (last?.error === error && at - last.at < WRITE_EVERY_MS) return;
+    this.#written.set(reference.id, { error, at });
+    this.write(reference, error, this.clock.now()).catch(() => {
       this.logger.debug({ event: 'secret_status_not_written', secret_reference_id: reference.id });
     });
   }

@@ -223,6 +223,32 @@ describe('while the manager fails', () => {
   });
 });
 
+describe('a clock that is set back', () => {
+  it('holds up neither the next fetch after a failure nor the end of a value', async () => {
+    fetcher.failure = 'sealed';
+    expect(await codeOf(resolver.resolve(REFERENCE))).toBe('sealed');
+    fetcher.failure = undefined;
+    clock.setBack(3 * 3_600_000);
+    clock.advance(4_900);
+    expect(await codeOf(resolver.resolve(REFERENCE))).toBe('sealed');
+    clock.advance(100);
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
+    fetcher.value = 'v2';
+    clock.setBack(3 * 3_600_000);
+    clock.advance(300_000);
+    expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
+  });
+
+  it('does not keep a refused value from being read again', async () => {
+    await resolver.refresh(REFERENCE);
+    fetcher.value = 'v2';
+    clock.setBack(3 * 3_600_000);
+    expect(await textOf(resolver.refresh(REFERENCE))).toBe('v1');
+    clock.advance(10_000);
+    expect(await textOf(resolver.refresh(REFERENCE))).toBe('v2');
+  });
+});
+
 describe('a refresh after a refusal', () => {
   beforeEach(() => resolver.resolve(REFERENCE));
 

@@ -154,7 +154,7 @@ export class SecretResolver {
   }
 
   #now(): number {
-    return this.services.clock.now().getTime();
+    return this.services.clock.monotonic();
   }
 }
 

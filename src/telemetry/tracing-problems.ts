@@ -10,7 +10,7 @@ export class TracingProblems {
 
   constructor(
     private readonly logger: Logger,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   report(reason: string): void {

@@ -11,7 +11,7 @@ describe('CallLimits', () => {
   });
 
   function limits(timeoutMs = 100, caller = new FakeCaller()): CallLimits {
-    return new CallLimits({ timeoutMs, caller }, Date.now);
+    return new CallLimits({ timeoutMs, caller });
   }
 
   it('tells the time that is left', () => {
@@ -105,7 +105,7 @@ describe('CallLimits', () => {
 
   it('ends after silence only, when it is restarted', () => {
     const ended = jest.fn();
-    const call = new CallLimits({ timeoutMs: 100, caller: new FakeCaller() }, Date.now, 'nothing moved for');
+    const call = new CallLimits({ timeoutMs: 100, caller: new FakeCaller() }, 'nothing moved for');
     call.listen(ended);
     for (let index = 0; index < 5; index += 1) {
       jest.advanceTimersByTime(99);
@@ -127,7 +127,7 @@ describe('CallLimits', () => {
 
   it('bounds the silence of its caller apart', () => {
     const ended = jest.fn();
-    const call = new CallLimits({ timeoutMs: 100, caller: new FakeCaller() }, Date.now, 'nothing moved for');
+    const call = new CallLimits({ timeoutMs: 100, caller: new FakeCaller() }, 'nothing moved for');
     call.listen(ended);
     call.awaitCaller(500);
     jest.advanceTimersByTime(499);

@@ -10,6 +10,7 @@ type EndListener = (failure: UpstreamFailure) => void;
  * the number of attempts. `restart` turns the deadline into a bound on silence. Whoever works for the call listens while working; there is one such listener at a time.
  */
 export class CallLimits {
+  /** By `performance.now()`, which nobody can set back. */
   readonly #deadlineMs: number;
   readonly #timeoutMs: number;
   readonly #aim: string;
@@ -21,11 +22,10 @@ export class CallLimits {
 
   constructor(
     { timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>,
-    private readonly now: () => number,
     /** What the time is for: begins the message of the failure. */
     aim = 'no complete answer within',
   ) {
-    this.#deadlineMs = now() + timeoutMs;
+    this.#deadlineMs = performance.now() + timeoutMs;
     this.#timeoutMs = timeoutMs;
     this.#aim = aim;
     this.#timer = this.#timerFor(timeoutMs, 'timeout', aim);
@@ -34,7 +34,7 @@ export class CallLimits {
   }
 
   get remainingMs(): number {
-    return this.#deadlineMs - this.now();
+    return this.#deadlineMs - performance.now();
   }
 
   /** Starts the timer anew. Cheap enough for every chunk of a body. Does not change `remainingMs`. */

@@ -43,15 +43,14 @@ export async function sendWithRetries(
       return resultOf(last);
     }
 
-    const startedMs = clock.now();
+    const startedAt = performance.now();
     let outcome: Outcome;
     try {
       outcome = await attempt(request);
     } catch (error) {
       outcome = failureOnly(error);
     }
-    const nowMs = clock.now();
-    call.onAttempt?.(toAttempt(number, nowMs - startedMs, outcome));
+    call.onAttempt?.(toAttempt(number, performance.now() - startedAt, outcome));
 
     // The deadline came before the retry was sent: it was not made.
     if (last !== undefined && isTimeout(outcome) && !outcome.wasSent) return resultOf(last);
@@ -64,7 +63,7 @@ export async function sendWithRetries(
       outcome,
       attempt: number,
       remainingMs: limits.remainingMs,
-      nowMs,
+      nowMs: clock.now(),
       random: clock.random(),
     });
     if (delayMs === undefined) return resultOf(outcome);

@@ -80,7 +80,7 @@ export class UpstreamClient implements UpstreamSender {
   async send(call: UpstreamCall): Promise<UpstreamAnswer> {
     this.#checkOpen();
     this.#sends.begin();
-    const limits = new CallLimits(call, this.#clock.now);
+    const limits = new CallLimits(call);
     try {
       return await sendWithRetries(call, limits, this.#clock, (request) => {
         const lease = this.#lease(this.#pools, request.url);
@@ -114,7 +114,7 @@ export class UpstreamClient implements UpstreamSender {
     const { request: unsigned, idleTimeoutMs, caller, sign } = call;
     // Made first, so that there is always somebody who listens to the source.
     const upload = unsigned.body instanceof Readable ? new UploadBody(unsigned.body) : undefined;
-    const limits = new CallLimits({ timeoutMs: idleTimeoutMs, caller }, this.#clock.now, 'nothing moved for');
+    const limits = new CallLimits({ timeoutMs: idleTimeoutMs, caller }, 'nothing moved for');
     try {
       this.#checkOpen();
       const request = sign ? await limits.during(sign(unsigned, new Date(this.#clock.now()))) : unsigned;

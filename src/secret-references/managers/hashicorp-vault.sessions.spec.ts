@@ -50,6 +50,15 @@ describe('a token with a lease', () => {
     expect(counts()).toEqual({ logins: 1, renewals: 1 });
   });
 
+  it('is renewed as ever when the clock is set back', async () => {
+    scene.allowLogin({ ttlSeconds: 60 });
+    await read();
+    scene.clock.setBack(3 * 3_600_000);
+    scene.clock.advance(40_500);
+    await read();
+    expect(counts()).toEqual({ logins: 1, renewals: 1 });
+  });
+
   it('lets nobody wait for its renewal', async () => {
     manager = scene.manager({ timeoutMs: 1_000 });
     scene.allowLogin({ ttlSeconds: 60 });

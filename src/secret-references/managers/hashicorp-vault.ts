@@ -40,7 +40,7 @@ export class HashicorpVault implements SecretManager {
       updateAgeOnGet: true,
       ttlAutopurge: true,
       ttlResolution: 0,
-      perf: { now: () => clock.now().getTime() },
+      perf: { now: () => clock.monotonic() },
     });
   }
 

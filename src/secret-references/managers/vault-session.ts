@@ -152,6 +152,6 @@ export class VaultSession {
   }
 
   private now(): number {
-    return this.clock.now().getTime();
+    return this.clock.monotonic();
   }
 }

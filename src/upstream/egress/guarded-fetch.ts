@@ -37,7 +37,7 @@ export function guardedFetch(policy: EgressPolicy, options: GuardedFetchOptions)
     const request = await toUpstreamRequest(url, new Request(input, init));
 
     const client = new Client(url.origin, { connect, pipelining: 0, headersTimeout: 0, bodyTimeout: 0 });
-    const limits = new CallLimits({ timeoutMs: options.timeoutMs, caller: presenceOf(signal) }, Date.now);
+    const limits = new CallLimits({ timeoutMs: options.timeoutMs, caller: presenceOf(signal) });
     try {
       const answer = await dispatchBuffered(client, request, options.maxResponseBytes, limits);
       return new Response(WITHOUT_BODY.includes(answer.status) ? null : answer.body, {
