@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
+import { unavailableBecause } from '../../upstream/jwks/unavailable-because.js';
 import type { Introspection, JwtValidation } from '../config/identity-config.js';
 import type { IdentityProviderClient } from './identity-provider-client.js';
 import { QuestionLimit } from './question-limit.js';
@@ -84,7 +85,7 @@ export class Introspector {
     const body = await this.provider
       .postForm(from.endpoint, new URLSearchParams({ token, token_type_hint: 'access_token' }), basic(from))
       .catch((cause: unknown) => {
-        throw identityProviderUnavailable('the introspection endpoint does not answer', cause);
+        throw unavailableBecause('the introspection endpoint gives no answer', cause);
       });
     if (!isObject(body) || typeof body['active'] !== 'boolean')
       throw identityProviderUnavailable('the introspection answer has no active');

@@ -8,8 +8,8 @@ import {
   type JWK,
   type JWSHeaderParameters,
 } from 'jose';
-import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
 import { isObject } from '../../common/json/read.js';
+import { unavailableBecause } from './unavailable-because.js';
 
 const MAX_AGE_MS = 10 * 60_000;
 /** Until this age keys still serve those who find them old, while they are fetched again: under traffic nobody waits. */
@@ -37,6 +37,7 @@ interface Fetch {
 export class JwksClient {
   private keys: { readonly resolve: ResolveKey; readonly fetchedAt: number } | undefined;
   private lastAttemptAt = -Infinity;
+  private lastFailure: unknown;
   private pending: Fetch | undefined;
 
   /** @param now milliseconds of a clock that nobody sets: keys must not last longer because one is set back */
@@ -71,7 +72,7 @@ export class JwksClient {
     const stale = keys !== undefined && age < MAX_STALE_AGE_MS ? keys.resolve : undefined;
     const coolDown = stale === undefined ? COOL_DOWN_WITHOUT_KEYS_MS : COOL_DOWN_MS;
     if (this.pending === undefined && this.isCoolingDown(coolDown)) {
-      if (stale === undefined) throw identityProviderUnavailable('the last fetch has just failed');
+      if (stale === undefined) throw unavailableBecause('the last fetch of the key set has just failed', this.lastFailure);
       return stale;
     }
     const { keys: renewed, isLate } = this.refresh();
@@ -97,7 +98,8 @@ export class JwksClient {
       this.keys = { resolve, fetchedAt: this.now() };
       return resolve;
     } catch (cause) {
-      throw identityProviderUnavailable('the key set cannot be fetched', cause);
+      this.lastFailure = cause;
+      throw unavailableBecause('the key set cannot be fetched', cause);
     }
   }
 

@@ -1,0 +1,17 @@
+import { isNativeError } from 'node:util/types';
+import { errors } from 'jose';
+import type { GatewayError } from '../../common/errors/gateway.error.js';
+import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
+import { UpstreamFailure } from '../upstream.types.js';
+import { UnexpectedStatusError } from './unexpected-status.error.js';
+
+/** `what` did not work, and the log says why: never in the provider's words, which may quote what it was asked. */
+export function unavailableBecause(what: string, cause: unknown): GatewayError {
+  return identityProviderUnavailable(`${what}: ${explain(cause)}`, cause);
+}
+
+function explain(cause: unknown): string {
+  if (cause instanceof UpstreamFailure) return `${cause.kind}: ${cause.message}`;
+  if (cause instanceof UnexpectedStatusError || cause instanceof errors.JWKSInvalid) return cause.message;
+  return isNativeError(cause) && cause.name === 'SyntaxError' ? 'the answer is not JSON' : 'unexpected';
+}
