@@ -334,6 +334,12 @@ describe('a value that the provider does not take', () => {
       ...(target_field === 'config.base_url' ? { config: {} } : {}),
     });
     expect(refusalOf(await gateway.rerank(slug))).toMatchObject({ status: 502, code: 'secret_unavailable' });
+    const secret_error = reason === 'key_missing' ? reason : 'value_not_valid';
+    expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`))).toMatchObject({
+      ok: false,
+      error: 'secret_unavailable',
+      secret_error,
+    });
     expect(gateway.provider.calls).toEqual([]);
     await eventually(() => gateway.app.log().includes(reason));
   });

@@ -3,6 +3,7 @@ import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { isMaskOf, isStaleMask, mask, notWhatIsStored } from '../common/mask.js';
 import { leftOut, openedOr } from '../sealing/opened.js';
+import { mappedValuesNotValid } from '../secret-references/mapped-values.error.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
@@ -148,9 +149,8 @@ function withKnownReason<Value>(work: () => Value): Value {
     return work();
   } catch (cause) {
     if (!(cause instanceof GatewayError) || cause.code !== 'validation_failed') throw cause;
-    const fields = new Set(cause.details?.map(({ param }) => param));
-    const reason = `with the values of its secret references the virtual key is not valid: ${[...fields].join(', ')}`;
-    throw new GatewayError('secret_unavailable', { reason, cause });
+    const fields = cause.details?.map(({ param }) => param ?? 'body') ?? [];
+    throw mappedValuesNotValid('virtual key', new Set(fields));
   }
 }
 

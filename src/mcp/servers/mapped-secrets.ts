@@ -1,10 +1,12 @@
 import type { Awaitable } from '../../common/awaitable.js';
-import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { Freshness, ReadSecret } from '../../identity/config/identity-config.js';
+import { mappedValuesNotValid } from '../../secret-references/mapped-values.error.js';
 import type { LoadedMapping, SecretFieldValues, SecretValues } from '../../secret-references/secret-values.js';
 import { valueProblem } from './check-mcp-server.js';
 import { CLIENT_SECRET, headerOf } from './mapped-targets.js';
 
+/** As messages call it. */
+const OWNER = 'MCP server';
 const MAX_CLIENT_SECRET_CHARACTERS = 1_024;
 
 /**
@@ -36,17 +38,12 @@ export function mappedSecrets(values: SecretValues, mappings: readonly LoadedMap
 
 function toHeaders(values: SecretFieldValues): Readonly<Record<string, string>> {
   const broken = [...values].filter(([, value]) => valueProblem(value) !== undefined).map(([field]) => field);
-  if (broken.length > 0) throw notValid(broken);
+  if (broken.length > 0) throw mappedValuesNotValid(OWNER, broken);
   return Object.fromEntries([...values].map(([field, value]) => [headerOf(field) ?? '', String(value)]));
 }
 
 function toClientSecret(values: SecretFieldValues): string {
   const secret = values.get(CLIENT_SECRET);
   if (typeof secret === 'string' && secret !== '' && secret.length <= MAX_CLIENT_SECRET_CHARACTERS) return secret;
-  throw notValid([CLIENT_SECRET]);
-}
-
-function notValid(fields: readonly string[]): GatewayError {
-  const reason = `with the values of its secret references the MCP server is not valid: ${fields.join(', ')}`;
-  return new GatewayError('secret_unavailable', { reason });
+  throw mappedValuesNotValid(OWNER, [CLIENT_SECRET]);
 }

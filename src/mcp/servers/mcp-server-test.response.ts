@@ -29,7 +29,10 @@ export class McpServerTestResponse {
   readonly tools?: number;
   /** Code of the error, when it did not. */
   readonly error?: string;
-  /** What is wrong with a secret reference, as its own test tells it, when `error` is `secret_unavailable` for that. */
+  /**
+   * What is wrong with a secret reference, as its own test tells it, when `error` is `secret_unavailable` for that; or
+   * `value_not_valid`, when the field does not take the secret.
+   */
   readonly secret_error?: string;
 }
 
