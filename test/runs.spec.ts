@@ -26,6 +26,21 @@ beforeEach(() => gateway.provider.forget());
 
 const threads = () => openaiClient(gateway, slug).beta.threads;
 
+describe('one run', () => {
+  it.each([
+    ['50', '50'],
+    ['999999999', '999999999'],
+    ['1000000000', undefined],
+    ['soon', undefined],
+    ['-1', undefined],
+  ])('tells the SDK when to ask again, as the provider does: %s', async (given, passed) => {
+    const run = { id: 'run_1', object: 'thread.run', status: 'in_progress' };
+    gateway.provider.replyWith(json(run, 200, { 'openai-poll-after-ms': given }));
+    const answer = await ask('GET', `${RUNS}/run_1`);
+    expect([answer.status, jsonOf(answer), answer.headers['openai-poll-after-ms']]).toEqual([200, run, passed]);
+  });
+});
+
 describe('the list of runs', () => {
   it.each([
     ['asc', 7],

@@ -2,7 +2,7 @@ import { assertNever } from '../common/assert-never.js';
 import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
 import { parseForeignJson } from '../common/json/parse-foreign-json.js';
-import { forbidsRetry, readRetryAfter } from './retry-after.js';
+import { forbidsRetry, readRetryAfter, readRetryAfterMs } from './retry-after.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
 import type { Vendor, VendorErrorText } from './vendors/vendor.types.js';
@@ -98,8 +98,10 @@ function rejected(answer: UpstreamAnswer, vendor: ErrorReader, reason: string): 
 /** What the provider says of another try: when, or that it is of no use. */
 function retryHeaders({ headers }: UpstreamAnswer): Readonly<Record<string, string>> {
   const retryAfter = readRetryAfter(headers);
+  const milliseconds = readRetryAfterMs(headers);
   return {
     ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
+    ...(milliseconds === undefined ? {} : { 'retry-after-ms': String(milliseconds) }),
     ...(forbidsRetry(headers) ? DO_NOT_RETRY : {}),
   };
 }

@@ -16,20 +16,28 @@ export function forbidsRetry(headers: UpstreamHeaders): boolean {
   return firstHeader(headers, 'x-should-retry') === DO_NOT_RETRY['x-should-retry'];
 }
 
-/** The header when it is well-formed, and so fit to be passed on; else undefined. */
+/** The header when it is well-formed, and so fit to be passed on, or what its finer form comes to; else undefined. */
 export function readRetryAfter(headers: UpstreamHeaders): string | undefined {
   const value = firstHeader(headers, 'retry-after')?.trim();
-  if (value === undefined) return undefined;
+  if (value === undefined) {
+    const milliseconds = readRetryAfterMs(headers);
+    return milliseconds === undefined ? undefined : String(Math.ceil(milliseconds / 1_000));
+  }
   if (SECONDS.test(value)) return String(Math.min(Number(value), MAX_SECONDS));
   return isHttpDate(value) ? value : undefined;
 }
 
+/** The finer form, when it is well-formed. */
+export function readRetryAfterMs(headers: UpstreamHeaders): number | undefined {
+  const value = firstHeader(headers, 'retry-after-ms')?.trim();
+  if (value === undefined || !MILLISECONDS.test(value)) return undefined;
+  return Math.min(Number(value), MAX_SECONDS * 1_000);
+}
+
 /** How long the server asks to wait, in milliseconds from `nowMs`; 0 for a date in the past; undefined when it does not ask. */
 export function retryAfterMs(headers: UpstreamHeaders, nowMs: number): number | undefined {
-  const milliseconds = firstHeader(headers, 'retry-after-ms')?.trim();
-  if (milliseconds !== undefined && MILLISECONDS.test(milliseconds)) {
-    return Math.min(Number(milliseconds), MAX_SECONDS * 1_000);
-  }
+  const milliseconds = readRetryAfterMs(headers);
+  if (milliseconds !== undefined) return milliseconds;
   const value = readRetryAfter(headers);
   if (value === undefined) return undefined;
   return SECONDS.test(value) ? Number(value) * 1_000 : Math.max(0, Date.parse(value) - nowMs);

@@ -2,7 +2,7 @@ import { isObject, readObject } from '../../common/json/read.js';
 import { parseProviderJson } from '../../upstream/provider-error.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
-import type { JsonAnswer } from './relay-reply.js';
+import { type JsonAnswer, readPollAfter } from './relay-reply.js';
 import type { RelayRoute } from './relay-route.js';
 
 /** The provider's answer, byte for byte unless the provider's answers need mending, or it deleted without a word. */
@@ -18,10 +18,11 @@ export function normaliseAnswer(
   }
   const json = parseProviderJson(answer);
   const { normalise } = provider;
-  if (normalise === undefined || response === undefined) return { status: answer.status, json, bytes: answer.body };
+  const head = { status: answer.status, pollAfterMs: readPollAfter(answer) };
+  if (normalise === undefined || response === undefined) return { ...head, json, bytes: answer.body };
   const body = readObject(json, 'body');
   const { data } = body;
-  if (body['object'] !== 'list' && !Array.isArray(data)) return { status: answer.status, json: normalise(body) };
+  if (body['object'] !== 'list' && !Array.isArray(data)) return { ...head, json: normalise(body) };
   const items = Array.isArray(data) ? data.map((item: unknown) => (isObject(item) ? normalise(item) : item)) : [];
-  return { status: answer.status, json: { ...body, data: items } };
+  return { ...head, json: { ...body, data: items } };
 }

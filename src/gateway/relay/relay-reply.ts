@@ -10,10 +10,21 @@ export interface JsonAnswer {
   readonly json: unknown;
   /** The provider's own bytes, when they are passed on unchanged. */
   readonly bytes?: Buffer;
+  /** Milliseconds after which the provider wants to be asked again, for an object that is not done yet. */
+  readonly pollAfterMs?: string | undefined;
 }
 
-export function replyJson(response: Response, { status, json, bytes }: JsonAnswer): void {
+/** OpenAI's SDKs wait as long between two questions, and 5 s without it. */
+const POLL_AFTER = 'openai-poll-after-ms';
+
+export function readPollAfter({ headers }: Pick<UpstreamHead, 'headers'>): string | undefined {
+  const value = firstHeader(headers, POLL_AFTER);
+  return value !== undefined && /^\d{1,9}$/.test(value) ? value : undefined;
+}
+
+export function replyJson(response: Response, { status, json, bytes, pollAfterMs }: JsonAnswer): void {
   const body = bytes ?? Buffer.from(JSON.stringify(json));
+  if (pollAfterMs !== undefined) response.setHeader(POLL_AFTER, pollAfterMs);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
   response.end(body);
 }
