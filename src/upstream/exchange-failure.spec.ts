@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { errors } from 'undici';
 import { EgressRefusedError } from './egress/egress-refused.error.js';
+import { SlowLookupError } from './egress/slow-lookup.error.js';
 import { toExchangeError } from './exchange-failure.js';
 import { UpstreamFailure } from './upstream.types.js';
 
@@ -25,6 +26,15 @@ describe('toExchangeError', () => {
   it('knows a refusal of the egress policy at any stage', () => {
     const refusal = new EgressRefusedError('address', 'api.example.com');
     expect(toExchangeError(refusal, 'unsent', 'api.example.com')).toMatchObject({ kind: 'refused_by_egress' });
+  });
+
+  it('takes a name look-up that takes too long for a connection that did not come about, and names the host', () => {
+    const cause = new SlowLookupError('takes too long', 'api.example.com');
+    expect(toExchangeError(cause, 'unsent', 'api.example.com:8443')).toMatchObject({
+      kind: 'connect',
+      message: 'the name look-up of api.example.com takes too long',
+      cause,
+    });
   });
 
   it('takes endless headers for too large', () => {

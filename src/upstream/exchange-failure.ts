@@ -2,6 +2,7 @@ import { errors } from 'undici';
 import { assertNever } from '../common/assert-never.js';
 import { isObject, stringOrUndefined } from '../common/json/read.js';
 import { EgressRefusedError } from './egress/egress-refused.error.js';
+import { SlowLookupError } from './egress/slow-lookup.error.js';
 import { UpstreamFailure } from './upstream.types.js';
 
 /** How far an exchange had come when it failed. */
@@ -15,6 +16,7 @@ export function toExchangeError(error: unknown, stage: ExchangeStage, host: stri
   if (error instanceof UpstreamFailure) return error;
   if (error instanceof EgressRefusedError)
     return new UpstreamFailure('refused_by_egress', error.message, { cause: error });
+  if (error instanceof SlowLookupError) return new UpstreamFailure('connect', error.message, { cause: error });
   if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError) return error;
   if (error instanceof errors.RequestContentLengthMismatchError) return error;
   if (error instanceof errors.HeadersOverflowError) {

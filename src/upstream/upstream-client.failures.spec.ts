@@ -1,9 +1,12 @@
+import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callTo, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { selfSignedCertificate } from './__fixtures__/certificate.js';
 import { closedPort, startHttp, startHttps, startTcp, type Loopback } from './__fixtures__/loopback.js';
 import { EgressPolicy } from './egress/egress-policy.js';
+import { HostLookups } from './egress/host-lookups.js';
 import { UpstreamClient, type UpstreamClientOptions } from './upstream-client.js';
+import type { UpstreamCall } from './upstream.types.js';
 
 const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 4, connectTimeoutMs: 2_000 };
 
@@ -119,6 +122,23 @@ describe('UpstreamClient: failures', () => {
     const policy = new EgressPolicy([], () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })));
     const other = new UpstreamClient(policy, OPTIONS);
     expect((await failureOf(other.send(callTo(new URL('https://api.example.com/'))))).kind).toBe('connect');
+    await other.close();
+  });
+
+  it('blames the name whose look-up takes too long, and no other', async () => {
+    const server = serve(await startHttp((_request, response) => response.end()));
+    const resolve = (hostname: string): Promise<LookupAddress[]> =>
+      hostname === 'slow.test' ? new Promise(() => undefined) : Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    const lookups = new HostLookups(resolve, { patienceMs: 20 });
+    const allowed = ['slow.test', 'api.test'];
+    const other = new UpstreamClient(new EgressPolicy(allowed, lookups.find), { ...OPTIONS, connectTimeoutMs: 60_000 });
+    const callAt = (host: string): UpstreamCall =>
+      callTo(new URL(`http://${host}:${server.port}/`), { retry: 'idempotent', timeoutMs: 60_000 });
+
+    const failures = await Promise.all(Array.from({ length: 6 }, () => failureOf(other.send(callAt('slow.test')))));
+    const failure = { kind: 'connect', message: 'the name look-up of slow.test takes too long' };
+    for (const each of failures) expect(each).toMatchObject(failure);
+    expect(await other.send(callAt('api.test'))).toMatchObject({ status: 200 });
     await other.close();
   });
 

@@ -1,10 +1,10 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { isPublicAddress } from './address-policy.js';
 import { EgressAllowList } from './egress-allow-list.js';
 import { EgressRefusedError } from './egress-refused.error.js';
+import { HostLookups, type HostResolver } from './host-lookups.js';
 
 /** Of what is configured. */
 const MAX_URL_LENGTH = 2_048;
@@ -13,16 +13,12 @@ export const MAX_NAMED_URL_LENGTH = 8_192;
 /** Names that mean the machine itself or its own network, whatever a resolver says. */
 const LOCAL_SUFFIXES = ['.localhost', '.internal', '.local'] as const;
 
-export type HostResolver = (hostname: string) => Promise<readonly LookupAddress[]>;
-
 /** Where a connection would go. `protocol` as in URL: with its colon. */
 export interface EgressTarget {
   readonly protocol: string;
   readonly hostname: string;
   readonly port: number;
 }
-
-const systemResolver: HostResolver = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
  * Where the gateway may connect: https to public addresses, and whatever EGRESS_ALLOW names. Names are judged by
@@ -35,7 +31,7 @@ export class EgressPolicy {
   readonly #passed = new WeakSet<URL>();
 
   /** Throws an Error that names the entry when an entry cannot be read. */
-  constructor(allow: readonly string[], resolver: HostResolver = systemResolver) {
+  constructor(allow: readonly string[], resolver: HostResolver = new HostLookups().find) {
     this.#allowList = new EgressAllowList(allow);
     this.#resolver = resolver;
   }
