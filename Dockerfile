@@ -7,6 +7,8 @@ RUN npm run build
 
 FROM node:24-slim
 ENV NODE_ENV=production
+# As of `npm start`, too: Node leaves half of these threads to name look-ups (docs/decisions/0021-name-look-ups.md).
+ENV UV_THREADPOOL_SIZE=16
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm cache clean --force

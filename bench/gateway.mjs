@@ -11,6 +11,7 @@ const START_MS = 30_000;
 /** As `npm start` runs it. */
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const START_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
+const [, UV_THREADPOOL_SIZE] = /UV_THREADPOOL_SIZE:-(\d+)/.exec(scripts.start);
 
 /**
  * Starts a gateway; returns its process, its address, the headers of a caller that may use `providerUrl`.
@@ -60,6 +61,7 @@ async function startEmpty(settings, nodeOptions) {
   const child = start(MAIN, {
     nodeOptions: [...START_FLAGS, ...nodeOptions],
     env: {
+      UV_THREADPOOL_SIZE,
       HOST: '127.0.0.1',
       PORT: String(port),
       EGRESS_ALLOW: 'localhost',
