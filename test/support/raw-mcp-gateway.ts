@@ -8,8 +8,8 @@ import { type Answer, send } from './send.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './test-app.js';
 
 /** One for all tests of the file that calls this, from before the first until after the last. */
-export function rawMcpGateway(): RawMcpGateway {
-  const mcp = new RawMcpGateway();
+export function rawMcpGateway(settings: Readonly<Record<string, string>> = {}): RawMcpGateway {
+  const mcp = new RawMcpGateway(settings);
   beforeAll(() => mcp.start());
   afterEach(() => mcp.reset());
   afterAll(() => mcp.close());
@@ -22,8 +22,10 @@ class RawMcpGateway {
   admin!: GatewayClient;
   raw!: RawMcpServer;
 
+  constructor(private readonly settings: Readonly<Record<string, string>>) {}
+
   async start(): Promise<void> {
-    [this.gateway, this.raw] = await Promise.all([startTestApp(), startRawMcpServer()]);
+    [this.gateway, this.raw] = await Promise.all([startTestApp(this.settings), startRawMcpServer()]);
     this.admin = new GatewayClient(this.gateway.url);
   }
 

@@ -31,6 +31,18 @@ export class McpPassage {
 
   /** @throws GatewayError for what is refused before the server is called */
   async pass(passage: Passage): Promise<McpOutcome> {
+    const { request, server, caller } = passage;
+    const streamKey = `${server.id}\n${caller.sessionUser}`;
+    if (request.method === 'GET') return this.passOn(passage, streamKey);
+    const leave = this.proxy.enterCall(streamKey);
+    try {
+      return await this.passOn(passage, streamKey);
+    } finally {
+      leave();
+    }
+  }
+
+  private async passOn(passage: Passage, streamKey: string): Promise<McpOutcome> {
     const { request, response, server, headers: client, caller } = passage;
     const owner: SessionOwner = { serverId: server.id, serverOrigin: server.url.origin, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
@@ -51,7 +63,7 @@ export class McpPassage {
       },
       headers: flat(headers),
       renewHeaders: this.renewalOf(outgoing, headers),
-      streamKey: `${server.id}\n${caller.sessionUser}`,
+      streamKey,
       body: passage.body,
       rpcId: rpcIdOf(passage.message),
       hooks: this.hooks.hooksFor(passage, owner),

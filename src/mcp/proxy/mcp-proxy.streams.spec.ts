@@ -162,11 +162,10 @@ describe('McpProxy: calls under way', () => {
     const refused = await send(gateway.endpoint.href, { body: CALL });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     expect(server.received).toHaveLength(2);
-    expect(gateway.outcomes).toMatchObject([{ status: 429, wasSent: false, requestBytes: CALL.length }]);
     // A stream of another kind is counted for itself.
     expect((await open(gateway, 'GET')).statusCode).toBe(200);
     first.destroy();
-    await eventually(() => gateway.outcomes.length === 2);
+    await eventually(() => gateway.outcomes.length === 1);
     server.answerWith(json({}));
     expect((await send(gateway.endpoint.href, { body: CALL })).status).toBe(200);
   });

@@ -50,7 +50,7 @@ export class McpProxy {
     this.#callLimiter = new OpenLimiter(options.callsPerCaller ?? DEFAULT_CALLS_PER_CALLER);
   }
 
-  /** Answers the request, whatever happens, and tells how it went. Does not reject. */
+  /** Answers the request, whatever happens, and tells how it went. Does not reject. What is no stream has its place by `enterCall`. */
   async forward(call: McpForward): Promise<McpOutcome> {
     const startedAt = performance.now();
     const run = new Run();
@@ -73,6 +73,16 @@ export class McpProxy {
   }
 
   /**
+   * Takes one of the caller's places, before anything of the call is read: its body is held in memory while it comes.
+   * Returns what is called once when the call is over, whatever it came to.
+   * @throws GatewayError `rate_limited` when all places are taken
+   */
+  enterCall(streamKey: string): () => void {
+    if (!this.#callLimiter.enter(streamKey)) throw tooMany('calls under way', CALL_RETRY_SECONDS);
+    return () => this.#callLimiter.leave(streamKey);
+  }
+
+  /**
    * Lets the calls under way finish for at most `graceMs`, then ends what is still open. Streams stay till then: a
    * call may need an answer that the client is asked for on a stream.
    */
@@ -89,13 +99,10 @@ export class McpProxy {
 
   async #forwardCall(call: McpForward, run: Run): Promise<void> {
     if (this.#isClosed) throw shuttingDown();
-    // Before it is sent: what the answer will be is not known, and a call that was made cannot be refused.
-    if (!this.#callLimiter.enter(call.streamKey)) throw tooMany('calls under way', CALL_RETRY_SECONDS);
     this.#calls.begin();
     try {
       await this.#send(call, run);
     } finally {
-      this.#callLimiter.leave(call.streamKey);
       this.#calls.end();
     }
   }

@@ -46,6 +46,14 @@ export async function startProxying(target: McpTarget, options: ProxyingOptions 
   const outcomes: McpOutcome[] = [];
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const leave = request.method === 'GET' ? undefined : proxy.enterCall('caller');
+    try {
+      await pass(request, response);
+    } finally {
+      leave?.();
+    }
+  };
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const session = request.headers['mcp-session-id'];
     const headers = headersFor(request, { sessionId: typeof session === 'string' ? session : undefined });
     const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
