@@ -66,7 +66,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
       provide: APP_GUARD,
       inject: [AppConfig, Reflector],
       useFactory: (config: AppConfig, reflector: Reflector): JsonBodyGuard =>
-        new JsonBodyGuard(config.MAX_JSON_BODY_BYTES, reflector),
+        new JsonBodyGuard({ maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS }, reflector),
     },
     { provide: APP_GUARD, useClass: TenantGuard },
     { provide: APP_PIPE, useClass: GatewayValidationPipe },

@@ -92,6 +92,7 @@ describe('reading', () => {
       [ORGANISATION, ORGANISATION.toUpperCase()],
     ],
     ['MAX_JSON_BODY_BYTES', '1024', 1_024],
+    ['JSON_BODY_TIMEOUT_MS', '1000', 1_000],
     ['AZURE_CLIENT_ID', 'fad7d5b3-0000-4000-8000-0000000000a4', 'fad7d5b3-0000-4000-8000-0000000000a4'],
   ])('understands %s=%s', (name, text, value) => {
     expect(loadConfig({ [name]: text })).toHaveProperty(name, value);
@@ -145,6 +146,8 @@ describe('refusing', () => {
     ['SECRET_IDENTITY_ALLOW', '* aws prod/*'],
     ['MAX_JSON_BODY_BYTES', '1023'],
     ['MAX_JSON_BODY_BYTES', '4MiB'],
+    ['JSON_BODY_TIMEOUT_MS', '999'],
+    ['JSON_BODY_TIMEOUT_MS', '3600001'],
     ['PROVIDER_TIMEOUT_MS', '99'],
     ['PROVIDER_TIMEOUT_MS', '30s'],
     ['PROVIDER_MAX_RESPONSE_BYTES', '1e12'],

@@ -72,6 +72,13 @@ export class AppConfig extends SecretSettings {
   @Max(64 * 1024 * 1024)
   readonly MAX_JSON_BODY_BYTES: number = 4 * 1024 * 1024;
 
+  /** For a JSON body as a whole: 4 MiB at 112 kbit/s. A body that is streamed has an hour. */
+  @ToNumber()
+  @IsInt()
+  @Min(1_000)
+  @Max(3_600_000)
+  readonly JSON_BODY_TIMEOUT_MS: number = 300_000;
+
   @ToNumber()
   @IsInt()
   @Min(100)

@@ -97,6 +97,13 @@ export const ERROR_CODES = {
     message: 'This address does not take this method.',
     when: 'The address exists, the method does not. The header `Allow` lists the methods that do.',
   },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The request did not arrive in time.',
+    when: 'Nothing of a JSON body came for 30 seconds, or all of it took longer than `JSON_BODY_TIMEOUT_MS` (default five minutes); or the head of a request took longer than a minute, an upload longer than an hour. The connection is closed.',
+  },
   conflict: {
     status: 409,
     type: 'conflict_error',

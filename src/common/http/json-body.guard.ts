@@ -3,7 +3,7 @@ import type { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import type { Awaitable } from '../awaitable.js';
 import { PerRoute } from './per-route.js';
-import { readBody } from './read-body.js';
+import { type BodyLimits, readBody } from './read-body.js';
 import { assertJsonBody, parseJsonBody } from './parse-json-body.js';
 import { STREAMED_BODY } from './streamed-body.decorator.js';
 
@@ -24,7 +24,7 @@ export class JsonBodyGuard implements CanActivate {
   private readonly streamed: PerRoute<boolean>;
 
   constructor(
-    private readonly limitBytes: number,
+    private readonly limits: BodyLimits,
     reflector: Reflector,
   ) {
     this.streamed = new PerRoute(
@@ -42,7 +42,7 @@ export class JsonBodyGuard implements CanActivate {
     // Only of chunks it is known at their end whether there were any.
     const inChunks = request.headers['transfer-encoding'] !== undefined;
     if (!inChunks) assertJsonBody(request.headers);
-    const body = await readBody(request, this.limitBytes);
+    const body = await readBody(request, this.limits);
     if (inChunks) {
       if (body.length === 0) return true;
       assertJsonBody(request.headers);

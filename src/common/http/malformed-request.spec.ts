@@ -7,7 +7,7 @@ describe('answerMalformedRequest', () => {
   let server: Server;
 
   beforeEach(async () => {
-    server = createServer((_request, response) => response.end('handled'));
+    server = createServer({ connectionsCheckingInterval: 20 }, (_request, response) => response.end('handled'));
     server.on('clientError', answerMalformedRequest);
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   });
@@ -26,6 +26,13 @@ describe('answerMalformedRequest', () => {
     const answer = await send(`GET / HTTP/1.1\r\nhost: a\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(JSON.parse(bodyOf(answer))).toMatchObject({ error: { code: 'validation_failed' } });
+  });
+
+  it('answers 408 to a head that does not come to its end', async () => {
+    server.headersTimeout = 1;
+    const answer = await send('GET / HTTP/1.1\r\nhost: a\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(JSON.parse(bodyOf(answer))).toMatchObject({ error: { code: 'request_timeout', source: 'gateway' } });
   });
 
   it('leaves well-formed requests alone', async () => {

@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { GatewayError } from '../errors/gateway.error.js';
-import { readBody, RequestAbortedError } from './read-body.js';
+import { type BodyLimits, readBody, RequestAbortedError } from './read-body.js';
 
 const LIMIT_BYTES = 1_000;
-const MAX_DISCARDED_BYTES = 9_000;
+const LIMITS = { maxBytes: LIMIT_BYTES, totalMs: 300_000, silenceMs: 30_000, maxDiscardedBytes: 9_000 };
 
+let limits: BodyLimits;
 let server: Server;
 let client: Socket;
 let received: string;
@@ -16,12 +17,13 @@ let outcomes: EventEmitter;
 let readBytes: number;
 
 beforeEach(async () => {
+  limits = LIMITS;
   received = '';
   outcomes = new EventEmitter();
   readBytes = 0;
   server = createServer((request, response) => {
     request.on('data', (piece: Buffer) => outcomes.emit('read', (readBytes += piece.length)));
-    readBody(request, LIMIT_BYTES, MAX_DISCARDED_BYTES).then(
+    readBody(request, limits).then(
       (body) => response.end(`<${body.length}>`),
       (error: unknown) => {
         outcomes.emit('refused', error);
@@ -123,5 +125,92 @@ describe('readBody', () => {
     await once(server, 'request');
     client.destroy();
     expect(await refused).toEqual([expect.any(RequestAbortedError)]);
+  });
+
+  it.each([
+    ['nothing of it', '', 0],
+    ['a part of it', 'x'.repeat(9), 9],
+    ['a part of one that is too large', 'x'.repeat(1_500), 1_500],
+  ])('gives up one that stops coming, and ends the connection: %s came', async (_what, part, bytes) => {
+    limits = { ...LIMITS, silenceMs: 200 };
+    const refused = once(outcomes, 'refused');
+    const ended = new Promise((resolve) => client.on('close', resolve));
+    client.write(head('content-length: 2000') + part);
+    expect(await refused).toMatchObject([{ code: 'request_timeout', status: 408, readBytes: bytes }]);
+    await ended;
+    expect(received).toContain('<refused>');
+  });
+
+  it('gives up one that is never silent, and never over', async () => {
+    limits = { ...LIMITS, totalMs: 200 };
+    const dribble = setInterval(() => client.write(chunk(1)), 10);
+    const refused = once(outcomes, 'refused');
+    client.write(head('transfer-encoding: chunked') + chunk(1));
+    expect(await refused).toMatchObject([{ code: 'request_timeout' }]);
+    clearInterval(dribble);
+  });
+
+  describe('in time that is told', () => {
+    beforeEach(() => {
+      jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    });
+    afterEach(() => void jest.useRealTimers());
+
+    it('waits for one that comes slowly', async () => {
+      client.write(head('content-length: 10') + 'x');
+      for (let bytes = 1; bytes < 10; bytes += 1) {
+        await untilRead(bytes);
+        jest.advanceTimersByTime(29_999);
+        client.write('x');
+      }
+      await seen('<10>');
+      expect(jest.getTimerCount()).toBe(0);
+    });
+
+    it('waits no longer than it may take in all', async () => {
+      const refused = once(outcomes, 'refused');
+      client.write(head('content-length: 100') + 'x');
+      for (let bytes = 1; bytes <= 10; bytes += 1) {
+        await untilRead(bytes);
+        jest.advanceTimersByTime(29_999);
+        client.write('x');
+      }
+      await untilRead(11);
+      expect(received).toBe('');
+      jest.advanceTimersByTime(10);
+      expect(await refused).toMatchObject([{ code: 'request_timeout', readBytes: 11 }]);
+      expect(jest.getTimerCount()).toBe(0);
+    });
+
+    it.each([
+      ['left', (): unknown => client.destroy()],
+      ['sent far too much', (): unknown => client.write(chunk(10_001))],
+    ])('does not wait for one whose client has %s', async (_how, act) => {
+      const refused = once(outcomes, 'refused');
+      client.write(head('transfer-encoding: chunked') + chunk(1));
+      await untilRead(1);
+      expect(jest.getTimerCount()).toBe(2);
+      act();
+      await refused;
+      expect(jest.getTimerCount()).toBe(0);
+    });
+
+    it('needs no timer for one that is there', async () => {
+      const timers: number[] = [];
+      const setTimer = jest.spyOn(globalThis, 'setTimeout');
+      server.removeAllListeners('request').on('request', (request, response) => {
+        setImmediate(() => {
+          readBody(request, limits).then(
+            (body) => response.end(`<${body.length}>`),
+            () => response.end('<refused>'),
+          );
+          timers.push(setTimer.mock.calls.length);
+        });
+      });
+      client.write(head('content-length: 3') + 'abc');
+      await seen('<3>');
+      setTimer.mockRestore();
+      expect(timers).toEqual([0]);
+    });
   });
 });

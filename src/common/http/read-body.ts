@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../errors/gateway.error.js';
+import { GatewayError, type GatewayErrorOptions } from '../errors/gateway.error.js';
+import { BodyTimer } from './body-timer.js';
 import { ChunkList } from './chunk-list.js';
 
 /** The connection ended before the whole request had come: there is nobody left to answer. */
@@ -10,53 +11,89 @@ export class RequestAbortedError extends Error {
   }
 }
 
-/** The body is larger than it may be. */
-export class BodyTooLargeError extends GatewayError {
+/** The body is larger, or takes longer, than it may. */
+export class BodyRefusedError extends GatewayError {
   constructor(
-    limitBytes: number,
+    code: 'payload_too_large' | 'request_timeout',
     /** How much of it had come by then. */
     readonly readBytes: number,
+    options: GatewayErrorOptions,
   ) {
-    super('payload_too_large', { message: `The request body is larger than ${limitBytes} bytes.` });
+    super(code, options);
   }
 }
 
-/** How much more than the limit is read and thrown away before a client is cut off. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Milliseconds in which all of it must come. */
+  readonly totalMs: number;
+  /** Milliseconds in which nothing of it may come; default 30,000. */
+  readonly silenceMs?: number;
+  /** How much more than `maxBytes` is read and thrown away before a client is cut off; default 64 MiB. */
+  readonly maxDiscardedBytes?: number;
+}
+
+const MAX_SILENCE_MS = 30_000;
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads a whole request body. One that is too large is read to its end as well, but thrown away: a client that is answered
- * and cut off while it still sends finds a broken connection instead of the answer.
- * @throws BodyTooLargeError after the end, or as soon as it is clear that the end is too far away
+ * and cut off while it still sends finds a broken connection instead of the answer. One that does not come in time is given
+ * up, with what came of it.
+ * @throws BodyRefusedError `payload_too_large` after the end, or as soon as it is clear that the end is too far away;
+ *   `request_timeout`, which ends the connection
  * @throws RequestAbortedError when the client leaves first
  */
-export async function readBody(
-  request: IncomingMessage,
-  limitBytes: number,
-  maxDiscardedBytes = MAX_DISCARDED_BYTES,
-): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   // Gone before anybody listened: none of the events below would come any more.
   if (request.destroyed) throw new RequestAbortedError();
+  const { maxBytes, totalMs, silenceMs = MAX_SILENCE_MS, maxDiscardedBytes = MAX_DISCARDED_BYTES } = limits;
   const announcedBytes = Number(request.headers['content-length'] ?? 0);
-  const mostBytes = limitBytes + maxDiscardedBytes;
-  if (announcedBytes > mostBytes) throw new BodyTooLargeError(limitBytes, 0);
+  const mostBytes = maxBytes + maxDiscardedBytes;
+  if (announcedBytes > mostBytes) throw tooLarge(maxBytes, 0);
   return new Promise<Buffer>((done, fail) => {
     const chunks = new ChunkList();
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
+    const refuse = (error: BodyRefusedError): void => {
+      timer?.stop();
+      // What still comes is dropped.
+      request.off('data', onData);
+      chunks.clear();
+      fail(error);
+    };
+    // Most bodies are there with their heads, and wait for nothing.
+    const timer = request.complete ? undefined : new BodyTimer({ silenceMs, totalMs }, () => refuse(tooLate(size)));
+    const onData = (chunk: Buffer): void => {
+      timer?.restart();
       size += chunk.length;
-      if (Math.max(size, announcedBytes) <= limitBytes) chunks.push(chunk);
+      if (Math.max(size, announcedBytes) <= maxBytes) chunks.push(chunk);
       else chunks.clear();
-      if (size > mostBytes) fail(new BodyTooLargeError(limitBytes, size));
-    });
+      if (size > mostBytes) refuse(tooLarge(maxBytes, size));
+    };
+    request.on('data', onData);
     request.on('end', () => {
-      if (size > limitBytes) return fail(new BodyTooLargeError(limitBytes, size));
+      timer?.stop();
+      if (size > maxBytes) return fail(tooLarge(maxBytes, size));
       done(chunks.take());
     });
     request.on('error', () => fail(new RequestAbortedError()));
     request.on('close', () => {
+      timer?.stop();
       // An error is dear to make, and a request that has come whole closes as well.
       if (!request.complete) fail(new RequestAbortedError());
     });
+  });
+}
+
+function tooLarge(maxBytes: number, readBytes: number): BodyRefusedError {
+  const message = `The request body is larger than ${maxBytes} bytes.`;
+  return new BodyRefusedError('payload_too_large', readBytes, { message });
+}
+
+/** Behind half a body, no other request can come on its connection. */
+function tooLate(readBytes: number): BodyRefusedError {
+  return new BodyRefusedError('request_timeout', readBytes, {
+    message: 'The request body did not arrive in time.',
+    headers: { connection: 'close' },
   });
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { describeDefect } from '../../common/errors/describe-defect.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
-import { BodyTooLargeError, RequestAbortedError } from '../../common/http/read-body.js';
+import { BodyRefusedError, RequestAbortedError } from '../../common/http/read-body.js';
 import { isDatabaseUnavailable } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { contextOf } from '../../telemetry/request-context.js';
@@ -101,7 +101,7 @@ function endingOf(thrown: unknown, passage: Passage): Pick<McpOutcome, 'status' 
 function sizeOf({ body, request }: Passage, thrown: unknown): number {
   if (body !== undefined) return body.length;
   if (thrown instanceof RequestAbortedError) return 0;
-  return thrown instanceof BodyTooLargeError ? thrown.readBytes : Number(request.headers['content-length'] ?? 0);
+  return thrown instanceof BodyRefusedError ? thrown.readBytes : Number(request.headers['content-length'] ?? 0);
 }
 
 /** Tells the log who called, and what. */

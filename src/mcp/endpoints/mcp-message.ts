@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readBody } from '../../common/http/read-body.js';
+import { type BodyLimits, readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
 import { inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
 import { assertPlainJson } from '../inspection/plain-json.js';
@@ -25,14 +25,14 @@ export interface Reading {
 /**
  * Reads the body of a POST. What the server might understand differently is refused: it could call a tool that nobody sees,
  * be it disabled or just not counted.
- * @throws GatewayError `payload_too_large`, `validation_failed`, `unsupported_media_type`
+ * @throws GatewayError `payload_too_large`, `request_timeout`, `validation_failed`, `unsupported_media_type`
  * @throws RequestAbortedError when the client leaves first
  */
-export async function readMessage(request: IncomingMessage, limitBytes: number, reading: Reading): Promise<void> {
+export async function readMessage(request: IncomingMessage, limits: BodyLimits, reading: Reading): Promise<void> {
   const { headers } = request;
   // The server would not learn of an encoding: it describes the message on its way to the gateway.
   assertPlainJson(headers);
-  reading.body = await readBody(request, limitBytes);
+  reading.body = await readBody(request, limits);
   const inspected = inspectBody(reading.body);
   reading.message = { inspected, tools: toolsIn(inspected) };
   checkMcpHeaders(headers, inspected);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { BodyLimits } from '../../common/http/read-body.js';
 import { AppConfig } from '../../config/environment.js';
 import { headerValue } from '../../identity/headers/raw-headers.js';
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
@@ -21,13 +22,17 @@ type Headers = ReadonlyMap<string, string>;
 /** Takes a request whose caller is known to its server: session, message, headers (identity last), proxy. */
 @Injectable()
 export class McpPassage {
+  private readonly bodyLimits: BodyLimits;
+
   constructor(
     private readonly outbound: McpOutbound,
     private readonly sessions: SessionBinding,
     private readonly hooks: McpAnswerHooks,
     private readonly proxy: McpProxy,
-    private readonly config: AppConfig,
-  ) {}
+    config: AppConfig,
+  ) {
+    this.bodyLimits = { maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS };
+  }
 
   /** @throws GatewayError for what is refused before the server is called */
   async pass(passage: Passage): Promise<McpOutcome> {
@@ -47,7 +52,7 @@ export class McpPassage {
     const owner: SessionOwner = { serverId: server.id, serverOrigin: server.url.origin, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
     const url = this.targetOf(passage, owner);
-    if (request.method === 'POST') await readMessage(request, this.config.MAX_JSON_BODY_BYTES, passage);
+    if (request.method === 'POST') await readMessage(request, this.bodyLimits, passage);
     passage.denial = denialOf(passage);
     if (passage.denial !== undefined) return answerDenial(passage, passage.denial);
     const { traceId } = request.context?.trace ?? {};

@@ -9,7 +9,7 @@ import { sendRpcError } from '../../mcp-error.js';
 import { McpProxy, type McpProxyOptions } from '../mcp-proxy.js';
 import type { McpForward, McpOutcome, McpTarget } from '../mcp-proxy.types.js';
 
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const BODY_LIMITS = { maxBytes: 4 * 1024 * 1024, totalMs: 300_000 };
 
 /** A gateway in small: everything that comes goes to one target, with the MCP headers alone. */
 export interface ProxyingServer extends Loopback {
@@ -56,7 +56,7 @@ export async function startProxying(target: McpTarget, options: ProxyingOptions 
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const session = request.headers['mcp-session-id'];
     const headers = headersFor(request, { sessionId: typeof session === 'string' ? session : undefined });
-    const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
+    const body = request.method === 'POST' ? await readBody(request, BODY_LIMITS) : undefined;
     const changes = await options.change?.(request, response);
     if (response.writableEnded) return;
     const outcome = await proxy.forward({ request, response, target, headers, streamKey: 'caller', body, ...changes });
