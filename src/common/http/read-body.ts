@@ -54,6 +54,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   return new Promise<Buffer>((done, fail) => {
     const chunks = new ChunkList();
     let size = 0;
+    let timer: BodyTimer | undefined;
     const refuse = (error: BodyRefusedError): void => {
       timer?.stop();
       // What still comes is dropped.
@@ -61,8 +62,6 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
       chunks.clear();
       fail(error);
     };
-    // Most bodies are there with their heads, and wait for nothing.
-    const timer = request.complete ? undefined : new BodyTimer({ silenceMs, totalMs }, () => refuse(tooLate(size)));
     const onData = (chunk: Buffer): void => {
       timer?.restart();
       size += chunk.length;
@@ -71,6 +70,11 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
       if (size > mostBytes) refuse(tooLarge(maxBytes, size));
     };
     request.on('data', onData);
+    // Most bodies come with their heads, and are there whole when Node has done with what has come: they need no timer.
+    setImmediate(() => {
+      if (request.complete || request.destroyed) return;
+      timer = new BodyTimer({ silenceMs, totalMs }, () => refuse(tooLate(size)));
+    });
     request.on('end', () => {
       timer?.stop();
       if (size > maxBytes) return fail(tooLarge(maxBytes, size));

@@ -72,7 +72,8 @@ export class JwksClient {
     const stale = keys !== undefined && age < MAX_STALE_AGE_MS ? keys.resolve : undefined;
     const coolDown = stale === undefined ? COOL_DOWN_WITHOUT_KEYS_MS : COOL_DOWN_MS;
     if (this.pending === undefined && this.isCoolingDown(coolDown)) {
-      if (stale === undefined) throw unavailableBecause('the last fetch of the key set has just failed', this.lastFailure);
+      if (stale === undefined)
+        throw unavailableBecause('the last fetch of the key set has just failed', this.lastFailure);
       return stale;
     }
     const { keys: renewed, isLate } = this.refresh();
