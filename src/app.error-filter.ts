@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { describeDefect } from './common/errors/describe-defect.js';
 import { toErrorEnvelope } from './common/errors/error-envelope.js';
 import { GatewayError } from './common/errors/gateway.error.js';
+import { endInTime } from './common/http/end-in-time.js';
 import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
 import { RequestAbortedError } from './common/http/read-body.js';
 import { isDatabaseUnavailable, unavailableReason } from './database/database-errors.js';
@@ -25,8 +26,7 @@ export class AppErrorFilter implements ExceptionFilter {
     if (isCallerGone(thrown) || request.context?.caller.gone === true) return void response.destroy();
     const error = this.toGatewayError(thrown, request);
     this.note(error, request.context);
-    // An answer that has begun cannot become an error: cutting the connection tells the client that it is not whole.
-    if (response.headersSent || response.destroyed) return void response.destroy();
+    if (response.headersSent || response.destroyed) return endBegun(error, request, response);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
     this.adapter.reply(response, (request.errorForm ?? toErrorEnvelope)(error), error.status);
   }
@@ -60,6 +60,12 @@ export class AppErrorFilter implements ExceptionFilter {
     if (error.code !== 'internal_error') return;
     this.logger.error({ event: 'defect', trace_id: context?.trace.traceId, error: describeDefect(error.cause) });
   }
+}
+
+/** An answer that has begun cannot become an error: unless it is open for an event that says so, a cut connection tells the client. */
+function endBegun(error: GatewayError, { errorEvent }: Request, response: Response): void {
+  if (errorEvent === undefined || response.destroyed) response.destroy();
+  else endInTime(response, errorEvent(error));
 }
 
 function isCallerGone(thrown: unknown): boolean {

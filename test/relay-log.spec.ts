@@ -10,7 +10,7 @@ let ask: Ask;
 let traces = 0;
 
 beforeAll(async () => {
-  gateway = await startRerankGateway();
+  gateway = await startRerankGateway({ PROVIDER_STREAM_IDLE_MS: '1000' });
   const slug = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 1_000 } });
   ask = plainly(gateway, slug);
 });

@@ -85,6 +85,13 @@ export class AppConfig extends SecretSettings {
   @Max(600_000)
   readonly PROVIDER_TIMEOUT_MS: number = 30_000;
 
+  /** Bound for the silence of an event stream after its head; never less than the timeout of its call. */
+  @ToNumber()
+  @IsInt()
+  @Min(1_000)
+  @Max(3_600_000)
+  readonly PROVIDER_STREAM_IDLE_MS: number = 600_000;
+
   @ToNumber()
   @IsInt()
   @Min(1024)

@@ -155,6 +155,19 @@ describe('CallLimits', () => {
     expect(ended).toHaveBeenCalledWith(expect.objectContaining({ kind: 'timeout' }));
   });
 
+  it('keeps a bound that it is given, whatever its caller does', () => {
+    const ended = jest.fn();
+    const call = limits(100);
+    call.listen(ended);
+    call.awaitAnswer(1_000);
+    call.awaitCaller(500);
+    call.awaitAnswer();
+    jest.advanceTimersByTime(999);
+    expect(ended).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(1);
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ message: 'no complete answer within 1000 ms' }));
+  });
+
   it.each(['awaitCaller', 'awaitAnswer'] as const)('does not come back to life by %s', (wait) => {
     const call = limits(100);
     call.dispose();

@@ -12,7 +12,7 @@ type EndListener = (failure: UpstreamFailure) => void;
 export class CallLimits {
   /** By `performance.now()`, which nobody can set back. */
   readonly #deadlineMs: number;
-  readonly #timeoutMs: number;
+  #timeoutMs: number;
   readonly #aim: string;
   #timer: NodeJS.Timeout;
   readonly #stopWatchingCaller: () => void;
@@ -50,9 +50,13 @@ export class CallLimits {
     this.#timer = this.#timerFor(pauseMs, 'caller_gone', 'the caller took nothing for');
   }
 
-  /** The caller has taken what there was: the silence is the other side's again. */
-  awaitAnswer(): void {
+  /**
+   * The caller has taken what there was: the silence is the other side's again.
+   * @param timeoutMs its bound from now on; by default the one that it had
+   */
+  awaitAnswer(timeoutMs = this.#timeoutMs): void {
     if (this.#disposed || this.#failure) return;
+    this.#timeoutMs = timeoutMs;
     clearTimeout(this.#timer);
     this.#timer = this.#timerFor(this.#timeoutMs, 'timeout', this.#aim);
   }

@@ -44,6 +44,8 @@ export interface ProviderStreams {
   readonly upload?: Upload | undefined;
   /** What the client accepts; anything by default. */
   readonly accept?: string | undefined;
+  /** Whether `sinkFor` has a sink for streams of events only. */
+  readonly takesEvents?: boolean | undefined;
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
 }
 
@@ -102,11 +104,22 @@ export class ProviderSender {
    * The same for bodies that pass through as they come. Never repeated, and its time limit bounds silence, not the whole.
    * @throws what `send` throws, and what `sinkFor` or the upload failed with
    */
-  async relay({ vendor, credential, request, caller, upload, accept, sinkFor }: ProviderRelay): Promise<RelayedAnswer> {
+  async relay({
+    vendor,
+    credential,
+    request,
+    caller,
+    upload,
+    accept,
+    takesEvents,
+    sinkFor,
+  }: ProviderRelay): Promise<RelayedAnswer> {
+    const idleTimeoutMs = this.timeoutMsOf(credential);
     try {
       return await this.client.relay({
         request: withStreams(vendor.address(request, credential), upload, accept),
-        idleTimeoutMs: this.timeoutMsOf(credential),
+        idleTimeoutMs,
+        eventIdleTimeoutMs: takesEvents ? Math.max(idleTimeoutMs, this.config.PROVIDER_STREAM_IDLE_MS) : undefined,
         maxBufferedBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
         caller,
         sign: relaySigner(vendor.signer?.(credential)),

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { AnswerBuffer } from './answer-buffer.js';
 import type { CallLimits } from './call-limits.js';
+import { EventBoundary } from './event-boundary.js';
 import { Exchange } from './exchange.js';
 import { RelayOptions } from './relay-pool.js';
 import { UploadBody } from './upload-body.js';
@@ -19,7 +20,7 @@ export interface RelayedRequest extends Omit<UpstreamStreamRequest, 'body'> {
 }
 
 /** What an exchange needs of its call. */
-type RelayedCall = Pick<UpstreamRelayCall, 'sinkFor' | 'maxBufferedBytes'> & {
+type RelayedCall = Pick<UpstreamRelayCall, 'sinkFor' | 'maxBufferedBytes' | 'eventIdleTimeoutMs'> & {
   /** Longest time in which the sink may take nothing. */
   readonly pauseMs: number;
 };
@@ -50,6 +51,8 @@ class RelayedExchange extends Exchange {
   #head: UpstreamHead = { status: 0, headers: {} };
   #controller: Dispatcher.DispatchController | undefined;
   #sink: Writable | undefined;
+  /** Of a sink that takes events. */
+  #boundary: EventBoundary | undefined;
   #received = false;
   readonly #buffer: AnswerBuffer;
 
@@ -84,6 +87,7 @@ class RelayedExchange extends Exchange {
       return;
     }
     if (this.#sink) {
+      this.#awaitEvents(this.call.eventIdleTimeoutMs);
       this.#listenTo(this.#sink);
       return;
     }
@@ -94,6 +98,7 @@ class RelayedExchange extends Exchange {
   protected override takeChunk(chunk: Buffer): void {
     this.callLimits.restart();
     if (this.#sink) {
+      this.#boundary?.push(chunk);
       if (!this.#sink.write(chunk)) this.#waitForSink();
       return;
     }
@@ -113,6 +118,7 @@ class RelayedExchange extends Exchange {
 
   protected override fail(error: unknown): void {
     super.fail(error);
+    if (this.#boundary?.isHere && error instanceof UpstreamFailure && error.kind === 'timeout') return;
     // Never `end`: the client must be able to tell that this is not the whole answer.
     this.#sink?.destroy();
   }
@@ -120,6 +126,12 @@ class RelayedExchange extends Exchange {
   protected override settle(): void {
     super.settle();
     this.options.connection?.end(this.#controller);
+  }
+
+  #awaitEvents(idleTimeoutMs: number | undefined): void {
+    if (idleTimeoutMs === undefined) return;
+    this.#boundary = new EventBoundary();
+    this.callLimits.awaitAnswer(idleTimeoutMs);
   }
 
   #waitForSink(): void {

@@ -64,6 +64,8 @@ export interface UpstreamRelayCall {
    * included. What the receiver of the answer lets wait does not count.
    */
   readonly idleTimeoutMs: number;
+  /** The same from the head on, where a sink takes nothing but streams of events: they may be silent for long. */
+  readonly eventIdleTimeoutMs?: number | undefined;
   /** Bound for an answer that no sink takes. */
   readonly maxBufferedBytes: number;
   readonly caller: CallerPresence;
@@ -71,8 +73,9 @@ export interface UpstreamRelayCall {
   readonly sign?: (request: UpstreamStreamRequest, now: Date) => Promise<UpstreamStreamRequest>;
   /**
    * Asked once, when the head has come. A stream gets the body as it comes and belongs to the relay from then on: ended
-   * after the last byte, destroyed when the answer breaks off, so that nobody takes half of it for the whole. Without
-   * one the body is held and returned. What it throws is what the call rejects with.
+   * after the last byte, destroyed when the answer breaks off, so that nobody takes half of it for the whole. A stream of
+   * events that has fallen silent between two of them is left open: it is the caller's to end. Without a sink the body is
+   * held and returned. What this throws is what the call rejects with.
    */
   readonly sinkFor: (head: UpstreamHead) => Writable | undefined;
 }

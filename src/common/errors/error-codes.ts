@@ -235,7 +235,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider did not answer in time.',
-    when: 'The provider did not answer within the timeout of the virtual key, retries included, or answered 408.',
+    when: 'The provider did not answer within the timeout of the virtual key, retries included, or answered 408. As the last event of a stream: it was silent for longer than `PROVIDER_STREAM_IDLE_MS`.',
   },
   internal_error: {
     status: 500,

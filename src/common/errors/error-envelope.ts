@@ -5,6 +5,8 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by routes whose protocol has a form of its own for errors. */
     errorForm?: (error: GatewayError) => object;
+    /** Set when a stream of events has begun to which another one may be added. */
+    errorEvent?: (error: GatewayError) => string;
   }
 }
 
@@ -32,4 +34,9 @@ export function toErrorEnvelope(error: GatewayError): ErrorEnvelope {
       ...(details ? { details } : {}),
     },
   };
+}
+
+/** The envelope as an event: OpenAI's SDKs throw what it says. */
+export function toErrorEvent(error: GatewayError): string {
+  return `event: error\ndata: ${JSON.stringify(toErrorEnvelope(error))}\n\n`;
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Response } from 'express';
+import { toErrorEvent } from '../../common/errors/error-envelope.js';
 import { firstHeader } from '../../upstream/upstream-headers.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RelayRoute } from './relay-route.js';
@@ -32,6 +33,9 @@ export function replyJson(response: Response, { status, json, bytes, pollAfterMs
 /** What a provider may say about a body that is passed on. Nothing else of its headers reaches the caller. */
 const PASSED_HEADERS = ['content-type', 'content-length', 'content-encoding', 'content-disposition'] as const;
 
+/** A body that has one of these cannot have an event added to it. */
+const PRECLUDING_MORE = ['content-length', 'content-encoding'] as const;
+
 /** Decides, when the head of an answer has come, whether its body goes to the caller as it comes. */
 export function streamTo(route: RelayRoute, response: Response): (head: UpstreamHead) => Writable | undefined {
   return (head) => {
@@ -41,6 +45,9 @@ export function streamTo(route: RelayRoute, response: Response): (head: Upstream
       if (value !== undefined) response.setHeader(name, value);
     }
     response.statusCode = head.status;
+    if (route.answer === 'events' && !PRECLUDING_MORE.some((name) => response.hasHeader(name))) {
+      response.req.errorEvent = toErrorEvent;
+    }
     // An event stream may stay silent for long after its head.
     response.flushHeaders();
     return response;

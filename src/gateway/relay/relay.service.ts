@@ -105,6 +105,7 @@ export class RelayService {
       const answer = await this.calls.relay(context, operation, {
         upload,
         accept: request.headers.accept,
+        takesEvents: route.answer === 'events',
         sinkFor: streamTo(route, response),
       });
       const { body } = answer;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
+import { endInTime } from '../../common/http/end-in-time.js';
 import { toExchangeError, type ExchangeStage } from '../../upstream/exchange-failure.js';
 import type { RelayOptions } from '../../upstream/relay-pool.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
@@ -10,8 +11,6 @@ import { clientHead, isEventStream, isPlain } from './response-head.js';
 const NO_HOOKS: McpHooks = {};
 /** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream for ever. */
 const CLIENT_PROBE_MS = 30_000;
-/** For what a stream that is ended had still to say. */
-const LAST_READ_MS = 10_000;
 
 /** What an exchange has seen of the upstream's answer. */
 export interface SeenAnswer {
@@ -80,11 +79,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     if (!response.headersSent || response.hasHeader('content-length')) return this.abandon(reason);
     if (this.#settled) return;
     this.#settle(reason);
-    response.end();
+    endInTime(response);
     this.#controller?.abort(reason);
-    // A client that reads nothing more would keep its connection, which no limit counts any longer.
-    const cut = setTimeout(() => response.destroy(), LAST_READ_MS).unref();
-    response.once('close', () => clearTimeout(cut));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

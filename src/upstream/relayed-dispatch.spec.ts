@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Dispatcher } from 'undici';
+import { FakeCaller, relayTo } from './__fixtures__/calls.js';
+import { Collector, Valve } from './__fixtures__/sinks.js';
+import { CallLimits } from './call-limits.js';
+import { dispatchRelayed } from './relayed-dispatch.js';
+
+const IDLE_MS = 100;
+const EVENT_IDLE_MS = 1_000;
+const PAUSE_MS = 5_000;
+const EVENT = 'event: a\ndata: {}\n\n';
+
+class FakeController implements Dispatcher.DispatchController {
+  readonly paused = false;
+  reason: Error | null = null;
+
+  get aborted(): boolean {
+    return this.reason !== null;
+  }
+
+  abort(reason: Error): void {
+    this.reason = reason;
+  }
+
+  readonly pause = jest.fn();
+  readonly resume = jest.fn();
+}
+
+/** A provider that says what it is told to. */
+class FakeProvider extends Dispatcher {
+  readonly controller = new FakeController();
+  #handler: Dispatcher.DispatchHandler | undefined;
+
+  override dispatch(_options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    this.#handler = handler;
+    handler.onRequestStart?.(this.controller, undefined);
+    return true;
+  }
+
+  head(): void {
+    this.#handler?.onResponseStart?.(this.controller, 200, {});
+  }
+
+  say(text: string): void {
+    this.#handler?.onResponseData?.(this.controller, Buffer.from(text));
+  }
+}
+
+let provider: FakeProvider;
+let limits: CallLimits;
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+  provider = new FakeProvider();
+  limits = new CallLimits({ timeoutMs: IDLE_MS, caller: new FakeCaller() }, 'nothing moved for');
+});
+afterEach(() => {
+  limits.dispose();
+  jest.useRealTimers();
+});
+
+/** What became of a relay, as far as it has come. */
+function relay(sink: Collector | Valve, eventIdleTimeoutMs?: number): () => unknown {
+  const { request, ...call } = relayTo(new URL('http://provider/'), { sinkFor: () => sink });
+  let outcome: unknown = 'open';
+  const note = (value: unknown): void => void (outcome = value);
+  const given = { ...call, eventIdleTimeoutMs, pauseMs: PAUSE_MS };
+  dispatchRelayed(provider, { ...request, body: undefined }, given, limits).then(note, note);
+  return () => outcome;
+}
+
+describe('the silence of a relayed answer', () => {
+  it('has the bound of the call before the head, for events too', async () => {
+    const outcome = relay(new Collector(), EVENT_IDLE_MS);
+    await jest.advanceTimersByTimeAsync(IDLE_MS);
+    expect(outcome()).toMatchObject({ kind: 'timeout', message: `nothing moved for ${IDLE_MS} ms` });
+  });
+
+  it('has that bound after the head, too, where the answer is no stream of events', async () => {
+    const sink = new Collector();
+    const outcome = relay(sink);
+    provider.head();
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(IDLE_MS);
+    expect(outcome()).toMatchObject({ kind: 'timeout' });
+    expect(sink.destroyed).toBe(true);
+  });
+
+  it.each([
+    ['its head', () => undefined],
+    ['an event', () => provider.say(EVENT)],
+  ])('has a bound of its own in a stream of events, after %s', async (_what, begin) => {
+    const outcome = relay(new Collector(), EVENT_IDLE_MS);
+    provider.head();
+    begin();
+    await jest.advanceTimersByTimeAsync(EVENT_IDLE_MS - 1);
+    expect(outcome()).toBe('open');
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(EVENT_IDLE_MS - 1);
+    expect(outcome()).toBe('open');
+    await jest.advanceTimersByTimeAsync(1);
+    expect(outcome()).toMatchObject({ kind: 'timeout', message: `nothing moved for ${EVENT_IDLE_MS} ms` });
+    expect(provider.controller.aborted).toBe(true);
+  });
+
+  it('has that bound again when the client has taken what it was slow to take', async () => {
+    const sink = new Valve();
+    const outcome = relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(EVENT_IDLE_MS);
+    sink.open();
+    await jest.advanceTimersByTimeAsync(EVENT_IDLE_MS - 1);
+    expect(outcome()).toBe('open');
+    await jest.advanceTimersByTimeAsync(1);
+    expect(outcome()).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('leaves a client that takes nothing the bound that it has elsewhere', async () => {
+    const sink = new Valve();
+    const outcome = relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(PAUSE_MS);
+    expect(outcome()).toMatchObject({ kind: 'caller_gone' });
+    expect(sink.destroyed).toBe(true);
+  });
+
+  it('leaves a stream that it ends between two events open for the last word', async () => {
+    const sink = new Collector();
+    relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(EVENT_IDLE_MS);
+    expect(sink).toMatchObject({ destroyed: false, writableEnded: false });
+  });
+
+  it('breaks a stream that it ends in the middle of an event', async () => {
+    const sink = new Collector();
+    relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    provider.say(`${EVENT}event: b\n`);
+    await jest.advanceTimersByTimeAsync(EVENT_IDLE_MS);
+    expect(sink.destroyed).toBe(true);
+  });
+});
