@@ -70,7 +70,7 @@ export class MeteredCall {
   readonly beforeAttempt = (): Awaitable<void> =>
     this.settling === undefined ? this.admit() : doneWithin(SETTLING_MS, this.settling).then(() => this.admit());
 
-  afterAttempt(attempt: UpstreamAttempt): void {
+  readonly afterAttempt = (attempt: UpstreamAttempt): void => {
     const attempted = this.open ?? this.nextAttempt(NO_POLICIES, attempt.durationMs);
     this.open = undefined;
     switch (outcomeOfAttempt(attempt)) {
@@ -83,7 +83,7 @@ export class MeteredCall {
       case 'answered':
         this.open = attempted;
     }
-  }
+  };
 
   /** The answer was read, and says what it costs. */
   succeed(reported: ReportedUsage): void {

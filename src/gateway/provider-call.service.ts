@@ -2,16 +2,13 @@ import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { startProviderSpan } from '../telemetry/provider-span.js';
 import { answerToError, parseProviderJson } from '../upstream/provider-error.js';
 import { ProviderSender, type ProviderStreams } from '../upstream/provider-sender.js';
-import { requestIdOf } from '../upstream/request-id.js';
 import {
   type RelayedAnswer,
   type RetryMode,
   type UpstreamAnswer,
   type UpstreamAttempt,
-  type UpstreamCall,
   UpstreamFailure,
   type UpstreamHead,
 } from '../upstream/upstream.types.js';
@@ -20,6 +17,7 @@ import { mappedOptions } from '../virtual-keys/mapped-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { BillableUse } from './billable-use.js';
 import type { MeteredCall } from './metered-call.js';
+import { ObservedCall } from './observed-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { UsageMeter } from './usage-meter.js';
 import { withoutSecrets } from './without-secrets.js';
@@ -36,7 +34,7 @@ export interface ProviderOperation {
 }
 
 /** What watches over the attempts of a call. */
-type AttemptHooks = Pick<UpstreamCall, 'beforeAttempt'> & { afterAttempt(attempt: UpstreamAttempt): void };
+type AttemptHooks = Pick<MeteredCall, 'beforeAttempt' | 'afterAttempt'>;
 
 /** What a call may still use, also after its credential was renewed. */
 interface CallBudget {
@@ -148,7 +146,7 @@ export class ProviderCallService {
     hooks: AttemptHooks | undefined,
   ): Promise<UpstreamAnswer> {
     const { virtualKey, request } = context;
-    return this.observed(context, operation, (sent) =>
+    return this.observed(context, operation, (sent, call) =>
       this.sender.send({
         vendor: virtualKey.vendor,
         credential: virtualKey.credential,
@@ -158,12 +156,11 @@ export class ProviderCallService {
         timeoutMs: remainingMs(budget),
         attemptsMade: budget.attemptsMade,
         beforeAttempt: hooks?.beforeAttempt,
-        onAttempt: (attempt) => {
-          budget.attemptsMade = attempt.number;
-          // An answer in parts has several calls.
-          request.facts.upstream_attempts = (request.facts.upstream_attempts ?? 0) + 1;
-          hooks?.afterAttempt(attempt);
+        onAttemptStart: () => {
+          budget.attemptsMade += 1;
+          call.startAttempt();
         },
+        onAttempt: hooks?.afterAttempt,
       }),
     );
   }
@@ -187,16 +184,16 @@ export class ProviderCallService {
     streams: ProviderStreams,
   ): Promise<RelayedAnswer> {
     const { vendor, credential } = context.virtualKey;
-    const { caller, facts } = context.request;
-    return this.observed(context, operation, (request, noteHead) => {
-      facts.upstream_attempts = (facts.upstream_attempts ?? 0) + 1;
+    const { caller } = context.request;
+    return this.observed(context, operation, (request, call) => {
       // The log line is written when the last byte is out, which is before the call is over.
       const sinkFor = (head: UpstreamHead): Writable | undefined => {
         const sink = streams.sinkFor(head);
-        if (sink !== undefined) noteHead(head);
+        if (sink !== undefined) call.noteHead(head);
         return sink;
       };
-      return this.sender.relay({ vendor, credential, request, caller, ...streams, sinkFor });
+      const onAttemptStart = (): void => call.startAttempt();
+      return this.sender.relay({ vendor, credential, request, caller, ...streams, onAttemptStart, sinkFor });
     });
   }
 
@@ -221,36 +218,21 @@ export class ProviderCallService {
   private async observed<Answer extends RelayedAnswer>(
     context: ProviderContext,
     { operation, model, request }: ProviderOperation,
-    send: (request: VendorRequest, noteHead: (head: UpstreamHead) => void) => Promise<Answer>,
+    send: (request: VendorRequest, call: ObservedCall) => Promise<Answer>,
   ): Promise<Answer> {
-    const provider = context.virtualKey.vendor.slug;
-    const { facts } = context.request;
-    const span = startProviderSpan(context.request, { operation, provider, model });
-    const startedAt = performance.now();
-    const earlierMs = facts.upstream_ms ?? 0;
-    let headMs: number | undefined;
-    const noteHead = ({ status, headers }: UpstreamHead): void => {
-      headMs = performance.now() - startedAt;
-      facts.upstream_status = status;
-      facts.upstream_request_id = requestIdOf(headers);
-      facts.upstream_ms = Math.round(earlierMs + headMs);
-    };
+    const { slug: provider } = context.virtualKey.vendor;
+    const call = new ObservedCall(context.request, { operation, provider, model }, this.metrics);
     let outcome = 'failed';
     let answer: Answer;
     try {
-      answer = await send(withHeaders(request, span.headers), noteHead);
+      answer = await send(withHeaders(request, call.headers), call);
       outcome = String(answer.status);
-      facts.upstream_status = answer.status;
-      facts.upstream_request_id = requestIdOf(answer.headers);
+      call.noteAnswer(answer);
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;
     } finally {
-      const durationMs = performance.now() - startedAt;
-      facts.upstream_ms = Math.round(earlierMs + (headMs ?? durationMs));
-      this.metrics.upstreamRequests.inc({ provider, code: outcome });
-      this.metrics.upstreamSeconds.observe({ provider }, durationMs / 1000);
-      span.end(outcome);
+      call.end(outcome);
     }
     return successful(answer, context);
   }

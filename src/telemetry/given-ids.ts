@@ -3,7 +3,7 @@ import type { TraceHeaders } from './trace-headers.js';
 
 type Ids = Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId'>;
 
-/** Random ids, except for a request's own span: that one has the ids that are logged and sent on. */
+/** Random ids, except for spans that have theirs before they start: those that are logged and sent on. */
 export class GivenIds implements IdGenerator {
   private readonly random = new RandomIdGenerator();
   private given: Ids | undefined;

@@ -29,13 +29,13 @@ export class Metrics {
   });
   readonly upstreamRequests = new Counter({
     name: 'gateway_upstream_requests_total',
-    help: 'Provider calls by provider and final status, or the kind of failure',
+    help: 'Provider calls by provider and final status, or the kind of failure; what the gateway refuses before it tries is none',
     labelNames: ['provider', 'code'],
     registers: [this.registry],
   });
   readonly upstreamSeconds = new Histogram({
     name: 'gateway_upstream_duration_seconds',
-    help: 'Time of a provider call, retries included',
+    help: 'Time of a provider call from its first attempt on, retries included',
     labelNames: ['provider'],
     buckets: SECONDS,
     registers: [this.registry],

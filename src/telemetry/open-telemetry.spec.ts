@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type OtlpCollector, startOtlpCollector } from '../../test/support/otlp-collector.js';
 import { startHttp } from '../upstream/__fixtures__/loopback.js';
 import { createLogger } from './logger.js';
 import { OpenTelemetryTracing } from './open-telemetry.js';
 import { readTraceHeaders } from './trace-headers.js';
-import type { RequestOutcome } from './tracing.js';
+import type { ProviderCallInfo, ProviderSpan, RequestOutcome, RequestSpan } from './tracing.js';
 
 const PARENT_TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_SPAN = 'b7ad6b7169203331';
@@ -20,6 +20,7 @@ const OK: RequestOutcome = {
   metadata: {},
 };
 const CALL = { operation: 'rerank', provider: 'voyage', model: 'rerank-2.5' };
+const HOUR_MS = 3_600_000;
 const SERVER = 2;
 const CLIENT = 3;
 const UNSET = 0;
@@ -32,6 +33,14 @@ let log: PassThrough;
 function startTracing(endpoint: string): OpenTelemetryTracing {
   log = new PassThrough();
   return new OpenTelemetryTracing({ endpoint, serviceName: 'tollgate-test' }, createLogger('trace', log));
+}
+
+/** A provider call that was made, and ended so. */
+function callOf(request: RequestSpan, outcome: string, info: ProviderCallInfo = CALL): ProviderSpan {
+  const call = request.prepareProviderCall(info);
+  call.start();
+  call.end(outcome);
+  return call;
 }
 
 const logged = (): string => String(log.read() ?? '');
@@ -127,8 +136,8 @@ describe('the span of a request', () => {
 describe('the span of a provider call', () => {
   it('names as much of the model as any model has for a name: spans wait in memory', async () => {
     const request = tracing.startRequest('POST', readTraceHeaders({}));
-    request.startProviderCall({ ...CALL, model: `rerank-2.5${'x'.repeat(100_000)}` }).end('400');
-    request.startProviderCall({ ...CALL, model: 'm'.repeat(512) }).end('200');
+    callOf(request, '400', { ...CALL, model: `rerank-2.5${'x'.repeat(100_000)}` });
+    callOf(request, '200', { ...CALL, model: 'm'.repeat(512) });
     await tracing.close();
     const cut = `rerank-2.5${'x'.repeat(502)}`;
     expect(collector.spans.map(({ name }) => name)).toEqual([`rerank ${cut}`, `rerank ${'m'.repeat(512)}`]);
@@ -138,8 +147,7 @@ describe('the span of a provider call', () => {
   it("is the child of the request's span, and the provider is told of it", async () => {
     const trace = readTraceHeaders(SAMPLED);
     const request = tracing.startRequest('POST', trace);
-    const call = request.startProviderCall(CALL);
-    call.end('200');
+    const call = callOf(request, '200');
     request.end(OK);
     await tracing.close();
     const [child] = collector.spans;
@@ -147,8 +155,28 @@ describe('the span of a provider call', () => {
     expect(call.headers).toEqual({ traceparent: `00-${PARENT_TRACE}-${child?.spanId}-01` });
   });
 
+  it('begins when the call is made, however long it had to wait for that', async () => {
+    const call = tracing.startRequest('POST', readTraceHeaders({})).prepareProviderCall(CALL);
+    const now = performance.now.bind(performance);
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + HOUR_MS);
+    call.start();
+    call.end('200');
+    clock.mockRestore();
+    await tracing.close();
+    expect(collector.spans).toMatchObject([{ kind: CLIENT }]);
+    expect(collector.spans[0]?.durationMs).toBeLessThan(HOUR_MS);
+  });
+
+  it('is not there when the call was never made', async () => {
+    const request = tracing.startRequest('POST', readTraceHeaders({}));
+    request.prepareProviderCall(CALL).end('usage_limit_exceeded');
+    request.end(OK);
+    await tracing.close();
+    expect(collector.spans.map(({ kind }) => kind)).toEqual([SERVER]);
+  });
+
   it('has the attributes of the conventions for generative AI', async () => {
-    tracing.startRequest('POST', readTraceHeaders({})).startProviderCall(CALL).end('200');
+    callOf(tracing.startRequest('POST', readTraceHeaders({})), '200');
     await tracing.close();
     expect(collector.spans[0]?.name).toBe('rerank rerank-2.5');
     expect(collector.spans[0]?.attributes).toEqual({
@@ -164,7 +192,7 @@ describe('the span of a provider call', () => {
     ['provider_timeout', undefined],
     ['caller_gone', undefined],
   ])('is an error of the type %s', async (outcome, status) => {
-    tracing.startRequest('POST', readTraceHeaders({})).startProviderCall(CALL).end(outcome);
+    callOf(tracing.startRequest('POST', readTraceHeaders({})), outcome);
     await tracing.close();
     expect(collector.spans[0]?.status).toBe(ERROR);
     expect(collector.spans[0]?.attributes['error.type']).toBe(outcome);
@@ -175,8 +203,7 @@ describe('the span of a provider call', () => {
 describe('sampling', () => {
   it('exports nothing of a request that its caller did not sample, and tells the provider so', async () => {
     const request = tracing.startRequest('POST', readTraceHeaders(UNSAMPLED));
-    const call = request.startProviderCall(CALL);
-    call.end('200');
+    const call = callOf(request, '200');
     request.end(OK);
     await tracing.close();
     expect(call.headers['traceparent']).toMatch(new RegExp(`^00-${PARENT_TRACE}-[0-9a-f]{16}-00$`));

@@ -63,7 +63,7 @@ export class OpenTelemetryTracing extends Tracing {
     const span = this.ids.during(trace, () =>
       this.tracer.startSpan(trace.spanName ?? method, { kind: SpanKind.SERVER }, parentOf(trace)),
     );
-    return new OpenRequestSpan(this.tracer, span, trace);
+    return new OpenRequestSpan(this.tracer, this.ids, span, trace);
   }
 
   override async close(): Promise<void> {
@@ -76,16 +76,13 @@ export class OpenTelemetryTracing extends Tracing {
 class OpenRequestSpan implements RequestSpan {
   constructor(
     private readonly tracer: Tracer,
+    private readonly ids: GivenIds,
     private readonly span: Span,
     private readonly trace: TraceHeaders,
   ) {}
 
-  startProviderCall(info: ProviderCallInfo): ProviderSpan {
-    const call = { ...info, model: shortened(info.model) };
-    const name = call.model === undefined ? call.operation : `${call.operation} ${call.model}`;
-    const options = { kind: SpanKind.CLIENT, attributes: providerCallAttributes(call) };
-    const span = this.tracer.startSpan(name, options, otel.setSpan(ROOT_CONTEXT, this.span));
-    return { headers: { traceparent: traceparentOf(span) }, end: (outcome) => endProviderCall(span, outcome) };
+  prepareProviderCall(info: ProviderCallInfo): ProviderSpan {
+    return new PreparedProviderSpan(this.tracer, this.ids, this.span, info);
   }
 
   end(outcome: RequestOutcome): void {
@@ -98,17 +95,46 @@ class OpenRequestSpan implements RequestSpan {
   }
 }
 
+/** The provider has to be told of a span before it starts: the request is signed and admitted first. */
+class PreparedProviderSpan implements ProviderSpan {
+  readonly headers: Readonly<Record<string, string>>;
+  private readonly traceIds: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId'>;
+  private span: Span | undefined;
+
+  constructor(
+    private readonly tracer: Tracer,
+    private readonly ids: GivenIds,
+    private readonly parent: Span,
+    private readonly info: ProviderCallInfo,
+  ) {
+    // By the parent's flags: the samplers of the SDK decide alike for a span and its child.
+    const { traceId, traceFlags } = parent.spanContext();
+    this.traceIds = { w3cTraceId: traceId, w3cSpanId: ids.generateSpanId() };
+    const sampled = (traceFlags & TraceFlags.SAMPLED) === TraceFlags.SAMPLED;
+    this.headers = { traceparent: toTraceparent({ ...this.traceIds, sampled }) };
+  }
+
+  start(): void {
+    const call = { ...this.info, model: shortened(this.info.model) };
+    const name = call.model === undefined ? call.operation : `${call.operation} ${call.model}`;
+    const options = { kind: SpanKind.CLIENT, attributes: providerCallAttributes(call) };
+    const context = otel.setSpan(ROOT_CONTEXT, this.parent);
+    this.span = this.ids.during(this.traceIds, () => this.tracer.startSpan(name, options, context));
+  }
+
+  end(outcome: string): void {
+    if (this.span === undefined) return;
+    const attributes = providerOutcomeAttributes(outcome);
+    this.span.setAttributes(attributes);
+    if (attributes['error.type'] !== undefined) this.span.setStatus({ code: SpanStatusCode.ERROR });
+    this.span.end();
+  }
+}
+
 /** By way of bytes: a slice of a text keeps all of it in memory. */
 function shortened(model: string | undefined): string | undefined {
   if (model === undefined || model.length <= MAX_MODEL_LENGTH) return model;
   return Buffer.from(model.slice(0, MAX_MODEL_LENGTH)).toString();
-}
-
-function endProviderCall(span: Span, outcome: string): void {
-  const attributes = providerOutcomeAttributes(outcome);
-  span.setAttributes(attributes);
-  if (attributes['error.type'] !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
-  span.end();
 }
 
 /** The caller's span, whose decision on sampling is kept. Without one, the request begins a trace. */
@@ -116,15 +142,6 @@ function parentOf({ w3cTraceId, w3cParentId, sampled }: TraceHeaders): Context {
   if (w3cParentId === undefined) return ROOT_CONTEXT;
   const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
   return otel.setSpanContext(ROOT_CONTEXT, { traceId: w3cTraceId, spanId: w3cParentId, traceFlags, isRemote: true });
-}
-
-function traceparentOf(span: Span): string {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  return toTraceparent({
-    w3cTraceId: traceId,
-    w3cSpanId: spanId,
-    sampled: (traceFlags & TraceFlags.SAMPLED) === TraceFlags.SAMPLED,
-  });
 }
 
 /** Failures end here: the SDK's own handler would print them whole, with what the collector answered. */

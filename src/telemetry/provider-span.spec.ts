@@ -1,32 +1,36 @@
 import { describe, expect, it } from '@jest/globals';
 import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
-import { startProviderSpan } from './provider-span.js';
+import { prepareProviderSpan } from './provider-span.js';
 import { RequestContext } from './request-context.js';
 import { readTraceHeaders } from './trace-headers.js';
 import type { ProviderCallInfo, ProviderSpan, RequestSpan } from './tracing.js';
 
 const CALL: ProviderCallInfo = { operation: 'rerank', provider: 'cohere', model: 'rerank-v3.5' };
 
-describe('startProviderSpan', () => {
+describe('prepareProviderSpan', () => {
   it("tells the provider of the gateway's own span when tracing is off", () => {
     const trace = readTraceHeaders({ 'x-gateway-trace-id': '0af76519-16cd-43dd-8448-eb211c80319c' });
-    const span = startProviderSpan(new RequestContext(trace, ALWAYS_PRESENT), CALL);
+    const span = prepareProviderSpan(new RequestContext(trace, ALWAYS_PRESENT), CALL);
     expect(span.headers).toEqual({ traceparent: `00-0af7651916cd43dd8448eb211c80319c-${trace.w3cSpanId}-01` });
-    expect(span.end('200')).toBeUndefined();
+    expect([span.start(), span.end('200')]).toEqual([undefined, undefined]);
   });
 
-  it("opens a span below the request's when tracing is on", () => {
-    const opened: ProviderCallInfo[] = [];
-    const child: ProviderSpan = { headers: { traceparent: 'of the child' }, end: () => undefined };
+  it("prepares a span below the request's when tracing is on", () => {
+    const prepared: ProviderCallInfo[] = [];
+    const child: ProviderSpan = {
+      headers: { traceparent: 'of the child' },
+      start: () => undefined,
+      end: () => undefined,
+    };
     const request: RequestSpan = {
-      startProviderCall: (call) => {
-        opened.push(call);
+      prepareProviderCall: (call) => {
+        prepared.push(call);
         return child;
       },
       end: () => undefined,
     };
     const context = new RequestContext(readTraceHeaders({}), ALWAYS_PRESENT, request);
-    expect(startProviderSpan(context, CALL)).toBe(child);
-    expect(opened).toEqual([CALL]);
+    expect(prepareProviderSpan(context, CALL)).toBe(child);
+    expect(prepared).toEqual([CALL]);
   });
 });

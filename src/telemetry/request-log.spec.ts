@@ -13,10 +13,10 @@ class FakeTracing extends Tracing {
   readonly ended: RequestOutcome[] = [];
 
   override startRequest(): RequestSpan {
-    const startProviderCall = (): never => {
+    const prepareProviderCall = (): never => {
       throw new Error('no provider is called here');
     };
-    return { startProviderCall, end: (outcome) => void this.ended.push(outcome) };
+    return { prepareProviderCall, end: (outcome) => void this.ended.push(outcome) };
   }
 
   override async close(): Promise<void> {}

@@ -13,6 +13,8 @@ export interface ProviderCallInfo {
 export interface ProviderSpan {
   /** Trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Called once, when the call is made. Nothing is told of one that is not. */
+  start(): void;
   /** `outcome`: the provider's status, or the code of the failure. */
   end(outcome: string): void;
 }
@@ -30,7 +32,7 @@ export interface RequestOutcome {
 }
 
 export interface RequestSpan {
-  startProviderCall(call: ProviderCallInfo): ProviderSpan;
+  prepareProviderCall(call: ProviderCallInfo): ProviderSpan;
   end(outcome: RequestOutcome): void;
 }
 

@@ -37,6 +37,10 @@ export class CallLimits {
     return this.#deadlineMs - performance.now();
   }
 
+  get isOver(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** Starts the timer anew. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
   restart(): void {
     // A timer that was cleared would come back to life.

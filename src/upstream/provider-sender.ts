@@ -9,7 +9,6 @@ import { UpstreamClient } from './upstream-client.js';
 import {
   type RetryMode,
   type UpstreamAnswer,
-  type UpstreamAttempt,
   type UpstreamCall,
   UpstreamFailure,
   type RelayedAnswer,
@@ -29,7 +28,8 @@ export interface ProviderRequest {
   readonly attemptsMade?: number;
   readonly caller: CallerPresence;
   readonly beforeAttempt?: UpstreamCall['beforeAttempt'];
-  readonly onAttempt?: (attempt: UpstreamAttempt) => void;
+  readonly onAttemptStart?: UpstreamCall['onAttemptStart'];
+  readonly onAttempt?: UpstreamCall['onAttempt'];
 }
 
 /** What tells the receiver how to read a body. */
@@ -82,6 +82,7 @@ export class ProviderSender {
     attemptsMade,
     caller,
     beforeAttempt,
+    onAttemptStart,
     onAttempt,
   }: ProviderRequest): Promise<UpstreamAnswer> {
     const signer = vendor.signer?.(credential);
@@ -95,6 +96,7 @@ export class ProviderSender {
       sign: signer?.sign,
       renewSignature: signer?.renew,
       beforeAttempt,
+      onAttemptStart,
       onAttempt,
     });
     return answer.catch(asGatewayError);
@@ -112,6 +114,7 @@ export class ProviderSender {
     upload,
     accept,
     takesEvents,
+    onAttemptStart,
     sinkFor,
   }: ProviderRelay): Promise<RelayedAnswer> {
     const idleTimeoutMs = this.timeoutMsOf(credential);
@@ -123,6 +126,7 @@ export class ProviderSender {
         maxBufferedBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
         caller,
         sign: relaySigner(vendor.signer?.(credential)),
+        onAttemptStart,
         sinkFor,
       });
     } catch (error) {

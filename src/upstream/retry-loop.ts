@@ -43,6 +43,7 @@ export async function sendWithRetries(
       return resultOf(last);
     }
 
+    if (!limits.isOver) call.onAttemptStart?.();
     const startedAt = performance.now();
     let outcome: Outcome;
     try {

@@ -70,6 +70,24 @@ describe('UpstreamClient.relay: the request', () => {
     expect(server.requests[0]?.headers.authorization).toBe('signed');
   });
 
+  it('tells when it begins, once it is signed; one that cannot be signed does not', async () => {
+    const server = serve(await echo());
+    const told: string[] = [];
+    const onAttemptStart = (): void => void told.push(`started after ${server.requests.length}`);
+    const sign = async (request: UpstreamStreamRequest): Promise<UpstreamStreamRequest> => {
+      told.push('signed');
+      return request;
+    };
+    await client.relay(relayTo(server.url('/'), { sign, onAttemptStart }));
+    expect(told).toEqual(['signed', 'started after 0']);
+    const refuse = (): Promise<never> => Promise.reject(new Error('no'));
+    await expect(client.relay(relayTo(server.url('/'), { sign: refuse, onAttemptStart }))).rejects.toThrow('no');
+    const caller = new FakeCaller();
+    caller.leave();
+    await failureOf(client.relay(relayTo(server.url('/'), { caller, onAttemptStart })));
+    expect(told).toHaveLength(2);
+  });
+
   it.each([500, 429, 200])('sends once, whatever comes back: %d', async (status) => {
     const server = serve(await startHttp((_request, response) => response.writeHead(status).end('{}')));
     expect((await client.relay(relayTo(server.url('/')))).status).toBe(status);

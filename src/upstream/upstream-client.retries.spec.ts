@@ -188,10 +188,54 @@ describe('UpstreamClient: permission for attempts', () => {
     const attempts: UpstreamAttempt[] = [];
     const beforeAttempt = async (): Promise<void> => caller.leave();
     const onAttempt = (attempt: UpstreamAttempt): number => attempts.push(attempt);
-    const failure = await failureOf(client.send(callTo(server.url('/'), { caller, beforeAttempt, onAttempt })));
-    expect(failure).toMatchObject({ kind: 'caller_gone', wasSent: false });
+    let started = 0;
+    const onAttemptStart = (): number => (started += 1);
+    const call = callTo(server.url('/'), { caller, beforeAttempt, onAttemptStart, onAttempt });
+    expect(await failureOf(client.send(call))).toMatchObject({ kind: 'caller_gone', wasSent: false });
     expect(attempts).toEqual([{ number: 1, durationMs: expect.any(Number), wasSent: false, failure: 'caller_gone' }]);
+    expect(started).toBe(0);
     expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('UpstreamClient: the start of an attempt', () => {
+  /** What is told of a call, in order. */
+  async function toldOf(url: URL, changes: Partial<UpstreamCall> = {}): Promise<readonly string[]> {
+    const told: string[] = [];
+    const call = callTo(url, {
+      retry: 'idempotent',
+      sign: async (request) => {
+        told.push('signed');
+        return request;
+      },
+      beforeAttempt: async () => void told.push('admitted'),
+      onAttemptStart: () => void told.push('started'),
+      onAttempt: ({ status, failure }) => void told.push(String(status ?? failure)),
+      ...changes,
+    });
+    await client.send(call).catch(() => undefined);
+    return told;
+  }
+
+  it('is told when it was signed and admitted, for each attempt', async () => {
+    const server = await script(answer(503), ok);
+    expect(await toldOf(server.url('/'))).toEqual(
+      ['503', '200'].flatMap((status) => ['signed', 'admitted', 'started', status]),
+    );
+  });
+
+  it('is not told of one that is refused, nor of one that cannot be signed', async () => {
+    const server = await script(ok);
+    const refuse = (): Promise<never> => Promise.reject(new Error('no'));
+    expect(await toldOf(server.url('/'), { beforeAttempt: refuse })).toEqual(['signed']);
+    expect(await toldOf(server.url('/'), { sign: refuse })).toEqual([]);
+  });
+
+  it('is told of one that no connection comes about for', async () => {
+    const nobody = new URL(`http://127.0.0.1:${await closedPort()}/`);
+    expect(await toldOf(nobody, { retry: 'never' })).toEqual(['signed', 'admitted', 'started', 'connect']);
+    const forbidden = new URL('https://10.0.0.1/');
+    expect(await toldOf(forbidden)).toEqual(['signed', 'admitted', 'started', 'refused_by_egress']);
   });
 });
 

@@ -120,6 +120,7 @@ export class UpstreamClient implements UpstreamSender {
       const request = sign ? await limits.during(sign(unsigned, new Date(this.#clock.now()))) : unsigned;
       const body = upload ?? (Buffer.isBuffer(request.body) ? request.body : undefined);
       const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
+      if (!limits.isOver) call.onAttemptStart?.();
       const lease = this.#lease(this.#relayPools, request.url);
       try {
         return await dispatchRelayed(lease.pool, { ...request, body }, { ...call, pauseMs }, limits);

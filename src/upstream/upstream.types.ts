@@ -51,8 +51,10 @@ export interface UpstreamCall {
   readonly renewSignature?: ((answer: UpstreamHead) => boolean) | undefined;
   /** Asked before each attempt is sent. What the first one throws is what the call rejects with; later ones end the retries. */
   readonly beforeAttempt?: ((number: number) => Awaitable<void>) | undefined;
-  /** Told of each attempt when it is over, for metrics and traces. Must not throw. */
-  readonly onAttempt?: (attempt: UpstreamAttempt) => void;
+  /** Told when an attempt begins. One that was admitted only when the call was over already does not. Must not throw. */
+  readonly onAttemptStart?: (() => void) | undefined;
+  /** Told of each attempt that was admitted when it is over. Must not throw. */
+  readonly onAttempt?: ((attempt: UpstreamAttempt) => void) | undefined;
 }
 
 /** One exchange whose bodies pass through as they come. It is never repeated: a stream cannot be sent twice. */
@@ -71,6 +73,8 @@ export interface UpstreamRelayCall {
   readonly caller: CallerPresence;
   /** Called once, before the request is sent. */
   readonly sign?: (request: UpstreamStreamRequest, now: Date) => Promise<UpstreamStreamRequest>;
+  /** As in UpstreamCall. */
+  readonly onAttemptStart?: (() => void) | undefined;
   /**
    * Asked once, when the head has come. A stream gets the body as it comes and belongs to the relay from then on: ended
    * after the last byte, destroyed when the answer breaks off, so that nobody takes half of it for the whole. A stream of

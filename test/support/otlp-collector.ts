@@ -11,6 +11,7 @@ export interface ExportedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** 0 is unset, 2 is error. */
   readonly status: number;
+  readonly durationMs: number;
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
@@ -40,6 +41,8 @@ interface OtlpBody {
         readonly traceId: string;
         readonly spanId: string;
         readonly parentSpanId?: string;
+        readonly startTimeUnixNano: string;
+        readonly endTimeUnixNano: string;
         readonly attributes: readonly OtlpAttribute[];
         readonly status: { readonly code: number };
       }[];
@@ -71,14 +74,15 @@ async function readAll(request: IncomingMessage): Promise<string> {
 function spansOf(body: OtlpBody): readonly ExportedSpan[] {
   return body.resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap((scope) =>
-      scope.spans.map(({ name, kind, traceId, spanId, parentSpanId, attributes, status }) => ({
-        name,
-        kind,
-        traceId,
-        spanId,
-        parentSpanId,
+      scope.spans.map(({ startTimeUnixNano, endTimeUnixNano, attributes, status, ...span }) => ({
+        name: span.name,
+        kind: span.kind,
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId,
         attributes: toRecord(attributes),
         status: status.code,
+        durationMs: Number(BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)) / 1e6,
         resource: toRecord(resource.attributes),
       })),
     ),

@@ -1,0 +1,75 @@
+import type { Metrics } from '../telemetry/metrics.js';
+import { prepareProviderSpan } from '../telemetry/provider-span.js';
+import type { RequestContext } from '../telemetry/request-context.js';
+import type { ProviderCallInfo, ProviderSpan } from '../telemetry/tracing.js';
+import { requestIdOf } from '../upstream/request-id.js';
+import type { UpstreamHead } from '../upstream/upstream.types.js';
+
+/**
+ * What span, metrics and log line tell of one call at a provider. One that ends before its first attempt (refused by a usage
+ * limit, say, or not to be signed) is no call: it says nothing of how the provider fares.
+ */
+export class ObservedCall {
+  /** When the first attempt began. */
+  private startedAt: number | undefined;
+  private headMs: number | undefined;
+  /** Of the calls before it that make up the same answer. */
+  private readonly earlierMs: number;
+  private readonly provider: string;
+  private readonly span: ProviderSpan;
+
+  constructor(
+    private readonly request: RequestContext,
+    info: ProviderCallInfo,
+    private readonly metrics: Metrics,
+  ) {
+    this.earlierMs = request.facts.upstream_ms ?? 0;
+    this.provider = info.provider;
+    this.span = prepareProviderSpan(request, info);
+  }
+
+  /** Trace context for the provider. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.span.headers;
+  }
+
+  startAttempt(): void {
+    const { facts } = this.request;
+    // An answer in parts has several calls.
+    facts.upstream_attempts = (facts.upstream_attempts ?? 0) + 1;
+    if (this.startedAt !== undefined) return;
+    this.startedAt = performance.now();
+    this.span.start();
+  }
+
+  /** For an answer that passes as a stream: what comes after its head is at the pace of the client. */
+  noteHead(head: UpstreamHead): void {
+    this.headMs = this.elapsedMs();
+    this.noteAnswer(head);
+    this.noteTime(this.headMs);
+  }
+
+  noteAnswer({ status, headers }: UpstreamHead): void {
+    const { facts } = this.request;
+    facts.upstream_status = status;
+    facts.upstream_request_id = requestIdOf(headers);
+  }
+
+  /** `outcome`: the provider's status, or the code of the failure. */
+  end(outcome: string): void {
+    if (this.startedAt === undefined) return;
+    const durationMs = this.elapsedMs();
+    this.noteTime(this.headMs ?? durationMs);
+    this.metrics.upstreamRequests.inc({ provider: this.provider, code: outcome });
+    this.metrics.upstreamSeconds.observe({ provider: this.provider }, durationMs / 1000);
+    this.span.end(outcome);
+  }
+
+  private elapsedMs(): number {
+    return this.startedAt === undefined ? 0 : performance.now() - this.startedAt;
+  }
+
+  private noteTime(milliseconds: number): void {
+    this.request.facts.upstream_ms = Math.round(this.earlierMs + milliseconds);
+  }
+}
