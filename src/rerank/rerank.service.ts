@@ -21,8 +21,6 @@ import { refuseOptions, toWarning, unsupportedOptions, withoutOptions } from './
 
 /** More parts than any provider's limit of documents can make; a provider that pages on for ever is cut off. */
 const MAX_PARTS = 100;
-/** Longer than any model's name and ARN. The local provider takes every name, and a log line must not grow with it. */
-const MAX_LOGGED_MODEL_LENGTH = 512;
 
 const OPERATION = 'rerank';
 
@@ -40,6 +38,10 @@ export class RerankService {
   ) {}
 
   async run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
+    const { facts } = context.request;
+    // Before anything can fail: the line of a failure is the one that is read.
+    context.request.noteModel(asked.model);
+    facts.documents = asked.documents.length;
     const provider = this.providers.find(context.virtualKey.vendor.slug);
     if (provider === undefined) throw new GatewayError('provider_not_supported');
     if (asked.documents.length > provider.maxDocuments) {
@@ -54,7 +56,7 @@ export class RerankService {
     } catch (error) {
       throw asProviderFault(error);
     }
-    this.note(context.request.facts, provider, request, outcome);
+    this.note(facts, provider, outcome);
     const ranked: RankedRerank = {
       request,
       outcome,
@@ -110,10 +112,8 @@ export class RerankService {
     return joinParts(parts);
   }
 
-  /** Ids and counts for the log line, billed units for the metrics. */
-  private note(facts: RequestFacts, provider: RerankProvider, request: RerankRequest, outcome: RerankOutcome): void {
-    facts.model = request.model.slice(0, MAX_LOGGED_MODEL_LENGTH);
-    facts.documents = request.documents.length;
+  /** Billed units, for the log line and the metrics. */
+  private note(facts: RequestFacts, provider: RerankProvider, outcome: RerankOutcome): void {
     facts.search_units = outcome.searchUnits;
     facts.total_tokens = outcome.totalTokens;
     const { searchUnits = 0, totalTokens = 0 } = outcome;

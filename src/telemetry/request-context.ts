@@ -6,6 +6,9 @@ import { RequestFacts } from './request-facts.js';
 import type { Metadata, TraceHeaders } from './trace-headers.js';
 import type { RequestSpan } from './tracing.js';
 
+/** Longer than any model's name and ARN. Not every provider knows its models, and a log line must not grow with a name. */
+const MAX_LOGGED_MODEL_LENGTH = 512;
+
 declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the first middleware on every request. */
@@ -57,6 +60,11 @@ export class RequestContext {
     // Most keys say nothing, and to lay three objects over each other costs more than to look.
     if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;
     this.metadata = { ...defaultMetadata, ...this.metadata, ...enforcedMetadata };
+  }
+
+  /** Tells the log which model a call is for, as the caller names it. */
+  noteModel(model: string): void {
+    this.facts.model = model.slice(0, MAX_LOGGED_MODEL_LENGTH);
   }
 
   /**

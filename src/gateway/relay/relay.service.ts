@@ -39,6 +39,8 @@ export class RelayService {
     const provider = area.providers.find(({ slug }) => slug === context.virtualKey.vendor.slug);
     if (provider === undefined) throw new GatewayError('provider_not_supported');
     const input = toOperationInput(route, { ...run, body: request.body });
+    const model = modelOf(input.body);
+    if (model !== undefined) context.request.noteModel(model);
     try {
       await this.serve(run, provider, input);
     } catch (error) {
@@ -138,12 +140,16 @@ function asksForStream(body: JsonObject = {}): boolean {
   return Object.entries(body).some(([name, value]) => isNamed(name, 'stream') && (value ?? false) !== false);
 }
 
+function modelOf(body: JsonObject | undefined): string | undefined {
+  const model = body?.['model'];
+  return typeof model === 'string' ? model : undefined;
+}
+
 /** Reads may be repeated; what makes or changes something only when it surely did not arrive. */
 function operationOf(route: RelayRoute, body: JsonObject | undefined, request: VendorRequest) {
-  const model = body?.['model'];
   return {
     operation: route.operation,
-    model: typeof model === 'string' ? model : undefined,
+    model: modelOf(body),
     request,
     retry: request.method === 'GET' ? ('idempotent' as const) : ('connect' as const),
   };
