@@ -39,6 +39,14 @@ beforeEach(async () => {
       contextOf(request).facts.error_code = 'internal_error';
       response.status(500).json({});
     });
+    app.get('/fails-behind', (request, response) => {
+      Object.assign(contextOf(request).facts, { error_code: 'internal_error', upstream_status: 500 });
+      response.status(500).json({});
+    });
+    app.get('/passes-on', (request, response) => {
+      contextOf(request).facts.upstream_status = 500;
+      response.status(500).json({});
+    });
     app.get('/rejects', (_request, response) => void response.status(502).json({}));
     app.get('/waits', (_request, response) => void open.push(response));
     app.get('/health/live', (_request, response) => void response.json({}));
@@ -92,6 +100,8 @@ describe('a request', () => {
 
   it.each([
     ['/fails', { level: 'error', status: 500, error_code: 'internal_error' }],
+    ['/fails-behind', { level: 'error', status: 500, error_code: 'internal_error', upstream_status: 500 }],
+    ['/passes-on', { level: 'info', status: 500, upstream_status: 500 }],
     ['/rejects', { level: 'info', status: 502 }],
     ['/health/live', { level: 'debug', status: 200 }],
     ['/nothing/here?x=1', { level: 'info', status: 404, route: 'unmatched' }],

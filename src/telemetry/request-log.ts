@@ -3,6 +3,7 @@ import { CLIENT_CLOSED_REQUEST } from '../common/http/client-closed-request.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';
+import type { RequestFacts } from './request-facts.js';
 
 const UNMATCHED = 'unmatched';
 
@@ -25,7 +26,7 @@ export function recordAtEnd(
     metrics.requestSeconds.observe({ route }, durationMs / 1000);
     const { trace, facts, metadata } = context;
     // Field by field, since this is done for every request and a spread is slow.
-    logger[levelOf(status, route)]({
+    logger[levelOf(status, route, facts)]({
       event: 'request',
       trace_id: trace.traceId,
       span_id: trace.spanId,
@@ -86,7 +87,9 @@ function routeOf(request: Request): string {
   return UNMATCHED;
 }
 
-function levelOf(status: number, route: string): 'debug' | 'info' | 'error' {
-  if (status === 500) return 'error';
+/** A 500 that an upstream answered, and that was passed on, is no error of the gateway. */
+function levelOf(status: number, route: string, facts: RequestFacts): 'debug' | 'info' | 'error' {
+  const isPassedOn = facts.upstream_status === status && facts.error_code === undefined;
+  if (status === 500 && !isPassedOn) return 'error';
   return route.startsWith('/health') || route.startsWith('/metrics') ? 'debug' : 'info';
 }

@@ -50,7 +50,6 @@ export class McpCallLog {
 
   private count({ request, message }: Passage, { status, firstByteMs }: Ending, totalMs: number): void {
     const method = methodLabel(request.method, rpcMethodOf(message));
-    contextOf(request).facts.mcp_method = method;
     this.metrics.mcpRequests.inc({ method, status });
     if (firstByteMs !== undefined) this.metrics.mcpFirstByteSeconds.observe({ method }, firstByteMs / 1_000);
     if (request.method !== 'GET') this.metrics.mcpSeconds.observe({ method }, totalMs / 1_000);

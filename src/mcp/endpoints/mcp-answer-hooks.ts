@@ -4,6 +4,7 @@ import { AppConfig } from '../../config/environment.js';
 import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
+import { noteHead } from '../calls/request-facts.js';
 import { toolListFilter } from '../inspection/tool-list-filter.js';
 import { ToolListWatch } from '../inspection/tool-list-watch.js';
 import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
@@ -25,11 +26,14 @@ export class McpAnswerHooks {
     private readonly config: AppConfig,
   ) {}
 
+  /** Begins to take the time until the head of the answer. */
   hooksFor(passage: Passage, owner: SessionOwner): McpHooks {
     const { identity, caller, server, message } = passage;
     // Only then was it the user's own token that the server has refused.
     const isUsersToken = identity.userIdentityForwarding?.method === 'bearer' && caller.externalToken !== undefined;
+    const startedAt = performance.now();
     return {
+      onHead: ({ status }) => noteHead(passage, status, performance.now() - startedAt),
       wrapSessionId: (sessionId) => this.bind(sessionId, owner),
       challenge: isUsersToken ? this.authentication.challengeFor(identity) : undefined,
       bodyFilter: (head) => this.filterFor(passage, owner, head),

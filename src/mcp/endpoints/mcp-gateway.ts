@@ -8,6 +8,7 @@ import { isDatabaseUnavailable } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { McpCallLog } from '../calls/mcp-call-log.js';
+import { noteMethod } from '../calls/request-facts.js';
 import { rpcErrorBody } from '../mcp-error.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
@@ -68,19 +69,18 @@ export class McpGateway {
     const done = this.calls.begin(passage);
     try {
       const outcome = await this.passage.pass(passage);
-      this.noteOutcome(passage, outcome);
+      this.noteError(passage, outcome);
       done(outcome);
     } catch (error) {
+      noteMethod(passage);
       done(endingOf(error, passage));
       passage.request.errorForm = (refusal) => rpcErrorBody(refusal, rpcIdOf(passage.message));
       throw error;
     }
   }
 
-  private noteOutcome({ request }: Passage, { upstreamStatus, firstByteMs, error }: McpOutcome): void {
+  private noteError({ request }: Passage, { error }: McpOutcome): void {
     const { facts, trace } = contextOf(request);
-    facts.upstream_status = upstreamStatus;
-    facts.upstream_ms = firstByteMs === undefined ? undefined : Math.round(firstByteMs);
     facts.error_code = error?.code;
     facts.error_reason = error?.reason;
     if (error?.code !== 'internal_error') return;

@@ -4,6 +4,7 @@ import type { BodyLimits } from '../../common/http/read-body.js';
 import { AppConfig } from '../../config/environment.js';
 import { headerValue } from '../../identity/headers/raw-headers.js';
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
+import { noteMethod } from '../calls/request-facts.js';
 import { denyToolCalls, type ToolDenial } from '../inspection/tool-denial.js';
 import { messageTarget } from '../legacy/message-endpoint.js';
 import { sendJson } from '../mcp-error.js';
@@ -54,6 +55,7 @@ export class McpPassage {
     const url = this.targetOf(passage, owner);
     if (request.method === 'POST') await readMessage(request, this.bodyLimits, passage);
     passage.denial = denialOf(passage);
+    noteMethod(passage);
     if (passage.denial !== undefined) return answerDenial(passage, passage.denial);
     const { traceId } = request.context?.trace ?? {};
     const outgoing = { server, caller, client, sessionId, traceId };

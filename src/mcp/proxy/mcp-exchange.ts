@@ -121,6 +121,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   }
 
   #begin(head: UpstreamHead): void {
+    this.#hooks.onHead?.(head);
     this.#watcher = this.#hooks.bodyWatcher?.(head);
     this.#filter = this.#hooks.bodyFilter?.(head);
     if (this.#filter && !isPlain(head)) {

@@ -35,6 +35,8 @@ export interface McpForward {
 }
 
 export interface McpHooks {
+  /** Told of the head of every answer, before anything comes of it. */
+  readonly onHead?: (head: UpstreamHead) => void;
   /** The upstream's session id in the form that the client gets it. */
   readonly wrapSessionId?: (upstreamId: string) => string;
   /** Our own `WWW-Authenticate` in place of the upstream's. Without one its 401 and 403 become 502: the caller's own credential was fine. */
