@@ -88,6 +88,15 @@ describe('the trace context of the provider call', () => {
     expect(sentOn()).toEqual([PARENT_TRACE, expect.any(String), '00']);
   });
 
+  it('has what other systems say of the trace, when that comes with it', async () => {
+    const traceparent = `00-${PARENT_TRACE}-${PARENT_SPAN}-01`;
+    await rerank({ traceparent, tracestate: 'rojo=00f067aa0ba902b7' });
+    expect(onlyCall(gateway.provider).headers['tracestate']).toBe('rojo=00f067aa0ba902b7');
+    gateway.provider.forget();
+    await rerank({ tracestate: 'rojo=00f067aa0ba902b7' });
+    expect(onlyCall(gateway.provider).headers).not.toHaveProperty('tracestate');
+  });
+
   it('is the id of the client when that is a UUID', async () => {
     const id = randomUUID();
     await rerank({ 'x-gateway-trace-id': id });

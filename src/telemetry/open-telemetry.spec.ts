@@ -16,6 +16,7 @@ const OK: RequestOutcome = {
   scheme: 'http',
   route: '/v1/rerank',
   status: 200,
+  isBrokenOff: false,
   facts: { provider: 'cohere', virtual_key: 'search', search_units: 2 },
   metadata: {},
 };
@@ -131,6 +132,14 @@ describe('the span of a request', () => {
     expect(collector.spans[0]?.status).toBe(expected);
     expect(collector.spans[0]?.attributes['error.type']).toBe(code ?? String(status));
   });
+
+  it('of an answer that was cut off has the status of an error', async () => {
+    const facts = { error_code: 'provider_invalid_response' };
+    tracing.startRequest('POST', readTraceHeaders({})).end({ ...OK, isBrokenOff: true, facts });
+    tracing.startRequest('POST', readTraceHeaders({})).end({ ...OK, facts });
+    await tracing.close();
+    expect(collector.spans.map(({ status }) => status)).toEqual([ERROR, UNSET]);
+  });
 });
 
 describe('the span of a provider call', () => {
@@ -196,6 +205,63 @@ describe('the span of a provider call', () => {
     await tracing.close();
     expect(collector.spans[0]?.status).toBe(ERROR);
     expect(collector.spans[0]?.attributes['error.type']).toBe(outcome);
+    expect(collector.spans[0]?.attributes['http.response.status_code']).toBe(status);
+  });
+});
+
+describe('the span of a message to an MCP server', () => {
+  const TOOL_CALL = { server: 'issues', label: 'tools/call', rpcMethod: 'tools/call', tool: 'search' };
+  const PING = { ...TOOL_CALL, label: 'ping', rpcMethod: 'ping', tool: undefined };
+  const DONE = { status: 200, error: undefined };
+
+  it("is the child of the request's span, and the server is told of it", async () => {
+    const trace = readTraceHeaders({ ...SAMPLED, tracestate: 'rojo=1' });
+    const request = tracing.startRequest('POST', trace);
+    const call = request.startMcpCall(TOOL_CALL);
+    call.end(DONE);
+    request.end(OK);
+    await tracing.close();
+    const [child] = collector.spans;
+    expect(child).toMatchObject({ kind: CLIENT, traceId: PARENT_TRACE, parentSpanId: trace.w3cSpanId, status: UNSET });
+    expect(call.headers).toEqual({ traceparent: `00-${PARENT_TRACE}-${child?.spanId}-01`, tracestate: 'rojo=1' });
+  });
+
+  it('has the attributes of the conventions for MCP, as the span of its request', async () => {
+    const request = tracing.startRequest('POST', readTraceHeaders({}));
+    request.noteMcpCall(TOOL_CALL);
+    request.startMcpCall(TOOL_CALL).end(DONE);
+    request.end({ ...OK, route: '/:server/mcp', facts: { mcp_server: 'issues' } });
+    await tracing.close();
+    const described = {
+      'gateway.mcp_server': 'issues',
+      'mcp.method.name': 'tools/call',
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'search',
+    };
+    expect(collector.spans.map(({ name }) => name)).toEqual(['tools/call search', 'POST /:server/mcp']);
+    expect(collector.spans[0]?.attributes).toEqual({ ...described, 'http.response.status_code': 200 });
+    expect(collector.spans[1]?.attributes).toMatchObject(described);
+  });
+
+  it.each([
+    ['its method alone', PING, 'ping'],
+    ['what else it is', { ...PING, label: 'response', rpcMethod: undefined }, 'response'],
+    ['as much of its names as any has', { ...PING, rpcMethod: 'm'.repeat(100_000) }, 'm'.repeat(512)],
+  ])('is named by %s', async (_what, call, name) => {
+    tracing.startRequest('POST', readTraceHeaders({})).startMcpCall(call).end(DONE);
+    await tracing.close();
+    expect(collector.spans.map((span) => span.name)).toEqual([name]);
+    expect(collector.spans[0]?.attributes).not.toHaveProperty('gen_ai.tool.name');
+  });
+
+  it.each([
+    [500, undefined, '500'],
+    [200, 'provider_invalid_response', 'provider_invalid_response'],
+    [undefined, 'provider_failed', 'provider_failed'],
+  ])('after the status %s and the error %s is an error of the type %s', async (status, error, type) => {
+    tracing.startRequest('POST', readTraceHeaders({})).startMcpCall(PING).end({ status, error });
+    await tracing.close();
+    expect(collector.spans[0]).toMatchObject({ status: ERROR, attributes: { 'error.type': type } });
     expect(collector.spans[0]?.attributes['http.response.status_code']).toBe(status);
   });
 });

@@ -8,22 +8,36 @@ import {
   trace as otel,
   TraceFlags,
 } from '@opentelemetry/api';
-import type { Context, Span, Tracer } from '@opentelemetry/api';
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { doneWithin } from '../common/time/done-within.js';
 import { GivenIds } from './given-ids.js';
 import type { Logger } from './logger.js';
-import { providerCallAttributes, providerOutcomeAttributes, requestAttributes } from './span-attributes.js';
-import { toTraceparent, type TraceHeaders } from './trace-headers.js';
+import {
+  callOutcomeAttributes,
+  mcpCallAttributes,
+  providerCallAttributes,
+  requestAttributes,
+  shortened,
+  toCallOutcome,
+} from './span-attributes.js';
+import { type TraceContext, traceContext, type TraceHeaders, toTraceparent } from './trace-headers.js';
 import { exportFailure, TracingProblems, withoutValues } from './tracing-problems.js';
-import { type ProviderCallInfo, type ProviderSpan, type RequestOutcome, type RequestSpan, Tracing } from './tracing.js';
+import {
+  type CallOutcome,
+  type McpCallInfo,
+  type McpCallSpan,
+  type ProviderCallInfo,
+  type ProviderSpan,
+  type RequestOutcome,
+  type RequestSpan,
+  Tracing,
+} from './tracing.js';
 
 /** A collector that does not answer may hold up the end of the process this long. */
 const CLOSE_MS = 3_000;
-/** Longer than any model's name and ARN. A caller's may be as long as a body, and thousands of spans may wait for the collector. */
-const MAX_MODEL_LENGTH = 512;
 
 export interface OpenTelemetrySettings {
   /** Base address of an OTLP/HTTP collector. */
@@ -82,7 +96,19 @@ class OpenRequestSpan implements RequestSpan {
   ) {}
 
   prepareProviderCall(info: ProviderCallInfo): ProviderSpan {
-    return new PreparedProviderSpan(this.tracer, this.ids, this.span, info);
+    return new PreparedProviderSpan(this.tracer, this.ids, this.span, this.trace, info);
+  }
+
+  noteMcpCall(call: McpCallInfo): void {
+    this.span.setAttributes(mcpCallAttributes(call));
+  }
+
+  startMcpCall(call: McpCallInfo): McpCallSpan {
+    const method = shortened(call.rpcMethod) ?? call.label;
+    const span = startCall(this.tracer, this.span, method, shortened(call.tool), mcpCallAttributes(call));
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    const headers = contextOf(this.trace, traceId, spanId, traceFlags);
+    return { headers, end: (outcome) => endCall(span, outcome) };
   }
 
   end(outcome: RequestOutcome): void {
@@ -90,14 +116,14 @@ class OpenRequestSpan implements RequestSpan {
     const { method, route } = outcome;
     this.span.updateName(this.trace.spanName ?? (route === undefined ? method : `${method} ${route}`));
     this.span.setAttributes(requestAttributes(this.trace, outcome));
-    if (outcome.status >= 500) this.span.setStatus({ code: SpanStatusCode.ERROR });
+    if (outcome.status >= 500 || outcome.isBrokenOff) this.span.setStatus({ code: SpanStatusCode.ERROR });
     this.span.end();
   }
 }
 
 /** The provider has to be told of a span before it starts: the request is signed and admitted first. */
 class PreparedProviderSpan implements ProviderSpan {
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: TraceContext;
   private readonly traceIds: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId'>;
   private span: Span | undefined;
 
@@ -105,36 +131,49 @@ class PreparedProviderSpan implements ProviderSpan {
     private readonly tracer: Tracer,
     private readonly ids: GivenIds,
     private readonly parent: Span,
+    trace: TraceHeaders,
     private readonly info: ProviderCallInfo,
   ) {
     // By the parent's flags: the samplers of the SDK decide alike for a span and its child.
     const { traceId, traceFlags } = parent.spanContext();
     this.traceIds = { w3cTraceId: traceId, w3cSpanId: ids.generateSpanId() };
-    const sampled = (traceFlags & TraceFlags.SAMPLED) === TraceFlags.SAMPLED;
-    this.headers = { traceparent: toTraceparent({ ...this.traceIds, sampled }) };
+    this.headers = contextOf(trace, traceId, this.traceIds.w3cSpanId, traceFlags);
   }
 
   start(): void {
     const call = { ...this.info, model: shortened(this.info.model) };
-    const name = call.model === undefined ? call.operation : `${call.operation} ${call.model}`;
-    const options = { kind: SpanKind.CLIENT, attributes: providerCallAttributes(call) };
-    const context = otel.setSpan(ROOT_CONTEXT, this.parent);
-    this.span = this.ids.during(this.traceIds, () => this.tracer.startSpan(name, options, context));
+    this.span = this.ids.during(this.traceIds, () =>
+      startCall(this.tracer, this.parent, call.operation, call.model, providerCallAttributes(call)),
+    );
   }
 
   end(outcome: string): void {
-    if (this.span === undefined) return;
-    const attributes = providerOutcomeAttributes(outcome);
-    this.span.setAttributes(attributes);
-    if (attributes['error.type'] !== undefined) this.span.setStatus({ code: SpanStatusCode.ERROR });
-    this.span.end();
+    if (this.span !== undefined) endCall(this.span, toCallOutcome(outcome));
   }
 }
 
-/** By way of bytes: a slice of a text keeps all of it in memory. */
-function shortened(model: string | undefined): string | undefined {
-  if (model === undefined || model.length <= MAX_MODEL_LENGTH) return model;
-  return Buffer.from(model.slice(0, MAX_MODEL_LENGTH)).toString();
+function contextOf(trace: TraceHeaders, w3cTraceId: string, w3cSpanId: string, flags: TraceFlags): TraceContext {
+  const sampled = (flags & TraceFlags.SAMPLED) === TraceFlags.SAMPLED;
+  return traceContext(toTraceparent({ w3cTraceId, w3cSpanId, sampled }), trace);
+}
+
+/** @param target the model or tool, where there is one */
+function startCall(
+  tracer: Tracer,
+  parent: Span,
+  operation: string,
+  target: string | undefined,
+  attributes: Attributes,
+): Span {
+  const name = target === undefined ? operation : `${operation} ${target}`;
+  return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, otel.setSpan(ROOT_CONTEXT, parent));
+}
+
+function endCall(span: Span, outcome: CallOutcome): void {
+  const attributes = callOutcomeAttributes(outcome);
+  span.setAttributes(attributes);
+  if (attributes['error.type'] !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
 }
 
 /** The caller's span, whose decision on sampling is kept. Without one, the request begins a trace. */

@@ -27,6 +27,8 @@ describe('prepareProviderSpan', () => {
         prepared.push(call);
         return child;
       },
+      noteMcpCall: () => undefined,
+      startMcpCall: () => ({ headers: child.headers, end: () => undefined }),
       end: () => undefined,
     };
     const context = new RequestContext(readTraceHeaders({}), ALWAYS_PRESENT, request);

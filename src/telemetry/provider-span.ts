@@ -1,5 +1,5 @@
 import type { RequestContext } from './request-context.js';
-import { toTraceparent } from './trace-headers.js';
+import { toTraceparent, traceContext } from './trace-headers.js';
 import type { ProviderCallInfo, ProviderSpan } from './tracing.js';
 
 const nothing = (): void => undefined;
@@ -7,5 +7,5 @@ const nothing = (): void => undefined;
 /** The span of a provider call, not started yet. With tracing off, the provider is told of the gateway's own span. */
 export function prepareProviderSpan({ span, trace }: RequestContext, call: ProviderCallInfo): ProviderSpan {
   if (span !== undefined) return span.prepareProviderCall(call);
-  return { headers: { traceparent: toTraceparent(trace) }, start: nothing, end: nothing };
+  return { headers: traceContext(toTraceparent(trace), trace), start: nothing, end: nothing };
 }

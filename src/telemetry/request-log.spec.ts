@@ -13,10 +13,16 @@ class FakeTracing extends Tracing {
   readonly ended: RequestOutcome[] = [];
 
   override startRequest(): RequestSpan {
-    const prepareProviderCall = (): never => {
-      throw new Error('no provider is called here');
+    const startCall = (): never => {
+      throw new Error('nobody is called here');
     };
-    return { prepareProviderCall, end: (outcome) => void this.ended.push(outcome) };
+    const noteMcpCall = (): void => undefined;
+    return {
+      prepareProviderCall: startCall,
+      startMcpCall: startCall,
+      noteMcpCall,
+      end: (outcome) => void this.ended.push(outcome),
+    };
   }
 
   override async close(): Promise<void> {}
@@ -173,6 +179,7 @@ describe('the span', () => {
         scheme: 'http',
         route: '/v1/items/:id',
         status: 201,
+        isBrokenOff: false,
         facts: { provider: 'cohere', virtual_key: 'search', documents: 3 },
         metadata: { team: 'search' },
       },

@@ -20,7 +20,8 @@ export function recordAtEnd(
   response.on('close', () => {
     const durationMs = performance.now() - startedAt;
     const route = routeOf(request);
-    const status = statusOf(response, context);
+    const isBrokenOff = wasBrokenOff(response, context);
+    const status = response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
     metrics.inFlight.dec();
     metrics.requests.inc({ route, code: status });
     metrics.requestSeconds.observe({ route }, durationMs / 1000);
@@ -67,16 +68,16 @@ export function recordAtEnd(
       scheme: request.protocol,
       route: route === UNMATCHED ? undefined : route,
       status,
+      isBrokenOff,
       facts: context.facts,
       metadata: context.metadata,
     });
   });
 }
 
-/** As the client got it. An answer that stopped half-way has an error when the gateway broke it off, and none when the client left. */
-function statusOf(response: Response, { facts }: RequestContext): number {
-  const isBrokenOff = response.headersSent && facts.error_code !== undefined;
-  return response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
+/** An answer that stopped half-way has an error when the gateway broke it off, and none when the client left. */
+function wasBrokenOff(response: Response, { facts }: RequestContext): boolean {
+  return response.headersSent && !response.writableFinished && facts.error_code !== undefined;
 }
 
 /** The pattern of the matched route, never the path as sent: ids and junk would make endless labels. */

@@ -1,9 +1,12 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { TraceHeaders } from './trace-headers.js';
-import type { ProviderCallInfo, RequestOutcome } from './tracing.js';
+import type { CallOutcome, McpCallInfo, ProviderCallInfo, RequestOutcome } from './tracing.js';
 
-// Names of OpenTelemetry's semantic conventions for HTTP and for generative AI
-// (https://github.com/open-telemetry/semantic-conventions-genai), read 2026-11-21; `gateway.*` is ours.
+// Names of OpenTelemetry's semantic conventions for HTTP, for generative AI and for MCP
+// (https://github.com/open-telemetry/semantic-conventions-genai), read 2026-11-22; `gateway.*` is ours.
+
+/** Longer than any name. A caller's may be as long as a body, and thousands of spans may wait for the collector. */
+const MAX_NAME_LENGTH = 512;
 
 /** Well-known values of `gen_ai.provider.name`, and other established ones. A provider that is not listed goes by its slug. */
 const GEN_AI_PROVIDER_NAMES: ReadonlyMap<string, string> = new Map([
@@ -29,11 +32,18 @@ export function requestAttributes(trace: TraceHeaders, outcome: RequestOutcome):
     'gateway.parent_span_id': trace.parentSpanId,
     'gateway.provider': facts.provider,
     'gateway.virtual_key': facts.virtual_key,
+    'gateway.mcp_server': facts.mcp_server,
     'gateway.usage.search_units': facts.search_units,
     'gateway.usage.total_tokens': facts.total_tokens,
   };
   for (const [key, value] of Object.entries(outcome.metadata)) attributes[`gateway.metadata.${key}`] = value;
   return attributes;
+}
+
+/** By way of bytes: a slice of a text keeps all of it in memory. */
+export function shortened(name: string | undefined): string | undefined {
+  if (name === undefined || name.length <= MAX_NAME_LENGTH) return name;
+  return Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString();
 }
 
 export function providerCallAttributes({ operation, provider, model }: ProviderCallInfo): Attributes {
@@ -44,11 +54,27 @@ export function providerCallAttributes({ operation, provider, model }: ProviderC
   };
 }
 
+/** Not the session's id, which the conventions have too: whoever knows it may be taken for its user. */
+export function mcpCallAttributes({ server, rpcMethod, tool }: McpCallInfo): Attributes {
+  return {
+    'gateway.mcp_server': server,
+    'mcp.method.name': shortened(rpcMethod),
+    'gen_ai.operation.name': tool === undefined ? undefined : 'execute_tool',
+    'gen_ai.tool.name': shortened(tool),
+  };
+}
+
 /** `outcome` as in ProviderSpan.end. */
-export function providerOutcomeAttributes(outcome: string): Attributes {
-  const status = /^\d{3}$/.test(outcome) ? Number(outcome) : undefined;
+export function toCallOutcome(outcome: string): CallOutcome {
+  return /^\d{3}$/.test(outcome)
+    ? { status: Number(outcome), error: undefined }
+    : { status: undefined, error: outcome };
+}
+
+export function callOutcomeAttributes({ status, error }: CallOutcome): Attributes {
+  const isRefused = status !== undefined && status >= 400;
   return {
     'http.response.status_code': status,
-    'error.type': status === undefined || status >= 400 ? outcome : undefined,
+    'error.type': error ?? (isRefused ? String(status) : undefined),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { readTraceHeaders, salvageTraceHeaders, toTraceparent } from './trace-headers.js';
+import { readTraceHeaders, salvageTraceHeaders, toTraceparent, traceContext } from './trace-headers.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -93,6 +93,29 @@ describe('traceparent', () => {
     const trace = readTraceHeaders({ traceparent: `00-${TRACE}-${SPAN}-00` });
     expect(toTraceparent(trace)).toBe(`00-${TRACE}-${trace.w3cSpanId}-00`);
     expect(trace.w3cSpanId).not.toBe(SPAN);
+  });
+});
+
+describe('tracestate', () => {
+  const stateOf = (tracestate: string, traceparent = TRACEPARENT): string | undefined =>
+    readTraceHeaders({ traceparent, tracestate }).traceState;
+
+  it.each(['rojo=00f067aa0ba902b7,congo=t61rcWkgMzE', 'x'.repeat(512)])('is passed on as it came: %s', (state) => {
+    expect(stateOf(state)).toBe(state);
+    const child = traceContext('of the child', readTraceHeaders({ traceparent: TRACEPARENT, tracestate: state }));
+    expect(child).toEqual({ traceparent: 'of the child', tracestate: state });
+  });
+
+  it.each([
+    ['empty', ''],
+    ['too long', 'x'.repeat(513)],
+    ['no printable ASCII', 'a=caf\u00e9'],
+  ])('is dropped when it is %s', (_what, state) => expect(stateOf(state)).toBeUndefined());
+
+  it('is dropped without a traceparent, or beside one that counts for nothing', () => {
+    expect(readTraceHeaders({ tracestate: 'a=b' }).traceState).toBeUndefined();
+    expect(stateOf('a=b', 'junk')).toBeUndefined();
+    expect(traceContext('of the child', readTraceHeaders({}))).toEqual({ traceparent: 'of the child' });
   });
 });
 

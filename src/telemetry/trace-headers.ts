@@ -18,11 +18,20 @@ export interface TraceHeaders {
   readonly w3cSpanId: string;
   readonly w3cParentId: string | undefined;
   readonly sampled: boolean;
+  /** What other tracing systems say of the trace, as the caller sent it along with a sound `traceparent`. */
+  readonly traceState: string | undefined;
+}
+
+/** Headers that say to what a call belongs. */
+export interface TraceContext extends Readonly<Record<string, string>> {
+  readonly traceparent: string;
 }
 
 export type Metadata = Readonly<Record<string, string>>;
 
 const MAX_ID_LENGTH = 128;
+/** The specification asks for as many to be passed on; a longer one may be dropped whole. */
+const MAX_TRACE_STATE_LENGTH = 512;
 const MAX_METADATA_KEYS = 32;
 const MAX_METADATA_LENGTH = 128;
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
@@ -47,7 +56,13 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
     w3cSpanId: randomSpanId(),
     w3cParentId: parent?.[2],
     sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
+    traceState: parent === null ? undefined : readTraceState(headers['tracestate']),
   };
+}
+
+function readTraceState(value: string | readonly string[] | undefined): string | undefined {
+  if (typeof value !== 'string' || value.length > MAX_TRACE_STATE_LENGTH || !PRINTABLE.test(value)) return undefined;
+  return value;
 }
 
 /**
@@ -55,16 +70,21 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
  * caller looks for it.
  */
 export function salvageTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
-  const { traceparent } = headers;
+  const { traceparent, tracestate } = headers;
   try {
-    return readTraceHeaders({ traceparent, 'x-gateway-trace-id': gatewayHeader(headers, 'trace-id') });
+    return readTraceHeaders({ traceparent, tracestate, 'x-gateway-trace-id': gatewayHeader(headers, 'trace-id') });
   } catch {
-    return readTraceHeaders({ traceparent });
+    return readTraceHeaders({ traceparent, tracestate });
   }
 }
 
 export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId' | 'sampled'>): string {
   return `00-${trace.w3cTraceId}-${trace.w3cSpanId}-${trace.sampled ? '01' : '00'}`;
+}
+
+/** For a call that belongs to this request; `traceparent` names the span of the call. */
+export function traceContext(traceparent: string, { traceState }: Pick<TraceHeaders, 'traceState'>): TraceContext {
+  return traceState === undefined ? { traceparent } : { traceparent, tracestate: traceState };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { RequestFacts } from './request-facts.js';
-import type { Metadata, TraceHeaders } from './trace-headers.js';
+import type { Metadata, TraceContext, TraceHeaders } from './trace-headers.js';
 
 export interface ProviderCallInfo {
   /** `rerank` */
@@ -10,13 +10,36 @@ export interface ProviderCallInfo {
   readonly model: string | undefined;
 }
 
+/** A message to an MCP server, as far as it is known. */
+export interface McpCallInfo {
+  /** Slug of the server. */
+  readonly server: string;
+  /** What is called where there is no `rpcMethod`: `GET`, `DELETE`, `response`. */
+  readonly label: string;
+  readonly rpcMethod: string | undefined;
+  readonly tool: string | undefined;
+}
+
 export interface ProviderSpan {
   /** Trace context for the provider. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: TraceContext;
   /** Called once, when the call is made. Nothing is told of one that is not. */
   start(): void;
   /** `outcome`: the provider's status, or the code of the failure. */
   end(outcome: string): void;
+}
+
+export interface McpCallSpan {
+  /** Trace context for the server. */
+  readonly headers: TraceContext;
+  end(outcome: CallOutcome): void;
+}
+
+export interface CallOutcome {
+  /** As answered. */
+  readonly status: number | undefined;
+  /** Code of what went wrong besides. */
+  readonly error: string | undefined;
 }
 
 /** What is known of a request when it has ended. */
@@ -27,12 +50,17 @@ export interface RequestOutcome {
   readonly route: string | undefined;
   /** As in the log: 499 when the client left first. */
   readonly status: number;
+  /** Whether the answer had begun and did not come to its end, by no doing of the client. */
+  readonly isBrokenOff: boolean;
   readonly facts: Readonly<Partial<RequestFacts>>;
   readonly metadata: Metadata;
 }
 
 export interface RequestSpan {
   prepareProviderCall(call: ProviderCallInfo): ProviderSpan;
+  /** Tells what the request is for. */
+  noteMcpCall(call: McpCallInfo): void;
+  startMcpCall(call: McpCallInfo): McpCallSpan;
   end(outcome: RequestOutcome): void;
 }
 

@@ -99,7 +99,10 @@ describe('answerToError', () => {
     it.each([
       [{ 'retry-after-ms': '3000' }, { 'Retry-After': '3', 'retry-after-ms': '3000' }],
       [{ 'retry-after-ms': '120.5' }, { 'Retry-After': '1', 'retry-after-ms': '120.5' }],
-      [{ 'retry-after-ms': '1500', 'retry-after': '9' }, { 'Retry-After': '9', 'retry-after-ms': '1500' }],
+      [
+        { 'retry-after-ms': '1500', 'retry-after': '9' },
+        { 'Retry-After': '9', 'retry-after-ms': '1500' },
+      ],
       [{ 'retry-after-ms': 'soon', 'retry-after': '9' }, { 'Retry-After': '9' }],
       [{ 'retry-after-ms': '1\r\nx-injected: 1' }, {}],
     ])('passes on how long it asks to wait in milliseconds, and in seconds too: %p', (given, passed) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { ForwardHeaders } from '../config/identity-config.js';
 import { outboundHeaders, type OutboundHeadersInput } from './outbound-headers.js';
 import { toRawHeaders } from './raw-headers.js';
 
@@ -204,6 +205,36 @@ describe("the server's configured headers", () => {
       staticHeaders: { authorization: 'Bearer server-key' },
     });
     expect(headers).toEqual({});
+  });
+});
+
+describe('the trace context', () => {
+  const CLIENT: readonly (readonly [string, string])[] = [
+    ['Traceparent', '00-client'],
+    ['Tracestate', 'client=1'],
+  ];
+  const OWN = { traceparent: '00-gateway', tracestate: 'client=1' };
+  const allowing = (...headers: readonly string[]): ForwardHeaders => ({ mode: 'allowlist', headers });
+
+  it.each([
+    ['all may pass', ALL, OWN],
+    ['both may pass', allowing('traceparent', 'TraceState'), OWN],
+    ['one may pass', allowing('traceparent'), { traceparent: '00-gateway' }],
+    ['only what belongs to it may pass', allowing('tracestate'), {}],
+    ['others may pass', allowing('x-other'), {}],
+    ['nothing may pass', undefined, {}],
+  ])("of the gateway stands in place of the client's where %s", (_what, forwardHeaders, expected) => {
+    expect(built(CLIENT, { forwardHeaders, traceContext: OWN })).toEqual(expected);
+    expect(built([], { forwardHeaders, traceContext: OWN })).toEqual(expected);
+  });
+
+  it("has nothing of the client's that the gateway leaves out", () => {
+    const traceContext = { traceparent: '00-gateway' };
+    expect(built(CLIENT, { forwardHeaders: ALL, traceContext })).toEqual(traceContext);
+  });
+
+  it("is the client's where there is none of the gateway", () => {
+    expect(built(CLIENT, { forwardHeaders: ALL })).toEqual({ traceparent: '00-client', tracestate: 'client=1' });
   });
 });
 

@@ -9,6 +9,8 @@ import {
 } from './header-names.js';
 import { assertSingleHeaders, connectionOptions, type RawHeader } from './raw-headers.js';
 
+const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
+
 export interface OutboundHeadersInput {
   /** What the client sent. */
   readonly client: readonly RawHeader[];
@@ -20,6 +22,8 @@ export interface OutboundHeadersInput {
   readonly tokenHeaderName?: string | undefined;
   /** The server's own session id, taken out of the client's. The client's own header never passes. */
   readonly sessionId?: string | undefined;
+  /** Trace context of the call (W3C), for where the client's own may pass, and in its place. Absent: the client's passes as it is. */
+  readonly traceContext?: Readonly<Record<string, string>> | undefined;
   /** From the server's configuration. */
   readonly staticHeaders?: Readonly<Record<string, string>> | undefined;
   /** The gateway's own, such as the trace. */
@@ -40,6 +44,7 @@ export function outboundHeaders(input: OutboundHeadersInput): ReadonlyMap<string
   const isProtected = protectionFor(input);
   const headers = new OutboundHeaders();
   forward(input, isProtected, headers);
+  writeTraceContext(input, headers);
   if (input.sessionId !== undefined) headers.write('mcp-session-id', input.sessionId);
   for (const [name, value] of Object.entries(input.staticHeaders ?? {})) {
     // The configuration refuses such names; a row that came in some other way must not get around that.
@@ -104,6 +109,18 @@ function forward(input: OutboundHeadersInput, isProtected: Protection, headers: 
     if (name === 'mcp-session-id' || listed.has(name) || isProtected.client(folded)) continue;
     // With other characters than these, two names may be one to the server.
     if (isProtocolHeader(name) || (name === folded && mayPass(name))) headers.forward(header, name === folded);
+  }
+}
+
+/** What the client says of its trace is of its own span: the server's work would be told as that of a sibling of the gateway. */
+function writeTraceContext({ traceContext, forwardHeaders }: OutboundHeadersInput, headers: OutboundHeaders): void {
+  if (traceContext === undefined) return;
+  const mayPass = ruleOf(forwardHeaders);
+  for (const name of TRACE_HEADERS) {
+    headers.byName.delete(name);
+    const value = traceContext[name];
+    // `tracestate` says nothing without the other.
+    if (value !== undefined && mayPass(name) && mayPass('traceparent')) headers.write(name, value);
   }
 }
 

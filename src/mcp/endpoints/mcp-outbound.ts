@@ -6,6 +6,7 @@ import { type Freshness, identityHeaderName } from '../../identity/config/identi
 import { IdentityForwarding, type IdentityHeader } from '../../identity/forwarding/identity-forwarding.js';
 import { outboundHeaders } from '../../identity/headers/outbound-headers.js';
 import type { RawHeader } from '../../identity/headers/raw-headers.js';
+import type { TraceContext } from '../../telemetry/trace-headers.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 
 export interface OutboundRequest {
@@ -16,6 +17,8 @@ export interface OutboundRequest {
   /** The server's own session id. */
   readonly sessionId?: string | undefined;
   readonly traceId?: string | undefined;
+  /** Of the span of the call, where there is one. */
+  readonly traceContext?: TraceContext | undefined;
   /** How new what comes from secret references has to be; default `cached`. */
   readonly secrets?: Freshness;
 }
@@ -42,7 +45,7 @@ export class McpOutbound {
 }
 
 function toHeaders(
-  { server, client, sessionId, traceId }: OutboundRequest,
+  { server, client, sessionId, traceId, traceContext }: OutboundRequest,
   identity: IdentityHeader | undefined,
   mappedHeaders: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, string> {
@@ -53,6 +56,7 @@ function toHeaders(
     identityHeaderName: userIdentityForwarding && identityHeaderName(userIdentityForwarding),
     tokenHeaderName: jwtValidation?.headerKey,
     sessionId,
+    traceContext,
     staticHeaders: { ...server.headers, ...mappedHeaders },
     gatewayHeaders: {
       // Answers are passed on as they come; a compressed one could not be read where it has to be.

@@ -4,6 +4,7 @@ import type { BodyLimits } from '../../common/http/read-body.js';
 import { AppConfig } from '../../config/environment.js';
 import { headerValue } from '../../identity/headers/raw-headers.js';
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
+import type { TraceContext } from '../../telemetry/trace-headers.js';
 import { noteMethod } from '../calls/request-facts.js';
 import { denyToolCalls, type ToolDenial } from '../inspection/tool-denial.js';
 import { messageTarget } from '../legacy/message-endpoint.js';
@@ -15,10 +16,19 @@ import { McpAnswerHooks } from './mcp-answer-hooks.js';
 import { readMessage, rpcIdOf } from './mcp-message.js';
 import { McpOutbound, type OutboundRequest } from './mcp-outbound.js';
 import type { Passage } from './mcp-passage.types.js';
+import { inMcpSpan } from './mcp-span.js';
 
 const DEFAULT_FIRST_BYTE_MS = 120_000;
 
 type Headers = ReadonlyMap<string, string>;
+
+/** How a request goes on to its server. */
+interface Sending {
+  readonly url: URL;
+  readonly sessionId: string | undefined;
+  readonly owner: SessionOwner;
+  readonly streamKey: string;
+}
 
 /** Takes a request whose caller is known to its server: session, message, headers (identity last), proxy. */
 @Injectable()
@@ -49,7 +59,7 @@ export class McpPassage {
   }
 
   private async passOn(passage: Passage, streamKey: string): Promise<McpOutcome> {
-    const { request, response, server, headers: client, caller } = passage;
+    const { request, server, caller } = passage;
     const owner: SessionOwner = { serverId: server.id, serverOrigin: server.url.origin, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
     const url = this.targetOf(passage, owner);
@@ -57,8 +67,18 @@ export class McpPassage {
     passage.denial = denialOf(passage);
     noteMethod(passage);
     if (passage.denial !== undefined) return answerDenial(passage, passage.denial);
+    const sending = { url, sessionId, owner, streamKey };
+    return inMcpSpan(passage, (traceContext) => this.send(passage, sending, traceContext));
+  }
+
+  private async send(
+    passage: Passage,
+    { url, sessionId, owner, streamKey }: Sending,
+    traceContext: TraceContext | undefined,
+  ): Promise<McpOutcome> {
+    const { request, response, server, headers: client, caller } = passage;
     const { traceId } = request.context?.trace ?? {};
-    const outgoing = { server, caller, client, sessionId, traceId };
+    const outgoing = { server, caller, client, sessionId, traceId, traceContext };
     const headers = await this.outbound.headersFor(outgoing);
     return this.proxy.forward({
       request,

@@ -1,0 +1,153 @@
+// The spans of requests to MCP servers, and what the servers are told of them.
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from './support/eventually.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { brokenEvents, json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { type ExportedSpan, type OtlpCollector, startOtlpCollector } from './support/otlp-collector.js';
+import { send } from './support/send.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+
+const CALL = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'search', arguments: { q: 'in no trace' } },
+};
+const ANSWER = { jsonrpc: '2.0', id: 1, result: { content: 'in no trace' } };
+const SPAN = 'b7ad6b7169203331';
+const ALL = { mode: 'all-except', headers: [] };
+const SERVER = 2;
+const CLIENT = 3;
+const UNSET = 0;
+const ERROR = 2;
+
+type Headers = Readonly<Record<string, string>>;
+
+let collector: OtlpCollector;
+let gateway: TestApp;
+let untraced: TestApp | undefined;
+let raw: RawMcpServer;
+
+beforeAll(async () => {
+  process.env['OTEL_BSP_SCHEDULE_DELAY'] = '50';
+  [collector, raw] = await Promise.all([startOtlpCollector(), startRawMcpServer()]);
+  gateway = await startTestApp({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+});
+
+afterEach(async () => {
+  await untraced?.close();
+  untraced = undefined;
+  raw.answerWith(json(ANSWER));
+  raw.forget();
+});
+
+afterAll(async () => {
+  delete process.env['OTEL_BSP_SCHEDULE_DELAY'];
+  await gateway.close();
+  await Promise.all([collector.close(), raw.close()]);
+});
+
+async function register(fields: object = {}): Promise<string> {
+  const slug = `s-${randomUUID()}`;
+  const admin = new GatewayClient((untraced ?? gateway).url);
+  await admin.create('/v1/mcp-servers', { name: 'A server', slug, url: raw.endpoint.href, ...fields });
+  return slug;
+}
+
+/** The trace id under which it was called. */
+async function call(slug: string, headers: Headers = {}, body: object = CALL): Promise<string> {
+  const traceId = randomUUID().replaceAll('-', '');
+  const traceparent = `00-${traceId}-${SPAN}-01`;
+  const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', traceparent, ...headers };
+  // Some answers are cut off.
+  await send(`${(untraced ?? gateway).url}/${slug}/mcp`, {
+    method: 'POST',
+    headers: all,
+    body: JSON.stringify(body),
+  }).catch(() => undefined);
+  return traceId;
+}
+
+/** Those of the request and of the call of its server. */
+async function spansOf(traceId: string): Promise<readonly [ExportedSpan | undefined, ExportedSpan | undefined]> {
+  const found = (): readonly ExportedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
+  await eventually(() => found().length >= 2);
+  expect(found()).toHaveLength(2);
+  return [found().find(({ kind }) => kind === SERVER), found().find(({ kind }) => kind === CLIENT)];
+}
+
+function sentOn(name: string): string | undefined {
+  const { rawHeaders = [] } = raw.received.at(-1) ?? {};
+  const at = rawHeaders.findIndex((field, index) => index % 2 === 0 && field.toLowerCase() === name);
+  return at < 0 ? undefined : rawHeaders[at + 1];
+}
+
+describe('with tracing', () => {
+  it('a call is two spans below the span of its caller, which say what was called', async () => {
+    const slug = await register();
+    const [request, sent] = await spansOf(await call(slug));
+    const described = { 'gateway.mcp_server': slug, 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'search' };
+    expect(request).toMatchObject({ name: 'POST /:server/mcp', parentSpanId: SPAN, attributes: described });
+    expect(sent).toMatchObject({ name: 'tools/call search', parentSpanId: request?.spanId, attributes: described });
+    expect(sent).toMatchObject({ status: UNSET, attributes: { 'http.response.status_code': 200 } });
+  });
+
+  it('the server is told of the span of the call where trace headers of the client may pass', async () => {
+    const traceId = await call(await register({ forward_headers: ALL }), { tracestate: 'rojo=1' });
+    const [, sent] = await spansOf(traceId);
+    expect(sentOn('traceparent')).toBe(`00-${traceId}-${sent?.spanId}-01`);
+    expect(sentOn('tracestate')).toBe('rojo=1');
+  });
+
+  it('the server is told of no span where they may not', async () => {
+    await call(await register(), { tracestate: 'rojo=1' });
+    expect([sentOn('traceparent'), sentOn('tracestate')]).toEqual([undefined, undefined]);
+    await call(await register({ forward_headers: { mode: 'all-except', headers: ['traceparent'] } }));
+    expect(sentOn('traceparent')).toBeUndefined();
+  });
+
+  it('both spans tell how the server failed', async () => {
+    const slug = await register();
+    raw.answerWith(plain(500));
+    const [request, sent] = await spansOf(await call(slug));
+    for (const span of [request, sent])
+      expect(span).toMatchObject({ status: ERROR, attributes: { 'error.type': '500' } });
+  });
+
+  it('both spans of a stream that the server cuts off are errors', async () => {
+    const slug = await register();
+    raw.answerWith(brokenEvents);
+    const expected = {
+      status: ERROR,
+      attributes: { 'error.type': 'provider_invalid_response', 'http.response.status_code': 200 },
+    };
+    for (const span of await spansOf(await call(slug))) expect(span).toMatchObject(expected);
+  });
+
+  it('a call of a disabled tool is the span of its request alone', async () => {
+    const slug = await register();
+    await new GatewayClient(gateway.url).put(`/v1/mcp-servers/${slug}/tools`, {
+      tools: [{ name: 'off', enabled: false }],
+    });
+    const refused = await call(slug, {}, { ...CALL, params: { name: 'off' } });
+    await spansOf(await call(slug));
+    const spans = collector.spans.filter(({ traceId }) => traceId === refused);
+    expect(spans).toMatchObject([{ kind: SERVER, status: UNSET, attributes: { 'gen_ai.tool.name': 'off' } }]);
+  });
+
+  it('no key, session, argument or result is ever exported', async () => {
+    raw.answerWith(json(ANSWER, 200, { 'mcp-session-id': 'session-in-no-trace' }));
+    await spansOf(await call(await register()));
+    const everything = collector.exports.map(({ body }) => body).join('\n');
+    for (const text of [ADMIN_KEY, 'in no trace', 'in-no-trace']) expect(everything).not.toContain(text);
+  });
+});
+
+describe('without tracing', () => {
+  it('the server gets what the client says of its trace, where that may pass', async () => {
+    untraced = await startTestApp({}, true);
+    const traceId = await call(await register({ forward_headers: ALL }), { tracestate: 'rojo=1' });
+    expect([sentOn('traceparent'), sentOn('tracestate')]).toEqual([`00-${traceId}-${SPAN}-01`, 'rojo=1']);
+  });
+});
