@@ -193,6 +193,18 @@ describe('refusing', () => {
     expect([...namedIn(complaint)]).toEqual(['TOLLGATE_ENCRYPTION_KEY']);
   });
 
+  it.each([
+    ['AWS_SECRET_ACCESS_KEY', { AWS_ACCESS_KEY_ID: 'AKIA' }],
+    ['AWS_ACCESS_KEY_ID', { AWS_SECRET_ACCESS_KEY: 'letmein' }],
+    ['AWS_ACCESS_KEY_ID', { AWS_SESSION_TOKEN: 'letmein' }],
+    ['AWS_SECRET_ACCESS_KEY', { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SESSION_TOKEN: 'letmein' }],
+  ])('names %s, without which an AWS identity is half of one: %j', (name, settings) => {
+    expect(() => loadConfig(settings)).toThrow(name);
+    expect(() => loadConfig(settings)).not.toThrow('letmein');
+    const whole = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'letmein', ...settings };
+    expect(loadConfig(whole)).toMatchObject(whole);
+  });
+
   it.each(['ADMIN_OIDC_ISSUER', 'ADMIN_OIDC_AUDIENCE', 'ADMIN_OIDC_JWKS_URI'] as const)(
     'names the whole OpenID Connect provider when %s is missing, or is alone',
     (name) => {

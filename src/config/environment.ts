@@ -2,7 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
-import { OPTIONAL_SECRET_SETTINGS, SecretSettings } from './secret-settings.js';
+import { awsIdentityProblems, OPTIONAL_SECRET_SETTINGS, SecretSettings } from './secret-settings.js';
 import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -227,5 +227,5 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   if (oidc.some((value) => value !== undefined) && oidc.includes(undefined)) {
     problems.push('ADMIN_OIDC_ISSUER, ADMIN_OIDC_AUDIENCE and ADMIN_OIDC_JWKS_URI go together: set all three or none');
   }
-  return [...problems, ...oauthProblems(config)];
+  return [...problems, ...awsIdentityProblems(config), ...oauthProblems(config)];
 }

@@ -53,7 +53,10 @@ describe('the settings of the MCP gateway', () => {
     ['MCP_OAUTH_ISSUER', { ...OAUTH, MCP_OAUTH_JWKS_URI: undefined }],
     ['MCP_OAUTH_ISSUER', { ...OAUTH, MCP_OAUTH_ISSUER: undefined }],
     ['MCP_PUBLIC_URL', { ...OAUTH, MCP_PUBLIC_URL: undefined }],
-    ['MCP_OAUTH_INTROSPECTION', { ...OAUTH, ...INTROSPECTION, MCP_OAUTH_INTROSPECTION_CLIENT_SECRET: undefined }],
+    [
+      'MCP_OAUTH_INTROSPECTION_CLIENT_SECRET',
+      { ...OAUTH, ...INTROSPECTION, MCP_OAUTH_INTROSPECTION_CLIENT_SECRET: undefined },
+    ],
   ])('are refused, and named without their value: %s', (name, settings) => {
     let message = '';
     try {

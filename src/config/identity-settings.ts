@@ -96,7 +96,9 @@ export function oauthProblems(settings: IdentitySettings): readonly string[] {
   const problems: string[] = [];
   const hasIntrospection = introspection.some((value) => value !== undefined);
   if (hasIntrospection && introspection.includes(undefined)) {
-    problems.push('MCP_OAUTH_INTROSPECTION_ENDPOINT, _CLIENT_ID and _CLIENT_SECRET go together: set all three or none');
+    problems.push(
+      'MCP_OAUTH_INTROSPECTION_ENDPOINT, MCP_OAUTH_INTROSPECTION_CLIENT_ID and MCP_OAUTH_INTROSPECTION_CLIENT_SECRET go together: set all three or none',
+    );
   }
   if ((issuer === undefined) !== (jwks === undefined && !hasIntrospection)) {
     problems.push('MCP_OAUTH_ISSUER needs MCP_OAUTH_JWKS_URI or MCP_OAUTH_INTROSPECTION_ENDPOINT, and they need it');

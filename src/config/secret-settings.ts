@@ -98,3 +98,13 @@ export const OPTIONAL_SECRET_SETTINGS = [
   'AWS_ENDPOINT_URL_STS',
   'AZURE_CLIENT_ID',
 ] as const;
+
+/** Half of an identity would be passed over for whatever else the machine has. */
+export function awsIdentityProblems(settings: SecretSettings): readonly string[] {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = settings;
+  if ((id === undefined) !== (secret === undefined)) {
+    return ['AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY go together: set both or none'];
+  }
+  if (token === undefined || id !== undefined) return [];
+  return ['AWS_SESSION_TOKEN is of no use without AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'];
+}
