@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,6 +43,12 @@ describe('keys:generate', () => {
   });
 });
 
+it('keys:generate prints nothing that could be appended for a word that it does not know', async () => {
+  const program = await run('generate-keys', {}, ['--help']);
+  expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
+  expect(program.stderr).toContain('usage: npm run keys:generate');
+});
+
 describe('keys:rewrap', () => {
   it('reads .env of its working folder as the gateway does, and names what is wrong there without its value', async () => {
     writeFileSync(join(folder, '.env'), 'LOG_LEVEL=value-1\nPORT=value-2\n');
@@ -69,8 +75,18 @@ describe.each([['rewrap-keys'], ['make-admin-key']])('%s', (name) => {
     expect(program.stderr).not.toMatch(/hunter2|^\s+at /m);
   });
 
+  it('begins no database in a folder that has none, as a wrong working folder has', async () => {
+    const DATA_DIR = join(folder, `none-${name}`);
+    const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' });
+    expect(await program.exitCode()).toBe(1);
+    expect(program.stderr).toContain(`there is no embedded database in ${DATA_DIR} (DATA_DIR)`);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
   it('says of a database that is empty that it has to be set up', async () => {
-    const program = await run(name, { DATA_DIR: join(folder, `empty-${name}`), LOG_LEVEL: 'info', PORT: '8080' });
+    const DATA_DIR = join(folder, `empty-${name}`);
+    mkdirSync(join(DATA_DIR, 'postgres'), { recursive: true });
+    const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' });
     expect(await program.exitCode()).toBe(1);
     expect(program.stderr).toBe('The database has no tables yet: the first start of the gateway makes them.\n');
   });

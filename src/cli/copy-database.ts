@@ -4,13 +4,13 @@ import { operatorMessage } from '../common/errors/operator-message.js';
 import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
 import { copyDatabase } from '../database/copy-database.js';
-import { hasEmbeddedDatabase } from '../database/embedded/embedded-database.js';
 import { hasAllMigrations } from '../database/run-migrations.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { unopened } from '../sealing/unopened.js';
+import { assertEmbeddedDatabase } from './command-settings.js';
 import { fail } from './fail.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
@@ -28,9 +28,7 @@ else {
 async function run(settings: AppConfig): Promise<void> {
   const { DATABASE_URL, ...embedded } = settings;
   if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is not set, the database to copy into');
-  if (!hasEmbeddedDatabase(settings.DATA_DIR)) {
-    throw new Error(`there is no embedded database in ${settings.DATA_DIR} (DATA_DIR)`);
-  }
+  assertEmbeddedDatabase(settings.DATA_DIR);
   const source = new TollgateDataSource(embedded, ENTITIES);
   await source.initialize();
   try {

@@ -4,11 +4,11 @@ import { posix } from 'node:path';
 import { operatorMessage } from '../common/errors/operator-message.js';
 import { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
-import { readSettings } from '../config/read-settings.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
 import { reportLines } from '../usage/prices/importers/import-report.js';
+import { readCommandSettings } from './command-settings.js';
 import { fail } from './fail.js';
 import { onDatabase } from './on-database.js';
 
@@ -24,7 +24,7 @@ const format = PRICE_LIST_FORMATS.find((known) => known === word);
 if (format === undefined || location === undefined || others.length > 0) fail(USAGE, 2);
 else {
   try {
-    const settings = readSettings();
+    const settings = readCommandSettings();
     const { name, text } = await read(location, settings);
     await write(settings, { format, name, text });
   } catch (error) {

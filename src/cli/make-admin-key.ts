@@ -6,11 +6,11 @@ import { AuditLogEntry } from '../audit/audit-log-entry.entity.js';
 import { AuditService } from '../audit/audit.service.js';
 import { operatorMessage } from '../common/errors/operator-message.js';
 import { Clock } from '../common/time/clock.js';
-import { readSettings } from '../config/read-settings.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { ServerSecrets } from '../sealing/server-secrets.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
+import { readCommandSettings } from './command-settings.js';
 import { fail } from './fail.js';
 import { onDatabase } from './on-database.js';
 
@@ -22,7 +22,7 @@ const [slug = DEFAULT_SLUG, ...others] = process.argv.slice(2);
 if (others.length > 0 || slug.startsWith('-')) fail(USAGE, 2);
 else {
   try {
-    const settings = readSettings();
+    const settings = readCommandSettings();
     const sealer = new Sealer(loadKeyRing(settings));
     const key = await onDatabase(settings, (dataSource) => makeAdminKey(dataSource, sealer));
     process.stdout.write(`\n  A new admin key of the organisation ${slug}, shown only this once:\n\n    ${key}\n\n`);

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
 import { operatorMessage } from '../common/errors/operator-message.js';
-import { readSettings } from '../config/read-settings.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { rewrapColumn } from '../sealing/rewrap.js';
 import { Sealer } from '../sealing/sealer.js';
+import { readCommandSettings } from './command-settings.js';
 import { fail } from './fail.js';
 import { onDatabase } from './on-database.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
@@ -15,7 +15,7 @@ process.stdout.on('error', () => undefined);
 if (process.argv.length > 2) fail('usage: npm run keys:rewrap, which takes no arguments', 2);
 else {
   try {
-    const settings = readSettings();
+    const settings = readCommandSettings();
     const sealer = new Sealer(loadKeyRing(settings));
     await onDatabase(settings, (dataSource) => rewrapAll(dataSource, sealer));
   } catch (error) {
