@@ -71,8 +71,19 @@ describe('a method that an address does not take', () => {
   });
 
   it('is nothing to an address of the gateway itself', async () => {
-    const answer = await mcp.call('/v1/mcp', '', {}, 'PUT');
-    expect(refusalOf(answer)).toMatchObject({ status: 404, code: 'not_found' });
+    for (const [path, method] of [
+      ['/v1/mcp', 'PUT'],
+      ['/v1/mcp', 'POST'],
+      ['/v1/messages', 'POST'],
+      ['/v1/x/mcp', 'GET'],
+    ] as const) {
+      const answer = await mcp.call(path, '', {}, method);
+      expect([path, answer.status, jsonOf(answer)]).toEqual([
+        path,
+        404,
+        { error: expect.objectContaining({ type: 'not_found_error', code: 'not_found' }) },
+      ]);
+    }
   });
 });
 

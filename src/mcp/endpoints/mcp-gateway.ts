@@ -12,6 +12,7 @@ import { noteMethod } from '../calls/request-facts.js';
 import { rpcErrorBody } from '../mcp-error.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
+import type { ServerAddress } from '../servers/mcp-server.directory.js';
 import { addressOf, assertMethod, type McpEndpoint } from './mcp-address.js';
 import { type Entered, McpEntry } from './mcp-entry.js';
 import { rpcIdOf } from './mcp-message.js';
@@ -31,18 +32,25 @@ export class McpGateway {
 
   /** @throws GatewayError for what is refused before the server is called; the error filter answers it as JSON-RPC */
   async serve(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
+    // Before that: what is no address of a server is answered like every other address at which there is nothing.
+    const address = addressOf(request);
     request.errorForm = (error) => rpcErrorBody(error);
-    if (request.method === 'GET') return this.enterAndPass(request, response, endpoint);
+    if (request.method === 'GET') return this.enterAndPass(request, response, address, endpoint);
     const over = this.proxy.expectCall();
     try {
-      await this.enterAndPass(request, response, endpoint);
+      await this.enterAndPass(request, response, address, endpoint);
     } finally {
       over();
     }
   }
 
-  private async enterAndPass(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
-    const arrival = this.entry.arrivalOf(request, addressOf(request), endpoint);
+  private async enterAndPass(
+    request: Request,
+    response: Response,
+    address: ServerAddress,
+    endpoint: McpEndpoint,
+  ): Promise<void> {
+    const arrival = this.entry.arrivalOf(request, address, endpoint);
     if (!(await this.entry.passEdge(arrival, response))) return;
     assertMethod(request.method, endpoint);
     contextOf(request).assertTraceable();
