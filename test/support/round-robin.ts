@@ -17,10 +17,11 @@ export async function startRoundRobin(): Promise<RoundRobin> {
   let pinned: number | undefined;
   let turn = 0;
 
-  const pass = (incoming: IncomingMessage, response: ServerResponse, body: Buffer, triesLeft: number): void => {
-    const index = pinned ?? turn++ % targets.length;
+  const pass = (incoming: IncomingMessage, response: ServerResponse, body: Buffer, first: number, tried = 0): void => {
+    const index = pinned ?? (first + tried) % targets.length;
+    // From its own first one on: the turn is moved on by others meanwhile, and each time back to the target that is gone.
     const next = (): void => {
-      if (triesLeft > 0) pass(incoming, response, body, triesLeft - 1);
+      if (tried < targets.length) pass(incoming, response, body, first, tried + 1);
       else response.writeHead(503).end();
     };
     const target = targets[index];
@@ -44,7 +45,7 @@ export async function startRoundRobin(): Promise<RoundRobin> {
   const server = await startHttp((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => pass(incoming, response, Buffer.concat(chunks), targets.length));
+    incoming.on('end', () => pass(incoming, response, Buffer.concat(chunks), turn++));
   });
   const pin = (index?: number): void => void (pinned = index);
   return { ...server, targets, turns, pin };
