@@ -11,7 +11,7 @@ const ROOMS = {
   'fine-tuning': 'gateway',
   rerank: 'gateway upstream telemetry',
   mcp: 'identity secret-references usage workspaces audit upstream sealing telemetry access database config',
-  health: 'redis access',
+  health: 'redis access database',
   'first-start': 'virtual-keys api-keys workspaces config',
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
   gateway: 'virtual-keys policies usage upstream telemetry access config',
@@ -19,7 +19,7 @@ const ROOMS = {
   'virtual-keys': 'secret-references workspaces audit upstream sealing telemetry access database',
   // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use; upstream for the names of providers
   policies: 'virtual-keys usage api-keys workspaces audit upstream telemetry access database',
-  identity: 'api-keys upstream sealing access config',
+  identity: 'api-keys upstream sealing telemetry access config',
   // 3
   'secret-references': 'workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much

@@ -17,12 +17,13 @@ const target = {
 };
 const proxy = new McpProxy(new EgressPolicy(['127.0.0.1']), { streamsPerCaller: 100_000 });
 const edge = { publicHosts: publicHosts([], 0), allowedOrigins: [] };
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const BODY_LIMITS = { maxBytes: 4 * 1024 * 1024, totalMs: 30_000 };
 const IDENTITY = { 'x-user-jwt': 'x'.repeat(700) };
 const hooks = { wrapSessionId: (id) => id };
 
 const server = createServer((request, response) => {
-  if (passEdge(request, response, edge)) pass(request, response).catch(() => response.destroy());
+  const headers = toRawHeaders(request.rawHeaders);
+  if (passEdge({ request, headers }, response, edge)) pass(request, response, headers).catch(() => response.destroy());
 });
 server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => {
@@ -31,14 +32,14 @@ server.listen(0, '127.0.0.1', () => {
   announce(port);
 });
 
-async function pass(request, response) {
-  const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
+async function pass(request, response, client) {
+  const body = request.method === 'POST' ? await readBody(request, BODY_LIMITS) : undefined;
   const built = outboundHeaders({
-    client: toRawHeaders(request.rawHeaders),
+    client,
     sessionId: request.headers['mcp-session-id'],
     identityHeaderName: 'x-user-jwt',
     identityHeaders: IDENTITY,
   });
   const headers = [...built].flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
-  await proxy.forward({ request, response, target, headers, streamKey: 'caller', body, hooks });
+  await proxy.forward({ request, response, target, headers, callerKey: 'caller', body, hooks });
 }

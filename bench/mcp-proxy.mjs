@@ -35,8 +35,8 @@ let database;
 
 try {
   await buildIfStale();
-  const servers = await startServers();
-  const ratios = await compareCalls(servers);
+  const { upstream, servers } = await startServers();
+  const ratios = await compareCalls(servers, upstream);
   if (STREAMS > 0) await measureStreams(servers[1]);
   for (const [name, ratio] of ratios) console.log(`${name} to raw: ${ratio.toFixed(2)} (target ≤ ${TARGET})`);
   if (process.argv.includes('--check') && ratios.some(([, ratio]) => ratio > TARGET)) process.exitCode = 1;
@@ -57,13 +57,14 @@ async function startServers() {
   const issuer = await startIssuer();
   database = await makeDatabase(process.env.DATABASE_URL, POOL_SIZE);
   const gateway = await startMcpGateway(target, { ...database, validation: issuer.validation });
-  return [
+  const servers = [
     { name: 'raw', ...raw, url: `${raw.url}/mcp` },
     { name: 'mcp proxy', ...proxy, url: `${proxy.url}/mcp` },
     { name: 'gateway, key', ...gateway },
     { name: 'gateway, token', ...gateway, headers: { authorization: `Bearer ${issuer.token}` } },
     { name: 'raw again', ...rawAgain, url: `${rawAgain.url}/mcp` },
   ];
+  return { upstream, servers };
 }
 
 async function startScript(file, ...args) {
@@ -71,8 +72,8 @@ async function startScript(file, ...args) {
   return { child, url: await addressOf(child) };
 }
 
-/** Loads a server within a session, as clients do. */
-async function openLoad({ url, headers: own }) {
+/** Loads a server within a session, as clients do, if a call through it comes whole to the MCP server behind it. */
+async function openLoad({ name, url, headers: own }, upstream) {
   const headers = { ...HEADERS, ...own };
   const { headers: answered, status } = await fetch(url, {
     method: 'POST',
@@ -80,16 +81,18 @@ async function openLoad({ url, headers: own }) {
     body: BODY,
   });
   if (status !== 200) throw new Error(`${url} answered ${status}`);
+  const received = await (await fetch(`${upstream}/received`)).text();
+  if (received !== BODY.toString()) throw new Error(`${name} passed ${received.length} of ${BODY.length} bytes`);
   const session = answered.get('mcp-session-id');
   const all = session === null ? headers : { ...headers, 'mcp-session-id': session };
   return Load.open(url, { headers: all, body: BODY, concurrency: CONCURRENCY });
 }
 
 /** Prints the table; returns how many times the CPU of the raw proxy a call needs, by name. */
-async function compareCalls(servers) {
+async function compareCalls(servers, upstream) {
   const subjects = [];
   for (const server of servers) {
-    subjects.push({ ...server, load: await openLoad(server) });
+    subjects.push({ ...server, load: await openLoad(server, upstream) });
   }
   await warmUp(subjects, PLAN.warmUp);
   const slices = await measure(subjects, PLAN);

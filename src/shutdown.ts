@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { describeDefect } from './common/errors/describe-defect.js';
 import { RunningAnswers } from './common/http/running-answers.js';
 import { AppConfig } from './config/environment.js';
 import { ReadinessService } from './health/readiness.service.js';
@@ -51,7 +52,7 @@ async function stopAndReport(
     await app.close();
     return 0;
   } catch (error) {
-    logger.error({ event: 'stop_failed', error: error instanceof Error ? error.stack : typeof error });
+    logger.error({ event: 'stop_failed', error: describeDefect(error) });
     return 1;
   } finally {
     await flushLog(logger);

@@ -1,35 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
 import { readArray } from '../src/common/json/read.js';
-import { BuiltProgram } from './support/gateway-process.js';
+import { keysIn, runCommand } from './support/command.js';
+import type { BuiltProgram } from './support/gateway-process.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { jsonOf } from './support/send.js';
-import { ADMIN_KEY, ENCRYPTION_KEY, startTestApp, type TestApp } from './support/test-app.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
-
-const PROGRAM = fileURLToPath(new URL('../dist/src/cli/make-admin-key.js', import.meta.url));
-const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
 
 jest.setTimeout(60_000);
 
-async function run(
-  words: readonly string[] = [],
-  settings: Readonly<Record<string, string>> = {},
-): Promise<BuiltProgram> {
-  const environment = {
-    ...(await testDatabase()).settings,
-    TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
-  };
-  const program = new BuiltProgram(PROGRAM, { ...environment, ...settings }, tmpdir(), words);
-  await program.exitCode();
-  return program;
-}
-
-function keysIn({ stdout, stderr }: BuiltProgram): readonly string[] {
-  return (stdout + stderr).match(KEY_FORM) ?? [];
+function run(words?: readonly string[], settings?: Readonly<Record<string, string>>): Promise<BuiltProgram> {
+  return runCommand('make-admin-key', words, settings);
 }
 
 describe('keys:admin', () => {

@@ -196,6 +196,22 @@ describe('the organisation that an administrator acts for', () => {
     expect(refusalOf(await adminOfTwo.get(`/v1/workspaces?organisation_id=${randomUUID()}`))).toEqual(MISMATCH);
   });
 
+  it('may be named in the address beside a body, as anything else there', async () => {
+    const path = `/v1/workspaces?organisation_id=${other.organisationId}`;
+    const { id } = await adminOfTwo.create(path, { name: 'Beside' });
+    expect((await other.client.get(`/v1/workspaces/${String(id)}`)).status).toBe(200);
+    const rotate = `/v1/webhooks/${randomUUID()}/rotate-secret?organisation_id=${organisationId}`;
+    expect(refusalOf(await adminOfTwo.post(rotate, { transition_seconds: 60 }))).toMatchObject({ status: 404 });
+    expect(refusalOf(await admin.post(path, { name: 'Foreign' }))).toEqual(MISMATCH);
+  });
+
+  it('is one: a body and an address that name two are refused', async () => {
+    const path = `/v1/workspaces?organisation_id=${organisationId.toUpperCase()}`;
+    const fields = { name: 'Twice', organisation_id: other.organisationId };
+    for (const client of [adminOfTwo, owner]) expect(refusalOf(await client.post(path, fields))).toEqual(NOT_NAMED);
+    expect((await adminOfTwo.post(path, { ...fields, organisation_id: organisationId })).status).toBe(201);
+  });
+
   it('decides where a token of several creates', async () => {
     const fields = { name: 'Theirs', organisation_id: other.organisationId };
     const { id } = await adminOfTwo.create('/v1/workspaces', fields);
@@ -204,20 +220,27 @@ describe('the organisation that an administrator acts for', () => {
   });
 
   it.each([
-    ['none', undefined],
-    ['one that does not exist', randomUUID()],
-    ['one by its slug', 'default'],
-    ['an empty list', []],
-  ])('is not there for a token that grants %s', async (_what, granted) => {
-    const token = await provider.tokenFor({ scopes: SCOPES, organisationId: granted });
-    const client = nobody.withToken(token);
-    expect([400, 403]).toContain((await client.get('/v1/workspaces')).status);
+    ['that does not exist', randomUUID()],
+    ['by its slug', 'default'],
+  ])('is not there for a token that grants one %s', async (_what, granted) => {
+    const client = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: granted }));
+    expect(refusalOf(await client.get('/v1/workspaces'))).toEqual(MISMATCH);
     const create = { name: 'x', organisation_id: organisationId };
     expect(refusalOf(await client.post('/v1/workspaces', create))).toEqual(MISMATCH);
   });
 });
 
 describe('a bearer token is refused', () => {
+  it.each([
+    ['no organisation', undefined],
+    ['an empty list of them', []],
+  ])('when it grants %s', async (_what, granted) => {
+    const client = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: granted }));
+    expect(refusalOf(await client.get('/v1/workspaces'))).toEqual(INVALID);
+    const create = { name: 'x', organisation_id: organisationId };
+    expect(refusalOf(await client.post('/v1/workspaces', create))).toEqual(INVALID);
+  });
+
   it('when it was issued for another API of the same provider', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId, audience: OTHER_AUDIENCE });
     const answer = await nobody.withToken(token).get('/v1/workspaces');

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { publicIdOf } from '../src/api-keys/api-key-format.js';
 import { loadConfig } from '../src/config/environment.js';
 import { BuiltProgram } from './support/gateway-process.js';
@@ -16,6 +16,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
 });
+afterEach(() => rmSync(join(folder, '.env'), { force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function run(
@@ -49,16 +50,26 @@ it('keys:generate prints nothing that could be appended for a word that it does 
   expect(program.stderr).toContain('usage: npm run keys:generate');
 });
 
-describe('keys:rewrap', () => {
-  it('reads .env of its working folder as the gateway does, and names what is wrong there without its value', async () => {
-    writeFileSync(join(folder, '.env'), 'LOG_LEVEL=value-1\nPORT=value-2\n');
-    const program = await run('rewrap-keys', { PORT: '8080' });
+it.each([['rewrap-keys'], ['../main']])(
+  '%s reads .env of its working folder, and names what is wrong there without its value',
+  async (name) => {
+    const lines = [
+      'PORT=value-1',
+      'LOG_LEVEL: value-2',
+      'export NODE_ENV=value-3',
+      'DATA_DIR="a \\"b\\""',
+      'REDIS_URL=value-4',
+    ];
+    writeFileSync(join(folder, '.env'), lines.join('\n'));
+    const program = await run(name, { PORT: '8080' });
     expect(await program.exitCode()).toBe(1);
-    expect(program.stderr).toContain('- LOG_LEVEL ');
-    expect(program.stderr).not.toMatch(/PORT|value-\d|^\s+at /m);
+    for (const setting of ['LOG_LEVEL', 'NODE_ENV', 'REDIS_URL']) expect(program.stderr).toContain(`- ${setting} `);
+    expect(program.stderr).not.toMatch(/PORT|DATA_DIR|value-\d|^\s+at /m);
     expect(program.stdout).toBe('');
-  });
+  },
+);
 
+describe('keys:rewrap', () => {
   it.each([['--help'], ['--dry-run']])('does nothing for %s, which it does not know', async (word) => {
     const program = await run('rewrap-keys', {}, [word]);
     expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
@@ -66,10 +77,14 @@ describe('keys:rewrap', () => {
   });
 });
 
-describe.each([['rewrap-keys'], ['make-admin-key']])('%s', (name) => {
+describe.each([
+  ['rewrap-keys', []],
+  ['make-admin-key', []],
+  ['create-organisation', ['new']],
+])('%s', (name, words) => {
   it('names DATABASE_URL when the database does not answer, without the password', async () => {
     const DATABASE_URL = 'postgres://user:hunter2@127.0.0.1:1/tollgate';
-    const program = await run(name, { DATABASE_URL, TOLLGATE_ENCRYPTION_KEY, LOG_LEVEL: 'info', PORT: '8080' });
+    const program = await run(name, { DATABASE_URL, TOLLGATE_ENCRYPTION_KEY, LOG_LEVEL: 'info', PORT: '8080' }, words);
     expect(await program.exitCode()).toBe(1);
     expect(program.stderr).toContain('The database of DATABASE_URL cannot be reached: connect ECONNREFUSED');
     expect(program.stderr).not.toMatch(/hunter2|^\s+at /m);
@@ -77,7 +92,7 @@ describe.each([['rewrap-keys'], ['make-admin-key']])('%s', (name) => {
 
   it('begins no database in a folder that has none, as a wrong working folder has', async () => {
     const DATA_DIR = join(folder, `none-${name}`);
-    const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' });
+    const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' }, words);
     expect(await program.exitCode()).toBe(1);
     expect(program.stderr).toContain(`there is no embedded database in ${DATA_DIR} (DATA_DIR)`);
     expect(existsSync(DATA_DIR)).toBe(false);
@@ -86,7 +101,7 @@ describe.each([['rewrap-keys'], ['make-admin-key']])('%s', (name) => {
   it('says of a database that is empty that it has to be set up', async () => {
     const DATA_DIR = join(folder, `empty-${name}`);
     mkdirSync(join(DATA_DIR, 'postgres'), { recursive: true });
-    const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' });
+    const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' }, words);
     expect(await program.exitCode()).toBe(1);
     expect(program.stderr).toBe('The database has no tables yet: the first start of the gateway makes them.\n');
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
+import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
 import { refusalOf } from './support/send.js';
 import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
@@ -171,5 +172,42 @@ onServer('when the database takes no writes (needs DATABASE_URL: it is set for n
     const tries = [await readiness(), await readiness(), await readiness()];
     expect(tries.at(-1)).toBe(200);
     await admin.create('/v1/workspaces', { name: 'Primary' });
+  });
+});
+
+onServer('when the database takes no connections', () => {
+  let app: TestApp;
+  let database: OwnDatabase;
+  let elsewhere: Client;
+  let name: string;
+
+  const permit = (allowed: boolean): Promise<unknown> =>
+    elsewhere.query(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS ${allowed}`);
+
+  beforeAll(async () => {
+    if (databaseServer === undefined) return;
+    database = await makeOwnDatabase(databaseServer);
+    name = new URL(database.url).pathname.slice(1);
+    app = await startTestApp({ DATABASE_URL: database.url }, true);
+    elsewhere = new Client({ connectionString: databaseServer });
+    await elsewhere.connect();
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    await elsewhere?.end();
+    await database?.drop();
+  });
+
+  it('is not ready, answers store_unavailable, and recovers by itself', async () => {
+    await permit(false);
+    await elsewhere.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    const admin = new GatewayClient(app.url);
+    await eventually(async () => (await admin.get('/health/ready')).status !== 200);
+    expect(refusalOf(await admin.get('/health/ready'))).toMatchObject({ status: 503, code: 'store_unavailable' });
+    expect(refusalOf(await admin.get('/v1/workspaces'))).toMatchObject({ status: 503, code: 'store_unavailable' });
+    await permit(true);
+    await eventually(async () => (await admin.get('/v1/workspaces')).status === 200);
+    expect((await admin.get('/health/ready')).status).toBe(200);
   });
 });

@@ -86,8 +86,11 @@ async function credentialOf({ url }: TestApp, slug: string): Promise<string | un
 
 /** Ids of the master keys that seal the values of the database, each once. */
 async function sealedBy({ dataSource }: TestApp): Promise<readonly string[]> {
-  const values = await Promise.all(SEALED_COLUMNS.map((column) => column.read(dataSource, undefined, 1_000)));
-  return [...new Set(values.flat().map(({ sealed }) => sealed.split('.')[1] ?? ''))].sort();
+  const ids = new Set<string>();
+  for (const column of SEALED_COLUMNS) {
+    for await (const { sealed } of column.values(dataSource)) ids.add(sealed.split('.')[1] ?? '');
+  }
+  return [...ids].sort();
 }
 
 /** `npm run keys:rewrap` on this worker's database. */
@@ -102,7 +105,8 @@ async function runRewrap(keys: Readonly<Record<string, string>>): Promise<BuiltP
 function disturbed(column: SealedColumn, beforeReplace: () => Promise<void>): SealedColumn {
   return {
     nameIn: (source) => column.nameIn(source),
-    read: (source, after, limit) => column.read(source, after, limit),
+    // Each batch is one value, so that there are several.
+    values: (source) => column.values(source, 1),
     replace: async (source, value, sealed) => {
       await beforeReplace();
       return column.replace(source, value, sealed);
@@ -210,8 +214,9 @@ describe('keys:rewrap', () => {
       replaced += 1;
       if (replaced === 3) throw new Error('killed');
     });
-    await expect(rewrapColumn(dataSource, newest, dying, 1)).rejects.toThrow('killed');
-    expect(await rewrapColumn(dataSource, newest, column, 1)).toEqual({ rewrapped: 2, current: 2, refused: new Map() });
+    await expect(rewrapColumn(dataSource, newest, dying)).rejects.toThrow('killed');
+    const inBatches = disturbed(column, async () => undefined);
+    expect(await rewrapColumn(dataSource, newest, inBatches)).toEqual({ rewrapped: 2, current: 2, refused: new Map() });
     expect(await rewrapColumn(dataSource, newest, column)).toEqual({ rewrapped: 0, current: 4, refused: new Map() });
   });
 
@@ -236,8 +241,8 @@ describe('keys:rewrap', () => {
     let writes = 0;
     const raced = disturbed(column, async () => {
       writes += 1;
-      const [value] = await column.read(rotating.dataSource, undefined, 1);
-      if (writes === 1 && value !== undefined) {
+      if (writes > 1) return;
+      for await (const value of column.values(rotating.dataSource)) {
         await column.replace(rotating.dataSource, value, old.seal('late-key', value.place));
       }
     });

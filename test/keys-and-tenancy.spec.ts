@@ -837,6 +837,8 @@ describe('the audit log', () => {
     expect(await admin.list(`/v1/audit-logs?from=${second}&to=${second}`)).toContainEqual(last);
     expect(await admin.list(`/v1/audit-logs?to=${second}&page_size=1`)).toEqual([last]);
     expect((await admin.get('/v1/audit-logs?to=253402300799')).status).toBe(200);
+    const backwards = await admin.get(`/v1/audit-logs?from=${second + 1}&to=${second}`);
+    expect(refusalOf(backwards)).toMatchObject({ status: 400, code: 'validation_failed', param: 'from' });
     expect((await admin.list(`/v1/audit-logs?from=0&to=${tomorrow}`)).length).toBeGreaterThan(0);
   });
 

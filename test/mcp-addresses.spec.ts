@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
+import { requestLine } from './support/request-line.js';
 import { type Answer, jsonOf, send } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 import { ADMIN_KEY } from './support/test-app.js';
@@ -149,7 +150,13 @@ describe('a name that two organisations have', () => {
     await registerAt(other);
     expect(await providerOf(`/${slug}`)).toBe(404);
     expect((await preflight(`/${slug}`, SHARED_PAGE)).status).toBe(403);
-    expect((await post(`/${slug}`, {})).headers['www-authenticate']).not.toContain('resource_metadata');
+    const traceId = randomUUID();
+    const refused = await post(`/${slug}`, { authorization: 'Bearer e30.e30.e30', 'x-gateway-trace-id': traceId });
+    expect(refused.headers['www-authenticate']).not.toContain('resource_metadata');
+    expect(await requestLine(mcp.gateway, traceId)).toMatchObject({
+      error_code: 'api_key_invalid',
+      error_reason: expect.stringContaining('two organisations'),
+    });
     // The workspace says which organisation is meant.
     expect(await providerOf(`/${workspaceId}/${slug}`)).toEqual(['https://own.example.com']);
     expect((await post(`/${slug}`, KEY)).status).toBe(200);

@@ -123,6 +123,12 @@ describe('POST /v1/policies/usage-limits', () => {
     ['conditions.0.value', { conditions: [{ key: 'workspace_id', value: 'no-such' }] }],
     ['conditions.1.excludes', { conditions: [VALID.conditions[0], { ...VALID.conditions[0], excludes: ['no-such'] }] }],
     ['conditions.0.value', { conditions: [{ key: 'virtual_key', value: [randomUUID()] }] }],
+    ['conditions.0.value', { conditions: [{ key: 'mcp_server', value: randomUUID() }] }],
+    ['conditions.0.value', { conditions: [{ key: 'workspace_id', value: randomUUID() }] }],
+    ['conditions.0.value', { conditions: [{ key: 'api_key', value: 'search service' }] }],
+    ['conditions.0.value', { conditions: [{ key: 'api_key', value: [randomUUID()] }] }],
+    ['conditions.0.value', { conditions: [{ key: 'organisation_id', value: randomUUID() }] }],
+    ['conditions.0.value', { conditions: [{ key: 'organisation_id', value: 'default' }] }],
     ['group_by', { group_by: undefined }],
     ['group_by', { group_by: [] }],
     ['group_by', { group_by: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ key: `metadata.${name}` })) }],
@@ -144,7 +150,6 @@ describe('POST /v1/policies/usage-limits', () => {
     ['alert_threshold', { type: 'tokens', alert_threshold: 1.5 }],
     ['periodic_reset', { periodic_reset: 'daily' }],
     ['name', { name: 'x'.repeat(256) }],
-    ['name', { name: null }],
     ['description', { description: 'x'.repeat(1_025) }],
     ['enforcement', { enforcement: 'soft' }],
     ['unheard_of', { unheard_of: true }],
@@ -212,13 +217,48 @@ describe('names in conditions', () => {
   });
 
   it('of workspaces are those that the caller can see', async () => {
-    for (const [client, slug] of [
+    for (const [client, ref] of [
       [member, 'default'],
+      [member, other.workspaceId],
       [other.client, 'team'],
+      [other.client, workspaceId],
     ] as const) {
-      const answer = await client.post(PATH, { ...VALID, conditions: onWorkspace(slug) });
+      const answer = await client.post(PATH, { ...VALID, conditions: onWorkspace(ref) });
       expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'conditions.0.value' });
     }
+  });
+
+  it('of API keys are ids of those whose calls the caller can see', async () => {
+    const made = { level: 'workspace', workspace_id: 'default', scopes: ['completions.write'] };
+    const [elsewhere, shared] = [await admin.createKey(made), await admin.createKey({ scopes: made.scopes })];
+    const onKey = (value: string): object => ({ ...VALID, conditions: [{ key: 'api_key', value }] });
+    for (const value of [elsewhere.id, shared.id.toUpperCase(), 'f*']) {
+      expect((await admin.post(PATH, onKey(value))).status).toBe(201);
+    }
+    expect((await member.post(PATH, onKey(shared.id))).status).toBe(201);
+    for (const [client, id] of [
+      [member, elsewhere.id],
+      [other.client, shared.id],
+    ] as const) {
+      const answer = await client.post(PATH, onKey(id));
+      expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'conditions.0.value' });
+    }
+  });
+
+  it('of an API key outlive it, until they are sent again', async () => {
+    const { id: key } = await admin.createKey({ scopes: ['completions.write'] });
+    const conditions = [{ key: 'api_key', value: key }];
+    const id = await make({ conditions });
+    await admin.delete(`/v1/api-keys/${key}`);
+    expect(jsonOf(await admin.patch(`${PATH}/${id}`, { credit_limit: 20 }))).toMatchObject({ conditions });
+    expect((await admin.patch(`${PATH}/${id}`, { conditions })).status).toBe(400);
+  });
+
+  it("of organisations are the caller's own", async () => {
+    const onOrganisation = (value: string): object => ({ ...VALID, conditions: [{ key: 'organisation_id', value }] });
+    expect((await other.client.post(PATH, onOrganisation(other.organisationId.toUpperCase()))).status).toBe(201);
+    const answer = await admin.post(PATH, onOrganisation(other.organisationId));
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'conditions.0.value' });
   });
 
   it.each([
@@ -273,6 +313,12 @@ describe('changes', () => {
       alert_threshold: null,
       credit_limit: 1,
     });
+  });
+
+  it.each(['name', 'description'])('take the %s away', async (field) => {
+    const id = await make({ [field]: 'of the search team' });
+    expect(jsonOf(await admin.patch(`${PATH}/${id}`, { [field]: null }))).toMatchObject({ [field]: null });
+    expect(await admin.read(`${PATH}/${await make({ [field]: null })}`)).toMatchObject({ [field]: null });
   });
 
   it('are written into the audit log, each once', async () => {

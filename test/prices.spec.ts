@@ -200,6 +200,14 @@ describe('the list of prices', () => {
     expect(await listed(`&model=${encodeURIComponent('*')}`)).toMatchObject([{ provider: 'local', price: '0' }]);
   });
 
+  it('is narrowed to a model in any case', async () => {
+    const id = await make({ model: 'Rerank-V3.5' });
+    for (const model of ['rerank-v3.5', 'RERANK-v3.5']) {
+      expect((await listed(`&model=${model}`)).map((price) => price['id'])).toEqual([id, bundledId('rerank-v3.5')]);
+    }
+    expect(await listed('&model=rerank-v3_5')).toEqual([]);
+  });
+
   it.each(['provider=Cohere', 'unit=token', 'model=', 'source=api', 'page_size=101'])('refuses %s', async (query) => {
     const answer = await admin.get(`/v1/prices?${query}`);
     expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, query.split('=')[0]]);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Webhook } from 'standardwebhooks';
 import { isObject, readArray, readObject, readString, type JsonObject } from '../src/common/json/read.js';
 import { WebhookDispatcher } from '../src/webhooks/webhook.dispatcher.js';
-import { WebhookHousekeeping } from '../src/webhooks/webhook.housekeeping.js';
+import { WebhookRetention } from '../src/webhooks/webhook.retention.js';
 import { eventually } from './support/eventually.js';
 import {
   type FakeProvider,
@@ -752,7 +752,7 @@ describe('several gateways on one database', () => {
   });
 });
 
-describe('the housekeeping', () => {
+describe('retention', () => {
   it('deletes what arrived a month ago, and keeps what failed and what must not come twice', async () => {
     const [well, ill] = [await make(), await make({ url: `${receiver.url}/ill` })];
     receiver.replyWith((response, { path }) => response.writeHead(path === '/ill' ? 410 : 204).end());
@@ -760,11 +760,11 @@ describe('the housekeeping', () => {
     await admin.post(`${well.path}/test`);
     await arrived(3);
     await eventually(async () => (await countOf('pending')) === 0);
-    const housekeeping = gateway.app.get(WebhookHousekeeping, { strict: false });
-    await housekeeping.sweep();
+    const retention = gateway.app.get(WebhookRetention, { strict: false });
+    await retention.sweep();
     expect(await countOf('succeeded')).toBe(2);
     gateway.clock.advance(31 * DAY_MS);
-    await housekeeping.sweep();
+    await retention.sweep();
     expect([await countOf('succeeded'), await countOf('failed')]).toEqual([0, 1]);
     expect(await admin.list(`${ill.path}/deliveries`)).toHaveLength(1);
     const events: unknown[] = await gateway.dataSource.query('SELECT "dedupe_key" FROM "webhook_outbox"');
@@ -772,7 +772,7 @@ describe('the housekeeping', () => {
   });
 });
 
-onServer('the housekeeping beside another replica', () => {
+onServer('retention beside another replica', () => {
   it.each([
     ['deliveries', `DELETE FROM "webhook_deliveries" WHERE "id" IN (SELECT "id" FROM "webhook_deliveries" LIMIT 1)`, 1],
     ['events', `SELECT 1 FROM "webhook_outbox" ORDER BY "id" LIMIT 1 FOR UPDATE`, 0],
@@ -786,7 +786,7 @@ onServer('the housekeeping beside another replica', () => {
     try {
       await runner.startTransaction();
       await runner.query(holding);
-      await gateway.app.get(WebhookHousekeeping, { strict: false }).sweep();
+      await gateway.app.get(WebhookRetention, { strict: false }).sweep();
       await runner.rollbackTransaction();
     } finally {
       await runner.release();

@@ -69,7 +69,7 @@ function verifierFor(jwksUri: string, more: Readonly<Record<string, string>> = {
     ADMIN_OIDC_JWKS_URI: jwksUri,
     ...more,
   });
-  return new AdminTokenVerifier(config, new EgressPolicy(['127.0.0.1']), clock);
+  return new AdminTokenVerifier(config, new EgressPolicy(['127.0.0.1']), clock, { warn: () => undefined });
 }
 
 /** Its age of things goes on when a test says so. */
@@ -111,6 +111,11 @@ describe('a good token', () => {
     });
   });
 
+  it('may spell ids in capitals, and leaves other words as they are', async () => {
+    const claims = { organisation_id: [ORGANISATION.toUpperCase(), 'Acme'] };
+    expect((await verifier.verify(await sign(claims))).organisationIds).toEqual([ORGANISATION, 'Acme']);
+  });
+
   it('may be signed by any key of the set', async () => {
     const tokens = [
       sign({}, elliptic, { alg: 'ES256', kid: 'ec-1' }),
@@ -137,9 +142,9 @@ describe('a good token', () => {
   });
 
   it('gives nothing for scopes that the gateway does not know, and for claims of another form', async () => {
-    const claims = { organisation_id: { id: 'a' }, scope: 'openid everything workspaces.list ' };
+    const claims = { organisation_id: [{ id: 'b' }, 'a'], scope: 'openid everything workspaces.list ' };
     expect(await verifier.verify(await sign(claims))).toMatchObject({
-      organisationIds: [],
+      organisationIds: ['a'],
       scopes: new Set(['workspaces.list']),
     });
     expect((await verifier.verify(await sign({ scope: [1, null, 'workspaces.list'] }))).scopes.size).toBe(1);
@@ -168,8 +173,17 @@ describe('a token is refused', () => {
     ['with a subject that is no text', { sub: 42 }],
     ['with a subject that no audit log could hold', { sub: 'x'.repeat(256) }],
     ['with a NUL character in its subject', { sub: 'admin\0' }],
+    ['without an organisation', { organisation_id: undefined }],
+    ['with an empty list of organisations', { organisation_id: [] }],
+    ['with organisations in another form', { organisation_id: { id: ORGANISATION } }],
   ])('%s', async (_what, claims) => {
     expect((await refusalOf(await sign(claims))).code).toBe('token_invalid');
+  });
+
+  it('with the claim and the setting that lack an organisation, for the caller and for the log', async () => {
+    const by = verifierFor(server.url('/keys').href, { ADMIN_OIDC_ORGANISATION_CLAIM: 'tenants' });
+    const { message, reason } = await refusalOf(await sign(), by);
+    for (const text of [message, reason]) expect(text).toMatch(/tenants.*ADMIN_OIDC_ORGANISATION_CLAIM/);
   });
 
   it('when it was signed by a stranger under a known name', async () => {
@@ -252,7 +266,7 @@ describe('a token is refused', () => {
   });
 
   it('when no identity provider is configured', async () => {
-    const without = new AdminTokenVerifier(loadConfig({}), new EgressPolicy([]), clock);
+    const without = new AdminTokenVerifier(loadConfig({}), new EgressPolicy([]), clock, { warn: () => undefined });
     const before = server.requests.length;
     expect((await refusalOf(await sign(), without)).code).toBe('token_invalid');
     expect(server.requests.length).toBe(before);

@@ -1,16 +1,18 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { errors, type JWTPayload } from 'jose';
 import { isScope, type Scope } from '../access/scopes.js';
 import { SIGNATURE_ALGORITHMS } from '../common/crypto/signature-algorithms.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { claimWords } from '../common/json/claim-words.js';
 import { Clock } from '../common/time/clock.js';
+import { foldId } from '../common/uuid.js';
 import { AppConfig } from '../config/environment.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
-import type { JwksClient } from '../upstream/jwks/jwks-client.js';
-import { remoteKeySet } from '../upstream/jwks/remote-key-set.js';
-import { verifyWithKeySet } from '../upstream/jwks/verify-with-key-set.js';
+import type { JwksClient } from '../upstream/identity-provider/jwks-client.js';
+import { remoteKeySet, type RemoteKeySetOptions } from '../upstream/identity-provider/remote-key-set.js';
+import { verifyWithKeySet } from '../upstream/identity-provider/verify-with-key-set.js';
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const JWKS_TIMEOUT_MS = 5_000;
@@ -40,8 +42,10 @@ export class AdminTokenVerifier {
     private readonly config: AppConfig,
     egress: EgressPolicy,
     clock: Clock,
+    @Inject(LOGGER) logger: Pick<Logger, 'warn'>,
   ) {
-    this.provider = toProvider(config, egress, clock);
+    const fetchGuarded = guardedFetch(egress, { timeoutMs: JWKS_TIMEOUT_MS, maxResponseBytes: JWKS_MAX_BYTES });
+    this.provider = toProvider(config, { fetchGuarded, clock, logger });
   }
 
   /**
@@ -56,9 +60,15 @@ export class AdminTokenVerifier {
   private toAdminToken(payload: JWTPayload): AdminToken {
     const { sub } = payload;
     if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw tokenInvalid('its sub is not 1 to 255 ASCII characters');
+    const claim = this.config.ADMIN_OIDC_ORGANISATION_CLAIM;
+    const organisationIds = claimWords(payload[claim]).map(foldId);
+    if (organisationIds.length === 0) {
+      const lack = `its claim ${claim} (ADMIN_OIDC_ORGANISATION_CLAIM) names no organisation`;
+      throw tokenInvalid(lack, undefined, `The bearer token is not valid: ${lack}.`);
+    }
     return {
       subject: sub,
-      organisationIds: claimWords(payload[this.config.ADMIN_OIDC_ORGANISATION_CLAIM]).map((id) => id.toLowerCase()),
+      organisationIds,
       scopes: new Set(claimWords(payload[this.config.ADMIN_OIDC_SCOPE_CLAIM]).filter(isScope)),
     };
   }
@@ -78,17 +88,18 @@ async function verified(token: string, { keySet, issuer, audience }: Provider): 
   }
 }
 
-function toProvider(config: AppConfig, egress: EgressPolicy, clock: Clock): Provider | undefined {
+function toProvider(config: AppConfig, options: RemoteKeySetOptions): Provider | undefined {
   const { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_AUDIENCE: audience, ADMIN_OIDC_JWKS_URI: jwksUri } = config;
   if (issuer === undefined || audience === undefined || jwksUri === undefined) return undefined;
-  const fetchGuarded = guardedFetch(egress, { timeoutMs: JWKS_TIMEOUT_MS, maxResponseBytes: JWKS_MAX_BYTES });
-  return { keySet: remoteKeySet(jwksUri, fetchGuarded, clock), issuer, audience };
+  return { keySet: remoteKeySet(jwksUri, options), issuer, audience };
 }
 
-function tokenInvalid(reason: string, cause?: unknown): GatewayError {
+/** `message` tells a caller whose token is verified what it lacks; others learn nothing. */
+function tokenInvalid(reason: string, cause?: unknown, message?: string): GatewayError {
   return new GatewayError('token_invalid', {
     reason,
     cause,
+    message,
     headers: { 'www-authenticate': 'Bearer realm="tollgate", error="invalid_token"' },
   });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import { type EntityManager, IsNull, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
@@ -66,6 +66,13 @@ export class ApiKeysService {
   async enforcedMetadata(principal: Principal, id: string): Promise<ApiKey['metadata'] | undefined> {
     if (!isUuid(id)) return undefined;
     return (await this.apiKeys.findOneBy({ id, ...tenantWhere(principal) }))?.metadata;
+  }
+
+  /** Whether calls that the caller can see may be made with a key: one of its own tenant or of the whole organisation. */
+  async isCaller({ organisationId, workspaceId }: Principal, id: string): Promise<boolean> {
+    if (!isUuid(id)) return false;
+    const own = workspaceId === null ? [{}] : [{ workspaceId }, { workspaceId: IsNull() }];
+    return this.apiKeys.exists({ where: own.map((where) => ({ id, organisationId, ...where })) });
   }
 
   async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {

@@ -4,14 +4,14 @@ import type { Principal } from '../access/principal.js';
 import type { Awaitable } from '../common/awaitable.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { isObject } from '../common/json/read.js';
-import { isUuid } from '../common/uuid.js';
+import { foldId, isUuid } from '../common/uuid.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { AdminToken } from './admin-token.verifier.js';
 
 /**
- * Global guard: settles the tenant that the request acts for. Runs after the body has been read, since administrators name
- * their organisation there.
+ * Global guard: settles the tenant that the request acts for. Runs after the body has been read, since administrators may
+ * name their organisation there.
  */
 @Injectable()
 export class TenantGuard implements CanActivate {
@@ -55,8 +55,16 @@ export class TenantGuard implements CanActivate {
  */
 function namedOrganisation(request: Request): string | undefined {
   const body: unknown = request.body;
-  const named: unknown = isObject(body) ? body['organisation_id'] : request.query['organisation_id'];
-  return typeof named === 'string' ? named.toLowerCase() : undefined;
+  const inBody = isObject(body) ? folded(body['organisation_id']) : undefined;
+  const inQuery = folded(request.query['organisation_id']);
+  if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery) {
+    throw invalidField('organisation_id', 'must be the same in the body and in the query');
+  }
+  return inBody ?? inQuery;
+}
+
+function folded(named: unknown): string | undefined {
+  return typeof named === 'string' ? foldId(named) : undefined;
 }
 
 function ownTenant(principal: Principal, named: string | undefined): Principal {

@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { And, type EntityManager, type FindOptionsWhere, LessThan, MoreThanOrEqual, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
+import { invalidField } from '../common/errors/gateway.error.js';
 import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { foldId } from '../common/uuid.js';
@@ -66,6 +67,7 @@ export class AuditService {
 
 /** Both seconds are part of it, to their end: entries are answered by the second that they fell into. */
 function timeRange({ from, to }: AuditLogQuery) {
+  if (from !== undefined && to !== undefined && from > to) throw invalidField('from', 'must not be after to');
   const since = from === undefined ? undefined : MoreThanOrEqual(fromUnixSeconds(from));
   const before = to === undefined ? undefined : LessThan(fromUnixSeconds(to + 1));
   return since !== undefined && before !== undefined ? And(since, before) : (since ?? before);

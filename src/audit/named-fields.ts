@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../common/without-undefined.js';
 
-/** The fields that a body gives a resource, by their names in the API. Which organisation it acts for is none of them. */
+/** Names, as in the API, of the fields that a body sets. `organisation_id` is left out: it only chooses the tenant. */
 export function namedFields(dto: object): readonly string[] {
   return Object.keys(withoutUndefined(dto)).filter((name) => name !== 'organisation_id');
 }

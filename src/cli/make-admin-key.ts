@@ -1,15 +1,10 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { ApiKeyHasher } from '../api-keys/api-key-hasher.js';
-import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
-import { AuditLogEntry } from '../audit/audit-log-entry.entity.js';
-import { AuditService } from '../audit/audit.service.js';
 import { operatorMessage } from '../common/errors/operator-message.js';
-import { Clock } from '../common/time/clock.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
-import { ServerSecrets } from '../sealing/server-secrets.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
+import { AdminKeys } from './admin-keys.js';
 import { readCommandSettings } from './command-settings.js';
 import { fail } from './fail.js';
 import { onDatabase } from './on-database.js';
@@ -32,23 +27,9 @@ else {
 }
 
 async function makeAdminKey(dataSource: DataSource, sealer: Sealer): Promise<string> {
-  const organisation = await findOrganisation(dataSource);
-  const hasher = new ApiKeyHasher(new ServerSecrets(dataSource, sealer));
-  await hasher.onModuleInit();
-  const issuer = new ApiKeyIssuer(hasher, new Clock());
-  const audit = new AuditService(dataSource.getRepository(AuditLogEntry));
-  return dataSource.transaction(async (manager) => {
-    const { apiKey, key } = await issuer.issueAdmin(manager, organisation.id, 'admin key from the command line');
-    const actor = { kind: 'gateway', id: 'keys:admin', organisationId: organisation.id } as const;
-    await audit.record(manager, actor, {
-      action: 'api_keys.create',
-      resourceType: 'api-key',
-      resourceId: apiKey.id,
-      workspaceId: null,
-      changedFields: ['name', 'scopes'],
-    });
-    return key;
-  });
+  const { id } = await findOrganisation(dataSource);
+  const keys = await AdminKeys.open(dataSource, sealer, 'keys:admin');
+  return dataSource.transaction((manager) => keys.make(manager, id));
 }
 
 async function findOrganisation(dataSource: DataSource): Promise<Organisation> {

@@ -2,12 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isStorableText, toStorableText } from './storable-text.js';
 
+/** Half pairs and NUL among it. */
+const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) });
+
 describe('storable text', () => {
   it.each(['', 'plain', 'a\u0001\u007f\u0085\n', 'Zürich', '检索', '🙂', '\uFFFD', '\uFFFF'])(
     'leaves %j as it is',
     (text) => {
       expect(isStorableText(text)).toBe(true);
-      expect(toStorableText(text)).toBe(text);
+      expect(toStorableText(text, 255)).toBe(text);
     },
   );
 
@@ -19,22 +22,39 @@ describe('storable text', () => {
     ['🙂\ud83d🙂', '🙂\uFFFD🙂'],
   ])('makes of %j %j', (text, storable) => {
     expect(isStorableText(text)).toBe(false);
-    expect(toStorableText(text)).toBe(storable);
+    expect(toStorableText(text, 255)).toBe(storable);
   });
 
   it('has no NUL and no half of a pair, whatever the text was', () => {
     fc.assert(
-      fc.property(
-        fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
-        (text) => {
-          const storable = toStorableText(text);
-          // Half of a pair does not come back from UTF-8 as it was.
-          expect(Buffer.from(storable).toString()).toBe(storable);
-          expect(storable).not.toContain('\0');
-          expect(toStorableText(storable)).toBe(storable);
-          expect(storable === text).toBe(isStorableText(text));
-        },
-      ),
+      fc.property(anyText, (text) => {
+        const storable = toStorableText(text, 255);
+        // Half of a pair does not come back from UTF-8 as it was.
+        expect(Buffer.from(storable).toString()).toBe(storable);
+        expect(storable).not.toContain('\0');
+        expect(toStorableText(storable, 255)).toBe(storable);
+        expect(storable === text).toBe(isStorableText(text));
+      }),
+    );
+  });
+
+  it.each([
+    ['short', 'short'],
+    ['exactly ten', 'exactly te'],
+    ['\u{1F600}'.repeat(12), '\u{1F600}'.repeat(10)],
+    ['a' + '\u{1F600}'.repeat(12), 'a' + '\u{1F600}'.repeat(9)],
+    [`nine char${'\u{1F600}'.repeat(2)}`, 'nine char\u{1F600}'],
+    ['NUL\0 and more', 'NUL\uFFFD and m'],
+    ['half\uD83D and more', 'half\uFFFD and '],
+  ])('cuts %j to %j', (text, expected) => expect(toStorableText(text, 10)).toBe(expected));
+
+  it('fits, whatever the text was, and is its beginning', () => {
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 1, max: 20 }), (text, length) => {
+        const fitting = toStorableText(text, length);
+        expect(isStorableText(fitting)).toBe(true);
+        expect(fitting).toBe(Array.from(toStorableText(text, 255)).slice(0, length).join(''));
+      }),
     );
   });
 });

@@ -8,7 +8,12 @@ export function isStorableText(text: string): boolean {
   return !UNSTORABLE.test(text);
 }
 
-/** With the replacement character for what PostgreSQL cannot hold. */
-export function toStorableText(text: string): string {
-  return isStorableText(text) ? text : text.replaceAll(EACH_UNSTORABLE, REPLACEMENT);
+/** With the replacement character for what PostgreSQL cannot hold, and no longer than a column of so many characters. */
+export function toStorableText(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) {
+    return isStorableText(text) ? text : text.replaceAll(EACH_UNSTORABLE, REPLACEMENT);
+  }
+  // By code points, as PostgreSQL counts, and so that no pair is cut in two: none has more than two units.
+  const enough = text.slice(0, 2 * maxCharacters).replaceAll(EACH_UNSTORABLE, REPLACEMENT);
+  return Array.from(enough).slice(0, maxCharacters).join('');
 }

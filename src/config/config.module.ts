@@ -1,15 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { ConfigModule as NestConfigModule, registerAs } from '@nestjs/config';
-import { AppConfig, loadConfig } from './environment.js';
+import { AppConfig } from './environment.js';
+import { readSettings } from './read-settings.js';
 
-/** The settings under @nestjs/config's own token; tests override this one. `.env` in the working folder is read too, but not in tests. */
-export const appConfig = registerAs('tollgate', () => loadConfig(process.env));
+/** The settings under @nestjs/config's own token; tests override this one. */
+export const appConfig = registerAs('tollgate', readSettings);
 
 @Global()
 @Module({
-  imports: [
-    NestConfigModule.forRoot({ load: [appConfig], cache: true, ignoreEnvFile: process.env['NODE_ENV'] === 'test' }),
-  ],
+  // The settings are read in one place, for the commands as well.
+  imports: [NestConfigModule.forRoot({ load: [appConfig], cache: true, ignoreEnvFile: true })],
   providers: [{ provide: AppConfig, useExisting: appConfig.KEY }],
   exports: [AppConfig],
 })

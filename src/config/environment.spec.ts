@@ -25,6 +25,15 @@ function complaintAbout(environment: Environment): string {
   throw new Error('the environment was accepted');
 }
 
+/** Whether a value of it is taken, or complained about. */
+function isRead(name: string): boolean {
+  try {
+    return [Reflect.get(loadConfig({ [name]: 'another' }), name)].flat().includes('another');
+  } catch (error) {
+    return error instanceof InvalidConfigError && error.message.includes(name);
+  }
+}
+
 /** Names of the settings at the start of the lines of a complaint. */
 function namedIn(complaint: string): ReadonlySet<string | undefined> {
   const [, ...lines] = complaint.split('\n');
@@ -75,6 +84,10 @@ describe('.env.example', () => {
   it('has every setting that has a default, with that default', () => {
     expect(loadConfig(example)).toEqual(loadConfig({}));
     expect(Object.keys(example)).toEqual(expect.arrayContaining(Object.keys(loadConfig({}))));
+  });
+
+  it.each(Object.keys(example))('has no setting that is passed over: %s', (name) => {
+    expect(isRead(name)).toBe(true);
   });
 });
 

@@ -1,8 +1,8 @@
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
+import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
-import { OPTIONAL_IDENTITY_SETTINGS, oauthProblems } from './identity-settings.js';
-import { awsIdentityProblems, OPTIONAL_SECRET_SETTINGS, SecretSettings } from './secret-settings.js';
+import { oauthProblems } from './identity-settings.js';
+import { awsIdentityProblems, SecretSettings } from './secret-settings.js';
 import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -189,10 +189,8 @@ export class InvalidConfigError extends Error {
 
 /** Reads and checks the settings; an empty variable, or one of blanks, counts as absent. */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): AppConfig {
-  const known = new AppConfig();
-  const names = new Set([...Object.keys(known), ...OPTIONAL_NAMES]);
   const given = Object.fromEntries(
-    [...names].map((name) => [name, environment[name]]).filter(([, value]) => value?.trim()),
+    [...settingNames()].map((name) => [name, environment[name]]).filter(([, value]) => value?.trim()),
   );
   const config = plainToInstance(AppConfig, given, { exposeDefaultValues: true });
   const problems = validateSync(config).flatMap((error) => Object.values(error.constraints ?? {}));
@@ -201,19 +199,11 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   return config;
 }
 
-/** Settings without a default: the class has no own property for them until they are set. */
-const OPTIONAL_NAMES = [
-  'DATABASE_URL',
-  'REDIS_URL',
-  'TOLLGATE_ADMIN_KEY',
-  'TOLLGATE_ENCRYPTION_KEY',
-  'ADMIN_OIDC_ISSUER',
-  'ADMIN_OIDC_AUDIENCE',
-  'ADMIN_OIDC_JWKS_URI',
-  ...OPTIONAL_SECRET_SETTINGS,
-  ...OPTIONAL_IDENTITY_SETTINGS,
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-] as const;
+/** Every setting has a rule, whether it has a default or not. */
+function settingNames(): ReadonlySet<string> {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(AppConfig, '', false, false);
+  return new Set(rules.map((rule) => rule.propertyName));
+}
 
 function crossFieldProblems(config: AppConfig): readonly string[] {
   const problems: string[] = [];

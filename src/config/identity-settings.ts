@@ -73,19 +73,6 @@ export class IdentitySettings {
   readonly MCP_OAUTH_WORKSPACE_CLAIM: string = 'workspace_id';
 }
 
-/** Settings without a default. */
-export const OPTIONAL_IDENTITY_SETTINGS = [
-  'JWT_PRIVATE_KEY',
-  'JWT_PUBLIC_KEYS_PREVIOUS',
-  'JWT_PUBLIC_KEYS_NEXT',
-  'MCP_PUBLIC_URL',
-  'MCP_OAUTH_ISSUER',
-  'MCP_OAUTH_JWKS_URI',
-  'MCP_OAUTH_INTROSPECTION_ENDPOINT',
-  'MCP_OAUTH_INTROSPECTION_CLIENT_ID',
-  'MCP_OAUTH_INTROSPECTION_CLIENT_SECRET',
-] as const;
-
 export function oauthProblems(settings: IdentitySettings): readonly string[] {
   const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_JWKS_URI: jwks } = settings;
   const introspection = [

@@ -89,16 +89,6 @@ export class SecretSettings extends IdentitySettings {
   readonly SECRET_STALE_MS: number = 900_000;
 }
 
-/** Settings without a default. */
-export const OPTIONAL_SECRET_SETTINGS = [
-  'AWS_ACCESS_KEY_ID',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SESSION_TOKEN',
-  'AWS_ENDPOINT_URL_SECRETS_MANAGER',
-  'AWS_ENDPOINT_URL_STS',
-  'AZURE_CLIENT_ID',
-] as const;
-
 /** Half of an identity would be passed over for whatever else the machine has. */
 export function awsIdentityProblems(settings: SecretSettings): readonly string[] {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = settings;

@@ -5,7 +5,7 @@ function present(_object: object, value: unknown): boolean {
   return value !== undefined;
 }
 
-/** The setting has no default; its name must be in the list of optional names. */
+/** The setting has no default. */
 export const OptionalSetting = (options?: ValidationOptions): PropertyDecorator => ValidateIf(present, options);
 
 /** The address of a service as a URL. Its host may be a bare name, as containers have it. */

@@ -3,7 +3,10 @@ import { QueryFailedError } from 'typeorm';
 import {
   isConnectionSpoilt,
   isDatabaseUnavailable,
+  isEntryRefused,
+  isDataRefused,
   isForeignKeyViolation,
+  isStatementCanceled,
   unavailableReason,
   violatedForeignKey,
   violatedUniqueIndex,
@@ -66,11 +69,40 @@ describe('isForeignKeyViolation', () => {
   );
 });
 
+describe('isDataRefused', () => {
+  it.each(['22003', '22P05', '23505', '23514'])('knows %s', (code) =>
+    expect(isDataRefused(failed({ code }))).toBe(true),
+  );
+
+  it.each([failed({ code: '53100' }), failed({}), driverError({ code: '23505' }), undefined])(
+    'is not fooled by %p',
+    (error) => expect(isDataRefused(error)).toBe(false),
+  );
+});
+
+describe('isStatementCanceled', () => {
+  it('knows a statement that took too long', () => expect(isStatementCanceled(failed({ code: '57014' }))).toBe(true));
+
+  it.each([failed({ code: '57P01' }), failed({}), driverError({ code: '57014' }), undefined])(
+    'is not fooled by %p',
+    (error) => expect(isStatementCanceled(error)).toBe(false),
+  );
+});
+
 describe('isDatabaseUnavailable', () => {
-  const CONNECTIONS = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P01', '57P03', '57P05', '53300', '08006'];
+  const NETWORK = [
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'ENOTFOUND',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EHOSTDOWN',
+    'ECONNABORTED',
+  ];
+  const CONNECTIONS = ['57P01', '57P03', '57P05', '53300', '08006', '3D000', '55000', '28000', '28P01'];
   const STATEMENTS = ['55P03', '40P01', '40001', '57014', '25006', '25P03', '25P04', '53100', '53200', '58030'];
 
-  it.each([...CONNECTIONS, ...STATEMENTS])('knows %s', (code) => {
+  it.each([...NETWORK, ...CONNECTIONS, ...STATEMENTS])('knows %s', (code) => {
     expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
     expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
   });
@@ -92,6 +124,17 @@ describe('isDatabaseUnavailable', () => {
     ['text', 'ECONNREFUSED'],
     ['nothing', undefined],
   ])('takes %s for what it is', (_what, error) => expect(isDatabaseUnavailable(error)).toBe(false));
+});
+
+describe('isEntryRefused', () => {
+  it.each(['3D000', '55000', '28000', '28P01'])('is so for %s', (code) =>
+    expect(isEntryRefused(driverError({ code }))).toBe(true),
+  );
+
+  it.each([driverError({ code: 'ECONNREFUSED' }), failed({ code: '23505' }), new Error('away'), undefined])(
+    'is not so for %p',
+    (error) => expect(isEntryRefused(error)).toBe(false),
+  );
 });
 
 describe('isConnectionSpoilt', () => {

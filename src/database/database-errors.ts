@@ -5,12 +5,17 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const UNDEFINED_TABLE = '42P01';
+/** What `statement_timeout` ends a statement with. */
+const QUERY_CANCELED = '57014';
 
 /** PostgreSQL's codes for a lock that others hold, and for a circle of locks: the same may work a moment later. */
 const LOCK_CODES = new Set(['55P03', '40P01']);
 
 /** The server takes no writes: a standby, or a database set so. */
 const READ_ONLY = '25006';
+
+/** The server answers, but the database was renamed or takes no connections, or the role is locked or has another password. */
+const NO_ENTRY_CODES = ['3D000', '55000', '28000', '28P01'] as const;
 
 /**
  * Node's and PostgreSQL's codes for "there is no working connection", or none that gets anywhere now (PostgreSQL manual,
@@ -19,6 +24,10 @@ const READ_ONLY = '25006';
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'ECONNABORTED',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
   'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
@@ -28,6 +37,7 @@ const UNAVAILABLE_CODES = new Set([
   '57P02',
   '57P03',
   '57P05',
+  ...NO_ENTRY_CODES,
   // The disk is full, the memory is, or a file of the database cannot be read or written.
   '53100',
   '53200',
@@ -35,7 +45,7 @@ const UNAVAILABLE_CODES = new Set([
   '58030',
   READ_ONLY,
   // A statement that took too long: another holds what it needs, or the database has too much to do.
-  '57014',
+  QUERY_CANCELED,
   '25P03',
   '25P04',
   // A standby had to cancel it.
@@ -65,6 +75,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
 }
 
+/** Whether the server was reached, and lets nobody in by these settings. */
+export function isEntryRefused(error: unknown): boolean {
+  const code = codeOf(error);
+  return NO_ENTRY_CODES.some((known) => known === code);
+}
+
 /** For the log: which code it came with, if any. */
 export function unavailableReason(error: unknown): string {
   const code = codeOf(error);
@@ -78,6 +94,11 @@ export function unavailableReason(error: unknown): string {
  */
 export function isConnectionSpoilt(error: unknown): boolean {
   return isNativeError(error) && (error.message.includes(READ_TIMEOUT) || codeOf(error) === READ_ONLY);
+}
+
+/** Whether a statement was ended before it was done, by its time limit as a rule. */
+export function isStatementCanceled(error: unknown): boolean {
+  return error instanceof QueryFailedError && codeOf(error) === QUERY_CANCELED;
 }
 
 /** Whether a statement failed for locks that others hold. */

@@ -1,6 +1,6 @@
 import { type FindOperator, ILike } from 'typeorm';
 
-/** Rows whose column has this text in it, in upper or lower case, and taken letter by letter. */
+/** Matches rows whose column contains the text in either case; `%` and `_` are literal. */
 export function containsText(text: string): FindOperator<string> {
   return ILike(`%${text.replace(/[\\%_]/g, '\\$&')}%`);
 }

@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/migrations.js';
 import { explained } from '../common/errors/explained.js';
 import type { AppConfig } from '../config/environment.js';
-import { isConnectionSpoilt, isDatabaseUnavailable } from './database-errors.js';
+import { isConnectionSpoilt, isDatabaseUnavailable, isEntryRefused } from './database-errors.js';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
 
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
@@ -93,10 +93,8 @@ export class TollgateDataSource extends DataSource {
 
 /** The driver says what is wrong, but not with which setting. */
 function unusable(cause: unknown): Error {
-  return explained(
-    `The database of DATABASE_URL cannot be ${isDatabaseUnavailable(cause) ? 'reached' : 'used'}`,
-    cause,
-  );
+  const isAway = isDatabaseUnavailable(cause) && !isEntryRefused(cause);
+  return explained(`The database of DATABASE_URL cannot be ${isAway ? 'reached' : 'used'}`, cause);
 }
 
 function toOptions(

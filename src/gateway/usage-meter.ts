@@ -3,10 +3,9 @@ import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
-import { type CompiledPolicies, unreadablePolicy } from '../policies/compiled-policies.js';
+import { readableMatches } from '../policies/compiled-policies.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { PolicyCache } from '../policies/policy-cache.js';
-import { matchingPolicies } from '../policies/policy-charges.js';
 import type { PolicyFacts } from '../policies/policy-keys.js';
 import { RunningCalls } from '../upstream/running-calls.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
@@ -106,13 +105,6 @@ export class UsageMeter implements BeforeApplicationShutdown {
     request.facts.limit_monitored ??= 'price_unknown';
     request.facts.limit_monitored_policy ??= monitor.id;
   }
-}
-
-/** @throws GatewayError `usage_limit_unreadable` */
-function readableMatches({ readable, unreadable }: CompiledPolicies, facts: PolicyFacts): readonly CompiledPolicy[] {
-  const [obstacle] = matchingPolicies(unreadable, facts);
-  if (obstacle !== undefined) throw unreadablePolicy(obstacle);
-  return matchingPolicies(readable, facts);
 }
 
 function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyFacts {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { unavailableReason } from '../database/database-errors.js';
 import { RedisConnection } from '../redis/redis-connection.js';
 
 /** Fails on a standby, with the code of a write there: nothing is written, and no table is locked. */
@@ -29,7 +30,9 @@ export class ReadinessService {
   async assertReady(): Promise<void> {
     if (this.draining)
       throw new GatewayError('store_unavailable', { message: 'The gateway is stopping.', reason: 'draining' });
-    await this.dataSource.query(ASSERT_WRITABLE);
+    await this.dataSource.query(ASSERT_WRITABLE).catch((cause: unknown) => {
+      throw new GatewayError('store_unavailable', { reason: unavailableReason(cause), cause });
+    });
     if (!(await this.redis.isReady())) throw new GatewayError('store_unavailable', { reason: 'redis' });
   }
 }

@@ -5,7 +5,8 @@ import { ErrorResponse } from '../common/errors/error.response.js';
 import { VERSION } from '../common/version.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
-import { makeDefaultedParametersOptional } from './optional-parameters.js';
+import { describePublicOperations } from './operations.js';
+import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-inputs.js';
 import { keepRulesOfText } from './text-parameters.js';
 import { describeWholeNumbers } from './whole-numbers.js';
 
@@ -51,6 +52,8 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, config, { extraModels: optionClasses });
   describeVendorOptions(document, optionClasses);
   makeDefaultedParametersOptional(document);
+  makeEmptyBodiesOptional(document);
+  describePublicOperations(document);
   keepRulesOfText(document);
   enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
   describeWholeNumbers(document);

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { parametersOf } from './optional-parameters.js';
+import { parametersOf } from './operations.js';
 
 const RULES_OF_OTHERS = ['minItems', 'uniqueItems', 'additionalProperties'] as const;
 

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { parametersOf } from './optional-parameters.js';
+import { parametersOf } from './operations.js';
 
 type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { compilePolicies } from './compiled-policies.js';
+import { compilePolicies, readableMatches } from './compiled-policies.js';
 import { matchingPolicies } from './policy-charges.js';
 import type { PolicyFacts } from './policy-keys.js';
 import { UsagePolicy } from './usage-policy.entity.js';
@@ -87,5 +87,24 @@ describe('compilePolicies', () => {
     const bad = row({ id: 'bad', enforcement: 'monitor', creditLimit: 'NaN' });
     expect(idsFor({}, bad, good)).toEqual({ readable: ['good'], unreadable: [] });
     expect(compilePolicies([bad]).unreadable).toHaveLength(1);
+  });
+});
+
+describe('readableMatches', () => {
+  const compiled = compilePolicies([row({ id: 'good' }), row({ id: 'bad', type: 'requests' })]);
+
+  it('ignores no cap that cannot be read', () => {
+    expect(() => readableMatches(compiled, FACTS)).toThrow(
+      expect.objectContaining({
+        code: 'usage_limit_unreadable',
+        headers: expect.objectContaining({ 'x-gateway-limit-policy': 'bad' }),
+      }),
+    );
+  });
+
+  it('lets calls go on that such a cap is not for', () => {
+    expect(readableMatches(compiled, { ...FACTS, provider: 'jina' })).toEqual([]);
+    const { readable } = compiled;
+    expect(readableMatches({ readable, unreadable: [] }, FACTS).map(({ id }) => id)).toEqual(['good']);
   });
 });

@@ -2,6 +2,8 @@ import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
 import { compileReadable } from './conditions.js';
+import { matchingPolicies } from './policy-charges.js';
+import type { PolicyFacts } from './policy-keys.js';
 import type { UsagePolicy } from './usage-policy.entity.js';
 
 /** A policy in force that this version does not understand: nobody knows what it would let pass. */
@@ -33,6 +35,19 @@ export function compilePolicies(policies: readonly UsagePolicy[]): CompiledPolic
   return { readable, unreadable };
 }
 
+/**
+ * Those that a call is counted by.
+ * @throws GatewayError `usage_limit_unreadable`: a cap that cannot be read is not ignored
+ */
+export function readableMatches(
+  { readable, unreadable }: CompiledPolicies,
+  facts: PolicyFacts,
+): readonly CompiledPolicy[] {
+  const [obstacle] = matchingPolicies(unreadable, facts);
+  if (obstacle !== undefined) throw unreadablePolicy(obstacle);
+  return matchingPolicies(readable, facts);
+}
+
 /** @throws GatewayError `usage_limit_unreadable` */
 export function readPolicy(policy: UsagePolicy): CompiledPolicy {
   try {
@@ -42,8 +57,7 @@ export function readPolicy(policy: UsagePolicy): CompiledPolicy {
   }
 }
 
-/** For a call that a policy may be for that cannot be read: a cap is not ignored. */
-export function unreadablePolicy({ id, cause }: Pick<UnreadablePolicy, 'id' | 'cause'>): GatewayError {
+function unreadablePolicy({ id, cause }: Pick<UnreadablePolicy, 'id' | 'cause'>): GatewayError {
   return new GatewayError('usage_limit_unreadable', {
     headers: { 'x-gateway-limit-policy': id, ...DO_NOT_RETRY },
     reason: `policy ${id} cannot be read`,

@@ -7,6 +7,7 @@ import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { NameableKeys } from './nameable-keys.js';
 import { PolicyCache } from './policy-cache.js';
+import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
 import { UsageEntitiesService } from './usage-entities.service.js';
 import { UsageLimitsController } from './usage-limits.controller.js';
@@ -23,7 +24,15 @@ import { UsageSimulator } from './usage-simulator.js';
     WorkspacesModule,
   ],
   controllers: [UsageLimitsController],
-  providers: [NameableKeys, PolicyCache, PolicyStore, UsageEntitiesService, UsageLimitsService, UsageSimulator],
+  providers: [
+    NameableKeys,
+    PolicyCache,
+    PolicyNames,
+    PolicyStore,
+    UsageEntitiesService,
+    UsageLimitsService,
+    UsageSimulator,
+  ],
   exports: [PolicyCache],
 })
 export class PoliciesModule {}

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Awaitable } from '../common/awaitable.js';
+import { describeDefect } from '../common/errors/describe-defect.js';
 import { LastKnown } from '../database/last-known.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { type CompiledPolicies, compilePolicies } from './compiled-policies.js';
@@ -41,7 +42,7 @@ export class PolicyCache {
     for (const { id, cause } of unreadable) {
       if (this.told.has(id)) continue;
       this.told.add(id);
-      this.logger.error({ event: 'policy_unreadable', policy_id: id, err: cause });
+      this.logger.error({ event: 'policy_unreadable', policy_id: id, error: describeDefect(cause) });
     }
   }
 }

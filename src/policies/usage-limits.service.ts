@@ -3,18 +3,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
-import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { readPolicy } from './compiled-policies.js';
-import { readConditionNames } from './condition-names.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
-import type { ConditionDto, CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
+import type { CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
 import { PolicyCache } from './policy-cache.js';
+import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
@@ -23,7 +22,7 @@ import { UsagePolicy } from './usage-policy.entity.js';
 export class UsageLimitsService {
   constructor(
     private readonly store: PolicyStore,
-    private readonly workspaces: WorkspacesService,
+    private readonly names: PolicyNames,
     private readonly audit: AuditService,
     private readonly cache: PolicyCache,
     @Inject(USAGE_STORE) private readonly usage: UsageStore,
@@ -32,8 +31,8 @@ export class UsageLimitsService {
   async create(principal: Principal, dto: CreateUsageLimitDto): Promise<UsagePolicy> {
     assertAmounts(dto.type, dto.credit_limit, dto.alert_threshold ?? null);
     assertDistinctGroups(dto);
-    const workspaceId = await this.workspaceFor(principal, dto.workspace_id);
-    const conditions = await this.readConditions(principal, dto.conditions);
+    const workspaceId = await this.names.workspaceFor(principal, dto.workspace_id);
+    const conditions = await this.names.conditions(principal, dto.conditions);
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await manager.save(
         manager.create(UsagePolicy, {
@@ -61,8 +60,8 @@ export class UsageLimitsService {
 
   async list(principal: Principal, query: UsageLimitListQuery): Promise<[UsagePolicy[], number]> {
     const { workspace_id: ref } = query;
-    const workspace = ref === undefined ? undefined : await this.workspaces.get(principal, ref);
-    return this.store.list(principal, query, workspace?.id);
+    const workspaceId = ref === undefined ? undefined : await this.names.workspaceId(principal, ref);
+    return this.store.list(principal, query, workspaceId);
   }
 
   async get(principal: Principal, id: string): Promise<UsagePolicy> {
@@ -72,7 +71,7 @@ export class UsageLimitsService {
   /** What has reached a lowered limit or threshold by now raises its alert with the change. */
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
     const { name, description, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
-    const conditions = dto.conditions && (await this.readConditions(principal, dto.conditions));
+    const conditions = dto.conditions && (await this.names.conditions(principal, dto.conditions));
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
       assertAmounts(
@@ -90,7 +89,7 @@ export class UsageLimitsService {
         enforcement,
       });
       const changed = await manager.save(Object.assign(policy, changes));
-      if (credit_limit !== undefined || alert_threshold !== undefined) await this.applyLines(changed, now, manager);
+      if (credit_limit !== undefined || alert_threshold !== undefined) await this.applyLimit(changed, now, manager);
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });
@@ -109,22 +108,12 @@ export class UsageLimitsService {
     this.cache.forget(principal.organisationId);
   }
 
-  private readConditions(principal: Principal, conditions: readonly ConditionDto[]): Promise<ConditionDto[]> {
-    return readConditionNames(conditions, async (ref) => (await this.workspaces.get(principal, ref)).id);
-  }
-
-  private async applyLines(policy: UsagePolicy, now: Date, transaction: Transaction): Promise<void> {
+  private async applyLimit(policy: UsagePolicy, now: Date, transaction: Transaction): Promise<void> {
     if (policy.status !== 'active') return;
     const { id: policyId, organisationId } = policy;
     const { limit, threshold } = readPolicy(policy);
     const { id: windowId } = windowAt(policy.periodicReset, now);
     await this.usage.changeLimit({ organisationId, policyId, windowId, limit, threshold }, transaction);
-  }
-
-  /** A caller of the whole organisation that names no workspace makes a policy for all of them. */
-  private async workspaceFor(principal: Principal, ref: string | undefined): Promise<string | null> {
-    const forAll = principal.kind === 'api_key' && principal.workspaceId === null && ref === undefined;
-    return forAll ? null : this.workspaces.resolveForCreate(principal, ref);
   }
 }
 
@@ -154,7 +143,7 @@ function assertDistinctGroups({ group_by: groups }: CreateUsageLimitDto): void {
 
 function refuse(details: readonly ErrorDetail[]): void {
   if (details.length === 0) return;
-  throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
+  throw invalidFields(details);
 }
 
 function toDecimal(amount: number): string;

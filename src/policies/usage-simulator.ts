@@ -10,12 +10,12 @@ import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import type { Charge } from '../usage/usage-store.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { compilePolicies, unreadablePolicy } from './compiled-policies.js';
+import { compilePolicies, readableMatches } from './compiled-policies.js';
 import type { CompiledPolicy } from './compiled-policy.js';
 import type { SimulateUsageDto, UsageEstimateDto } from './dto/simulate-usage.dto.js';
 import { fromUnits, precisionOf, toUnits } from './limits.js';
 import { NameableKeys } from './nameable-keys.js';
-import { chargeOf, matchingPolicies } from './policy-charges.js';
+import { chargeOf } from './policy-charges.js';
 import type { PolicyFacts } from './policy-keys.js';
 import { PolicyStore } from './policy.store.js';
 import type { Decision, SimulatedPolicyResponse, UsageSimulationResponse } from './usage-simulation.response.js';
@@ -37,11 +37,9 @@ export class UsageSimulator {
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
     const estimate = readEstimate(dto.estimate ?? {});
     const facts = await this.factsOf(principal, dto);
-    const { readable, unreadable } = compilePolicies(await this.store.active(principal.organisationId));
-    const [obstacle] = matchingPolicies(unreadable, facts);
-    if (obstacle !== undefined) throw unreadablePolicy(obstacle);
+    const policies = readableMatches(compilePolicies(await this.store.active(principal.organisationId)), facts);
     const now = this.clock.now();
-    const hits = matchingPolicies(readable, facts).map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
+    const hits = policies.map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
     const buckets = await this.buckets.findAll(
       principal.organisationId,
       hits.map(({ charge }) => charge),

@@ -7,6 +7,7 @@ import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { RequestFacts } from '../telemetry/request-facts.js';
+import { shapeToError } from '../upstream/provider-error.js';
 import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
 import { joinParts, rank } from './rank.js';
 import { RerankProviderRegistry } from './rerank-provider.registry.js';
@@ -54,7 +55,7 @@ export class RerankService {
     try {
       outcome = await this.outcomeOf(context, provider, request);
     } catch (error) {
-      throw asProviderFault(error);
+      throw shapeToError(error);
     }
     this.note(facts, provider, outcome);
     const ranked: RankedRerank = {
@@ -86,7 +87,7 @@ export class RerankService {
     request: RerankRequest,
     note?: (answer: unknown) => void,
   ): Promise<RerankOutcome> {
-    const operation = operationOf(request, provider.toUpstream(request, context.virtualKey.credential));
+    const operation = operationOf(request, provider.toUpstream(request));
     return this.calls.runBillable(context, operation, useOf(provider, request), (answer) => {
       note?.(answer);
       return provider.fromUpstream(answer, request);
@@ -99,15 +100,14 @@ export class RerankService {
     provider: RemoteRerankProvider,
     request: RerankRequest,
   ): Promise<RerankOutcome> {
-    const { credential } = context.virtualKey;
     let answer: unknown;
     const parts = [await this.callProvider(context, provider, request, (first) => (answer = first))];
-    let next = provider.nextPage?.(answer, request, credential);
+    let next = provider.nextPage?.(answer, request);
     while (next !== undefined) {
       if (parts.length === MAX_PARTS) throw new UnexpectedShapeError(`at most ${MAX_PARTS} parts`, 'the answer');
       answer = await this.calls.runJson(context, operationOf(request, next));
       parts.push(provider.fromUpstream(answer, request));
-      next = provider.nextPage?.(answer, request, credential);
+      next = provider.nextPage?.(answer, request);
     }
     return joinParts(parts);
   }
@@ -120,11 +120,6 @@ export class RerankService {
     if (searchUnits > 0) this.metrics.searchUnits.inc({ provider: provider.slug }, searchUnits);
     if (totalTokens > 0) this.metrics.tokens.inc({ provider: provider.slug }, totalTokens);
   }
-}
-
-function asProviderFault(error: unknown): unknown {
-  if (!(error instanceof UnexpectedShapeError)) return error;
-  return new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
 }
 
 function operationOf({ model }: RerankRequest, request: VendorRequest): ProviderOperation {

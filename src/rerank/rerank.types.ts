@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/json/read.js';
 import type { UsageEstimate } from '../gateway/billable-use.js';
-import type { Credential, ProviderSlug, VendorRequest } from '../upstream/vendors/vendor.types.js';
+import type { ProviderSlug, VendorRequest } from '../upstream/vendors/vendor.types.js';
 
 /** Options of a rerank request that not every provider has. */
 export const RERANK_OPTIONS = ['max_tokens_per_doc', 'priority', 'rank_fields', 'truncation', 'parameters'] as const;
@@ -9,7 +9,7 @@ export type RerankOption = (typeof RERANK_OPTIONS)[number];
 /** A document as the caller sent it. Objects have a string `text`, except where `rank_fields` names other fields. */
 export type RerankDocument = string | JsonObject;
 
-/** A validated request. Options that the provider lacks are already taken out. */
+/** A validated request. Providers get it without the options that they lack. */
 export interface RerankRequest {
   readonly model: string;
   readonly query: string;
@@ -66,11 +66,11 @@ interface RerankProviderBase {
 /** A provider behind HTTP: two pure translations. Both throw GatewayError or UnexpectedShapeError. */
 export interface RemoteRerankProvider extends RerankProviderBase {
   readonly kind: 'remote';
-  toUpstream(request: RerankRequest, credential: Credential): VendorRequest;
+  toUpstream(request: RerankRequest): VendorRequest;
   /** `answer` is the parsed body of a 2xx answer. */
   fromUpstream(answer: unknown, request: RerankRequest): RerankOutcome;
   /** Where an answer says that it goes on (paging); returns the request for the next part. */
-  nextPage?(answer: unknown, request: RerankRequest, credential: Credential): VendorRequest | undefined;
+  nextPage?(answer: unknown, request: RerankRequest): VendorRequest | undefined;
 }
 
 /** A provider inside the gateway. */

@@ -2,8 +2,6 @@ import type { DataSource } from 'typeorm';
 import type { SealedColumn, SealedValue } from './sealed-column.js';
 import { type Sealer, SealError } from './sealer.js';
 
-const BATCH_ROWS = 500;
-
 export interface RewrapReport {
   readonly rewrapped: number;
   /** Values that the current master key had sealed before. */
@@ -26,34 +24,28 @@ export async function rewrapColumn(
   dataSource: DataSource,
   sealer: Sealer,
   column: SealedColumn,
-  batchRows = BATCH_ROWS,
 ): Promise<RewrapReport> {
-  let pass = await goOver(dataSource, sealer, column, batchRows);
+  let pass = await goOver(dataSource, sealer, column);
   let { rewrapped } = pass;
   const { current } = pass;
   while (pass.rewrapped + pass.lost > 0) {
-    pass = await goOver(dataSource, sealer, column, batchRows);
+    pass = await goOver(dataSource, sealer, column);
     rewrapped += pass.rewrapped;
   }
   return { rewrapped, current, refused: pass.refused };
 }
 
-async function goOver(dataSource: DataSource, sealer: Sealer, column: SealedColumn, batchRows: number): Promise<Pass> {
+async function goOver(dataSource: DataSource, sealer: Sealer, column: SealedColumn): Promise<Pass> {
   let [rewrapped, current, lost] = [0, 0, 0];
   const refused = new Map<string, number>();
-  let after: string | undefined;
-  for (;;) {
-    const values = await column.read(dataSource, after, batchRows);
-    for (const value of values) {
-      const outcome = rewrap(sealer, value);
-      if ('reason' in outcome) refused.set(outcome.reason, (refused.get(outcome.reason) ?? 0) + 1);
-      else if (outcome.sealed === undefined) current += 1;
-      else if (await column.replace(dataSource, value, outcome.sealed)) rewrapped += 1;
-      else lost += 1;
-    }
-    after = values.at(-1)?.primaryKey;
-    if (after === undefined) return { rewrapped, current, lost, refused };
+  for await (const value of column.values(dataSource)) {
+    const outcome = rewrap(sealer, value);
+    if ('reason' in outcome) refused.set(outcome.reason, (refused.get(outcome.reason) ?? 0) + 1);
+    else if (outcome.sealed === undefined) current += 1;
+    else if (await column.replace(dataSource, value, outcome.sealed)) rewrapped += 1;
+    else lost += 1;
   }
+  return { rewrapped, current, lost, refused };
 }
 
 /** One value that does not open must not keep the others from their new key. */

@@ -1,6 +1,8 @@
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { SealedPlace } from './sealer.js';
 
+const BATCH_ROWS = 500;
+
 export interface SealedValue {
   /** Of the row. */
   readonly primaryKey: string;
@@ -12,8 +14,8 @@ export interface SealedValue {
 export interface SealedColumn {
   /** `<table>.<column>` */
   nameIn(dataSource: DataSource): string;
-  /** The next values after a row, in order of the primary key. */
-  read(dataSource: DataSource, after: string | undefined, limit: number): Promise<readonly SealedValue[]>;
+  /** All values in order of the primary key, so many read at once; default 500. */
+  values(dataSource: DataSource, batchRows?: number): AsyncIterable<SealedValue>;
   /** Puts `sealed` in the value's place; false when the value is no longer what was read. */
   replace(dataSource: DataSource, value: SealedValue, sealed: string): Promise<boolean>;
 }
@@ -38,17 +40,20 @@ export function sealedColumn<Row extends ObjectLiteral>(
       const { table, column } = describe(dataSource);
       return `${table.tableName}.${column.databaseName}`;
     },
-    read: async (dataSource, after, limit) => {
+    async *values(dataSource, batchRows = BATCH_ROWS) {
       const { primary } = describe(dataSource);
-      const query = dataSource.createQueryBuilder(entity, 'row').addSelect(`row.${property}`);
-      query.where(`row.${property} IS NOT NULL`).orderBy(`row.${primary.propertyName}`).limit(limit);
-      if (after !== undefined) query.andWhere(`row.${primary.propertyName} > :after`, { after });
-      const rows = await query.getMany();
-      return rows.map((row) => ({
-        primaryKey: String(primary.getEntityValue(row)),
-        sealed: String(row[property]),
-        place: placeOf(row),
-      }));
+      let after: string | undefined;
+      do {
+        const query = dataSource.createQueryBuilder(entity, 'row').addSelect(`row.${property}`);
+        query.where(`row.${property} IS NOT NULL`).orderBy(`row.${primary.propertyName}`).limit(batchRows);
+        if (after !== undefined) query.andWhere(`row.${primary.propertyName} > :after`, { after });
+        const rows = await query.getMany();
+        after = undefined;
+        for (const row of rows) {
+          after = String(primary.getEntityValue(row));
+          yield { primaryKey: after, sealed: String(row[property]), place: placeOf(row) };
+        }
+      } while (after !== undefined);
     },
     replace: async (dataSource, { primaryKey, sealed: old }, sealed) => {
       const { table, column, primary } = describe(dataSource);

@@ -47,7 +47,7 @@ function toEntry(text: string): Entry {
   };
 }
 
-/** `*` stands for any characters; inside of a host for those of a host only, or a path on another host could spell it. */
+/** `*` matches any characters; within the host none of `/` and `#`, or a path on another host could imitate the host. */
 function toPattern(text: string): RegExp {
   const source = text.replace(/[\\^$.+?()[\]{}|*]/g, (character, at: number) => {
     if (character !== '*') return `\\${character}`;

@@ -55,7 +55,7 @@ export class SecretFetcher {
 
   private async ask(reference: SecretReference): Promise<SecretDocument> {
     const { organisationId, secretPath: path, secretVersion } = reference;
-    return this.managers.get(reference.managerType).fetch({
+    return this.managers.fetch(reference.managerType, {
       organisationId,
       authConfig: this.vault.open(reference),
       path,

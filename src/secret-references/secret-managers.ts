@@ -3,12 +3,19 @@ import type { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { AwsOwnIdentity } from '../upstream/vendors/aws-own-identity.js';
-import type { IdentityAllowList } from './identity-allow-list.js';
+import { authScheme } from './auth-config/auth-schemes.js';
+import { IdentityAllowList } from './identity-allow-list.js';
 import { AwsSecretsManager } from './managers/aws-secrets-manager.js';
 import { AzureKeyVault } from './managers/azure-key-vault.js';
 import { HashicorpVault } from './managers/hashicorp-vault.js';
 import type { SecretTransport } from './managers/secret-transport.js';
-import type { ManagerType, SecretManager } from './managers/secret-manager.types.js';
+import {
+  type ManagerType,
+  type SecretDocument,
+  SecretError,
+  type SecretManager,
+  type SecretRequest,
+} from './managers/secret-manager.types.js';
 
 /** Injection token of the list of secret managers. */
 export const SECRET_MANAGERS = Symbol('SECRET_MANAGERS');
@@ -16,7 +23,6 @@ export const SECRET_MANAGERS = Symbol('SECRET_MANAGERS');
 /** What the managers are made of. */
 export interface SecretManagerParts {
   readonly transport: SecretTransport;
-  readonly allowList: IdentityAllowList;
   readonly awsIdentity: AwsOwnIdentity;
   readonly config: AppConfig;
   readonly clock: Clock;
@@ -26,16 +32,15 @@ export interface SecretManagerParts {
 /** All secret managers, one line each. */
 export function createSecretManagers({
   transport,
-  allowList,
   awsIdentity,
   config,
   clock,
   logger,
 }: SecretManagerParts): readonly SecretManager[] {
   return [
-    new AwsSecretsManager(transport, allowList, config, awsIdentity),
-    new AzureKeyVault(transport, allowList, config),
-    new HashicorpVault(transport, allowList, clock, logger),
+    new AwsSecretsManager(transport, config, awsIdentity),
+    new AzureKeyVault(transport, config),
+    new HashicorpVault(transport, clock, logger),
   ];
 }
 
@@ -44,17 +49,32 @@ export function createSecretManagers({
 export class SecretManagers implements OnApplicationShutdown {
   readonly #byType: ReadonlyMap<ManagerType, SecretManager>;
 
-  constructor(@Inject(SECRET_MANAGERS) managers: readonly SecretManager[]) {
+  constructor(
+    @Inject(SECRET_MANAGERS) managers: readonly SecretManager[],
+    private readonly identities: IdentityAllowList,
+  ) {
     this.#byType = new Map(managers.map((manager) => [manager.type, manager]));
   }
 
-  get(type: ManagerType): SecretManager {
+  /** @throws SecretError */
+  async fetch(type: ManagerType, request: SecretRequest): Promise<SecretDocument> {
     const manager = this.#byType.get(type);
     if (manager === undefined) throw new Error(`a secret reference of an unknown manager: ${type}`);
-    return manager;
+    this.#checkIdentity(type, request);
+    return manager.fetch(request);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.#byType.values()].map(async (manager) => manager.close?.()));
+    await Promise.all([...this.#byType.values()].map(async (manager) => manager.close()));
+  }
+
+  /** On every fetch: the setting may have changed since the reference was made, and a session may be older than it. */
+  #checkIdentity(type: ManagerType, { organisationId, authConfig, path, version }: SecretRequest): void {
+    const target = authScheme(type).identityTarget(authConfig, { path, version });
+    if (target === undefined || this.identities.allows(organisationId, type, target)) return;
+    throw new SecretError(
+      'identity_not_allowed',
+      `SECRET_IDENTITY_ALLOW does not let the organisation use the gateway's own identity for ${target}`,
+    );
   }
 }

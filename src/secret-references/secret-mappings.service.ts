@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, In } from 'typeorm';
 import { refWhere } from '../access/tenant-where.js';
-import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
 import { isUuid } from '../common/uuid.js';
 import type { SecretMappingDto } from './dto/secret-mapping.dto.js';
 import { type MappedField, SecretMapping, type SecretOwnerType } from './secret-mapping.entity.js';
@@ -106,5 +106,5 @@ function refuse(broken: readonly boolean[], field: keyof SecretMappingDto, expec
     return isBroken ? [{ param, message: `${param} ${expected}` }] : [];
   });
   if (details.length === 0) return;
-  throw new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+  throw invalidFields(details);
 }

@@ -4,7 +4,6 @@ import { Watched } from '../../test/support/watched.js';
 import { type AppConfig, loadConfig } from '../config/environment.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { secretReference } from './__fixtures__/secret-reference.js';
-import { IdentityAllowList } from './identity-allow-list.js';
 import { AwsSecretsManager } from './managers/aws-secrets-manager.js';
 import { AzureKeyVault } from './managers/azure-key-vault.js';
 import { HashicorpVault } from './managers/hashicorp-vault.js';
@@ -77,11 +76,11 @@ describe('the credentials for a manager leave the memory', () => {
     }
   }
 
-  type Create = (transport: SecretTransport, config: AppConfig, allow: IdentityAllowList) => SecretManager;
+  type Create = (transport: SecretTransport, config: AppConfig) => SecretManager;
 
   async function fetchWith(create: Create, transport: SecretTransport): Promise<SecretManager> {
     const config = loadConfig({});
-    const manager = create(transport, config, new IdentityAllowList(config));
+    const manager = create(transport, config);
     const authConfig = AUTH[manager.type] ?? {};
     const path = manager.type === 'cloudB_kv' ? 'a' : 'secret/a';
     const fetching = manager.fetch({ organisationId: 'o', authConfig, path, version: undefined });
@@ -90,12 +89,9 @@ describe('the credentials for a manager leave the memory', () => {
   }
 
   it.each<[string, Create]>([
-    ['AWS', (transport, config, allow) => new AwsSecretsManager(transport, allow, config, new AwsOwnIdentity(config))],
-    ['Azure', (transport, config, allow) => new AzureKeyVault(transport, allow, config)],
-    [
-      'Vault',
-      (transport, _config, allow) => new HashicorpVault(transport, allow, new TestClock(), { warn: () => undefined }),
-    ],
+    ['AWS', (transport, config) => new AwsSecretsManager(transport, config, new AwsOwnIdentity(config))],
+    ['Azure', (transport, config) => new AzureKeyVault(transport, config)],
+    ['Vault', (transport) => new HashicorpVault(transport, new TestClock(), { warn: () => undefined })],
   ])('an hour after their last use: %s', async (_name, create) => {
     // The AWS SDK never lets go of its first client: the error for a shared configuration that is not there has its stack.
     await fetchWith(create, new WatchedTransport());
@@ -104,7 +100,7 @@ describe('the credentials for a manager leave the memory', () => {
     expect(await transport.sends.left()).toBeGreaterThan(0);
     jest.advanceTimersByTime(2 * HOUR);
     expect(await transport.sends.left()).toBe(0);
-    await manager.close?.();
+    await manager.close();
   });
 
   /** The SDKs wait before they try again. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
-import { leftOut, type Opened, openedOr } from '../sealing/opened.js';
+import { incompleteUpdate, type Opened, openedOr } from '../sealing/opened.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { AuthScheme, SecretAddress } from './auth-config/auth-scheme.types.js';
 import { authScheme } from './auth-config/auth-schemes.js';
@@ -98,7 +98,7 @@ function assertReplaced(
   const missing = [...scheme.sensitive].filter((field) => merged[field] === UNREADABLE);
   if (missing.length === 0) return;
   const names = missing.map((field) => `auth_config.${nameOf(field)}`).join(', ');
-  throw leftOut(failure, `Send again, or set to null: ${names}.`);
+  throw incompleteUpdate(failure, `Send again, or set to null: ${names}.`);
 }
 
 function notAllowed(): GatewayError {

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError } from '../common/errors/gateway.error.js';
 import { isObject } from '../common/json/read.js';
-import { SealError, type SealedPlace, Sealer } from '../sealing/sealer.js';
+import { openSealed } from '../sealing/opened.js';
+import { type SealedPlace, Sealer } from '../sealing/sealer.js';
 import type { AuthConfig } from './managers/secret-manager.types.js';
 import type { SecretReference } from './secret-reference.entity.js';
 
 type SealableRow = Pick<SecretReference, 'id' | 'organisationId'>;
+
+const DOES_NOT_OPEN = 'The stored auth_config of the secret reference does not open.';
 
 /** Seals and opens the secret fields of `auth_config`. They are bound to their tenant, row and column. */
 @Injectable()
@@ -26,19 +28,10 @@ export class SecretReferenceVault {
 
   private openSecrets(row: SecretReference): AuthConfig {
     if (row.sealedAuthConfig === null) return {};
-    const secrets: unknown = JSON.parse(this.openText(row.sealedAuthConfig, placeOf(row)));
+    const text = openSealed(this.sealer, row.sealedAuthConfig, placeOf(row), DOES_NOT_OPEN);
+    const secrets: unknown = JSON.parse(text);
     if (!isObject(secrets)) return {};
     return Object.fromEntries(Object.entries(secrets).map(([field, value]) => [field, String(value)]));
-  }
-
-  private openText(sealed: string, place: SealedPlace): string {
-    try {
-      return this.sealer.open(sealed, place);
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      const message = 'The stored auth_config of the secret reference does not open.';
-      throw new GatewayError('secret_unavailable', { message, reason: error.message, cause: error });
-    }
   }
 }
 

@@ -36,17 +36,16 @@ import { SecretValues } from './secret-values.js';
     SecretReferencesService,
     {
       provide: SECRET_MANAGERS,
-      inject: [EgressPolicy, AppConfig, Clock, IdentityAllowList, AwsOwnIdentity, LOGGER],
+      inject: [EgressPolicy, AppConfig, Clock, AwsOwnIdentity, LOGGER],
       useFactory: (
         egress: EgressPolicy,
         config: AppConfig,
         clock: Clock,
-        allowList: IdentityAllowList,
         awsIdentity: AwsOwnIdentity,
         logger: Logger,
       ): readonly SecretManager[] => {
         const transport = new SecretTransport(egress, config);
-        return createSecretManagers({ transport, allowList, awsIdentity, config, clock, logger });
+        return createSecretManagers({ transport, awsIdentity, config, clock, logger });
       },
     },
     SecretManagers,

@@ -1,6 +1,6 @@
 import { type EntityManager, In } from 'typeorm';
 import type { Principal } from '../access/principal.js';
-import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { type ErrorDetail, GatewayError, invalidFields } from '../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../common/slug.js';
 import { isUuid } from '../common/uuid.js';
 import { Workspace } from '../workspaces/workspace.entity.js';
@@ -110,7 +110,7 @@ function unknownWorkspaces(indices: readonly number[]): GatewayError {
     const param = `allowed_workspaces.${index}`;
     return { param, message: `${param} must be the id or slug of a workspace of the organisation` };
   });
-  return new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+  return invalidFields(details);
 }
 
 function notOwn([first]: readonly number[]): GatewayError {

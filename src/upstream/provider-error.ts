@@ -2,6 +2,7 @@ import { assertNever } from '../common/assert-never.js';
 import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
 import { parseForeignJson } from '../common/json/parse-foreign-json.js';
+import { UnexpectedShapeError } from '../common/json/read.js';
 import { forbidsRetry, readRetryAfter, readRetryAfterMs } from './retry-after.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
@@ -53,10 +54,16 @@ export function failureToError(failure: UpstreamFailure): GatewayError | Upstrea
   }
 }
 
+/** The documented error for an answer that lacks what it has to hold; any other error as it is. */
+export function shapeToError(error: unknown): unknown {
+  if (!(error instanceof UnexpectedShapeError)) return error;
+  return new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
+}
+
 /** The body of a 2xx answer. Throws `provider_invalid_response` when it is not JSON. */
 export function parseProviderJson(answer: UpstreamAnswer): unknown {
-  const json = jsonOrNothing(answer.body);
-  if (json) return json.value;
+  const value = parseForeignJson(answer.body);
+  if (value !== undefined) return value;
   throw new GatewayError('provider_invalid_response', {
     reason: `expected JSON, got ${sizeAndType(answer)} (status ${answer.status})`,
   });
@@ -82,7 +89,7 @@ function failed(answer: UpstreamAnswer, reason: string): GatewayError {
   const { body } = answer;
   const headers = retryHeaders(answer);
   // A page of some proxy in between: the provider itself has said nothing.
-  const foreign = body.length > 0 && jsonOrNothing(body) === undefined;
+  const foreign = body.length > 0 && parseForeignJson(body) === undefined;
   return foreign
     ? new GatewayError('provider_invalid_response', {
         reason: `${reason} and no JSON, but ${sizeAndType(answer)}`,
@@ -115,17 +122,8 @@ function wordsOf({ body }: UpstreamAnswer, vendor: ErrorReader): Pick<GatewayErr
 }
 
 function readErrorText(body: Buffer, vendor: ErrorReader): VendorErrorText | undefined {
-  const json = jsonOrNothing(body);
-  return json ? vendor.readError(json.value) : undefined;
-}
-
-/** Wrapped, since `null` is JSON as well. The parser's own error is dropped: its message quotes the text. */
-function jsonOrNothing(body: Buffer): { readonly value: unknown } | undefined {
-  try {
-    return { value: parseForeignJson(body) };
-  } catch {
-    return undefined;
-  }
+  const value = parseForeignJson(body);
+  return value === undefined ? undefined : vendor.readError(value);
 }
 
 /** Foreign text made fit for an error body and a log line: no control characters, bounded, no half of a surrogate pair. */

@@ -16,7 +16,7 @@ export interface RetryClock {
 
 type Outcome = UpstreamAnswer | UpstreamFailure;
 
-/** Attempts until one answers for good, or until another attempt makes no sense; the last answer or failure is the result. */
+/** Tries until an answer is final or no further attempt makes sense; returns the last answer, or throws the last failure. */
 export async function sendWithRetries(
   call: UpstreamCall,
   limits: CallLimits,

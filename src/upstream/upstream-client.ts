@@ -41,7 +41,7 @@ export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<
   readonly relaysPerOrigin?: number;
   /** Milliseconds that `close` leaves to relayed calls; default 10,000. */
   readonly relayGraceMs?: number;
-  /** Milliseconds in which whoever receives an answer may take nothing of it; default 300,000, and never less than the call's idle timeout. */
+  /** Longest time in milliseconds in which the receiver of an answer takes no data; default 300,000, at least the call's idle timeout. */
   readonly relayPauseMs?: number;
   /** Origins whose idle connections are kept; default 128. */
   readonly maxOrigins?: number;

@@ -1,16 +1,6 @@
-import { type DataSource, QueryFailedError, type QueryRunner } from 'typeorm';
-import { errorCodeOf } from '../common/errors/error-code-of.js';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { type BatchRow, batchParameters, USAGE_BATCH } from './usage-batch.js';
 import type { UsageWork } from './usage-work.js';
-
-/** SQLSTATE classes "data exception" and "integrity constraint violation": an item of the batch is at fault. */
-const FAULT_OF_AN_ITEM = /^2[23]/;
-
-/** Whether the batch would fail however often it is sent. */
-export function isFaultOfAnItem(error: unknown): boolean {
-  if (!(error instanceof QueryFailedError)) return false;
-  return FAULT_OF_AN_ITEM.test(errorCodeOf(error.driverError) ?? '');
-}
 
 /** There was no connection to send the batch on: whatever comes, the database never hears of it. */
 export class NotSentError extends Error {}

@@ -14,15 +14,15 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
     organisation_id: dimensions.organisationId,
     workspace_id: dimensions.workspaceId,
     // The column takes no null.
-    api_key_id: cut(dimensions.apiKeyId ?? '', LONG),
-    virtual_key: cutOrNull(dimensions.virtualKey, LONG),
-    provider: cutOrNull(dimensions.provider, SHORT),
-    model: cutOrNull(dimensions.model, LONG),
-    endpoint: cut(dimensions.endpoint, SHORT),
-    mcp_server: cutOrNull(dimensions.mcpServer, LONG),
-    mcp_tool: cutOrNull(dimensions.mcpTool, LONG),
+    api_key_id: toStorableText(dimensions.apiKeyId ?? '', LONG),
+    virtual_key: storableOrNull(dimensions.virtualKey, LONG),
+    provider: storableOrNull(dimensions.provider, SHORT),
+    model: storableOrNull(dimensions.model, LONG),
+    endpoint: toStorableText(dimensions.endpoint, SHORT),
+    mcp_server: storableOrNull(dimensions.mcpServer, LONG),
+    mcp_tool: storableOrNull(dimensions.mcpTool, LONG),
     metadata: storable(dimensions.metadata),
-    trace_id: cut(dimensions.traceId, TRACE_ID),
+    trace_id: toStorableText(dimensions.traceId, TRACE_ID),
     attempt: dimensions.attempt,
   };
 }
@@ -30,20 +30,9 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
 function storable(metadata: UsageDimensions['metadata']): UsageDimensions['metadata'] {
   const entries = Object.entries(metadata);
   if (entries.every(([key, value]) => isStorableText(key) && isStorableText(value))) return metadata;
-  return Object.fromEntries(entries.map(([key, value]) => [cut(key, LONG), cut(value, LONG)]));
+  return Object.fromEntries(entries.map(([key, value]) => [toStorableText(key, LONG), toStorableText(value, LONG)]));
 }
 
-/** Text for a column of at most so many characters. */
-export function cut(text: string, length: number): string {
-  const replaced = toStorableText(text);
-  // By code points, as PostgreSQL counts, and so that no pair is cut in two.
-  return replaced.length <= length
-    ? replaced
-    : Array.from(replaced.slice(0, 2 * length))
-        .slice(0, length)
-        .join('');
-}
-
-function cutOrNull(text: string | null, length: number): string | null {
-  return text === null ? null : cut(text, length);
+function storableOrNull(text: string | null, length: number): string | null {
+  return text === null ? null : toStorableText(text, length);
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/time/clock.js';
-import { BatchConnection, isFaultOfAnItem, NotSentError } from './batch-connection.js';
+import { isDataRefused } from '../database/database-errors.js';
+import { BatchConnection, NotSentError } from './batch-connection.js';
 import { limitOf, reserveOutcomes } from './usage-batch.js';
 import type { UsageObserver } from './usage-observer.js';
 import {
@@ -228,7 +229,7 @@ export class PostgresUsageStore implements UsageStore {
         await this.sendOnce(batch);
         return true;
       } catch (error) {
-        if (isFaultOfAnItem(error)) return this.isolate(batch, error);
+        if (isDataRefused(error)) return this.isolate(batch, error);
         if (!(error instanceof NotSentError)) for (const item of batch) item.mayBeWritten = true;
         if (triesLeft > 0) continue;
         this.putOff(batch, error);

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, QueryFailedError } from 'typeorm';
-import { errorCodeOf } from '../common/errors/error-code-of.js';
+import { DataSource } from 'typeorm';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { isStatementCanceled } from '../database/database-errors.js';
 import { ReportSlots } from './report-slots.js';
 import type { Statement } from './report-statement.js';
 
@@ -11,8 +11,6 @@ const REPORT_MS = 4_000;
 const MAX_AT_ONCE = 3;
 const WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = '2';
-/** `query_canceled`: what `statement_timeout` ends a statement with. */
-const QUERY_CANCELED = '57014';
 
 export type ReadRows = <Row>(statement: Statement) => Promise<readonly Row[]>;
 
@@ -50,13 +48,9 @@ export class ReportQueries {
         });
       });
     } catch (cause) {
-      throw wasCanceled(cause) ? new GatewayError('report_too_large', { param: 'from', cause }) : cause;
+      throw isStatementCanceled(cause) ? new GatewayError('report_too_large', { param: 'from', cause }) : cause;
     } finally {
       this.slots.end(organisationId);
     }
   }
-}
-
-function wasCanceled(error: unknown): boolean {
-  return error instanceof QueryFailedError && errorCodeOf(error.driverError) === QUERY_CANCELED;
 }

@@ -12,7 +12,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Lets few reports run at once. Whoever waits comes in the order of coming, but for an organisation that has enough. */
+/** Lets few reports run at once: first come, first served, but an organisation at its own maximum is passed over. */
 export class ReportSlots {
   /** Whose reports run. */
   private readonly running: string[] = [];

@@ -1,4 +1,5 @@
-import { cut, ledgerColumns } from './ledger-columns.js';
+import { toStorableText } from '../common/storable-text.js';
+import { ledgerColumns } from './ledger-columns.js';
 import type { BucketState, Charge, ReserveOutcome, Reservation, UsageFigures } from './usage-store.types.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
 
@@ -122,7 +123,7 @@ class BatchWriter {
       window_id: charge.windowId,
       organisation_id: organisationId,
       workspace_id: charge.workspaceId,
-      value_key: cut(charge.valueKey, MAX_VALUE_KEY),
+      value_key: toStorableText(charge.valueKey, MAX_VALUE_KEY),
       unit: charge.unit,
       credit_limit: String(limitOf(charge)),
       alert_threshold: charge.threshold === undefined ? null : String(charge.threshold),

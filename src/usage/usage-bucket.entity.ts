@@ -27,7 +27,7 @@ export class UsageBucket {
   @Column({ type: 'uuid' })
   readonly id!: string;
 
-  /** The how manieth of its policy and window, from 1. */
+  /** Position among the buckets of its policy and window, from 1. */
   @Column({ type: 'integer' })
   readonly ordinal!: number;
 

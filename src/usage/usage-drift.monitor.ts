@@ -1,6 +1,8 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { describeDefect } from '../common/errors/describe-defect.js';
 import { Clock } from '../common/time/clock.js';
+import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { usageDrift } from './drift.js';
@@ -11,9 +13,8 @@ const LOOK_BACK_MS = 2 * INTERVAL_MS;
 
 /** Compares the counters with the ledger now and then, so that a defect in counting is seen before a bill is. */
 @Injectable()
-export class UsageDriftMonitor implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
+export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly loop = new WakeableLoop(() => this.check(), INTERVAL_MS);
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -23,21 +24,15 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, OnModuleDestro
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.check(), INTERVAL_MS).unref();
+    this.loop.wake();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
   /** Never rejects: the next round tries again. */
-  check(): Promise<void> {
-    this.running ??= this.compare().finally(() => (this.running = undefined));
-    return this.running;
-  }
-
-  private async compare(): Promise<void> {
+  async check(): Promise<void> {
     try {
       const drifting = await usageDrift(this.dataSource, new Date(this.clock.now().getTime() - LOOK_BACK_MS));
       const sum = drifting.reduce((total, { drift }) => total + (drift < 0n ? -drift : drift), 0n);
@@ -47,7 +42,7 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, OnModuleDestro
       }
     } catch (cause) {
       this.metrics.usageDriftCheckFailures.inc();
-      this.logger.warn({ event: 'usage_drift_check_failed', err: cause });
+      this.logger.warn({ event: 'usage_drift_check_failed', error: describeDefect(cause) });
     }
   }
 }

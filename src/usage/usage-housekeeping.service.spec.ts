@@ -93,16 +93,15 @@ describe('housekeeping', () => {
       jest.useRealTimers();
     });
 
-    it('runs every five seconds, one round at a time, until it is stopped', async () => {
+    it('runs at the start and every five seconds, one round at a time, until it is stopped', async () => {
       const reap = jest.spyOn(store, 'reap');
       service.onApplicationBootstrap();
-      await jest.advanceTimersByTimeAsync(5_000);
       expect(reap).toHaveBeenCalledTimes(1);
       let finish = (): void => undefined;
       reap.mockReturnValueOnce(new Promise((resolve) => (finish = () => resolve(0))));
       await jest.advanceTimersByTimeAsync(20_000);
       expect(reap).toHaveBeenCalledTimes(2);
-      const stopped = service.onModuleDestroy();
+      const stopped = service.beforeApplicationShutdown();
       finish();
       await stopped;
       await jest.advanceTimersByTimeAsync(20_000);

@@ -1,6 +1,8 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { describeDefect } from '../common/errors/describe-defect.js';
 import { Clock } from '../common/time/clock.js';
+import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
 import { USAGE_STORE } from './usage-store.token.js';
@@ -13,9 +15,8 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 
 /** What has to happen by itself: charges left behind by gateways that died, and partitions of the months to come. */
 @Injectable()
-export class UsageHousekeepingService implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private round: Promise<void> | undefined;
+export class UsageHousekeepingService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly loop = new WakeableLoop(() => this.tidy(), ROUND_MS);
   /** Unix milliseconds. */
   private partitionsMadeAt = -Infinity;
 
@@ -28,21 +29,15 @@ export class UsageHousekeepingService implements OnApplicationBootstrap, OnModul
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.tidy(), ROUND_MS).unref();
+    this.loop.wake();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    await this.round;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
-  /** One round; while one is under way, that one. Never rejects: the next round tries again what failed. */
-  tidy(): Promise<void> {
-    this.round ??= this.run().finally(() => (this.round = undefined));
-    return this.round;
-  }
-
-  private async run(): Promise<void> {
+  /** One round. Never rejects: the next round tries again what failed. */
+  async tidy(): Promise<void> {
     const now = this.clock.now();
     await this.attempt('reap', () => this.store.reap(now));
     await this.attempt('partitions', () => this.makePartitions(now));
@@ -53,7 +48,7 @@ export class UsageHousekeepingService implements OnApplicationBootstrap, OnModul
     try {
       await work();
     } catch (cause) {
-      this.logger.warn({ event: 'usage_housekeeping_failed', task, err: cause });
+      this.logger.warn({ event: 'usage_housekeeping_failed', task, error: describeDefect(cause) });
     }
   }
 

@@ -23,7 +23,7 @@ export interface BucketKey {
   readonly windowId: string;
 }
 
-/** The lines of a policy that was changed, for its buckets of one window. */
+/** The limit and alert threshold of a changed policy, for its buckets of one window. */
 export interface LimitChange extends Pick<BucketKey, 'policyId' | 'windowId'> {
   readonly organisationId: string;
   /** In the policy's unit, like the threshold. */

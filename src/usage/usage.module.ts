@@ -17,7 +17,7 @@ import { UsageHousekeepingService } from './usage-housekeeping.service.js';
 import { UsageMetrics } from './usage-metrics.js';
 import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
 import { UsageReport } from './usage-report.js';
-import { UsageRetentionService } from './usage-retention.service.js';
+import { UsageCounterRetention } from './usage-counter.retention.js';
 import { USAGE_STORE } from './usage-store.token.js';
 import type { UsageStore } from './usage-store.types.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
@@ -38,7 +38,7 @@ import { UsageController } from './usage.controller.js';
     UsageDriftMonitor,
     UsageHousekeepingService,
     UsageReport,
-    UsageRetentionService,
+    UsageCounterRetention,
   ],
   exports: [PricesModule, USAGE_STORE, UsageBucketStore],
 })

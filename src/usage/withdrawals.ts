@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BatchConnection, isFaultOfAnItem } from './batch-connection.js';
+import { isDataRefused } from '../database/database-errors.js';
+import type { BatchConnection } from './batch-connection.js';
 import type { UsageObserver } from './usage-observer.js';
 import type { UsageWork } from './usage-work.js';
 
@@ -61,7 +62,7 @@ export class Withdrawals {
       await this.connection.run(batch);
       return true;
     } catch (error) {
-      if (!isFaultOfAnItem(error)) {
+      if (!isDataRefused(error)) {
         this.observer.batchFailed();
         return false;
       }

@@ -1,5 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
-import { type ErrorDetail, GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { type ErrorDetail, invalidField, invalidFields } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import type { MappedField } from '../secret-references/secret-mapping.entity.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
@@ -41,7 +41,7 @@ export function readTargets(
     return isGiven(field, given) ? [{ param, message: `${param} must not name a field that is given as well` }] : [];
   });
   if (details.length === 0) return new Set(mappings.map((mapping) => mapping.target_field));
-  throw new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+  throw invalidFields(details);
 }
 
 /**

@@ -1,11 +1,11 @@
 import { plainToInstance } from 'class-transformer';
 import { ValidationError, validateSync } from 'class-validator';
-import { type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { withoutInheritedNames } from '../common/validation/inherited-names.js';
 import { leftOutFields } from '../common/validation/left-out-fields.js';
 import { toValidationError } from '../common/validation/validation-details.js';
-import { describeEgressRefusal, EgressRefusedError } from '../upstream/egress/egress-refused.error.js';
+import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
 import type { BaseVendorOptions, Vendor } from '../upstream/vendors/vendor.types.js';
@@ -38,7 +38,7 @@ export function checkProviderOptions(
   const required = vendor.checkOptions?.(options, key) ?? [];
   const details = [...required.filter(({ param }) => !mapped.has(param)), ...egressProblems(options, egress)];
   if (details.length === 0) return;
-  throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
+  throw invalidFields(details);
 }
 
 /** Lays the fields of an update over the stored ones; `null` takes a field out. */
@@ -63,14 +63,7 @@ function nestUnderConfig(children: ValidationError[]): ValidationError {
   return Object.assign(new ValidationError(), { property: 'config', children });
 }
 
-/** An address that the gateway may never call is refused now and not at the first request. */
 function egressProblems(options: BaseVendorOptions, egress: EgressPolicy): readonly ErrorDetail[] {
-  if (options.base_url === undefined) return [];
-  try {
-    egress.checkUrl(new URL(options.base_url));
-    return [];
-  } catch (error) {
-    if (!(error instanceof EgressRefusedError)) throw error;
-    return [{ param: 'config.base_url', message: `config.base_url ${describeEgressRefusal(error)}` }];
-  }
+  const refusal = options.base_url === undefined ? undefined : egressProblem(egress, options.base_url);
+  return refusal === undefined ? [] : [{ param: 'config.base_url', message: `config.base_url ${refusal}` }];
 }

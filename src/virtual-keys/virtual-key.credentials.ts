@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { isMaskOf, isStaleMask, mask, notWhatIsStored } from '../common/mask.js';
-import { leftOut, openedOr } from '../sealing/opened.js';
+import { incompleteUpdate, openedOr } from '../sealing/opened.js';
 import { mappedValuesNotValid } from '../secret-references/mapped-values.error.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -65,7 +65,7 @@ export class VirtualKeyCredentials {
     const secrets = withoutMapped(ownOptions.value, mapped);
     const given = { key, config: splitOptions(vendor, config).secret };
     assertNoStaleMask(given, { key: storedKey, config: secrets });
-    if (ownKey.failure !== undefined && key === undefined) throw leftOut(ownKey.failure, 'Send again: key.');
+    if (ownKey.failure !== undefined && key === undefined) throw incompleteUpdate(ownKey.failure, 'Send again: key.');
     if (ownOptions.failure !== undefined) assertAllOptions(ownOptions.failure, vendor, given.config, mapped);
     const newKey = isMaskOf(key, storedKey) ? undefined : key;
     const update = Object.fromEntries(
@@ -140,7 +140,7 @@ function assertNoStaleMask(given: InlineFields, stored: InlineFields): void {
 function assertAllOptions(failure: GatewayError, vendor: Vendor, given: JsonObject, mapped: MappedFields): void {
   const fields = sensitiveFields(vendor.optionsClass).filter((name) => !Object.hasOwn(given, name));
   const missing = fields.map((name) => `config.${name}`).filter((field) => !mapped.has(field));
-  if (missing.length > 0) throw leftOut(failure, `Send again, or set to null: ${missing.join(', ')}.`);
+  if (missing.length > 0) throw incompleteUpdate(failure, `Send again, or set to null: ${missing.join(', ')}.`);
 }
 
 /** A rule that mapped values break is no fault of the request. */
@@ -168,7 +168,7 @@ function hostOf(options: JsonObject): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : url;
 }
 
-/** Otherwise whoever may change a virtual key could have its secrets sent to a host of his own. */
+/** Otherwise whoever may change a virtual key could have its secrets sent to a host of their own. */
 function mustComeAgain(param: string): GatewayError {
   return invalidField(param, 'must be sent again when config.base_url changes to another host');
 }

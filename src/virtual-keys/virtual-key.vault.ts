@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isObject, type JsonObject } from '../common/json/read.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
-import { SealError, type SealedPlace, Sealer } from '../sealing/sealer.js';
+import { openSealed } from '../sealing/opened.js';
+import { type SealedPlace, Sealer } from '../sealing/sealer.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 
 type SealableRow = Pick<VirtualKey, 'id' | 'organisationId'>;
@@ -23,23 +23,14 @@ export class VirtualKeyVault {
 
   /** @throws GatewayError `secret_unavailable` when the value is damaged or its master key is not configured */
   openKey(row: VirtualKey): string | undefined {
-    return row.sealedKey === null ? undefined : this.open(row.sealedKey, placeOf(row, 'sealed_key'));
+    return row.sealedKey === null ? undefined : openSealed(this.sealer, row.sealedKey, placeOf(row, 'sealed_key'));
   }
 
   /** @throws GatewayError `secret_unavailable`, as `openKey` */
   openOptions(row: VirtualKey): JsonObject {
     if (row.sealedOptions === null) return {};
-    const options: unknown = JSON.parse(this.open(row.sealedOptions, placeOf(row, 'sealed_options')));
+    const options: unknown = JSON.parse(openSealed(this.sealer, row.sealedOptions, placeOf(row, 'sealed_options')));
     return isObject(options) ? options : {};
-  }
-
-  private open(sealed: string, place: SealedPlace): string {
-    try {
-      return this.sealer.open(sealed, place);
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      throw new GatewayError('secret_unavailable', { reason: error.message, cause: error });
-    }
   }
 }
 

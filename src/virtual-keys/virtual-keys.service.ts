@@ -41,9 +41,7 @@ export class VirtualKeysService {
     assertMayMap(principal, dto);
     const expiresAt = toDate(dto.expires_at);
     if (expiresAt instanceof Date) assertInFuture(expiresAt, now);
-    // A caller of the whole organisation that names no workspace makes a key for all of them.
-    const shared = principal.workspaceId === null && dto.workspace_id === undefined;
-    const workspaceId = shared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
+    const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     return withFreeSlug(dto.slug, dto.name, (slug) =>
       this.store.manager.transaction((manager) => this.insert(manager, principal, { workspaceId, slug }, dto)),
     );

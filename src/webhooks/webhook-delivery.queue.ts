@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
-import { afterAttempt, type AttemptOutcome } from './attempt-outcome.js';
+import { afterAttempt, type DeliveryOutcome } from './delivery-outcome.js';
 import { type ClaimedDelivery, type ClaimedRow, toClaimedDelivery } from './claimed-delivery.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { CLAIM_DUE, FAN_OUT } from './webhook-delivery.sql.js';
@@ -60,7 +60,7 @@ export class WebhookDeliveryQueue {
   }
 
   /** Writes down what became of a claimed delivery, unless another gateway has taken it over meanwhile. */
-  async record(claimed: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
+  async record(claimed: ClaimedDelivery, outcome: DeliveryOutcome): Promise<void> {
     const now = this.clock.now();
     const { id, claimId, attempts, endpoint } = claimed;
     // First, so that a gateway that dies in between sends nothing to it after the lease.

@@ -1,5 +1,5 @@
 import { invalidField } from '../common/errors/gateway.error.js';
-import { describeEgressRefusal, EgressRefusedError } from '../upstream/egress/egress-refused.error.js';
+import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
 
 /**
@@ -9,10 +9,6 @@ import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
  */
 export function checkWebhookUrl(url: string, egress: EgressPolicy): void {
   if (!URL.canParse(url)) throw invalidField('url', 'must be a URL, as https://example.com/webhooks');
-  try {
-    egress.checkUrl(new URL(url));
-  } catch (error) {
-    if (!(error instanceof EgressRefusedError)) throw error;
-    throw invalidField('url', describeEgressRefusal(error));
-  }
+  const refusal = egressProblem(egress, url);
+  if (refusal !== undefined) throw invalidField('url', refusal);
 }

@@ -1,8 +1,9 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { describeDefect } from '../common/errors/describe-defect.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
-import type { AttemptOutcome } from './attempt-outcome.js';
+import type { DeliveryOutcome } from './delivery-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
 import { RunningDeliveries } from './running-deliveries.js';
 import { StopSignal } from './stop-signal.js';
@@ -59,7 +60,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
       this.isFailing = false;
     } catch (error) {
       // Once an outage: turns come every second.
-      if (!this.isFailing) this.logger.error({ event: 'webhook_dispatch_failed', error: messageOf(error) });
+      if (!this.isFailing) this.logger.error({ event: 'webhook_dispatch_failed', error: describeDefect(error) });
       this.isFailing = true;
     }
   }
@@ -73,22 +74,18 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
       this.logger.info({ event: 'webhook_attempt', ...about, attempt: delivery.attempts + 1, ...factsOf(outcome) });
       await this.queue.record(delivery, outcome);
     } catch (error) {
-      this.logger.error({ event: 'webhook_attempt_not_recorded', ...about, error: messageOf(error) });
+      this.logger.error({ event: 'webhook_attempt_not_recorded', ...about, error: describeDefect(error) });
     }
     // There is room for another one now.
     this.loop.wake();
   }
 }
 
-function factsOf(outcome: AttemptOutcome): object {
+function factsOf(outcome: DeliveryOutcome): object {
   return {
     outcome: outcome.kind,
     ...('status' in outcome ? { status: outcome.status } : {}),
     ...('error' in outcome ? { error: outcome.error } : {}),
     ...('latencyMs' in outcome ? { duration_ms: outcome.latencyMs } : {}),
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : typeof error;
 }

@@ -130,6 +130,7 @@ describe('WebhookSender', () => {
     expect(outcome).toMatchObject({ kind: 'unanswered', error: 'secret_unavailable' });
     expect(server.connections).toBe(0);
     expect(logged).toContain('"webhook_not_sent"');
+    expect(logged).toMatch(/"error_reason":"[^"]/);
     expect(logged).not.toContain(secret.slice(6));
     expect(logged).not.toContain(columns.sealedSecret);
   });

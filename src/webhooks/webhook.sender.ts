@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { describeDefect } from '../common/errors/describe-defect.js';
 import type { CallerPresence } from '../common/http/caller-presence.js';
 import { Clock } from '../common/time/clock.js';
 import { SealError } from '../sealing/sealer.js';
@@ -6,7 +7,7 @@ import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { retryAfterMs } from '../upstream/retry-after.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import { type UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.types.js';
-import type { AttemptOutcome, UnansweredReason } from './attempt-outcome.js';
+import type { DeliveryOutcome, UnansweredReason } from './delivery-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
 import { eventBody, MAX_BODY_BYTES, signedHeaders } from './webhook-message.js';
 import { WebhookVault } from './webhook.vault.js';
@@ -27,7 +28,7 @@ export class WebhookSender {
   ) {}
 
   /** Never rejects: whatever happens is an outcome. `caller` leaving abandons the attempt. */
-  async attempt(delivery: ClaimedDelivery, caller: CallerPresence): Promise<AttemptOutcome> {
+  async attempt(delivery: ClaimedDelivery, caller: CallerPresence): Promise<DeliveryOutcome> {
     if (delivery.endpoint.disabledAt !== null) return { kind: 'hopeless', error: 'endpoint_disabled' };
     const body = eventBody(delivery.event);
     if (Buffer.byteLength(body) >= MAX_BODY_BYTES) return { kind: 'hopeless', error: 'event_too_large' };
@@ -69,18 +70,18 @@ export class WebhookSender {
 
   private reasonOf(error: unknown, { id }: ClaimedDelivery): UnansweredReason {
     if (error instanceof UpstreamFailure) return error.kind;
-    const reason = error instanceof SealError ? 'secret_unavailable' : 'internal_error';
-    this.logger.error({ event: 'webhook_not_sent', delivery_id: id, reason, error: messageOf(error) });
-    return reason;
+    const line = { event: 'webhook_not_sent', delivery_id: id };
+    if (error instanceof SealError) {
+      this.logger.error({ ...line, reason: 'secret_unavailable', error_reason: error.message });
+      return 'secret_unavailable';
+    }
+    this.logger.error({ ...line, reason: 'internal_error', error: describeDefect(error) });
+    return 'internal_error';
   }
 }
 
-function toOutcome({ status, headers }: UpstreamAnswer, latencyMs: number, now: Date): AttemptOutcome {
+function toOutcome({ status, headers }: UpstreamAnswer, latencyMs: number, now: Date): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'accepted', status, latencyMs };
   if (status === GONE) return { kind: 'gone', status, latencyMs };
   return { kind: 'refused', status, latencyMs, retryAfterMs: retryAfterMs(headers, now.getTime()) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : typeof error;
 }

@@ -11,7 +11,7 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
 import { WebhookOutboxEvent } from './webhook-outbox-event.entity.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
-import { WebhookHousekeeping } from './webhook.housekeeping.js';
+import { WebhookRetention } from './webhook.retention.js';
 import { WebhookSender } from './webhook.sender.js';
 import { WebhookVault } from './webhook.vault.js';
 import { WebhooksController } from './webhooks.controller.js';
@@ -30,7 +30,7 @@ import { WebhooksService } from './webhooks.service.js';
     WebhookDeliveryQueue,
     WebhookDispatcher,
     WebhookEndpointStore,
-    WebhookHousekeeping,
+    WebhookRetention,
     WebhookSender,
     WebhookVault,
     WebhooksService,

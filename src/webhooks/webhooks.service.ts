@@ -37,9 +37,7 @@ export class WebhooksService {
 
   async create(principal: Principal, dto: CreateWebhookEndpointDto): Promise<WithSecret> {
     checkWebhookUrl(dto.url, this.egress);
-    // A caller of the whole organisation that names no workspace makes an endpoint for all of them.
-    const shared = principal.workspaceId === null && dto.workspace_id === undefined;
-    const workspaceId = shared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
+    const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     const { url, events, description = null } = dto;
     const place = { id: randomUUID(), organisationId: principal.organisationId };
     const { secret, columns } = this.vault.issue(place);

@@ -59,7 +59,7 @@ export class WorkspacesController {
     return this.update(principal, ref, dto);
   }
 
-  /** Deletes a workspace that has no keys any more. */
+  /** Deletes a workspace to which no keys, virtual keys, webhooks, MCP servers or active policies belong any more. */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('workspaces.delete')

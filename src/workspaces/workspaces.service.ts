@@ -76,6 +76,14 @@ export class WorkspacesService {
     throw unknownWorkspace();
   }
 
+  /**
+   * The same for a resource that may be for all workspaces, which is null: so it is when a caller of the whole organisation
+   * names none.
+   */
+  async resolveOrShared(principal: Principal, ref: string | undefined): Promise<string | null> {
+    return principal.workspaceId === null && ref === undefined ? null : this.resolveForCreate(principal, ref);
+  }
+
   async organisationExists(id: string): Promise<boolean> {
     return this.workspaces.manager.existsBy(Organisation, { id });
   }
@@ -103,7 +111,7 @@ export class WorkspacesService {
     });
   }
 
-  /** @throws GatewayError `conflict` while keys, webhooks, MCP servers or active policies belong to the workspace */
+  /** @throws GatewayError `conflict` while keys, virtual keys, webhooks, MCP servers or active policies belong to the workspace */
   async delete(principal: Principal, ref: string): Promise<void> {
     assertOrganisationLevel(principal);
     try {

@@ -53,6 +53,14 @@ const hiddenDependency: Check = (file) =>
 const weakSignal: Check = (file) =>
   placesOf(file, (node) => ts.isPropertyAccessExpression(node) && node.getText() === 'AbortSignal.any');
 
+/** A logger shows all of it: the message, the statement and the parameters, which may quote secrets. `describeDefect` does not. */
+const loggedWhole: Check = (file) =>
+  placesOf(
+    file,
+    (node) =>
+      (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) && node.name.getText() === 'err',
+  );
+
 /** Packages that few gateways use, and whose loading every start would wait for. */
 const LOADED_AT_USE = /^(@modelcontextprotocol|@azure|@aws-sdk)\//;
 
@@ -248,6 +256,22 @@ describe('there is no AbortSignal.any: abortedWith and withDeadline are in its p
   it('is noticed when broken', () => {
     expect(weakSignal(sample('const signal = AbortSignal.any([AbortSignal.timeout(1), other]);'))).toHaveLength(1);
     expect(weakSignal(sample('// no AbortSignal.any\nconst signal = AbortSignal.timeout(1);'))).toEqual([]);
+  });
+});
+
+describe('no error is logged whole', () => {
+  it('holds', () => expect(shipped.flatMap(loggedWhole)).toEqual([]));
+
+  it.each(["logger.warn({ event: 'x', err: cause });", "logger.warn({ event: 'x', err });"])(
+    'is noticed when broken: %s',
+    (text) => {
+      expect(loggedWhole(sample(text))).toHaveLength(1);
+    },
+  );
+
+  it('lets described errors through', () => {
+    const text = "try { x(); } catch (err) { logger.warn({ event: 'x', error: describeDefect(err) }); }";
+    expect(loggedWhole(sample(text))).toEqual([]);
   });
 });
 

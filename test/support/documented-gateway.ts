@@ -14,9 +14,14 @@ export interface DocumentedGateway {
 }
 
 /** The gateway as it is shipped, since the schemas of its document come from a plugin of the build. */
-export async function startDocumentedGateway(): Promise<DocumentedGateway> {
+export async function startDocumentedGateway(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DocumentedGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-openapi-'));
-  const gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY }, folder);
+  const gateway = new GatewayProcess(
+    { ...settings, DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY },
+    folder,
+  );
   const url = await gateway.url();
   const client = new GatewayClient(url);
   const document = new ApiDocument(JSON.parse((await client.get('/docs/openapi.json')).text));

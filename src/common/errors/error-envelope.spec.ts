@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ERROR_CODES } from './error-codes.js';
 import { toErrorEnvelope } from './error-envelope.js';
-import { GatewayError, invalidField } from './gateway.error.js';
+import { GatewayError, invalidField, invalidFields } from './gateway.error.js';
 
 const CODES = Object.entries(ERROR_CODES);
 
@@ -65,6 +65,7 @@ describe('GatewayError', () => {
     expect(new GatewayError('validation_failed', { details }).param).toBe('a');
     expect(new GatewayError('validation_failed', { details, param: 'b' }).param).toBe('b');
     expect(new GatewayError('validation_failed').param).toBeNull();
+    expect(invalidFields(details)).toMatchObject({ message: 'a is wrong; b is wrong', param: 'a', details });
   });
 });
 

@@ -12,7 +12,7 @@ export interface GatewayErrorOptions {
   readonly message?: string;
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
-  /** Shown in the place of details: all that a call does not fit into. */
+  /** Shown instead of `details`: every usage limit that the call does not fit into. */
   readonly limits?: readonly ExhaustedLimit[];
   /** Only for `provider_rejected`, which keeps the provider's own status. */
   readonly status?: number;
@@ -53,6 +53,10 @@ export class GatewayError extends Error {
 
 /** A 400 that names one field. `expected` reads on from the field's name: `must be a string`. */
 export function invalidField(param: string, expected: string): GatewayError {
-  const message = `${param} ${expected}`;
-  return new GatewayError('validation_failed', { message, param, details: [{ param, message }] });
+  return invalidFields([{ param, message: `${param} ${expected}` }]);
+}
+
+/** A 400 that lists every broken rule. Its `param` is the first one's. */
+export function invalidFields(details: readonly ErrorDetail[]): GatewayError {
+  return new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
 }

@@ -41,11 +41,11 @@ export class JsonBodyGuard implements CanActivate {
   private async read(request: Request): Promise<boolean> {
     // Only of chunks it is known at their end whether there were any.
     const inChunks = request.headers['transfer-encoding'] !== undefined;
-    if (!inChunks) assertJsonBody(request.headers);
+    if (!inChunks) assertJsonBody(request.headers, 'suffixed');
     const body = await readBody(request, this.limits);
     if (inChunks) {
       if (body.length === 0) return true;
-      assertJsonBody(request.headers);
+      assertJsonBody(request.headers, 'suffixed');
     }
     request.rawBody = body;
     request.body = parseJsonBody(body);

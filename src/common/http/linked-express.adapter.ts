@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { answerMalformedRequest } from './malformed-request.js';
+import { closeQueuedAnswers } from './queued-answers.js';
 import { RouteIndex } from './route-index.js';
 
 /** Longer than the idle time-outs of common load balancers (60 s), so that they close a connection first and no request is lost. */
@@ -42,6 +43,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
       app,
     );
     this.httpServer.on('clientError', answerMalformedRequest);
+    closeQueuedAnswers(this.httpServer);
     indexRoutes(app);
   }
 

@@ -12,46 +12,69 @@ function refusalOf(work: () => unknown): GatewayError {
   throw new Error('nothing was refused');
 }
 
-describe('assertJsonBody', () => {
-  it.each([
-    'application/json',
-    'Application/JSON; charset=UTF-8',
-    'application/json;charset="utf-8"',
-    'application/merge-patch+json',
-    'application/json;',
-    'application/json; charset=utf-8;',
-    'application/json; odata.metadata=minimal; Charset=utf-8',
-    'application/json; profile="https://example.com/a;b=\\"c\\"" ; v=1',
-  ])('takes %s', (type) => expect(() => assertJsonBody({ 'content-type': type })).not.toThrow());
+const JSON_TYPE = { 'content-type': 'application/json' };
 
-  it.each([
-    undefined,
-    '',
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'application/json; charset=iso-8859-1',
-    'application/json; v=1; charset=iso-8859-1',
-    'application/json; charset=utf-8; charset=utf-16',
-    'application/json; charset="utf-16"',
-    'application/json; charset',
-    'application/json; charset=',
-    'application/json; a="b',
-    'application/json, text/plain',
-    'application/jsonp',
-    'text/json, application/json',
-  ])('refuses %j', (type) => {
-    expect(refusalOf(() => assertJsonBody({ 'content-type': type }))).toMatchObject({
-      code: 'unsupported_media_type',
-      status: 415,
+describe('assertJsonBody', () => {
+  describe.each(['plain', 'suffixed'] as const)('of %s types', (types) => {
+    it.each([
+      'application/json',
+      'Application/JSON; charset=UTF-8',
+      'application/json;charset="utf-8"',
+      'APPLICATION/json;charset="utf8"',
+      'application/json; charset=utf8',
+      'application/json;',
+      'application/json; charset=utf-8;',
+      'application/json; odata.metadata=minimal; Charset=utf-8',
+      'application/json; profile="https://example.com/a;b=\\"c\\"" ; v=1',
+    ])('takes %s', (type) => {
+      for (const encoding of [{}, { 'content-encoding': 'identity' }, { 'content-encoding': 'Identity' }]) {
+        expect(() => assertJsonBody({ 'content-type': type, ...encoding }, types)).not.toThrow();
+      }
+    });
+
+    it.each([
+      undefined,
+      '',
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/json; charset=iso-8859-1',
+      'application/json; v=1; charset=iso-8859-1',
+      'application/json; charset=utf-8; charset=utf-16',
+      'application/json; charset="utf-16"',
+      'application/json; x="; charset=utf-16"',
+      'application/json; charset',
+      'application/json; charset=',
+      'application/json, text/plain',
+      'application/jsonp',
+      'text/json, application/json',
+    ])('refuses %j', (type) => {
+      expect(refusalOf(() => assertJsonBody({ 'content-type': type }, types))).toMatchObject({
+        code: 'unsupported_media_type',
+        status: 415,
+      });
+    });
+
+    it.each([
+      [{ 'content-type': 'text/plain' }, 'application/json'],
+      [{ 'content-type': 'application/json; charset=utf-16' }, 'UTF-8'],
+      [{ 'content-type': 'application/json; profile=x; charset=latin1' }, 'UTF-8'],
+      // Nobody knows before how large it is.
+      [{ ...JSON_TYPE, 'content-encoding': 'gzip' }, 'compressed'],
+      [{ ...JSON_TYPE, 'content-encoding': 'identity, br' }, 'compressed'],
+    ])('says why: %j', (headers, reason) => {
+      expect(refusalOf(() => assertJsonBody(headers, types)).message).toContain(reason);
     });
   });
 
-  it('refuses compressed bodies, whose size nobody knows before', () => {
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    expect(refusalOf(() => assertJsonBody(headers)).code).toBe('unsupported_media_type');
-    expect(() => assertJsonBody({ ...headers, 'content-encoding': 'identity' })).not.toThrow();
-  });
+  it.each(['application/merge-patch+json', 'application/problem+json; charset=utf-8'])(
+    'takes %s where it may',
+    (type) => {
+      const headers = { 'content-type': type };
+      expect(() => assertJsonBody(headers, 'suffixed')).not.toThrow();
+      expect(refusalOf(() => assertJsonBody(headers, 'plain')).code).toBe('unsupported_media_type');
+    },
+  );
 });
 
 describe('parseJsonBody', () => {

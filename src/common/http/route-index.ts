@@ -54,7 +54,7 @@ function mayMatch(literals: readonly string[], segments: readonly string[]): boo
   return literals.every((literal, at) => literal === segments[at]);
 }
 
-/** The segments that a path must begin with, in lower case. None for what is no route: it is asked every time. */
+/** Literal leading segments of a route's path, in lower case. Empty for layers that are no routes: they are tried for every request. */
 function literalsOf({ route }: Layer): readonly string[] {
   const path: unknown = route?.path;
   if (typeof path !== 'string' || !path.startsWith(SEPARATOR)) return [];

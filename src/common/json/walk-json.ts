@@ -22,7 +22,7 @@ export interface LastString {
  */
 export type TokenVisitor = (token: number, at: number, depth: number, last: Readonly<LastString>) => boolean;
 
-/** Walks through a JSON text; of what is no JSON it tells something, but ends. */
+/** Walks through a JSON text. It also ends for what is no JSON, but what it reports of that is unspecified. */
 export function walkJson(json: Buffer, visit: TokenVisitor): void {
   const last: LastString = { start: 0, end: 0 };
   let depth = 0;

@@ -1,13 +1,10 @@
 import type { ValidationError } from 'class-validator';
-import { GatewayError, type ErrorDetail } from '../errors/gateway.error.js';
+import { type ErrorDetail, GatewayError, invalidFields } from '../errors/gateway.error.js';
 
 /** All broken rules as one 400: `param` is the first field, nested ones as `conditions.0.key`. */
 export function toValidationError(errors: readonly ValidationError[]): GatewayError {
   const details = errors.flatMap((error) => detailsOf(error, ''));
-  return new GatewayError('validation_failed', {
-    message: details.map((detail) => detail.message).join('; '),
-    details,
-  });
+  return invalidFields(details);
 }
 
 function detailsOf(error: ValidationError, parent: string): readonly ErrorDetail[] {

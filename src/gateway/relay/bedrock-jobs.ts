@@ -6,7 +6,6 @@ import { type CursorPage, cursorWalk, type TokenPage } from './cursor-walk.js';
 import { fromOpaqueId, toOpaqueId } from './opaque-id.js';
 import type { Ask, OperationInput } from './operation.types.js';
 
-const DEFAULT_LIMIT = 20;
 /** Most items that AWS puts on a page. */
 const MAX_PAGE_SIZE = 1_000;
 /** A list of 50,000 jobs, when AWS fills its pages. */
@@ -89,7 +88,7 @@ export async function listJobs(
   credential: Credential,
 ): Promise<CursorPage<JsonObject>> {
   const { after } = query;
-  const limit = Number(query['limit'] ?? DEFAULT_LIMIT);
+  const limit = Number(query['limit']);
   const cursor = after === undefined ? undefined : jobName(kind, after, credential);
   if (after !== undefined && cursor === undefined)
     throw invalidField('after', 'must be the id of an item of this list');

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Any, Equal, IsNull, Or, type Repository } from 'typeorm';
-import type { Principal } from '../../access/principal.js';
+import { describeDefect } from '../../common/errors/describe-defect.js';
 import { DO_NOT_RETRY } from '../../common/errors/do-not-retry.js';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
-import { type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
@@ -42,7 +41,7 @@ export class Isolation {
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {}
 
-  ownershipOf({ virtualKey }: ProviderContext, principal: Principal): Ownership {
+  ownershipOf({ virtualKey, principal }: ProviderContext): Ownership {
     const { options } = virtualKey.credential;
     return {
       strict: 'isolation' in options && options.isolation === 'strict',
@@ -131,7 +130,7 @@ export class Isolation {
       await (strict ? this.rememberPatiently(ownership, kind, ids) : this.remember(ownership, kind, ids));
     } catch (cause) {
       const event = 'provider_objects_not_recorded';
-      this.logger.warn({ event, provider, workspace_id: workspaceId, kind, ids, err: cause });
+      this.logger.warn({ event, provider, workspace_id: workspaceId, kind, ids, error: describeDefect(cause) });
       if (!strict) return;
       throw new GatewayError('store_unavailable', {
         message: 'The provider made the object, but the gateway could not record it. Do not repeat the request.',
@@ -179,56 +178,4 @@ function serverDigest({ base_url }: BaseVendorOptions): string {
   return createHash('sha256')
     .update(serverOf(baseUrl({ base_url })))
     .digest('base64url');
-}
-
-/** Most pages that are read for one page of a caller's own objects: an account of 10,000 objects. */
-const MAX_PAGES = 100;
-const PAGE_SIZE = 100;
-const DEFAULT_LIMIT = 20;
-
-/**
- * A page of the caller's own objects, sifted from the pages of the whole account. Reads on until the page is full and one
- * more own object, or the end, has been seen: `has_more` is then right.
- * Some servers do not know `after`: where a page holds that item, what follows it counts, and a page with nothing more ends.
- * @throws GatewayError `provider_failed` when the account is too large to be sifted
- */
-export async function listOwn(
-  input: OperationInput,
-  ask: (input: OperationInput) => Promise<unknown>,
-  owned: (ids: readonly string[]) => Promise<ReadonlySet<string>>,
-): Promise<JsonObject> {
-  const limit = Number(input.query['limit'] ?? DEFAULT_LIMIT);
-  const found: JsonObject[] = [];
-  let { after } = input.query;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = { ...input.query, limit: String(PAGE_SIZE), ...(after === undefined ? {} : { after }) };
-    const answer = readObject(await ask({ ...input, query }), 'body');
-    const all = readArray(answer['data'], 'body.data').map((item, index) => readObject(item, `body.data[${index}]`));
-    const items = all.slice(all.findLastIndex((item) => idOf(item) === after) + 1);
-    const own = await owned(items.map(idOf));
-    found.push(...items.filter((item) => own.has(idOf(item))));
-    const last = items.at(-1);
-    if (found.length > limit || answer['has_more'] !== true || last === undefined) return toPage(found, limit);
-    after = idOf(last);
-  }
-  throw new GatewayError('provider_failed', {
-    message: 'The provider account holds too many objects to list one workspace of it.',
-  });
-}
-
-function toPage(found: readonly JsonObject[], limit: number): JsonObject {
-  const data = found.slice(0, limit);
-  const [first] = data;
-  const last = data.at(-1);
-  return {
-    object: 'list',
-    data,
-    first_id: first === undefined ? null : idOf(first),
-    last_id: last === undefined ? null : idOf(last),
-    has_more: found.length > limit,
-  };
-}
-
-function idOf(item: JsonObject): string {
-  return readString(item['id'], 'body.data[].id');
 }

@@ -16,7 +16,7 @@ export interface RelayRequestParts {
 
 /**
  * What a request asks of an operation.
- * @throws GatewayError `validation_failed` for an id that is none, or a body that is no JSON object
+ * @throws GatewayError `validation_failed` for a malformed id, or a body that is no JSON object
  */
 export function toOperationInput(route: RelayRoute, { params, query, body }: RelayRequestParts): OperationInput {
   for (const [name, value] of Object.entries(params)) {

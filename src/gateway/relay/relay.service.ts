@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { type JsonObject, UnexpectedShapeError } from '../../common/json/read.js';
-import { parseProviderJson } from '../../upstream/provider-error.js';
+import type { JsonObject } from '../../common/json/read.js';
+import { parseProviderJson, shapeToError } from '../../upstream/provider-error.js';
 import type { VendorRequest } from '../../upstream/vendors/vendor.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { betaHeader } from './beta-header.js';
-import { Isolation, listOwn, type Ownership } from './isolation.js';
+import { Isolation, type Ownership } from './isolation.js';
+import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
@@ -44,15 +45,13 @@ export class RelayService {
     try {
       await this.serve(run, provider, input);
     } catch (error) {
-      throw withUnknownOutcome(withSunset(documented(error), provider), route);
+      throw withUnknownOutcome(withSunset(shapeToError(error), provider), route);
     }
   }
 
   private async serve(run: RelayRun, provider: ResourceProvider, input: OperationInput): Promise<void> {
-    const { route, context, request, response } = run;
-    const { principal } = request;
-    if (principal === undefined) throw new Error('a relayed route ran before its caller was known');
-    const ownership = this.isolation.ownershipOf(context, principal);
+    const { route, context, response } = run;
+    const ownership = this.isolation.ownershipOf(context);
     // Only providers of the interface's own form keep the files that bodies name; Bedrock's lie in the customer's S3.
     const guarded = provider.kind === 'relay' ? route : { ...route, uses: [], produces: [] };
     await this.isolation.assertOwn(ownership, guarded, input);
@@ -60,7 +59,7 @@ export class RelayService {
     const timed = { ...run, context: this.calls.withOneDeadline(context) };
     const answer = ownership.strict
       ? await this.askStrictly(timed, provider, input, ownership)
-      : await this.ask(timed, provider, input, request.rawBody);
+      : await this.ask(timed, provider, input, context.bytes);
     // Passed on as a stream, to its end.
     if (answer === undefined) return undefined;
     await this.isolation.record(ownership, guarded, answer.json);
@@ -79,9 +78,9 @@ export class RelayService {
       const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(run, provider, page))?.json;
       return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
     }
-    const { rawBody } = run.request;
+    const sent = run.context.bytes;
     // Of a field that stands there twice, the provider might read the one that was not checked.
-    const bytes = uses === undefined || rawBody === undefined ? rawBody : Buffer.from(JSON.stringify(input.body));
+    const bytes = uses === undefined || sent === undefined ? sent : Buffer.from(JSON.stringify(input.body));
     if (creates === undefined) return this.ask(run, provider, input, bytes);
     if (asksForStream(input.body)) {
       const message = 'stream must not be set here: the virtual key isolates workspaces, and records what they make.';
@@ -129,11 +128,6 @@ export class RelayService {
     };
     return { status: 200, json: await mapped(input, ask, context.virtualKey.credential) };
   }
-}
-
-function documented(error: unknown): unknown {
-  if (!(error instanceof UnexpectedShapeError)) return error;
-  return new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
 }
 
 function asksForStream(body: JsonObject = {}): boolean {

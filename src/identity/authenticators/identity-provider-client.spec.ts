@@ -18,9 +18,11 @@ import { Introspector } from './introspector.js';
 const SECRET = 's3cr3t';
 
 let provider: FakeProvider;
+let lines: unknown[];
 
 beforeEach(async () => {
   provider = await startFakeProvider();
+  lines = [];
 });
 afterEach(() => provider.close());
 
@@ -33,15 +35,19 @@ async function reasonOf(failed: Promise<unknown>): Promise<string> {
   return error.reason ?? '';
 }
 
+function clientOn(egress: EgressPolicy, clock: Clock): IdentityProviderClient {
+  return new IdentityProviderClient(egress, clock, { warn: (line: unknown) => lines.push(line) });
+}
+
 async function introspect(egress = loopbackPolicy()): Promise<unknown> {
   const clock = new Clock();
-  const introspector = new Introspector(new IdentityProviderClient(egress, clock), () => clock.monotonic());
+  const introspector = new Introspector(clientOn(egress, clock), () => clock.monotonic());
   const from = { endpoint: `${provider.url}/introspect`, clientId: 'gateway', clientSecret: SECRET, cacheSeconds: 0 };
   return introspector.introspect('opaque', from, toJwtValidation({}), clock.now());
 }
 
 function keySet(egress = loopbackPolicy()): () => Promise<unknown> {
-  const client = new IdentityProviderClient(egress, new Clock()).keySetAt(`${provider.url}/keys`);
+  const client = clientOn(egress, new Clock()).keySetAt(`${provider.url}/keys`);
   return () => client.keyFor({ alg: 'RS256' }, { payload: '', signature: '' });
 }
 
@@ -70,7 +76,9 @@ describe('an identity provider that gives no answer: the log says how', () => {
     async (_what, reply, reason) => {
       provider.replyWith(reply);
       const ask = keySet();
-      expect(await reasonOf(ask())).toMatch(reason);
+      const told = await reasonOf(ask());
+      expect(told).toMatch(reason);
+      expect(lines).toEqual([{ event: 'key_set_not_fetched', host: new URL(provider.url).host, reason: told }]);
       // It is not asked again at once; what holds callers up is the same.
       expect(await reasonOf(ask())).toMatch(reason);
       expect(provider.calls).toHaveLength(1);

@@ -1,11 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/time/clock.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
-import type { JwksClient } from '../../upstream/jwks/jwks-client.js';
-import { remoteKeySet } from '../../upstream/jwks/remote-key-set.js';
-import { UnexpectedStatusError } from '../../upstream/jwks/unexpected-status.error.js';
+import type { JwksClient } from '../../upstream/identity-provider/jwks-client.js';
+import { remoteKeySet } from '../../upstream/identity-provider/remote-key-set.js';
+import { UnexpectedStatusError } from '../../upstream/identity-provider/unexpected-status.error.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_RESPONSE_BYTES = 256 * 1024;
@@ -20,6 +21,7 @@ export class IdentityProviderClient {
   constructor(
     egress: EgressPolicy,
     private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {
     this.fetch = guardedFetch(egress, { timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES });
   }
@@ -27,7 +29,7 @@ export class IdentityProviderClient {
   keySetAt(url: string): JwksClient {
     const known = this.keySets.get(url);
     if (known !== undefined) return known;
-    const client = remoteKeySet(url, this.fetch, this.clock);
+    const client = remoteKeySet(url, { fetchGuarded: this.fetch, clock: this.clock, logger: this.logger });
     this.keySets.set(url, client);
     return client;
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
-import { unavailableBecause } from '../../upstream/jwks/unavailable-because.js';
+import { unavailableBecause } from '../../upstream/identity-provider/unavailable-because.js';
 import type { Introspection, JwtValidation } from '../config/identity-config.js';
 import type { IdentityProviderClient } from './identity-provider-client.js';
 import { QuestionLimit } from './question-limit.js';
@@ -19,7 +19,7 @@ interface Answer {
   readonly claims: JsonObject | undefined;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** By the clock that nobody sets. */
+  /** By the monotonic clock. */
   readonly until: number;
 }
 
@@ -31,7 +31,7 @@ export class Introspector {
   private readonly limit = new QuestionLimit(LIMITS);
   private readonly pending = new Map<string, Promise<Answer>>();
 
-  /** @param monotonic milliseconds of a clock that nobody sets: answers must not last longer because one is set back */
+  /** @param monotonic milliseconds of a monotonic clock: answers must not last longer because the time is set back */
   constructor(
     private readonly provider: Pick<IdentityProviderClient, 'postForm'>,
     private readonly monotonic: () => number,

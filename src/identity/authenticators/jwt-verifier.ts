@@ -1,8 +1,8 @@
 import { errors, type JWTVerifyOptions } from 'jose';
 import type { JsonObject } from '../../common/json/read.js';
 import type { JwtValidation } from '../config/identity-config.js';
-import type { JwksClient } from '../../upstream/jwks/jwks-client.js';
-import { verifyWithKeySet } from '../../upstream/jwks/verify-with-key-set.js';
+import type { JwksClient } from '../../upstream/identity-provider/jwks-client.js';
+import { verifyWithKeySet } from '../../upstream/identity-provider/verify-with-key-set.js';
 import { assertPlausible } from './token-form.js';
 import { type TokenRefusal, TokenRefusedError } from './token-refused.error.js';
 

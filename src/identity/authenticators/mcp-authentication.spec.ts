@@ -382,6 +382,21 @@ describe('a token of the authorization server', () => {
     expect((await callerOf([bearer(token)], SERVER, settings)).kind).toBe('oauth');
   });
 
+  it('knows UUIDs in letters of either case, and nothing else', async () => {
+    const ids = {
+      organisationId: 'aa0c8a52-6f0e-4c3e-9a39-0f2f6f6d7a11',
+      workspaceId: 'bb0c8a52-6f0e-4c3e-9a39-0f2f6f6d7a12',
+    };
+    const server = { ...SERVER, ...ids };
+    const granting = (organisation_id: string, workspace_id: string): Headers => [
+      bearer(good({ ...OAUTH_CLAIMS, organisation_id, workspace_id })),
+    ];
+    const capitals = granting(ids.organisationId.toUpperCase(), ids.workspaceId.toUpperCase());
+    expect((await callerOf(capitals, server, OAUTH)).kind).toBe('oauth');
+    expect(await refusalOf(granting('ORG-1', 'ws-1'), SERVER, OAUTH)).toMatchObject({ status: 404 });
+    expect(await refusalOf(granting('org-1', 'WS-1'), SERVER, OAUTH)).toMatchObject({ status: 404 });
+  });
+
   it('leaves the tenant to a key beside it', async () => {
     const token = good({ ...OAUTH_CLAIMS, organisation_id: 'org-2' });
     const caller = await callerOf([['x-gateway-api-key', KEY], bearer(token)], SERVER, OAUTH);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { foldId } from '../../common/uuid.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { AppConfig } from '../../config/environment.js';
 import { SIGNATURE_ALGORITHMS } from '../../common/crypto/signature-algorithms.js';
@@ -69,9 +70,13 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
   /** Deny by default: a token that names no organisation grants none. A foreign server does not exist for the caller. */
   private assertTenant(claims: JsonObject, server: McpServerIdentity): void {
     const { MCP_OAUTH_ORGANISATION_CLAIM: organisationClaim, MCP_OAUTH_WORKSPACE_CLAIM: workspaceClaim } = this.config;
-    if (!claimWords(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');
+    if (!idsIn(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');
     const workspaces = claims[workspaceClaim];
     if (workspaces === undefined || workspaces === null || server.workspaceId === null) return;
-    if (!claimWords(workspaces).includes(server.workspaceId)) throw new GatewayError('not_found');
+    if (!idsIn(workspaces).includes(server.workspaceId)) throw new GatewayError('not_found');
   }
+}
+
+function idsIn(claim: unknown): readonly string[] {
+  return claimWords(claim).map(foldId);
 }

@@ -70,7 +70,10 @@ beforeEach(async () => {
   answer = answerWithKeys;
   published = { keys: [{ ...(await exportJWK(pairs.rsa.publicKey)), kid: 'rsa-1' }] };
   clock = new StoppedClock(Date.parse('2026-11-21T10:00:00Z'));
-  validator = new TokenValidator(new IdentityProviderClient(new EgressPolicy(['127.0.0.1']), clock), clock);
+  validator = new TokenValidator(
+    new IdentityProviderClient(new EgressPolicy(['127.0.0.1']), clock, { warn: () => undefined }),
+    clock,
+  );
   rules = rulesWith({});
 });
 

@@ -12,7 +12,7 @@ import { Introspector } from './introspector.js';
 import { verifyJwt } from './jwt-verifier.js';
 import { assertTokenSize, isTokenText, looksLikeJwt } from './token-form.js';
 import { TokenRefusedError } from './token-refused.error.js';
-import { UnexpectedStatusError } from '../../upstream/jwks/unexpected-status.error.js';
+import { UnexpectedStatusError } from '../../upstream/identity-provider/unexpected-status.error.js';
 
 /** A key that the provider withdraws is believed for at most this long more. */
 const CACHE_MS = 60_000;
@@ -29,7 +29,7 @@ interface VerifiedToken {
   readonly token: ValidToken;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** By the clock that nobody sets. */
+  /** By the monotonic clock. */
   readonly until: number;
 }
 

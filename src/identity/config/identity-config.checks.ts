@@ -1,7 +1,13 @@
-import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import { type ErrorDetail, invalidFields } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import { describeEgressRefusal, EgressRefusedError } from '../../upstream/egress/egress-refused.error.js';
-import { foldName, IDENTITY_HEADERS, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
+import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
+import {
+  foldHeaderName,
+  IDENTITY_HEADERS,
+  isHeaderName,
+  isNeverForwarded,
+  whyNotWritable,
+} from '../headers/header-names.js';
 import {
   type ForwardHeaders,
   type IdentityFields,
@@ -31,7 +37,7 @@ export function assertIdentityFields(fields: IdentityFields, context: CheckConte
     ...staticHeaderProblems(fields, context.staticHeaders ?? []),
   ];
   if (details.length === 0) return;
-  throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
+  throw invalidFields(details);
 }
 
 function forwardingProblems(fields: IdentityFields, { canSign }: CheckContext): readonly ErrorDetail[] {
@@ -62,10 +68,10 @@ function whyNotIdentityHeader({ method, header_name: name }: UserIdentityForward
   if (name === undefined) return undefined;
   const refusal = whyNotWritable(name);
   if (refusal !== undefined) return refusal;
-  const folded = foldName(name);
+  const folded = foldHeaderName(name);
   if (folded === 'authorization') return method === 'bearer' ? undefined : 'may be Authorization only with bearer';
   // A server that takes one for the other would take claims without a signature for a signed token.
-  const standard = foldName(identityHeaderName({ method }));
+  const standard = foldHeaderName(identityHeaderName({ method }));
   return IDENTITY_HEADERS.has(folded) && folded !== standard ? 'must not be the header of another method' : undefined;
 }
 
@@ -99,10 +105,10 @@ function validationProblems(
 }
 
 function whyNotTokenHeader(name: string): string | undefined {
-  if (foldName(name).startsWith('x-gateway-') || foldName(name).startsWith('x-portkey-')) {
+  if (foldHeaderName(name).startsWith('x-gateway-') || foldHeaderName(name).startsWith('x-portkey-')) {
     return "must not be one of the gateway's own headers";
   }
-  if (IDENTITY_HEADERS.has(foldName(name)))
+  if (IDENTITY_HEADERS.has(foldHeaderName(name)))
     return 'must not be an identity header: those are deleted when they come in';
   return whyNotWritable(name);
 }
@@ -112,31 +118,25 @@ function forwardHeadersProblems(fields: ForwardHeaders | undefined): readonly Er
     const param = `forward_headers.headers.${index}`;
     if (!isHeaderName(name)) return [problem(param, 'must be a header name (RFC 9110, section 5.6.2)')];
     // To name a protected header as an exception changes nothing and does no harm.
-    const refused = fields?.mode === 'allowlist' && isNeverForwarded(foldName(name));
+    const refused = fields?.mode === 'allowlist' && isNeverForwarded(foldHeaderName(name));
     return refused ? [problem(param, 'names a header that is never forwarded')] : [];
   });
 }
 
 function staticHeaderProblems(fields: IdentityFields, names: readonly string[]): readonly ErrorDetail[] {
   const forwarding = fields.user_identity_forwarding ?? undefined;
-  const own = forwarding === undefined ? undefined : foldName(identityHeaderName(forwarding));
+  const own = forwarding === undefined ? undefined : foldHeaderName(identityHeaderName(forwarding));
   return names.flatMap((name) => {
-    const folded = foldName(name);
+    const folded = foldHeaderName(name);
     const isIdentity = IDENTITY_HEADERS.has(folded) || folded === own;
     const refusal = isIdentity ? 'is the name of an identity header' : whyNotWritable(name);
     return refusal === undefined ? [] : [problem(`headers.${name}`, refusal)];
   });
 }
 
-/** An address that the gateway may never call is refused now and not at the first request. */
 function egressProblems(param: string, url: string, egress: CheckContext['egress']): readonly ErrorDetail[] {
-  try {
-    egress.checkUrl(new URL(url));
-    return [];
-  } catch (error) {
-    if (!(error instanceof EgressRefusedError)) throw error;
-    return [problem(param, describeEgressRefusal(error))];
-  }
+  const refusal = egressProblem(egress, url);
+  return refusal === undefined ? [] : [problem(param, refusal)];
 }
 
 function problem(param: string, expected: string): ErrorDetail {

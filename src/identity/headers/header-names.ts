@@ -10,7 +10,7 @@ export function isHeaderName(name: string): boolean {
  * Servers behind CGI or WSGI see one variable for `X-User`, `X_User` and `X.User`: names are compared with everything but
  * letters and digits taken for a dash (CVE-2025-64484 is the lack of it).
  */
-export function foldName(name: string): string {
+export function foldHeaderName(name: string): string {
   // As nearly all names come, and every name of a request is folded.
   if (FOLDED.test(name)) return name;
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
@@ -107,7 +107,7 @@ export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
 /** Why a server's configuration may not write a header of this name; reads on from the field's name. Undefined: it may. */
 export function whyNotWritable(name: string): string | undefined {
   if (!isHeaderName(name)) return 'must be a header name (RFC 9110, section 5.6.2)';
-  const folded = foldName(name);
+  const folded = foldHeaderName(name);
   if (isHopByHop(folded) || folded === 'host' || folded === 'proxy-authorization')
     return 'must not name a header of the connection';
   if (folded.startsWith('content-') || folded === 'accept' || folded === 'last-event-id' || folded.startsWith('mcp-')) {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ForwardHeaders } from '../config/identity-config.js';
-import { foldName } from './header-names.js';
+import { foldHeaderName } from './header-names.js';
 import { outboundHeaders } from './outbound-headers.js';
 import { toRawHeaders } from './raw-headers.js';
 
@@ -81,10 +81,10 @@ describe('whatever a client sends', () => {
           client: toRawHeaders(withoutRefused(client).flat()),
           identityHeaders: hasIdentity ? { [identityHeaderName]: OWN_VALUE } : {},
         });
-        const seen = [...headers].filter(([name]) => foldName(name) === foldName(identityHeaderName));
+        const seen = [...headers].filter(([name]) => foldHeaderName(name) === foldHeaderName(identityHeaderName));
         expect(seen).toEqual(hasIdentity ? [[identityHeaderName.toLowerCase(), OWN_VALUE]] : []);
         for (const standard of ['x-user-claims', 'x-user-jwt']) {
-          const others = [...headers].filter(([name]) => foldName(name) === standard);
+          const others = [...headers].filter(([name]) => foldHeaderName(name) === standard);
           expect(others.every(([, value]) => value === OWN_VALUE)).toBe(true);
         }
       }),
@@ -104,7 +104,7 @@ describe('whatever a client sends', () => {
         );
         for (const [name, value] of headers) {
           if (value.includes(EVIL_VALUE)) {
-            expect(CREDENTIALS).not.toContain(foldName(name));
+            expect(CREDENTIALS).not.toContain(foldHeaderName(name));
             expect(listed.has(name)).toBe(false);
           }
           expect(name).toBe(name.toLowerCase());

@@ -1,6 +1,6 @@
 import type { ForwardHeaders } from '../config/identity-config.js';
 import {
-  foldName,
+  foldHeaderName,
   IDENTITY_HEADERS,
   isHopByHop,
   isNeverForwarded,
@@ -48,7 +48,7 @@ export function outboundHeaders(input: OutboundHeadersInput): ReadonlyMap<string
   if (input.sessionId !== undefined) headers.write('mcp-session-id', input.sessionId);
   for (const [name, value] of Object.entries(input.staticHeaders ?? {})) {
     // The configuration refuses such names; a row that came in some other way must not get around that.
-    if (!isProtected.identity(foldName(name)) && whyNotWritable(name) === undefined) headers.write(name, value);
+    if (!isProtected.identity(foldHeaderName(name)) && whyNotWritable(name) === undefined) headers.write(name, value);
   }
   for (const [name, value] of Object.entries(input.gatewayHeaders ?? {})) headers.write(name, value);
   for (const [name, value] of Object.entries(input.identityHeaders ?? {})) headers.write(name, value);
@@ -70,10 +70,10 @@ class OutboundHeaders {
 
   /** Replaces what a lower level has under a name that a server could take for the same. */
   write(name: string, value: string): void {
-    const folded = foldName(name);
+    const folded = foldHeaderName(name);
     this.byName.delete(folded);
     if (this.hasUnfolded) {
-      for (const earlier of this.byName.keys()) if (foldName(earlier) === folded) this.byName.delete(earlier);
+      for (const earlier of this.byName.keys()) if (foldHeaderName(earlier) === folded) this.byName.delete(earlier);
     }
     if (isHopByHop(folded)) return;
     const lower = name.toLowerCase();
@@ -90,10 +90,10 @@ interface Protection {
 }
 
 function protectionFor(input: OutboundHeadersInput): Protection {
-  const own = Object.keys(input.identityHeaders ?? {}).map(foldName);
-  if (input.identityHeaderName !== undefined) own.push(foldName(input.identityHeaderName));
+  const own = Object.keys(input.identityHeaders ?? {}).map(foldHeaderName);
+  if (input.identityHeaderName !== undefined) own.push(foldHeaderName(input.identityHeaderName));
   const isIdentity = (folded: string): boolean => IDENTITY_HEADERS.has(folded) || own.includes(folded);
-  const token = input.tokenHeaderName === undefined ? undefined : foldName(input.tokenHeaderName);
+  const token = input.tokenHeaderName === undefined ? undefined : foldHeaderName(input.tokenHeaderName);
   return {
     identity: isIdentity,
     client: (folded) => isIdentity(folded) || folded === token || isNeverForwarded(folded),
@@ -105,14 +105,14 @@ function forward(input: OutboundHeadersInput, isProtected: Protection, headers: 
   const mayPass = ruleOf(input.forwardHeaders);
   for (const header of input.client) {
     const { name } = header;
-    const folded = foldName(name);
+    const folded = foldHeaderName(name);
     if (name === 'mcp-session-id' || listed.has(name) || isProtected.client(folded)) continue;
     // With other characters than these, two names may be one to the server.
     if (isProtocolHeader(name) || (name === folded && mayPass(name))) headers.forward(header, name === folded);
   }
 }
 
-/** What the client says of its trace is of its own span: the server's work would be told as that of a sibling of the gateway. */
+/** The client's `traceparent` names the client's span: passed on, the server's work would appear beside the gateway's, not below it. */
 function writeTraceContext({ traceContext, forwardHeaders }: OutboundHeadersInput, headers: OutboundHeaders): void {
   if (traceContext === undefined) return;
   const mayPass = ruleOf(forwardHeaders);
@@ -126,7 +126,7 @@ function writeTraceContext({ traceContext, forwardHeaders }: OutboundHeadersInpu
 
 function ruleOf(rule: ForwardHeaders | undefined): (name: string) => boolean {
   if (rule === undefined) return () => false;
-  const named = new Set(rule.headers.map(foldName));
+  const named = new Set(rule.headers.map(foldHeaderName));
   switch (rule.mode) {
     case 'allowlist':
       return (name) => named.has(name);

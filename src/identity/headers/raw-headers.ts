@@ -37,6 +37,13 @@ export function headerValue(headers: readonly RawHeader[], name: string): string
   return undefined;
 }
 
+/** Every value of a header: Node's own `headers` keep only the first of some, and join others. */
+export function headerValues(headers: readonly RawHeader[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (const header of headers) if (header.name === name) values.push(header.value);
+  return values;
+}
+
 /** Names that `Connection` lists: headers of this one connection (RFC 9110, section 7.6.1). In lower case. */
 export function connectionOptions(headers: readonly RawHeader[]): ReadonlySet<string> {
   const options = new Set<string>();

@@ -15,7 +15,7 @@ const MAX_OPENED_CHARACTERS = 2 ** 24;
 /** Whose session it is. */
 export interface SessionOwner {
   readonly serverId: string;
-  /** Of the server's URL: when that comes to be another one, the session is not for whoever is there. */
+  /** Of the server's URL: once that is moved to another origin, the session must not go there. */
   readonly serverOrigin: string;
   /** `sessionUser` of the caller. */
   readonly user: string;

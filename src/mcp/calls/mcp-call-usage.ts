@@ -4,7 +4,6 @@ import type { UnlimitedUsage } from '../../usage/usage-store.types.js';
 import type { Passage } from '../endpoints/mcp-passage.types.js';
 
 const ENDPOINT = 'mcp';
-const MAX_TOOL_CHARACTERS = 255;
 const NOTHING = { costNano: 0n, tokens: 0n, searchUnits: 0n } as const;
 
 /** The tool calls of a request for the ledger, each of a batch for itself: they cost nothing, and show in reports. */
@@ -27,7 +26,7 @@ function usageOf({ request, server, caller }: Passage, tool: string, at: Date): 
       model: null,
       endpoint: ENDPOINT,
       mcpServer: server.slug,
-      mcpTool: tool.slice(0, MAX_TOOL_CHARACTERS),
+      mcpTool: tool,
       metadata,
       traceId: trace.traceId,
       attempt: 1,

@@ -94,4 +94,11 @@ describe('a recorder of calls', () => {
     expect(row?.tool?.startsWith('a\uFFFDb\uFFFDx')).toBe(true);
     expect([row?.tool?.length, row?.rpcMethod?.length]).toEqual([255, 128]);
   });
+
+  it('cuts no character in two', async () => {
+    const { calls, recorder } = start();
+    recorder.record({ ...CALL, userId: `${'x'.repeat(254)}\u{1F600}\u{1F600}` });
+    await recorder.flush();
+    expect(calls.rows[0]?.userId).toBe(`${'x'.repeat(254)}\u{1F600}`);
+  });
 });

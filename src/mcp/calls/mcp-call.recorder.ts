@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { describeDefect } from '../../common/errors/describe-defect.js';
 import { toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
 import { isDataRefused } from '../../database/database-errors.js';
@@ -48,7 +49,7 @@ export class McpCallRecorder {
         await this.writeRows(this.waiting.slice(0, BATCH_ROWS));
       }
     } catch (error) {
-      this.logger.warn({ event: 'mcp_calls_not_written', calls: this.waiting.length, error: nameOf(error) });
+      this.logger.warn({ event: 'mcp_calls_not_written', calls: this.waiting.length, error: describeDefect(error) });
       this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS * 10).unref();
     }
   }
@@ -64,7 +65,7 @@ export class McpCallRecorder {
         await this.writeRows(rows.slice(0, middle));
         return this.writeRows(rows.slice(middle));
       }
-      this.logger.error({ event: 'mcp_calls_lost', calls: rows.length, error: nameOf(error) });
+      this.logger.error({ event: 'mcp_calls_lost', calls: rows.length, error: describeDefect(error) });
     }
     const done = new Set(rows);
     this.waiting = this.waiting.filter((call) => !done.has(call));
@@ -85,26 +86,22 @@ function storableRow(call: McpCallRecord, createdAt: Date): McpCall {
     serverId: call.serverId,
     serverSlug: call.serverSlug,
     callerType: call.callerType,
-    callerId: storable(call.callerId, 255) ?? '',
-    userId: storable(call.userId, 255),
+    callerId: toStorableText(call.callerId, 255),
+    userId: storableOrNull(call.userId, 255),
     httpMethod: call.httpMethod,
-    rpcMethod: storable(call.rpcMethod, 128),
-    tool: storable(call.tool, 255),
+    rpcMethod: storableOrNull(call.rpcMethod, 128),
+    tool: storableOrNull(call.tool, 255),
     status: call.status,
     errorCode: call.errorCode,
     firstByteMs: call.firstByteMs === null ? null : Math.min(call.firstByteMs, MAX_INTEGER),
     totalMs: Math.min(call.totalMs, MAX_INTEGER),
     bytesIn: call.bytesIn,
     bytesOut: call.bytesOut,
-    traceId: storable(call.traceId, 128),
+    traceId: storableOrNull(call.traceId, 128),
     createdAt,
   };
 }
 
-function storable(text: string | null, maxCharacters: number): string | null {
-  return text === null ? null : toStorableText(text.slice(0, maxCharacters));
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
+function storableOrNull(text: string | null, maxCharacters: number): string | null {
+  return text === null ? null : toStorableText(text, maxCharacters);
 }

@@ -81,22 +81,6 @@ describe('retention of calls', () => {
     await Promise.all([retention.sweep(), retentionOn(dataSource).sweep(), retentionOn(dataSource).sweep()]);
     expect([await left(), warnings]).toEqual([[], []]);
   });
-
-  it('keeps nobody who stops waiting for more than the batch under way', async () => {
-    let statements = 0;
-    let stopped: Promise<void> | undefined;
-    const endless = retentionOn({
-      query: async <Result>(): Promise<Result> => {
-        statements += 1;
-        if (statements === 3) stopped = endless.beforeApplicationShutdown();
-        if (statements > 10) throw new Error('it goes on');
-        return JSON.parse('[[], 1000]');
-      },
-    });
-    await endless.sweep();
-    await stopped;
-    expect([statements, warnings]).toEqual([3, []]);
-  });
 });
 
 onServer('retention of calls beside another replica', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
 import { jsonOf, send, type Answer } from '../../../test/support/send.js';
+import { toRawHeaders } from '../../identity/headers/raw-headers.js';
 import { startHttp, type Loopback } from '../../upstream/__fixtures__/loopback.js';
 import { passEdge } from './mcp-edge.js';
 import { publicHosts } from './public-hosts.js';
@@ -18,7 +19,9 @@ beforeAll(async () => {
       tokenHeader: 'x-id-token',
       methods: ['GET', 'POST', 'DELETE'],
     };
-    if (passEdge(request, response, edge)) response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('handled');
+    const headers = toRawHeaders(request.rawHeaders);
+    if (passEdge({ request, headers }, response, edge))
+      response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('handled');
   });
 });
 afterAll(() => server.close());

@@ -1,9 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { headerValues, type RawHeader } from '../../identity/headers/raw-headers.js';
 import { sendRpcError } from '../mcp-error.js';
 import { answerOptions, type Preflight, setCorsHeaders } from './cors.js';
 import { checkHost, type PublicHosts } from './public-hosts.js';
-import { valuesOf } from './raw-headers.js';
+
+interface EdgeRequest {
+  readonly request: IncomingMessage;
+  /** As the client sent them. */
+  readonly headers: readonly RawHeader[];
+}
 
 export interface McpEdge extends Preflight {
   readonly publicHosts: PublicHosts;
@@ -15,10 +21,10 @@ export interface McpEdge extends Preflight {
  * First step of an MCP request, before authentication. Whether it may go on: else it has been answered, an OPTIONS or a
  * refusal.
  */
-export function passEdge(request: IncomingMessage, response: ServerResponse, edge: McpEdge): boolean {
+export function passEdge({ request, headers }: EdgeRequest, response: ServerResponse, edge: McpEdge): boolean {
   try {
-    checkHost(request.rawHeaders, edge.publicHosts);
-    const origin = checkOrigin(request.rawHeaders, edge);
+    checkHost(headers, edge.publicHosts);
+    const origin = checkOrigin(headers, edge);
     setCorsHeaders(response, origin);
     if (request.method !== 'OPTIONS') return true;
     answerOptions(request, response, origin, edge);
@@ -34,8 +40,8 @@ export function passEdge(request: IncomingMessage, response: ServerResponse, edg
  * The request's origin, undefined when it has none, as every client that is no browser.
  * @throws GatewayError `permission_denied`: also for `null`, which any sandboxed page has, and for two of them
  */
-function checkOrigin(rawHeaders: readonly string[], { publicHosts, allowedOrigins }: McpEdge): string | undefined {
-  const [sent, ...others] = valuesOf(rawHeaders, 'origin');
+function checkOrigin(headers: readonly RawHeader[], { publicHosts, allowedOrigins }: McpEdge): string | undefined {
+  const [sent, ...others] = headerValues(headers, 'origin');
   if (sent === undefined) return undefined;
   const origin = sent.toLowerCase();
   const isAllowed = origin !== 'null' && (publicHosts.origins.has(origin) || allowedOrigins.includes(origin));

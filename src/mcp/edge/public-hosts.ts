@@ -1,5 +1,5 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { valuesOf } from './raw-headers.js';
+import { headerValues, type RawHeader } from '../../identity/headers/raw-headers.js';
 
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'] as const;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
@@ -32,8 +32,8 @@ export function publicHosts(publicUrls: readonly string[], port: number): Public
  * one stands in for it. `X-Forwarded-Host` counts for nothing, since clients can send it.
  * @throws GatewayError `permission_denied`
  */
-export function checkHost(rawHeaders: readonly string[], { hosts }: PublicHosts): void {
-  const [host, ...others] = valuesOf(rawHeaders, 'host');
+export function checkHost(headers: readonly RawHeader[], { hosts }: PublicHosts): void {
+  const [host, ...others] = headerValues(headers, 'host');
   if (host !== undefined && others.length === 0 && hosts.has(host.toLowerCase())) return;
   throw new GatewayError('permission_denied', {
     message:

@@ -75,7 +75,7 @@ export class McpEntry {
   /** Whether the request may go on; else it has been answered. */
   passEdge(arrival: Arrival, response: Response): Awaitable<boolean> {
     return whenKnown(this.serverForBrowser(arrival), (server) =>
-      passEdge(arrival.request, response, {
+      passEdge(arrival, response, {
         publicHosts: this.publicHosts(arrival.port),
         allowedOrigins: server?.allowedOrigins ?? [],
         tokenHeader: server?.identity.jwtValidation?.headerKey,
@@ -192,7 +192,8 @@ async function unlessRefused(find: () => Awaitable<Found>): Promise<Found | unde
 
 function keyMissing(): GatewayError {
   return new GatewayError('api_key_invalid', {
-    reason: 'missing',
+    // For the log alone, where it tells a token that was never looked at from one that was refused.
+    reason: 'missing; without a key, no server or those of two organisations have this address',
     headers: { 'www-authenticate': 'Bearer realm="tollgate"' },
   });
 }

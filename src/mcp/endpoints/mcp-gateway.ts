@@ -32,7 +32,7 @@ export class McpGateway {
 
   /** @throws GatewayError for what is refused before the server is called; the error filter answers it as JSON-RPC */
   async serve(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
-    // Before that: what is no address of a server is answered like every other address at which there is nothing.
+    // First, so that an address that cannot be a server's gets the 404 of every other unknown address.
     const address = addressOf(request);
     request.errorForm = (error) => rpcErrorBody(error);
     if (request.method === 'GET') return this.enterAndPass(request, response, address, endpoint);

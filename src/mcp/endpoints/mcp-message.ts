@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { assertJsonBody } from '../../common/http/parse-json-body.js';
 import { type BodyLimits, readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
 import { inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
-import { assertPlainJson } from '../inspection/plain-json.js';
 import type { RpcId } from '../mcp-error.js';
 
 const TOOL_CALL = 'tools/call';
@@ -31,7 +31,7 @@ export interface Reading {
 export async function readMessage(request: IncomingMessage, limits: BodyLimits, reading: Reading): Promise<void> {
   const { headers } = request;
   // The server would not learn of an encoding: it describes the message on its way to the gateway.
-  assertPlainJson(headers);
+  assertJsonBody(headers, 'plain');
   reading.body = await readBody(request, limits);
   const inspected = inspectBody(reading.body);
   reading.message = { inspected, tools: toolsIn(inspected) };

@@ -27,7 +27,7 @@ interface Sending {
   readonly url: URL;
   readonly sessionId: string | undefined;
   readonly owner: SessionOwner;
-  readonly streamKey: string;
+  readonly callerKey: string;
 }
 
 /** Takes a request whose caller is known to its server: session, message, headers (identity last), proxy. */
@@ -48,17 +48,17 @@ export class McpPassage {
   /** @throws GatewayError for what is refused before the server is called */
   async pass(passage: Passage): Promise<McpOutcome> {
     const { request, server, caller } = passage;
-    const streamKey = `${server.id}\n${caller.sessionUser}`;
-    if (request.method === 'GET') return this.passOn(passage, streamKey);
-    const leave = this.proxy.enterCall(streamKey);
+    const callerKey = `${server.id}\n${caller.sessionUser}`;
+    if (request.method === 'GET') return this.passOn(passage, callerKey);
+    const leave = this.proxy.enterCall(callerKey);
     try {
-      return await this.passOn(passage, streamKey);
+      return await this.passOn(passage, callerKey);
     } finally {
       leave();
     }
   }
 
-  private async passOn(passage: Passage, streamKey: string): Promise<McpOutcome> {
+  private async passOn(passage: Passage, callerKey: string): Promise<McpOutcome> {
     const { request, server, caller } = passage;
     const owner: SessionOwner = { serverId: server.id, serverOrigin: server.url.origin, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
@@ -67,13 +67,13 @@ export class McpPassage {
     passage.denial = denialOf(passage);
     noteMethod(passage);
     if (passage.denial !== undefined) return answerDenial(passage, passage.denial);
-    const sending = { url, sessionId, owner, streamKey };
+    const sending = { url, sessionId, owner, callerKey };
     return inMcpSpan(passage, (traceContext) => this.send(passage, sending, traceContext));
   }
 
   private async send(
     passage: Passage,
-    { url, sessionId, owner, streamKey }: Sending,
+    { url, sessionId, owner, callerKey }: Sending,
     traceContext: TraceContext | undefined,
   ): Promise<McpOutcome> {
     const { request, response, server, headers: client, caller } = passage;
@@ -90,7 +90,7 @@ export class McpPassage {
       },
       headers: flat(headers),
       renewHeaders: this.renewalOf(outgoing, headers),
-      streamKey,
+      callerKey,
       body: passage.body,
       rpcId: rpcIdOf(passage.message),
       hooks: this.hooks.hooksFor(passage, owner),
@@ -108,7 +108,7 @@ export class McpPassage {
     };
   }
 
-  /** Undefined when they cannot be read: not that is what the caller is told, since the refusal came first. */
+  /** Undefined when the secrets cannot be read again: the caller is then told of the refusal that came first. */
   private async renewed(outgoing: OutboundRequest): Promise<Headers | undefined> {
     try {
       return await this.outbound.headersFor({ ...outgoing, secrets: 'fresh' });

@@ -12,10 +12,10 @@ type Send = (trace: TraceContext | undefined) => Promise<McpOutcome>;
 /** Calls the server within a span of its own where the request is traced, and else as it is. */
 export function inMcpSpan(passage: Passage, send: Send): Promise<McpOutcome> {
   const span = contextOf(passage.request).span?.startMcpCall(callInfoOf(passage));
-  return span === undefined ? send(undefined) : within(span, send);
+  return span === undefined ? send(undefined) : inSpan(span, send);
 }
 
-async function within(span: McpCallSpan, send: Send): Promise<McpOutcome> {
+async function inSpan(span: McpCallSpan, send: Send): Promise<McpOutcome> {
   let ended: CallOutcome = { status: undefined, error: 'failed' };
   try {
     const outcome = await send(span.headers);

@@ -1,4 +1,5 @@
 import { ChunkList } from '../../common/http/chunk-list.js';
+import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
 import type { BodyFilter } from '../proxy/mcp-proxy.types.js';
@@ -74,12 +75,7 @@ class JsonFilter implements BodyFilter {
 
 /** @throws UpstreamFailure for what is no JSON: it cannot be told what a client would find in it */
 function withoutDenied(json: Buffer, mayUse: ToolAccess): Buffer | undefined {
-  let value: unknown;
-  try {
-    // Readers of a body leave a byte order mark out.
-    value = JSON.parse(json.toString('utf8').replace(/^\u{feff}/u, ''));
-  } catch (cause) {
-    throw new UpstreamFailure('incomplete', 'the MCP server sent a message that is not JSON', { cause });
-  }
+  const value = parseForeignJson(json);
+  if (value === undefined) throw new UpstreamFailure('incomplete', 'the MCP server sent a message that is not JSON');
   return withoutDeniedTools(json, Array.isArray(value), mayUse);
 }

@@ -32,6 +32,11 @@ describe('the tools of an answer', () => {
     expect(read([{ id: 3, result: {} }, LIST, other])).toEqual([...SEEN, { name: 'delete', description: undefined }]);
   });
 
+  it('may stand behind a byte order mark', () => {
+    expect(read(`\u{feff}${JSON.stringify(LIST)}`)).toEqual(SEEN);
+    expect(read(`\u{feff}data: ${JSON.stringify(LIST)}\n\n`, true)).toEqual(SEEN);
+  });
+
   it('may be in an event, of several lines and behind others', () => {
     const lines = JSON.stringify(LIST, undefined, 1)
       .split('\n')

@@ -1,3 +1,4 @@
+import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
 import type { RpcId } from '../mcp-error.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
@@ -13,8 +14,8 @@ export interface GatheredAnswer {
 
 /** The tools that an answer lists. What is no list that was asked for, or cannot be read, counts for nothing. */
 export function readToolList({ isEventStream, body, ids }: GatheredAnswer): readonly SeenTool[] {
-  const texts = isEventStream ? messagesOf(body) : [body.toString('utf8')];
-  return texts.flatMap((text) => toolsOf(text, ids));
+  const parts = isEventStream ? messagesOf(body) : [body];
+  return parts.flatMap((json) => toolsOf(json, ids));
 }
 
 /** An event that did not come to its end is none. */
@@ -23,13 +24,8 @@ function messagesOf(body: Buffer): readonly string[] {
   return events.flatMap(({ type, data = '' }) => (type === 'message' && data !== '' ? [data] : []));
 }
 
-function toolsOf(text: string, ids: ReadonlySet<RpcId>): readonly SeenTool[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return [];
-  }
+function toolsOf(json: Buffer | string, ids: ReadonlySet<RpcId>): readonly SeenTool[] {
+  const value = parseForeignJson(json);
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
   return messages.flatMap((message) => listedIn(message, ids));
 }

@@ -179,7 +179,7 @@ describe('McpProxy: streams', () => {
   });
 
   it('answers calls while many streams lie idle', async () => {
-    const gateway = await start({}, { change: (request) => ({ streamKey: String(request.socket.remotePort) }) });
+    const gateway = await start({}, { change: (request) => ({ callerKey: String(request.socket.remotePort) }) });
     server.answerWith((request, response) => {
       if (request.method === 'GET') silentEvents(request, response);
       else json({ ok: true })(request, response);

@@ -77,9 +77,9 @@ export class McpProxy {
    * Returns what is called once when the call is over, whatever it came to.
    * @throws GatewayError `rate_limited` when all places are taken
    */
-  enterCall(streamKey: string): () => void {
-    if (!this.#callLimiter.enter(streamKey)) throw tooMany('calls under way', CALL_RETRY_SECONDS);
-    return () => this.#callLimiter.leave(streamKey);
+  enterCall(callerKey: string): () => void {
+    if (!this.#callLimiter.enter(callerKey)) throw tooMany('calls under way', CALL_RETRY_SECONDS);
+    return () => this.#callLimiter.leave(callerKey);
   }
 
   /**
@@ -109,11 +109,11 @@ export class McpProxy {
 
   async #forwardStream(call: McpForward, run: Run): Promise<void> {
     if (this.#closing) throw shuttingDown();
-    if (!this.#streamLimiter.enter(call.streamKey)) throw tooMany('open streams', STREAM_RETRY_SECONDS);
+    if (!this.#streamLimiter.enter(call.callerKey)) throw tooMany('open streams', STREAM_RETRY_SECONDS);
     try {
       await this.#send(call, run);
     } finally {
-      this.#streamLimiter.leave(call.streamKey);
+      this.#streamLimiter.leave(call.callerKey);
     }
   }
 

@@ -26,7 +26,7 @@ export interface McpForward {
   /** Asked when the server refuses the gateway's credential: other headers to try once more with; undefined: there are none. */
   readonly renewHeaders?: (() => Promise<readonly string[] | undefined>) | undefined;
   /** Whose calls and open GET streams are counted together: one caller at one server. */
-  readonly streamKey: string;
+  readonly callerKey: string;
   /** Of a POST, whole: these bytes are sent. Others have none. */
   readonly body?: Buffer | undefined;
   /** For the answers that the gateway gives itself; null where no single request was read. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { ChunkList } from '../../common/http/chunk-list.js';
+import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
@@ -77,7 +78,7 @@ async function fromText({ body }: Response): Promise<JsonObject | undefined> {
     grown(chunks.size, chunk);
     chunks.push(Buffer.from(chunk));
   }
-  return responseIn(chunks.take().toString('utf8'));
+  return responseIn(chunks.take());
 }
 
 function grown(size: number, { length }: Uint8Array): number {
@@ -85,19 +86,11 @@ function grown(size: number, { length }: Uint8Array): number {
   return size + length;
 }
 
-function responseIn(text: string): JsonObject | undefined {
-  const value = parse(text);
+function responseIn(json: Buffer | string): JsonObject | undefined {
+  const value = parseForeignJson(json);
   if (!isObject(value) || value['jsonrpc'] !== '2.0') return undefined;
   const { id, result, error } = value;
   // A server that could not read the request does not know its id.
   const isOurs = id === RPC_ID || (error !== undefined && (id === null || id === undefined));
   return isOurs && (result !== undefined || error !== undefined) ? value : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

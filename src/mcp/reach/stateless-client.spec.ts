@@ -64,6 +64,14 @@ describe('silence says nothing of the era', () => {
   });
 });
 
+it('an answer may begin with a byte order mark', async () => {
+  const result = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+  listener = (_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(`\u{feff}${text}`);
+  expect(await discover(server.url('/mcp'), approach())).toMatchObject({ hasTools: true });
+});
+
 describe('an answer is bounded', () => {
   it.each(['application/json', 'text/event-stream'])('by its size: %s', async (type) => {
     let isOpen = true;

@@ -1,8 +1,8 @@
-import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import { type ErrorDetail, GatewayError, invalidFields } from '../../common/errors/gateway.error.js';
 import { assertIdentityFields } from '../../identity/config/identity-config.checks.js';
 import type { IdentityFields } from '../../identity/config/identity-config.js';
-import { foldName } from '../../identity/headers/header-names.js';
-import { describeEgressRefusal, EgressRefusedError } from '../../upstream/egress/egress-refused.error.js';
+import { foldHeaderName } from '../../identity/headers/header-names.js';
+import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { CLIENT_SECRET, type MappedTargets, mappedHeaderNames } from './mapped-targets.js';
 import type { McpServer } from './mcp-server.entity.js';
@@ -56,7 +56,7 @@ export function checkMcpServer(settings: McpServerSettings, rules: McpServerRule
     ...clientSecretProblems(settings),
   ].map((detail) => blamed(detail, settings.mapped));
   if (details.length === 0) return;
-  throw new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+  throw invalidFields(details);
 }
 
 /** The identity room's own rules, beside ours: a caller reads about all that is wrong at once. */
@@ -75,13 +75,8 @@ function urlProblems(text: string, egress: McpServerRules['egress']): readonly E
     return [broken('url', 'must be an absolute https URL')];
   }
   if (text.includes('#')) return [broken('url', 'must not have a fragment')];
-  try {
-    egress.checkUrl(new URL(text));
-    return [];
-  } catch (error) {
-    if (!(error instanceof EgressRefusedError)) throw error;
-    return [broken('url', describeEgressRefusal(error))];
-  }
+  const refusal = egressProblem(egress, text);
+  return refusal === undefined ? [] : [broken('url', refusal)];
 }
 
 /** A mapped field that breaks a rule is blamed where the request names it. */
@@ -115,7 +110,7 @@ function headerProblems(settings: McpServerSettings): readonly ErrorDetail[] {
   if (names.length === 0) return [broken('headers', 'must name at least one header for auth_type headers')];
   if (names.length > MAX_HEADERS) return [broken('headers', `must not be more than ${MAX_HEADERS}`)];
   return names.flatMap((name) => {
-    const isTwice = names.some((other) => other !== name && foldName(other) === foldName(name));
+    const isTwice = names.some((other) => other !== name && foldHeaderName(other) === foldHeaderName(name));
     const problem = isTwice ? 'is named twice' : Object.hasOwn(headers, name) ? valueProblem(headers[name]) : undefined;
     return problem === undefined ? [] : [broken(`headers.${name}`, problem)];
   });

@@ -1,5 +1,5 @@
-import { type ErrorDetail, GatewayError, invalidField } from '../../common/errors/gateway.error.js';
-import { foldName } from '../../identity/headers/header-names.js';
+import { type ErrorDetail, invalidField, invalidFields } from '../../common/errors/gateway.error.js';
+import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { MappedField } from '../../secret-references/secret-mapping.entity.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 
@@ -26,7 +26,7 @@ export function readTargets(mappings: readonly { readonly target_field: string }
     return problem === undefined ? [] : [{ param: paramOf(index), message: `${paramOf(index)} ${problem}` }];
   });
   if (details.length === 0) return new Map(fields.map((field, index) => [field, paramOf(index)]));
-  throw new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+  throw invalidFields(details);
 }
 
 /**
@@ -69,7 +69,7 @@ function targetProblem(field: string, earlier: readonly string[], given: Given):
 /** A server takes `X-Key` and `x_key` for one header. */
 function isSame(one: string, other: string): boolean {
   const [a, b] = [headerOf(one), headerOf(other)];
-  return a === undefined || b === undefined ? one === other : foldName(a) === foldName(b);
+  return a === undefined || b === undefined ? one === other : foldHeaderName(a) === foldHeaderName(b);
 }
 
 /** `null` takes a header out, so it is none. */

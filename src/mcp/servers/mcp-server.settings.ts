@@ -1,8 +1,8 @@
 import { type GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
-import { foldName } from '../../identity/headers/header-names.js';
+import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
-import { leftOut } from '../../sealing/opened.js';
+import { incompleteUpdate } from '../../sealing/opened.js';
 import type { McpServerSettings } from './check-mcp-server.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import { withSecret } from './jwt-validation.secret.js';
@@ -101,16 +101,16 @@ export function assertSecretsReplaced(
   dto: Changes,
 ): void {
   const hasHeaders = before.authType === 'none' || dto.auth_type === 'none' || Object.keys(after.headers).length > 0;
-  if (!hasHeaders) throw leftOut(failure, 'Send all headers again, or auth_type none.');
+  if (!hasHeaders) throw incompleteUpdate(failure, 'Send all headers again, or auth_type none.');
   const introspection = after.jwt_validation?.introspection;
   if (introspection !== undefined && introspection.client_secret === undefined && !after.mapped.has(CLIENT_SECRET)) {
-    throw leftOut(failure, `Send again: ${CLIENT_SECRET}.`);
+    throw incompleteUpdate(failure, `Send again: ${CLIENT_SECRET}.`);
   }
 }
 
 function withoutMapped(settings: OpenSettings, mapped: MappedTargets): OpenSettings {
-  const names = new Set(mappedHeaderNames(mapped).map(foldName));
-  const headers = Object.entries(settings.headers).filter(([name]) => !names.has(foldName(name)));
+  const names = new Set(mappedHeaderNames(mapped).map(foldHeaderName));
+  const headers = Object.entries(settings.headers).filter(([name]) => !names.has(foldHeaderName(name)));
   const { jwt_validation: validation } = settings;
   return {
     ...settings,
@@ -133,8 +133,8 @@ function changedHeaders(
   const [stale] = given.find(([name, value]) => isStaleMask(value, secretOf(stored, name))) ?? [];
   if (stale !== undefined) throw invalidField(`headers.${stale}`, notWhatIsStored());
   const update = given.filter(([name, value]) => !isMaskOf(value, secretOf(stored, name)));
-  const replaced = new Set(update.map(([name]) => foldName(name)));
-  const kept = Object.entries(stored).filter(([name]) => !replaced.has(foldName(name)));
+  const replaced = new Set(update.map(([name]) => foldHeaderName(name)));
+  const kept = Object.entries(stored).filter(([name]) => !replaced.has(foldHeaderName(name)));
   const [first] = kept;
   if (isElsewhere && first !== undefined) throw mustComeAgain(`headers.${first[0]}`, 'url');
   return Object.fromEntries([...kept, ...update.filter(([, value]) => value !== null)]);
@@ -142,7 +142,7 @@ function changedHeaders(
 
 /** By every spelling that a server takes for the same header: clients write names in a case of their own. */
 function secretOf(headers: OpenSettings['headers'], name: string): string | undefined {
-  const stored = Object.keys(headers).find((other) => foldName(other) === foldName(name));
+  const stored = Object.keys(headers).find((other) => foldHeaderName(other) === foldHeaderName(name));
   const value = stored === undefined ? undefined : headers[stored];
   return typeof value === 'string' ? value : undefined;
 }
@@ -166,7 +166,7 @@ function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;
 }
 
-/** Otherwise whoever may change a server could have its secrets sent to a host of his own. */
+/** Otherwise whoever may change a server could have its secrets sent to a host of their own. */
 function mustComeAgain(param: string, address: string): Error {
   return invalidField(param, `must be sent again when ${address} changes to another host`);
 }

@@ -125,7 +125,7 @@ function byName(tools: readonly McpServerTool[]): ToolsByName {
 }
 
 function storableText(text: string | undefined): string | null {
-  return text === undefined ? null : toStorableText(text.slice(0, MAX_DESCRIPTION_CHARACTERS));
+  return text === undefined ? null : toStorableText(text, MAX_DESCRIPTION_CHARACTERS);
 }
 
 function isFresh(tool: McpServerTool | undefined, description: string | null, now: Date): boolean {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
-import { SealError, type SealedPlace, Sealer } from '../../sealing/sealer.js';
+import { openSealed } from '../../sealing/opened.js';
+import { type SealedPlace, Sealer } from '../../sealing/sealer.js';
 import type { McpServer } from './mcp-server.entity.js';
 
 /** What of a server is sealed. Values of fields that are mapped to secret references are never among these. */
@@ -27,16 +27,7 @@ export class McpServerVault {
   /** @throws GatewayError `secret_unavailable` when the value is damaged or its master key is not configured */
   open(row: SealableRow & Pick<McpServer, 'sealedSecrets'>): McpServerSecrets {
     if (row.sealedSecrets === null) return { headers: {} };
-    return readSecrets(JSON.parse(this.openText(row.sealedSecrets, placeOf(row))));
-  }
-
-  private openText(sealed: string, place: SealedPlace): string {
-    try {
-      return this.sealer.open(sealed, place);
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      throw new GatewayError('secret_unavailable', { reason: error.message, cause: error });
-    }
+    return readSecrets(JSON.parse(openSealed(this.sealer, row.sealedSecrets, placeOf(row))));
   }
 }
 

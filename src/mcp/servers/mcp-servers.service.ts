@@ -32,9 +32,7 @@ export class McpServersService {
   async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
     assertMayMap(principal, dto);
     assertNotReserved(dto.slug);
-    // A caller of the whole organisation that names no workspace makes a server for all of them.
-    const isShared = principal.workspaceId === null && dto.workspace_id === undefined;
-    const workspaceId = isShared ? null : await this.workspaces.resolveForCreate(principal, dto.workspace_id);
+    const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     const { organisationId } = principal;
     const { name, description = null } = dto;
     const id = randomUUID();

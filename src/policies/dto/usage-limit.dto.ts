@@ -56,11 +56,11 @@ export class GroupDto {
 /** The fields that have the same rules in a create and in an update. */
 class UsageLimitFieldsDto {
   /** @example "Search, per user" */
-  @Optional()
+  @OptionalOrNull()
   @IsString()
   @MaxLength(255)
   @IsStorable()
-  readonly name?: string;
+  readonly name?: string | null;
 
   @OptionalOrNull()
   @IsString()

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
 import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
@@ -44,8 +44,7 @@ export class CreateRerankDto {
   @Min(1)
   readonly top_n?: number;
 
-  /** Whether results carry their document. */
-  @ApiPropertyOptional({ default: false })
+  /** Whether results carry their document. Default: false. */
   @Optional()
   @IsBoolean()
   readonly return_documents?: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readObject } from '../../common/json/read.js';
 import { azureAiRerank } from './azure-ai.provider.js';
-import { at, CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+import { at, fixture, requestWith } from './__fixtures__/requests.js';
 
 describe('azureAiRerank', () => {
   it.each([
@@ -12,17 +12,17 @@ describe('azureAiRerank', () => {
     ['my-deployment', 'my-deployment'],
     ['xcohere.rerank', 'xcohere.rerank'],
   ])('sends the model %s as %s', (model, sent) => {
-    expect(at(azureAiRerank.toUpstream(requestWith({ model }), CREDENTIAL).body, 'model')).toBe(sent);
+    expect(at(azureAiRerank.toUpstream(requestWith({ model })).body, 'model')).toBe(sent);
   });
 
   it('refuses a prefix with no model behind it', () => {
-    expect(() => azureAiRerank.toUpstream(requestWith({ model: 'cohere.' }), CREDENTIAL)).toThrow(
+    expect(() => azureAiRerank.toUpstream(requestWith({ model: 'cohere.' }))).toThrow(
       expect.objectContaining({ code: 'validation_failed', param: 'model' }),
     );
   });
 
   it("leaves Cohere's own options out", () => {
-    const { body } = azureAiRerank.toUpstream(requestWith({ maxTokensPerDoc: 512, priority: 3 }), CREDENTIAL);
+    const { body } = azureAiRerank.toUpstream(requestWith({ maxTokensPerDoc: 512, priority: 3 }));
     expect(Object.keys(readObject(body, 'body')).sort()).toEqual(['documents', 'model', 'query']);
   });
 

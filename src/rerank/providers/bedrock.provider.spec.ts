@@ -3,7 +3,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { readObject } from '../../common/json/read.js';
 import type { RerankRequest } from '../rerank.types.js';
 import { bedrockRerank } from './bedrock.provider.js';
-import { at, CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+import { at, fixture, requestWith } from './__fixtures__/requests.js';
 
 const ARN = 'arn:aws:bedrock:eu-central-1::foundation-model/cohere.rerank-v3-5:0';
 const bedrockRequest = (changes: Partial<RerankRequest> = {}): RerankRequest => requestWith({ model: ARN, ...changes });
@@ -20,7 +20,7 @@ const paramOf = (work: () => unknown): string | null => {
 describe('bedrockRerank', () => {
   it('asks in the form of Bedrock, in the region of the model', () => {
     const request = bedrockRequest({ documents: ['a', { text: 'b', id: 7 }], topN: 1 });
-    expect(bedrockRerank.toUpstream(request, CREDENTIAL)).toEqual({
+    expect(bedrockRerank.toUpstream(request)).toEqual({
       method: 'POST',
       path: '/rerank',
       region: 'eu-central-1',
@@ -39,7 +39,7 @@ describe('bedrockRerank', () => {
   });
 
   it('asks for all documents when the caller wants all', () => {
-    const { body } = bedrockRerank.toUpstream(bedrockRequest(), CREDENTIAL);
+    const { body } = bedrockRerank.toUpstream(bedrockRequest());
     expect(at(body, 'rerankingConfiguration.bedrockRerankingConfiguration.numberOfResults')).toBe(6);
   });
 
@@ -48,7 +48,7 @@ describe('bedrockRerank', () => {
     ['arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.rerank-v1:0', 'us-gov-west-1'],
     ['arn:aws:bedrock:us-east-1:123456789012:provisioned-model/abcdef', 'us-east-1'],
   ])('takes the region from %s', (model, region) => {
-    expect(bedrockRerank.toUpstream(bedrockRequest({ model }), CREDENTIAL).region).toBe(region);
+    expect(bedrockRerank.toUpstream(bedrockRequest({ model })).region).toBe(region);
   });
 
   it.each([
@@ -59,17 +59,17 @@ describe('bedrockRerank', () => {
     'arn:aws:s3:us-east-1::foundation-model/x',
     'arn:aws:bedrock:us-east-1::foundation-model/x\n',
   ])('refuses the model %j', (model) => {
-    expect(paramOf(() => bedrockRerank.toUpstream(bedrockRequest({ model }), CREDENTIAL))).toBe('model');
+    expect(paramOf(() => bedrockRerank.toUpstream(bedrockRequest({ model })))).toBe('model');
   });
 
   describe('the limit of 32,000 characters', () => {
     const longest = 'x'.repeat(32_000);
     const refused = (changes: Partial<RerankRequest>) =>
-      paramOf(() => bedrockRerank.toUpstream(bedrockRequest(changes), CREDENTIAL));
+      paramOf(() => bedrockRerank.toUpstream(bedrockRequest(changes)));
 
     it('counts characters, not halves of them', () => {
       const documents = [longest, '🙂'.repeat(32_000)];
-      expect(() => bedrockRerank.toUpstream(bedrockRequest({ documents, query: longest }), CREDENTIAL)).not.toThrow();
+      expect(() => bedrockRerank.toUpstream(bedrockRequest({ documents, query: longest }))).not.toThrow();
       expect(refused({ documents: ['🙂'.repeat(32_001)] })).toBe('documents.0');
     });
 
@@ -81,9 +81,7 @@ describe('bedrockRerank', () => {
     });
 
     it('names the limit', () => {
-      expect(() => bedrockRerank.toUpstream(bedrockRequest({ documents: [`${longest}x`] }), CREDENTIAL)).toThrow(
-        '32000',
-      );
+      expect(() => bedrockRerank.toUpstream(bedrockRequest({ documents: [`${longest}x`] }))).toThrow('32000');
     });
   });
 
@@ -99,10 +97,10 @@ describe('bedrockRerank', () => {
   });
 
   describe('nextPage', () => {
-    const nextPage = (answer: unknown) => bedrockRerank.nextPage?.(answer, bedrockRequest(), CREDENTIAL);
+    const nextPage = (answer: unknown) => bedrockRerank.nextPage?.(answer, bedrockRequest());
 
     it('is the same request with the token', () => {
-      const first = bedrockRerank.toUpstream(bedrockRequest(), CREDENTIAL);
+      const first = bedrockRerank.toUpstream(bedrockRequest());
       const next = nextPage({ results: [], nextToken: 'more' });
       expect(next).toEqual({ ...first, body: { ...readObject(first.body, 'body'), nextToken: 'more' } });
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+import { fixture, requestWith } from './__fixtures__/requests.js';
 import { cohereRerank } from './cohere.provider.js';
 
 describe('cohereRerank', () => {
@@ -11,7 +11,7 @@ describe('cohereRerank', () => {
       maxTokensPerDoc: 512,
       priority: 3,
     });
-    expect(cohereRerank.toUpstream(request, CREDENTIAL)).toEqual({
+    expect(cohereRerank.toUpstream(request)).toEqual({
       method: 'POST',
       path: '/v2/rerank',
       body: {
@@ -26,7 +26,7 @@ describe('cohereRerank', () => {
   });
 
   it('has no return_documents: version 2 does not know it', () => {
-    const { body } = cohereRerank.toUpstream(requestWith({ returnDocuments: true }), CREDENTIAL);
+    const { body } = cohereRerank.toUpstream(requestWith({ returnDocuments: true }));
     expect(body).not.toHaveProperty('return_documents');
   });
 

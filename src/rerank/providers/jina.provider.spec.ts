@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+import { fixture, requestWith } from './__fixtures__/requests.js';
 import { jinaRerank } from './jina.provider.js';
 
 describe('jinaRerank', () => {
   it('sends strings, and says return_documents', () => {
     const request = requestWith({ model: 'jina-reranker-v3', documents: ['a', { text: 'b', id: 7 }], topN: 1 });
-    expect(jinaRerank.toUpstream(request, CREDENTIAL)).toEqual({
+    expect(jinaRerank.toUpstream(request)).toEqual({
       method: 'POST',
       path: '/v1/rerank',
       body: {

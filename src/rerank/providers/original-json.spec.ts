@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { toRerankRequest } from '../rerank.mapper.js';
 import type { CreateRerankDto } from '../dto/create-rerank.dto.js';
 import type { RerankRequest } from '../rerank.types.js';
-import { CREDENTIAL } from './__fixtures__/requests.js';
 import { cohereRerank } from './cohere.provider.js';
 import { originalJson } from './original-json.js';
 
@@ -53,7 +52,7 @@ describe('the JSON is made anew', () => {
 describe('cohere', () => {
   it('is sent the original', () => {
     const request = read('{"model":"m","query":"q","documents":["a"],"max_tokens_per_doc":9,"priority":1}');
-    expect(cohereRerank.toUpstream(request, CREDENTIAL)).toMatchObject({
+    expect(cohereRerank.toUpstream(request)).toMatchObject({
       bytes: request.original?.bytes,
       body: undefined,
     });
@@ -61,7 +60,7 @@ describe('cohere', () => {
 
   it('is sent what was checked when a field comes twice', () => {
     const request = read('{"model":"cheap","query":"q","documents":["a"],"model":"m"}');
-    expect(cohereRerank.toUpstream(request, CREDENTIAL)).toMatchObject({
+    expect(cohereRerank.toUpstream(request)).toMatchObject({
       bytes: undefined,
       body: { model: 'm', query: 'q', documents: ['a'] },
     });

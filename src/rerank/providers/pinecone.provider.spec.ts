@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+import { fixture, requestWith } from './__fixtures__/requests.js';
 import { pineconeRerank } from './pinecone.provider.js';
 
 const documents = (count: number): string[] => Array.from({ length: count }, (_, index) => `document ${index}`);
@@ -13,7 +13,7 @@ describe('pineconeRerank', () => {
       parameters: { truncate: 'END' },
       returnDocuments: true,
     });
-    expect(pineconeRerank.toUpstream(request, CREDENTIAL)).toEqual({
+    expect(pineconeRerank.toUpstream(request)).toEqual({
       method: 'POST',
       path: '/rerank',
       body: {
@@ -29,7 +29,7 @@ describe('pineconeRerank', () => {
 
   it('takes objects without text where rank_fields names other fields', () => {
     const request = requestWith({ documents: [{ title: 'a' }], rankFields: ['title'] });
-    expect(pineconeRerank.toUpstream(request, CREDENTIAL).body).toMatchObject({
+    expect(pineconeRerank.toUpstream(request).body).toMatchObject({
       documents: [{ title: 'a' }],
       rank_fields: ['title'],
     });
@@ -41,14 +41,14 @@ describe('pineconeRerank', () => {
     ['cohere-rerank-3.5', 200],
   ])('refuses more documents than %s takes', (model, maximum) => {
     const send = (count: number) => () =>
-      pineconeRerank.toUpstream(requestWith({ model, documents: documents(count) }), CREDENTIAL);
+      pineconeRerank.toUpstream(requestWith({ model, documents: documents(count) }));
     expect(send(maximum)).not.toThrow();
     expect(send(maximum + 1)).toThrow(`documents must have at most ${maximum} items for this model`);
   });
 
   it('lets Pinecone judge the number for models that it does not know', () => {
     const request = requestWith({ model: 'a-newer-model', documents: documents(pineconeRerank.maxDocuments) });
-    expect(() => pineconeRerank.toUpstream(request, CREDENTIAL)).not.toThrow();
+    expect(() => pineconeRerank.toUpstream(request)).not.toThrow();
   });
 
   it('reads score and rerank units, whatever the documents hold', () => {

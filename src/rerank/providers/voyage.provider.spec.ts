@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { CREDENTIAL, fixture, requestWith } from './__fixtures__/requests.js';
+import { fixture, requestWith } from './__fixtures__/requests.js';
 import { voyageRerank } from './voyage.provider.js';
 
 describe('voyageRerank', () => {
   it('calls top_n top_k, and says return_documents', () => {
     const request = requestWith({ model: 'rerank-2.5', documents: ['a', { text: 'b' }], topN: 1, truncation: false });
-    expect(voyageRerank.toUpstream(request, CREDENTIAL)).toEqual({
+    expect(voyageRerank.toUpstream(request)).toEqual({
       method: 'POST',
       path: '/v1/rerank',
       body: {
@@ -20,7 +20,7 @@ describe('voyageRerank', () => {
   });
 
   it('keeps empty documents: indices must not shift', () => {
-    const { body } = voyageRerank.toUpstream(requestWith({ documents: ['', { text: '' }, 'c'] }), CREDENTIAL);
+    const { body } = voyageRerank.toUpstream(requestWith({ documents: ['', { text: '' }, 'c'] }));
     expect(body).toMatchObject({ documents: ['', '', 'c'] });
   });
 

@@ -1,6 +1,6 @@
 import { Equals, IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { describeEgressRefusal, EgressRefusedError } from '../../upstream/egress/egress-refused.error.js';
+import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { azureVaultProblem, isAzureSecretVersion, readAzureSecretPath } from '../managers/azure-secret-name.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthProblem, AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
@@ -75,15 +75,8 @@ export const azureScheme: AuthScheme = {
 };
 
 function vaultProblem(config: AuthConfig, rules: AuthRules): string | undefined {
-  const problem = azureVaultProblem(vaultUrlOf(config), rules.azureVaultHosts);
-  if (problem !== undefined) return problem;
-  try {
-    rules.egress.checkUrl(new URL(vaultUrlOf(config)));
-  } catch (error) {
-    if (error instanceof EgressRefusedError) return describeEgressRefusal(error);
-    throw error;
-  }
-  return undefined;
+  const url = vaultUrlOf(config);
+  return azureVaultProblem(url, rules.azureVaultHosts) ?? egressProblem(rules.egress, url);
 }
 
 function addressProblems(address: SecretAddress, vaultOrigin: string): readonly AuthProblem[] {

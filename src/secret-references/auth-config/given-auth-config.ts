@@ -1,4 +1,4 @@
-import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import { type ErrorDetail, invalidFields } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { ManagerType } from '../managers/secret-manager.types.js';
 import { type Spelling, toInterfaceName, toSpelling } from './spelling.js';
@@ -60,7 +60,7 @@ export function problem(name: string, expected: string): ErrorDetail {
 /** @throws GatewayError `validation_failed` that lists the broken rules, unless there are none */
 export function refuse(details: readonly ErrorDetail[]): void {
   if (details.length === 0) return;
-  throw new GatewayError('validation_failed', { message: details.map((detail) => detail.message).join('; '), details });
+  throw invalidFields(details);
 }
 
 /** The spelling of the first field that has one. */

@@ -83,7 +83,7 @@ function choicesOfTheGateway(
   return [problem(nameOf(field), 'is chosen by the gateway; leave it out and read it from the answer')];
 }
 
-/** Otherwise whoever may change a reference could have its secrets sent to a host of his own. */
+/** Otherwise whoever may change a reference could have its secrets sent to a host of their own. */
 function secretsForAnotherHost(
   scheme: AuthScheme,
   kept: AuthConfig,

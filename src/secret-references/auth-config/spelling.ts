@@ -8,7 +8,7 @@ interface Names {
   readonly prefix: string;
 }
 
-/** The one table of synonyms. */
+/** The synonyms of the API; those of settings are in `config/secret-settings.ts`. */
 const NAMES: Readonly<Record<ManagerType, Readonly<Record<Spelling, Names>>>> = {
   cloudA_sm: {
     interface: { managerType: 'cloudA_sm', prefix: 'cloudA_' },

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { buildMessage, IsIn, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { describeEgressRefusal, EgressRefusedError } from '../../upstream/egress/egress-refused.error.js';
+import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { vaultPathProblem } from '../managers/vault-path.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthProblem, AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
@@ -140,13 +140,7 @@ function addrProblem(text: string, { egress }: AuthRules): string | undefined {
   // The URL class would resolve them, and what is called would not be what was read.
   if (/\/\.{1,2}(?:\/|$)/.test(text)) return 'must not have dot segments';
   if (/\/v1\/*$/.test(text)) return 'must not end in /v1: the gateway adds it';
-  try {
-    egress.checkUrl(new URL(text));
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof EgressRefusedError)) throw error;
-    return describeEgressRefusal(error);
-  }
+  return egressProblem(egress, text);
 }
 
 function mountProblem(mount: string | undefined): string | undefined {

@@ -1,4 +1,3 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -128,10 +127,9 @@ export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
   readonly secret_path: string;
 
   /**
-   * false without `allowed_workspaces`: no workspace may use it yet. The default is false with `allowed_workspaces`, and for
+   * false without `allowed_workspaces`: no workspace may use it yet. Default: true; false with `allowed_workspaces`, and for
    * callers of one workspace, whose references are for that alone.
    */
-  @ApiPropertyOptional({ default: true })
   override readonly allow_all_workspaces?: boolean;
 
   /** Made from the name when omitted. */

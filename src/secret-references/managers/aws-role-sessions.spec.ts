@@ -42,7 +42,7 @@ beforeEach(async () => {
     return Promise.resolve(() => Promise.resolve(key));
   });
   const transport = new SecretTransport(new EgressPolicy(config.EGRESS_ALLOW), config);
-  manager = new AwsSecretsManager(transport, { allows: () => true }, config, identity);
+  manager = new AwsSecretsManager(transport, config, identity);
 });
 afterEach(async () => {
   jest.restoreAllMocks();

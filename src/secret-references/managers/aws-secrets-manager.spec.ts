@@ -13,7 +13,6 @@ import { loadConfig } from '../../config/environment.js';
 import { closedPort } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { type AwsIdentity, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
-import { IdentityAllowList } from '../identity-allow-list.js';
 import { AwsSecretsManager } from './aws-secrets-manager.js';
 import { SecretError, type SecretErrorCode, type SecretRequest } from './secret-manager.types.js';
 import { SecretTransport } from './secret-transport.js';
@@ -42,7 +41,6 @@ function managerWith(
   const config = loadConfig({
     EGRESS_ALLOW: '127.0.0.1',
     SECRET_MANAGER_TIMEOUT_MS: '2000',
-    SECRET_IDENTITY_ALLOW: `${ORGANISATION} aws_sm prod/*`,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url,
     AWS_ENDPOINT_URL_STS: aws.url,
     AWS_ACCESS_KEY_ID: gateway.accessKeyId,
@@ -50,8 +48,7 @@ function managerWith(
     ...settings,
   });
   const transport = new SecretTransport(new EgressPolicy(config.EGRESS_ALLOW), config);
-  const allowList = new IdentityAllowList(config);
-  return new AwsSecretsManager(transport, allowList, config, ownIdentity ?? new AwsOwnIdentity(config));
+  return new AwsSecretsManager(transport, config, ownIdentity ?? new AwsOwnIdentity(config));
 }
 
 const withKey = (changes: Partial<SecretRequest> = {}, fields: Record<string, string> = {}): SecretRequest => ({
@@ -235,28 +232,14 @@ describe('AwsSecretsManager', () => {
   });
 
   describe('serviceRole', () => {
-    it('reads as the gateway what the operator allows', async () => {
+    it('reads as the gateway', async () => {
       expect(await managerWith().fetch(asGateway())).toEqual({ kind: 'text', text: 'the-value' });
       expect(aws.calls).toMatchObject([{ accessKeyId: gateway.accessKeyId }]);
     });
 
-    it.each<[string, Partial<SecretRequest>, Readonly<Record<string, string>>]>([
-      ['another secret', { path: 'other/key' }, {}],
-      ['another organisation', { organisationId: OTHER_ORGANISATION }, {}],
-      [
-        'the same secret by another name',
-        { path: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:prod/key' },
-        {},
-      ],
-      ['anything where nothing is allowed', {}, { SECRET_IDENTITY_ALLOW: '' }],
-    ])('asks nobody for %s', async (_what, changes, settings) => {
-      expect(await codeOf(managerWith(settings).fetch(asGateway(changes)))).toBe('identity_not_allowed');
-      expect(aws.requests).toBe(0);
-    });
-
     it('takes the region from an ARN', async () => {
       const secret = aws.addSecret({ name: 'prod/far', value: 'far', region: 'us-east-1' });
-      const manager = managerWith({ SECRET_IDENTITY_ALLOW: `* cloudA_sm ${secret.arn}` });
+      const manager = managerWith();
       const request = asGateway({ authConfig: { cloudA_auth_type: 'serviceRole' }, path: secret.arn });
       expect(await manager.fetch(request)).toMatchObject({ text: 'far' });
       expect(aws.calls).toMatchObject([{ region: 'us-east-1' }]);
@@ -537,7 +520,7 @@ describe('AwsSecretsManager', () => {
         },
       };
       const config = { SECRET_MANAGER_TIMEOUT_MS: 200, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
-      const manager = new AwsSecretsManager(transport, { allows: () => true }, config, new AwsOwnIdentity(config));
+      const manager = new AwsSecretsManager(transport, config, new AwsOwnIdentity(config));
       await errorOf(manager.fetch(withKey()));
       await errorOf(manager.fetch(withRole(addRole())));
       await errorOf(manager.fetch(withKey({}, { cloudA_region: 'cn-north-1' })));

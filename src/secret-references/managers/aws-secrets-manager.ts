@@ -8,8 +8,6 @@ import type {
 } from '@aws-sdk/client-secrets-manager';
 import { LRUCache } from 'lru-cache';
 import type { AwsIdentitySettings, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
-import { awsScheme } from '../auth-config/aws.scheme.js';
-import type { IdentityAllowList } from '../identity-allow-list.js';
 import { readAwsAuth, readAwsRegion, type AwsAuth } from './aws-auth.js';
 import { AwsClients, awsFingerprint, type AwsCaller, type AwsEndpointSettings } from './aws-clients.js';
 import { toSecretError } from './aws-error.js';
@@ -31,7 +29,6 @@ export class AwsSecretsManager implements SecretManager {
 
   constructor(
     transport: Pick<SecretTransport, 'fetchWith'>,
-    private readonly allowList: Pick<IdentityAllowList, 'allows'>,
     private readonly config: AwsSettings,
     private readonly ownIdentity: Pick<AwsOwnIdentity, 'provide' | 'forget'>,
   ) {
@@ -44,7 +41,6 @@ export class AwsSecretsManager implements SecretManager {
    * @throws SecretError
    */
   async fetch(request: SecretRequest): Promise<SecretDocument> {
-    this.#checkIdentity(request);
     const { organisationId, authConfig } = request;
     const caller = { organisationId, auth: readAwsAuth(authConfig), region: readAwsRegion(request) };
     return readDocument(await this.#ask(caller, inputFor(request)));
@@ -53,16 +49,6 @@ export class AwsSecretsManager implements SecretManager {
   close(): Promise<void> {
     this.#clients.clear();
     return Promise.resolve();
-  }
-
-  /** Asked each time: the setting may have changed since the reference was made. */
-  #checkIdentity({ organisationId, authConfig, path, version }: SecretRequest): void {
-    const target = awsScheme.identityTarget(authConfig, { path, version });
-    if (target === undefined || this.allowList.allows(organisationId, this.type, target)) return;
-    throw new SecretError(
-      'identity_not_allowed',
-      "SECRET_IDENTITY_ALLOW does not let the organisation read this secret with the gateway's own identity",
-    );
   }
 
   /** A role session that was kept may have been ended since by the role's owner: then once more, with a new one. */

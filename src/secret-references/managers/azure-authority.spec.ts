@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../../config/environment.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import { IdentityAllowList } from '../identity-allow-list.js';
 import { requestFor, secretErrorOf } from './__fixtures__/azure-vault.js';
 import { authorityOrigins } from './azure-authority.js';
 import { AzureKeyVault } from './azure-key-vault.js';
@@ -56,7 +55,7 @@ function read(clouds: FakeClouds, authority: string): Promise<unknown> {
     cloudB_entra_client_secret: 'x',
     cloudB_vault_url: VAULT,
   };
-  return new AzureKeyVault(clouds, new IdentityAllowList(config), config).fetch(requestFor('a', authConfig));
+  return new AzureKeyVault(clouds, config).fetch(requestFor('a', authConfig));
 }
 
 describe('an authority that names another host for tokens', () => {

@@ -1,5 +1,6 @@
 // What Azure's refusals mean. Sources: https://learn.microsoft.com/azure/key-vault/general/rest-error-codes and
 // https://learn.microsoft.com/entra/identity-platform/reference-error-codes, read 2026-11-21.
+import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import type { AzureAnswer } from './azure-http-client.js';
@@ -99,14 +100,10 @@ function readVaultError(text: string): { code: string | undefined; inner: string
   };
 }
 
-/** An empty object when the text is none. The parser's own error is dropped: its message quotes the text. */
+/** An empty object when the text is none. */
 function parseObject(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parseForeignJson(text);
+  return isObject(value) ? value : {};
 }
 
 function messageOf(error: unknown): string {

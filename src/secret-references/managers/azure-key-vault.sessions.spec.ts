@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { loadConfig } from '../../config/environment.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import { IdentityAllowList } from '../identity-allow-list.js';
 import { requestFor, secretErrorOf } from './__fixtures__/azure-vault.js';
 import { AzureKeyVault } from './azure-key-vault.js';
 import { SecretTransport } from './secret-transport.js';
@@ -33,7 +32,7 @@ let manager: AzureKeyVault;
 beforeEach(() => {
   const config = loadConfig({});
   transport = new CountedTransport(new EgressPolicy([]), config);
-  manager = new AzureKeyVault(transport, new IdentityAllowList(config), config);
+  manager = new AzureKeyVault(transport, config);
 });
 
 it('are kept though the vault is not there', async () => {

@@ -5,8 +5,6 @@ import type { SecretClient } from '@azure/keyvault-secrets';
 import { LRUCache } from 'lru-cache';
 import { within } from '../../common/time/within.js';
 import type { AppConfig } from '../../config/environment.js';
-import { azureScheme } from '../auth-config/azure.scheme.js';
-import type { IdentityAllowList } from '../identity-allow-list.js';
 import { authorityOrigins } from './azure-authority.js';
 import { toVaultError } from './azure-errors.js';
 import { type AzureAnswer, azureHttpClient } from './azure-http-client.js';
@@ -59,13 +57,11 @@ export class AzureKeyVault implements SecretManager {
 
   constructor(
     private readonly transport: SecretTransport,
-    private readonly allowList: IdentityAllowList,
     private readonly settings: AzureSettings,
   ) {}
 
   async fetch(request: SecretRequest): Promise<SecretDocument> {
     const target = this.#targetOf(request);
-    this.#checkIdentity(request);
     const limitMs = this.settings.SECRET_MANAGER_TIMEOUT_MS * REQUESTS_A_FETCH;
     const controller = new AbortController();
     // In time whatever the SDK does: a managed identity is asked without our bounds.
@@ -94,12 +90,6 @@ export class AzureKeyVault implements SecretManager {
       throw new SecretError('invalid_request', 'secret_version is no version, or secret_path has one as well');
     }
     return { vaultOrigin, name: secret.name, version };
-  }
-
-  #checkIdentity({ organisationId, authConfig, path, version }: SecretRequest): void {
-    const wanted = azureScheme.identityTarget(authConfig, { path, version });
-    if (wanted === undefined || this.allowList.allows(organisationId, this.type, wanted)) return;
-    throw new SecretError('identity_not_allowed', 'SECRET_IDENTITY_ALLOW does not allow this secret');
   }
 
   /** A session that has served before may hold a token that was revoked since: then once more, with a new login. */

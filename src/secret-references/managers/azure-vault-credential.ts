@@ -1,10 +1,9 @@
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/identity';
+import { outlastsCalls } from '../../common/time/outlasts-calls.js';
 import type { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { toTokenError } from './azure-errors.js';
 import type { AzureAnswer, AzureTraffic } from './azure-http-client.js';
 import { SecretError } from './secret-manager.types.js';
-
-const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
 
 /** The last that was heard from the token endpoint: the SDK's errors do not tell. */
 export class TokenTraffic implements AzureTraffic {
@@ -67,7 +66,7 @@ export class AzureVaultCredential implements TokenCredential {
   }
 
   #lasts(token: AccessToken): boolean {
-    return token.expiresOnTimestamp - this.now() > RENEW_BEFORE_EXPIRY_MS;
+    return outlastsCalls(token.expiresOnTimestamp, this.now());
   }
 
   async #login({ claims, enableCae }: GetTokenOptions): Promise<AccessToken> {

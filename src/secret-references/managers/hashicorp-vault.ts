@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../common/time/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { vaultScheme } from '../auth-config/vault.scheme.js';
-import type { IdentityAllowList } from '../identity-allow-list.js';
 import { SecretError, type SecretDocument, type SecretManager, type SecretRequest } from './secret-manager.types.js';
 import type { SecretTransport } from './secret-transport.js';
 import { VaultHttp } from './vault-http.js';
@@ -29,7 +28,6 @@ export class HashicorpVault implements SecretManager {
 
   constructor(
     private readonly transport: Pick<SecretTransport, 'fetchWith'>,
-    private readonly identities: Pick<IdentityAllowList, 'allows'>,
     private readonly clock: Clock,
     private readonly logger: Pick<Logger, 'warn'>,
     private readonly serviceAccountTokenPath: string = SERVICE_ACCOUNT_TOKEN_PATH,
@@ -47,8 +45,6 @@ export class HashicorpVault implements SecretManager {
   async fetch(request: SecretRequest): Promise<SecretDocument> {
     const problem = vaultPathProblem(request.path);
     if (problem !== undefined) throw new SecretError('invalid_request', `secret_path ${problem}`);
-    // On every fetch, not on logins alone: the session may be older than the operator's decision.
-    this.checkIdentity(request);
     const { session, kv } = this.connectionFor(request);
     const { path, version, authConfig } = request;
     return session.run(path, (send) => kv.read(send, { path, version, kvVersion: authConfig['vendorC_kv_version'] }));
@@ -58,12 +54,6 @@ export class HashicorpVault implements SecretManager {
     const connections = [...this.connections.values()];
     this.connections.clear();
     await Promise.all(connections.map(({ session }) => session.close()));
-  }
-
-  private checkIdentity({ organisationId, authConfig, path, version }: SecretRequest): void {
-    const target = vaultScheme.identityTarget(authConfig, { path, version });
-    if (target === undefined || this.identities.allows(organisationId, this.type, target)) return;
-    throw new SecretError('identity_not_allowed', `SECRET_IDENTITY_ALLOW has no entry for ${target}`);
   }
 
   private connectionFor(request: SecretRequest): Connection {

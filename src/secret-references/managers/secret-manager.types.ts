@@ -66,5 +66,5 @@ export interface SecretManager {
    */
   fetch(request: SecretRequest): Promise<SecretDocument>;
   /** Ends what runs in the background (renewal of tokens). */
-  close?(): Promise<void>;
+  close(): Promise<void>;
 }

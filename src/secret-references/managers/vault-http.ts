@@ -1,6 +1,7 @@
 // The HTTP API of Vault and OpenBao. Source: https://developer.hashicorp.com/vault/api-docs and
 // https://openbao.org/api-docs, read 2026-11-21.
 import { isDeeperThan } from '../../common/json/json-depth.js';
+import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { scrub } from './scrub.js';
@@ -108,12 +109,8 @@ function readAnswer({ status, text }: RawAnswer, say: (text: string) => string):
 /** undefined also for what is nested so deeply that nothing else could handle it. */
 function parseObject(text: string): JsonObject | undefined {
   if (isDeeperThan(Buffer.from(text), MAX_JSON_DEPTH)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseForeignJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 function messagesOf({ errors, warnings }: JsonObject): string {

@@ -3,11 +3,9 @@ import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { isPublicAddress } from './address-policy.js';
 import { EgressAllowList } from './egress-allow-list.js';
-import { EgressRefusedError } from './egress-refused.error.js';
+import { EgressRefusedError, MAX_URL_LENGTH } from './egress-refused.error.js';
 import { HostLookups, type HostResolver } from './host-lookups.js';
 
-/** Of what is configured. */
-const MAX_URL_LENGTH = 2_048;
 /** Of an address that a server names at its own origin, as those of MCP's older transport do. */
 export const MAX_NAMED_URL_LENGTH = 8_192;
 /** Names that mean the machine itself or its own network, whatever a resolver says. */

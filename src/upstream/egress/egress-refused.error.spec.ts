@@ -1,17 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { EgressPolicy } from './egress-policy.js';
-import { describeEgressRefusal, EgressRefusedError } from './egress-refused.error.js';
+import { egressProblem } from './egress-refused.error.js';
 
-function sentenceFor(url: string): string {
-  try {
-    new EgressPolicy([]).checkUrl(new URL(url));
-  } catch (error) {
-    if (error instanceof EgressRefusedError) return describeEgressRefusal(error);
-  }
-  return 'no refusal';
-}
+const problemOf = (url: string): string | undefined => egressProblem(new EgressPolicy([]), url);
 
-describe('describeEgressRefusal', () => {
+describe('egressProblem', () => {
   it.each([
     ['http://api.example.com', 'https'],
     ['https://user:pass@api.example.com', 'user name or password'],
@@ -19,11 +12,15 @@ describe('describeEgressRefusal', () => {
     ['https://app.localhost', 'app.localhost'],
     [`https://api.example.com/${'a'.repeat(2_048)}`, '2048 characters'],
   ])('says what is expected: %s', (url, part) => {
-    expect(sentenceFor(url)).toMatch(/^must /);
-    expect(sentenceFor(url)).toContain(part);
+    expect(problemOf(url)).toMatch(/^must /);
+    expect(problemOf(url)).toContain(part);
   });
 
+  it('is none where the gateway may call', () => expect(problemOf('https://api.example.com')).toBeUndefined());
+
+  it('is not made of another error', () => expect(() => problemOf('no url')).toThrow('Invalid URL'));
+
   it('never repeats user info', () => {
-    expect(sentenceFor('https://user:hunter2@api.example.com')).not.toContain('hunter2');
+    expect(problemOf('https://user:hunter2@api.example.com')).not.toContain('hunter2');
   });
 });

@@ -1,5 +1,8 @@
 import { assertNever } from '../../common/assert-never.js';
 
+/** Of what is configured. */
+export const MAX_URL_LENGTH = 2_048;
+
 /** The rule that a URL or host breaks. */
 export type EgressRefusalReason = 'length' | 'scheme' | 'userinfo' | 'address' | 'host';
 
@@ -17,11 +20,24 @@ export class EgressRefusedError extends Error {
   }
 }
 
-/** For the 400 of a field that holds a URL; reads on from the field's name, as `invalidField` wants it. */
-export function describeEgressRefusal(error: EgressRefusedError): string {
+/**
+ * Why the gateway may never call an address, so that it is refused now and not at the first request; for the 400 of a field
+ * that holds a URL, and reads on from the field's name, as `invalidField` wants it.
+ */
+export function egressProblem(egress: { checkUrl(url: URL): void }, url: string): string | undefined {
+  try {
+    egress.checkUrl(new URL(url));
+    return undefined;
+  } catch (error) {
+    if (error instanceof EgressRefusedError) return sentenceFor(error);
+    throw error;
+  }
+}
+
+function sentenceFor(error: EgressRefusedError): string {
   switch (error.reason) {
     case 'length':
-      return 'must be at most 2048 characters long';
+      return `must be at most ${MAX_URL_LENGTH} characters long`;
     case 'scheme':
       return 'must use https (http only for hosts that EGRESS_ALLOW names)';
     case 'userinfo':

@@ -4,13 +4,13 @@ import { LRUCache } from 'lru-cache';
 import type { Awaitable } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
+import { outlastsCalls } from '../../common/time/outlasts-calls.js';
 import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
 import { AwsIdentityError, type AwsOwnIdentity } from './aws-own-identity.js';
 import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
 import { assumeRoleRequest, readAssumeRole, readStsErrorCode, type RoleSession } from './aws-sts.js';
 import type { BaseVendorOptions, Credential } from './vendor.types.js';
 
-const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
 const MAX_SESSIONS = 1_000;
 
 export const AWS_AUTH_TYPES = ['accessKey', 'assumedRole', 'serviceRole'] as const;
@@ -94,7 +94,7 @@ export class AwsCredentialSource {
   }
 
   #lasts(session: RoleSession): boolean {
-    return session.expiresAt.getTime() - this.services.now().getTime() > RENEW_BEFORE_EXPIRY_MS;
+    return outlastsCalls(session.expiresAt.getTime(), this.services.now().getTime());
   }
 
   async #assumeRole(credential: Credential<AwsOptions>, stored: AwsCredentials, region: string): Promise<RoleSession> {
@@ -107,7 +107,7 @@ export class AwsCredentialSource {
     );
     const signed = await signAwsRequest(request, stored, { service: 'sts', region }, this.services.now());
     const answer = await this.services.send(signed).catch(unreachable);
-    const body = parseJson(answer.body);
+    const body = parseForeignJson(answer.body);
     if (answer.status !== 200) {
       const reason = `STS refused AssumeRole: status ${answer.status}, code ${readStsErrorCode(body)}`;
       throw new GatewayError('secret_unavailable', { reason });
@@ -155,13 +155,4 @@ function withoutIdentity(cause: unknown): never {
 function unreachable(cause: unknown): never {
   const reason = cause instanceof UpstreamFailure ? `STS: ${cause.kind}` : 'STS could not be asked';
   throw new GatewayError('secret_unavailable', { reason, cause });
-}
-
-/** undefined when the text is not JSON. The parser's own error is dropped: its message quotes the text. */
-function parseJson(body: Buffer): unknown {
-  try {
-    return parseForeignJson(body);
-  } catch {
-    return undefined;
-  }
 }

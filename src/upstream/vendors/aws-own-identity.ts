@@ -1,10 +1,8 @@
 import type { Awaitable } from '../../common/awaitable.js';
+import { outlastsCalls } from '../../common/time/outlasts-calls.js';
 import { within } from '../../common/time/within.js';
 import type { AppConfig } from '../../config/environment.js';
 import type { AwsCredentials } from './aws-signature.js';
-
-/** The chain looks for the next one from then on. */
-const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
 
 export interface AwsIdentity extends AwsCredentials {
   /** Absent: they last. */
@@ -69,7 +67,7 @@ export class AwsOwnIdentity {
   }
 
   #lasts({ expiration }: AwsIdentity): boolean {
-    return expiration === undefined || expiration.getTime() - this.now() > RENEW_BEFORE_EXPIRY_MS;
+    return expiration === undefined || outlastsCalls(expiration.getTime(), this.now());
   }
 
   async #find(): Promise<AwsIdentity> {

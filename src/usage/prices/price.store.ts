@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type DeepPartial, IsNull, type Repository } from 'typeorm';
+import { type DeepPartial, IsNull, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { toSkipTake } from '../../common/pagination/list.js';
@@ -33,7 +33,8 @@ export class PriceStore {
   /** The organisation's own first, each part newest first. */
   async list(organisationId: string, query: PriceListQuery): Promise<[PriceRow[], number]> {
     const { provider, model, unit, ...page } = query;
-    const fields = withoutUndefined({ provider, model, unit });
+    const inAnyCase = model === undefined ? undefined : Raw((column) => `LOWER(${column}) = LOWER(:model)`, { model });
+    const fields = withoutUndefined({ provider, model: inAnyCase, unit });
     return this.rows.findAndCount({
       where: visibleTo(organisationId).map((owner) => ({ ...fields, ...owner })),
       order: { organisationId: { direction: 'ASC', nulls: 'LAST' }, createdAt: 'DESC', id: 'DESC' },

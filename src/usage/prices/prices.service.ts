@@ -66,7 +66,7 @@ function assertOrganisationLevel(principal: Principal): void {
 function fits(price: VisiblePrice, { provider, model, unit }: PriceListQuery): boolean {
   return (
     (provider === undefined || provider === price.provider) &&
-    (model === undefined || model === price.model) &&
+    (model === undefined || model.toLowerCase() === price.model.toLowerCase()) &&
     (unit === undefined || unit === price.unit)
   );
 }

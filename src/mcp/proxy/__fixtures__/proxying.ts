@@ -59,7 +59,7 @@ export async function startProxying(target: McpTarget, options: ProxyingOptions 
     const body = request.method === 'POST' ? await readBody(request, BODY_LIMITS) : undefined;
     const changes = await options.change?.(request, response);
     if (response.writableEnded) return;
-    const outcome = await proxy.forward({ request, response, target, headers, streamKey: 'caller', body, ...changes });
+    const outcome = await proxy.forward({ request, response, target, headers, callerKey: 'caller', body, ...changes });
     outcomes.push(outcome);
   };
   const server = await startHttp((request, response) => {

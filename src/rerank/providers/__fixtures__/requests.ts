@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Credential } from '../../../upstream/vendors/vendor.types.js';
 import { isObject } from '../../../common/json/read.js';
 import type { RerankRequest } from '../../rerank.types.js';
 
@@ -20,8 +19,6 @@ export function requestWith(changes: Partial<RerankRequest> = {}): RerankRequest
     ...changes,
   };
 }
-
-export const CREDENTIAL: Credential = { key: 'the-provider-key', options: {}, organisationId: 'org' };
 
 /** An answer from this folder. */
 export function fixture(slug: string): unknown {

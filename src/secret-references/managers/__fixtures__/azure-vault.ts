@@ -1,25 +1,21 @@
 import { APP, type FakeAzure, VAULT_HOST } from '../../../../test/support/fake-azure.js';
-import { AppConfig } from '../../../config/environment.js';
 import { EgressPolicy } from '../../../upstream/egress/egress-policy.js';
-import { IdentityAllowList } from '../../identity-allow-list.js';
 import { AzureKeyVault } from '../azure-key-vault.js';
 import { type AuthConfig, SecretError, type SecretRequest } from '../secret-manager.types.js';
 import { SecretTransport } from '../secret-transport.js';
 
-export const ORGANISATION = '0b6fb6a5-0000-4000-8000-000000000001';
+const ORGANISATION = '0b6fb6a5-0000-4000-8000-000000000001';
 
 interface Changes {
   readonly timeoutMs?: number;
   readonly authority?: string;
   readonly vaultHosts?: readonly string[];
-  readonly allow?: readonly string[];
   readonly egress?: EgressPolicy;
   readonly clientId?: string | undefined;
 }
 
 /** The strategy as the gateway has it, for one double; change what the test is about. */
 export function azureKeyVault(azure: FakeAzure, changes: Changes = {}): AzureKeyVault {
-  const config = new AppConfig();
   const settings = {
     SECRET_MANAGER_TIMEOUT_MS: changes.timeoutMs ?? 3_000,
     AZURE_AUTHORITY_HOST: changes.authority ?? azure.authority,
@@ -27,8 +23,7 @@ export function azureKeyVault(azure: FakeAzure, changes: Changes = {}): AzureKey
     ...(changes.clientId === undefined ? {} : { AZURE_CLIENT_ID: changes.clientId }),
   };
   const egress = changes.egress ?? new EgressPolicy(['127.0.0.1'], azure.resolve);
-  const allowList = new IdentityAllowList(Object.assign(config, { SECRET_IDENTITY_ALLOW: changes.allow ?? [] }));
-  return new AzureKeyVault(new SecretTransport(egress, settings, azure.ca), allowList, settings);
+  return new AzureKeyVault(new SecretTransport(egress, settings, azure.ca), settings);
 }
 
 export function entraConfig(azure: FakeAzure, changes: Record<string, string> = {}): AuthConfig {

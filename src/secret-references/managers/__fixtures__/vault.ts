@@ -3,11 +3,9 @@ import { FakeAppRole } from '../../../../test/support/fake-vault-auth.js';
 import { FakeKvV1, FakeKvV2 } from '../../../../test/support/fake-vault-kv.js';
 import type { TokenGrant } from '../../../../test/support/fake-vault-tokens.js';
 import { FakeVault } from '../../../../test/support/fake-vault.js';
-import { loadConfig } from '../../../config/environment.js';
 import type { Logger } from '../../../telemetry/logger.js';
 import type { TestCertificate } from '../../../upstream/__fixtures__/certificate.js';
 import { EgressPolicy } from '../../../upstream/egress/egress-policy.js';
-import { IdentityAllowList } from '../../identity-allow-list.js';
 import { HashicorpVault } from '../hashicorp-vault.js';
 import { SecretError, type AuthConfig, type SecretRequest } from '../secret-manager.types.js';
 import { SecretTransport } from '../secret-transport.js';
@@ -34,10 +32,9 @@ export class VaultScene {
   }
 
   manager(options: ManagerOptions = {}): HashicorpVault {
-    const { egress = ['127.0.0.1/32', '::1/128', 'localhost'], timeoutMs = 10_000, allow = '' } = options;
+    const { egress = ['127.0.0.1/32', '::1/128', 'localhost'], timeoutMs = 10_000 } = options;
     return new HashicorpVault(
       new SecretTransport(new EgressPolicy(egress), { SECRET_MANAGER_TIMEOUT_MS: timeoutMs }),
-      new IdentityAllowList(loadConfig({ SECRET_IDENTITY_ALLOW: allow })),
       this.clock,
       options.logger ?? { warn: () => undefined },
       options.serviceAccountTokenPath,
@@ -81,8 +78,6 @@ interface ManagerOptions {
   /** EGRESS_ALLOW. */
   readonly egress?: readonly string[];
   readonly timeoutMs?: number;
-  /** SECRET_IDENTITY_ALLOW. */
-  readonly allow?: string;
   readonly serviceAccountTokenPath?: string;
   readonly logger?: Logger;
 }

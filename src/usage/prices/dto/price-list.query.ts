@@ -10,7 +10,7 @@ export class PriceListQuery extends PageQuery {
   @IsIn(PROVIDER_SLUGS)
   readonly provider?: ProviderSlug;
 
-  /** As it stands in the price, a `*` included. */
+  /** As it stands in the price, in any case, a `*` included. */
   @Optional()
   @IsString()
   @Length(1, MAX_MODEL_LENGTH)

@@ -42,7 +42,9 @@ function providerOf(fileName: string): ProviderSlug {
       `${IN_DOLLARS} states dollars where the other files state cents: its prices would be 100 times too low`,
     );
   }
-  throw new Error(`which provider the file is of is told by its name: ${[...PROVIDERS.keys()].join(', ')}`);
+  throw new Error(
+    `the provider is taken from the name of the file, which must be one of ${[...PROVIDERS.keys()].join(', ')}`,
+  );
 }
 
 /** undefined when it is 0, which means that it is not known. */

@@ -21,5 +21,5 @@ export interface ReadPriceList {
  */
 export type PriceListReader = (document: unknown, fileName: string) => ReadPriceList;
 
-export const UNKNOWN_UNIT = 'by what it is sold is not known';
+export const UNKNOWN_UNIT = 'its unit of sale (search or token) is not known';
 export const NO_PRICE = 'the list has no price for it';

@@ -47,7 +47,7 @@ const UNITS: Readonly<Partial<Record<ProviderSlug, Readonly<Record<string, Price
   },
 };
 
-/** The model under that name, in any case (lists differ in it); undefined: by what it is sold is not known. */
+/** The model under that name, in any case (lists differ in it); undefined: its unit of sale is not known. */
 export function soldModel(provider: ProviderSlug, name: string): SoldModel | undefined {
   const found = Object.entries(UNITS[provider] ?? {}).find(([model]) => model.toLowerCase() === name.toLowerCase());
   return found === undefined ? undefined : { model: found[0], unit: found[1] };

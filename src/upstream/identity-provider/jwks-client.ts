@@ -8,6 +8,7 @@ import {
   type JWK,
   type JWSHeaderParameters,
 } from 'jose';
+import type { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject } from '../../common/json/read.js';
 import { unavailableBecause } from './unavailable-because.js';
 
@@ -33,6 +34,16 @@ interface Fetch {
   readonly isLate: Promise<void>;
 }
 
+export interface JwksClientOptions {
+  readonly fetchKeySet: () => Promise<unknown>;
+  /** Milliseconds of a monotonic clock: keys must not last longer because the time is set back. */
+  readonly now: () => number;
+  /** Told of each fetch that fails. While known keys serve for it, nobody else hears of it. */
+  readonly onFailure: (failure: GatewayError) => void;
+  /** Default 500. */
+  readonly patienceMs?: number;
+}
+
 /** The key set at one address: fetched when it is needed, at most every 30 s, by one fetch for all who wait. */
 export class JwksClient {
   private keys: { readonly resolve: ResolveKey; readonly fetchedAt: number } | undefined;
@@ -40,12 +51,7 @@ export class JwksClient {
   private lastFailure: unknown;
   private pending: Fetch | undefined;
 
-  /** @param now milliseconds of a clock that nobody sets: keys must not last longer because one is set back */
-  constructor(
-    private readonly fetchKeySet: () => Promise<unknown>,
-    private readonly now: () => number,
-    private readonly patienceMs = PATIENCE_MS,
-  ) {}
+  constructor(private readonly options: JwksClientOptions) {}
 
   /**
    * In jose's form of a key function.
@@ -67,7 +73,7 @@ export class JwksClient {
 
   private async usableKeys(): Promise<ResolveKey> {
     const { keys } = this;
-    const age = keys === undefined ? Infinity : this.now() - keys.fetchedAt;
+    const age = keys === undefined ? Infinity : this.options.now() - keys.fetchedAt;
     if (keys !== undefined && age < MAX_AGE_MS) return keys.resolve;
     const stale = keys !== undefined && age < MAX_STALE_AGE_MS ? keys.resolve : undefined;
     const coolDown = stale === undefined ? COOL_DOWN_WITHOUT_KEYS_MS : COOL_DOWN_MS;
@@ -87,25 +93,27 @@ export class JwksClient {
       keys: this.fetch().finally(() => {
         this.pending = undefined;
       }),
-      isLate: setTimeout(this.patienceMs, undefined, { ref: false }),
+      isLate: setTimeout(this.options.patienceMs ?? PATIENCE_MS, undefined, { ref: false }),
     };
     return this.pending;
   }
 
   private async fetch(): Promise<ResolveKey> {
-    this.lastAttemptAt = this.now();
+    this.lastAttemptAt = this.options.now();
     try {
-      const resolve = createLocalJWKSet(readKeySet(await this.fetchKeySet()));
-      this.keys = { resolve, fetchedAt: this.now() };
+      const resolve = createLocalJWKSet(readKeySet(await this.options.fetchKeySet()));
+      this.keys = { resolve, fetchedAt: this.options.now() };
       return resolve;
     } catch (cause) {
       this.lastFailure = cause;
-      throw unavailableBecause('the key set cannot be fetched', cause);
+      const failure = unavailableBecause('the key set cannot be fetched', cause);
+      this.options.onFailure(failure);
+      throw failure;
     }
   }
 
   private isCoolingDown(periodMs: number): boolean {
-    return this.now() - this.lastAttemptAt < periodMs;
+    return this.options.now() - this.lastAttemptAt < periodMs;
   }
 }
 

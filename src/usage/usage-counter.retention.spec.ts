@@ -8,7 +8,7 @@ import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
 import { chargeOf, cost, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import { usageDrift } from './drift.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
-import { UsageRetentionService } from './usage-retention.service.js';
+import { UsageCounterRetention } from './usage-counter.retention.js';
 import type { Charge } from './usage-store.types.js';
 
 const DAY = 86_400_000;
@@ -17,7 +17,7 @@ const KEPT_DAYS = new AppConfig().USAGE_COUNTER_DAYS;
 let dataSource: TollgateDataSource;
 let clock: TestClock;
 let store: PostgresUsageStore;
-let service: UsageRetentionService;
+let retention: UsageCounterRetention;
 let warnings: unknown[];
 
 beforeAll(async () => {
@@ -28,12 +28,12 @@ beforeEach(async () => {
   clock = new TestClock();
   store = new PostgresUsageStore(dataSource, clock, NO_OBSERVER);
   warnings = [];
-  service = serviceOn(dataSource);
+  retention = retentionOn(dataSource);
 });
 afterAll(() => dataSource.destroy());
 
-function serviceOn(source: ConstructorParameters<typeof UsageRetentionService>[0]): UsageRetentionService {
-  return new UsageRetentionService(source, new AppConfig(), clock, { warn: (line: unknown) => warnings.push(line) });
+function retentionOn(source: ConstructorParameters<typeof UsageCounterRetention>[0]): UsageCounterRetention {
+  return new UsageCounterRetention(source, new AppConfig(), clock, { warn: (line: unknown) => warnings.push(line) });
 }
 
 /** A bucket whose window ended so many days ago, with a call that reached its limit. */
@@ -92,7 +92,7 @@ describe('retention of counters', () => {
     const open = await exhaust(-1);
     const cumulative = await exhaust(undefined);
     const kept = new Set([recent, open, cumulative].map(({ policyId }) => policyId));
-    await service.sweep();
+    await retention.sweep();
     expect(await policiesLeft()).toEqual(kept);
     expect(kept.has(old.policyId)).toBe(false);
     expect(await usageDrift(dataSource)).toEqual([]);
@@ -105,10 +105,10 @@ describe('retention of counters', () => {
     const charge = chargeOf({ resetsAt: new Date(clock.now().getTime() - (KEPT_DAYS + 1) * DAY) });
     const reservation = reservationOf([charge], { at: clock.now() });
     await store.reserve(reservation);
-    await service.sweep();
+    await retention.sweep();
     expect(await policiesLeft()).toEqual(new Set([charge.policyId]));
     await store.settle(settlementOf(reservation));
-    await service.sweep();
+    await retention.sweep();
     expect(await policiesLeft()).toEqual(new Set());
   });
 
@@ -119,7 +119,7 @@ describe('retention of counters', () => {
     await dataSource.query(`UPDATE webhook_outbox SET dispatched_at = NULL WHERE payload ->> 'policy_id' = $1`, [
       undispatched.policyId,
     ]);
-    await service.sweep();
+    await retention.sweep();
     expect(await keyed()).toEqual(new Set([cumulative.policyId, undispatched.policyId]));
     const [row] = await dataSource.query('SELECT count(*)::integer AS count FROM webhook_outbox');
     expect(row).toEqual({ count: 6 });
@@ -138,7 +138,7 @@ describe('retention of counters', () => {
     );
     await dataSource.query('ANALYZE webhook_outbox');
     const read: number[] = [];
-    await serviceOn({ query: (sql, parameters) => counted(read, sql, parameters) }).sweep();
+    await retentionOn({ query: (sql, parameters) => counted(read, sql, parameters) }).sweep();
     expect(warnings).toEqual([]);
     expect(await keyed()).toEqual(new Set([policyId]));
     expect(read.length).toBeGreaterThan(KEPT / 1_000);
@@ -154,16 +154,16 @@ describe('retention of counters', () => {
        FROM generate_series(1, 2500) AS n`,
       [randomUUID()],
     );
-    await service.sweep();
+    await retention.sweep();
     expect(await policiesLeft()).toEqual(new Set());
   });
 
   it('keeps nobody who stops waiting for more than the batch under way', async () => {
     let statements = 0;
-    const endless = serviceOn({
+    const endless = retentionOn({
       query: async <Result>(): Promise<Result> => {
         statements += 1;
-        if (statements === 3) stopped = endless.onModuleDestroy();
+        if (statements === 3) stopped = endless.beforeApplicationShutdown();
         if (statements > 10) throw new Error('it goes on');
         return JSON.parse('[[], 1000]');
       },
@@ -177,7 +177,7 @@ describe('retention of counters', () => {
 
   it('tells of a failure, and tries again', async () => {
     let failures = 1;
-    const flaky = serviceOn({
+    const flaky = retentionOn({
       query: async (sql: string, parameters?: unknown[]) => {
         if (failures-- > 0) throw new Error('away');
         return dataSource.query(sql, parameters);

@@ -8,6 +8,7 @@ const PATIENCE_MS = 20;
 let jwks: readonly [JWK, JWK];
 let now: number;
 let fetches: number;
+let failures: unknown[];
 let answer: () => unknown;
 let client: JwksClient;
 
@@ -23,14 +24,16 @@ beforeEach(() => {
   now = 1_000_000;
   fetches = 0;
   answer = () => ({ keys: [jwks[0]] });
-  client = new JwksClient(
-    async () => {
+  failures = [];
+  client = new JwksClient({
+    fetchKeySet: async () => {
       fetches += 1;
       return answer();
     },
-    () => now,
-    PATIENCE_MS,
-  );
+    now: () => now,
+    onFailure: (failure) => failures.push(failure.reason),
+    patienceMs: PATIENCE_MS,
+  });
 });
 
 function down(): never {
@@ -164,6 +167,8 @@ describe('a provider that is down', () => {
     now += 10 * MINUTE;
     for (let each = 0; each < 10; each += 1) expect(await lookUp('one')).toBe('found');
     expect(fetches).toBe(2);
+    // Nobody fails, so that nothing else would tell.
+    expect(failures).toEqual(['the key set cannot be fetched: unexpected']);
     now += 49 * MINUTE;
     expect(await lookUp('one')).toBe('found');
     now += MINUTE;

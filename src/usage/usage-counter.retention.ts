@@ -1,12 +1,10 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
-import { deleteInBatches } from '../database/delete-in-batches.js';
+import { Retention } from '../database/retention.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 
-const INTERVAL_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** Keys that a statement looks at. */
 const PAGE_ROWS = 1_000;
 
@@ -36,48 +34,25 @@ const RELEASE_KEYS = `
 
 /** Deletes the counters of windows that ended long ago. The ledger keeps what they counted. */
 @Injectable()
-export class UsageRetentionService implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private isStopping = false;
-
+export class UsageCounterRetention extends Retention {
   constructor(
-    @Inject(DataSource) private readonly dataSource: Pick<DataSource, 'query'>,
-    private readonly config: AppConfig,
-    private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.sweep(), INTERVAL_MS).unref();
+    @Inject(DataSource) private readonly database: Pick<DataSource, 'query'>,
+    { USAGE_COUNTER_DAYS: keptDays }: AppConfig,
+    clock: Clock,
+    @Inject(LOGGER) logger: Pick<Logger, 'warn'>,
+  ) {
+    super({ database, clock, logger, keptDays, failureEvent: 'usage_retention_failed' });
   }
 
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    this.isStopping = true;
-    await this.running;
-  }
-
-  /** Never rejects: the next round tries again. */
-  sweep(): Promise<void> {
-    this.running ??= this.run().finally(() => (this.running = undefined));
-    return this.running;
-  }
-
-  private async run(): Promise<void> {
-    const before = new Date(this.clock.now().getTime() - this.config.USAGE_COUNTER_DAYS * DAY_MS);
-    try {
-      await deleteInBatches(this.dataSource, DELETE_BUCKETS, before, () => this.isStopping);
-      await this.releaseKeys(before);
-    } catch (cause) {
-      this.logger.warn({ event: 'usage_retention_failed', err: cause });
-    }
+  protected override async deleteBefore(time: Date): Promise<void> {
+    await this.deleteInBatches(DELETE_BUCKETS, time);
+    await this.releaseKeys(time);
   }
 
   private async releaseKeys(before: Date): Promise<void> {
     let last: string | undefined = '';
     while (last !== undefined && !this.isStopping) {
-      const [row]: readonly { readonly key: string }[] = await this.dataSource.query(RELEASE_KEYS, [
+      const [row]: readonly { readonly key: string }[] = await this.database.query(RELEASE_KEYS, [
         before,
         PAGE_ROWS,
         last,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { afterAttempt, type AttemptOutcome } from './attempt-outcome.js';
+import { afterAttempt, type DeliveryOutcome } from './delivery-outcome.js';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const REFUSED = { kind: 'refused', status: 500, latencyMs: 12, retryAfterMs: undefined } as const;
@@ -56,7 +56,7 @@ describe('afterAttempt', () => {
     });
   });
 
-  it.each<AttemptOutcome & { kind: 'hopeless' }>([
+  it.each<DeliveryOutcome & { kind: 'hopeless' }>([
     { kind: 'hopeless', error: 'endpoint_disabled' },
     { kind: 'hopeless', error: 'event_too_large' },
   ])('counts nothing that was not sent: $error', (outcome) => {

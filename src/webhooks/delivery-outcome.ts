@@ -4,7 +4,7 @@ import { retryWaitMs } from './retry-schedule.js';
 import type { WebhookDelivery } from './webhook-delivery.entity.js';
 
 /** What became of one attempt at a delivery. */
-export type AttemptOutcome =
+export type DeliveryOutcome =
   | { readonly kind: 'accepted'; readonly status: number; readonly latencyMs: number }
   /** 410: the receiver wants nothing any more. */
   | { readonly kind: 'gone'; readonly status: number; readonly latencyMs: number }
@@ -29,7 +29,7 @@ type Changes = Partial<WebhookDelivery>;
  * @param attempts that it had before
  * @param random from 0 to 1
  */
-export function afterAttempt(outcome: AttemptOutcome, attempts: number, now: Date, random: number): Changes {
+export function afterAttempt(outcome: DeliveryOutcome, attempts: number, now: Date, random: number): Changes {
   switch (outcome.kind) {
     case 'accepted':
       return { ...attempted(outcome, attempts, now), ...completed('succeeded', now) };

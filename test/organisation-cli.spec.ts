@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { keysIn, runCommand } from './support/command.js';
+import type { BuiltProgram } from './support/gateway-process.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+import { testDatabase } from './support/test-database.js';
+
+jest.setTimeout(60_000);
+
+function run(...words: readonly string[]): Promise<BuiltProgram> {
+  return runCommand('create-organisation', words);
+}
+
+describe('organisations:create', () => {
+  let gateway: TestApp | undefined;
+
+  beforeAll(async () => {
+    // For its tables and its organisation; closed, since the embedded database has one session.
+    await (await startTestApp()).close();
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  it('makes one with a workspace and an admin key, which sees nothing of the others', async () => {
+    const program = await run('acme', 'Acme Corporation');
+    expect([program.stderr, await program.exitCode()]).toEqual(['', 0]);
+    const [key = '', ...more] = keysIn(program);
+    expect(more).toEqual([]);
+
+    gateway = await startTestApp({}, true);
+    const acme = new GatewayClient(gateway.url).as(key);
+    const first = new GatewayClient(gateway.url);
+    const [workspace, ...others] = await acme.list('/v1/workspaces');
+    expect([workspace, others]).toEqual([expect.objectContaining({ slug: 'default', name: 'Default' }), []]);
+    expect(await acme.list('/v1/virtual-keys')).toEqual([]);
+    expect((await first.list('/v1/workspaces')).map(({ id }) => id)).not.toContain(workspace?.['id']);
+    const [entry] = await acme.list('/v1/audit-logs');
+    expect(entry).toMatchObject({ actor_id: 'organisations:create', action: 'api_keys.create' });
+    expect(program.stdout).toContain(`Organisation acme (${String(workspace?.['organisation_id'])})`);
+  });
+
+  it('makes no second one of a name, nor a key for it', async () => {
+    const slug = `o-${randomUUID()}`;
+    expect(keysIn(await run(slug))).toHaveLength(1);
+    const again = await run(slug);
+    expect([again.stderr, await again.exitCode()]).toEqual([`There is an organisation ${slug} already.\n`, 1]);
+    expect(keysIn(again)).toEqual([]);
+  });
+
+  it.each([
+    ['no word', []],
+    ['a flag', ['--help']],
+    ['a name without quotes', ['acme', 'Acme', 'Corporation']],
+    ['an empty name', ['acme', '']],
+    ['a slug with a blank', ['a b']],
+    ['a slug that is too long', ['a'.repeat(256)]],
+  ])('says how it is used for %s', async (_what, words) => {
+    const program = await run(...words);
+    expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
+    expect(program.stderr).toContain('usage: npm run organisations:create');
+  });
+
+  it('leaves an empty database to the first start', async () => {
+    await (await testDatabase()).empty();
+    const program = await run('acme');
+    expect(await program.exitCode()).toBe(1);
+    expect(program.stderr).toContain('the first start of the gateway makes one');
+    gateway = await startTestApp({}, true);
+    expect((await new GatewayClient(gateway.url).get('/v1/api-keys')).status).toBe(200);
+  });
+});
