@@ -8,7 +8,7 @@ import { UpstreamClient } from './upstream-client.js';
 import type { UpstreamRelayCall } from './upstream.types.js';
 
 /** How long a receiver may take nothing. */
-const PAUSE_MS = 500;
+const PAUSE_MS = 1_000;
 
 let client: UpstreamClient;
 const servers: Loopback[] = [];
@@ -246,7 +246,7 @@ describe('UpstreamClient.relay: silence', () => {
   it('ends an answer in the middle', async () => {
     const upstream = serve(await startHttp((_request, response) => response.write('half')));
     const sink = new Collector();
-    const call = relayTo(upstream.url('/'), { idleTimeoutMs: 30, sinkFor: () => sink });
+    const call = relayTo(upstream.url('/'), { idleTimeoutMs: 500, sinkFor: () => sink });
     expect((await failureOf(client.relay(call))).kind).toBe('timeout');
     expect(sink.destroyed).toBe(true);
     await until(() => cut(upstream));
@@ -271,7 +271,7 @@ describe('UpstreamClient.relay: silence', () => {
   ])('of a sink that takes nothing is borne, for a time: $what', async ({ size, room }) => {
     const upstream = serve(await startHttp((_request, response) => response.end(Buffer.alloc(size))));
     const sink = new Valve(room);
-    const call = relayTo(upstream.url('/'), { idleTimeoutMs: 100, sinkFor: () => sink });
+    const call = relayTo(upstream.url('/'), { idleTimeoutMs: 300, sinkFor: () => sink });
     const relayed = client.relay(call);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS / 2));
     sink.open();
@@ -283,7 +283,7 @@ describe('UpstreamClient.relay: silence', () => {
     const upstream = serve(await startHttp((_request, response) => response.end(Buffer.alloc(size))));
     const sink = new Valve();
     const failure = await failureOf(
-      client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 100, sinkFor: () => sink })),
+      client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 300, sinkFor: () => sink })),
     );
     expect(failure).toMatchObject({ kind: 'caller_gone', message: `the caller took nothing for ${PAUSE_MS} ms` });
     expect(sink.destroyed).toBe(true);
@@ -292,7 +292,7 @@ describe('UpstreamClient.relay: silence', () => {
   it('of the upstream ends an answer though the sink was slow before', async () => {
     const upstream = serve(await startHttp((_request, response) => response.write('half')));
     const sink = new Valve();
-    const relayed = failureOf(client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 30, sinkFor: () => sink })));
+    const relayed = failureOf(client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 500, sinkFor: () => sink })));
     await until(() => sink.receivedBytes > 0);
     sink.open();
     expect(await relayed).toMatchObject({ kind: 'timeout' });
@@ -304,7 +304,7 @@ describe('UpstreamClient.relay: silence', () => {
         request.on('data', (chunk: Buffer) => response.write(chunk)).on('end', () => response.end());
       }),
     );
-    const gateway = await relaying(upstream, { idleTimeoutMs: 400 });
+    const gateway = await relaying(upstream, { idleTimeoutMs: 1_000 });
     const asking = httpRequest(gateway.url('/'), { method: 'POST', agent: false });
     const received = new Promise<string>((resolve, reject) => {
       asking.on('error', reject);
@@ -316,7 +316,7 @@ describe('UpstreamClient.relay: silence', () => {
     });
     for (let index = 0; index < 10; index += 1) {
       asking.write(String(index));
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await new Promise((resolve) => setTimeout(resolve, 120));
     }
     asking.end();
     expect(await received).toBe('0123456789');

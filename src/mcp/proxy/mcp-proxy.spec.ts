@@ -270,7 +270,7 @@ describe('McpProxy: the server fails', () => {
 
   it('to answer in time', async () => {
     server.answerWith(() => undefined);
-    const gateway = await start({ timeouts: { firstByteMs: 80 } }, { change: () => ({ rpcId: 'seven' }) });
+    const gateway = await start({ timeouts: { firstByteMs: 300 } }, { change: () => ({ rpcId: 'seven' }) });
     const answer = await post(gateway);
     expect(answer.status).toBe(504);
     expect(jsonOf(answer)).toMatchObject({ id: 'seven', error: { data: { code: 'provider_timeout' } } });
@@ -278,8 +278,8 @@ describe('McpProxy: the server fails', () => {
   });
 
   it('not when a stream is only silent', async () => {
-    server.answerWith(events(['data: 1\n\n', 'data: 2\n\n'], 300));
-    expect((await post(await start({ timeouts: { firstByteMs: 100 } }))).text).toBe('data: 1\n\ndata: 2\n\n');
+    server.answerWith(events(['data: 1\n\n', 'data: 2\n\n'], 700));
+    expect((await post(await start({ timeouts: { firstByteMs: 500 } }))).text).toBe('data: 1\n\ndata: 2\n\n');
   });
 
   it('to be there: tries a second time', async () => {
