@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { readString } from '../src/common/json/read.js';
 import type { GatewayClient } from './support/gateway-client.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
@@ -245,13 +246,57 @@ describe('names in conditions', () => {
     }
   });
 
-  it('of an API key outlive it, until they are sent again', async () => {
-    const { id: key } = await admin.createKey({ scopes: ['completions.write'] });
-    const conditions = [{ key: 'api_key', value: key }];
+  it.each([
+    [
+      'an API key',
+      'api_key',
+      async () => (await admin.createKey({ scopes: ['completions.write'] })).id,
+      '/v1/api-keys',
+    ],
+    ['a workspace', 'workspace_id', () => admin.createWorkspace('Gone'), '/v1/workspaces'],
+  ])('of %s outlive it, also when they are sent again', async (_what, key, make_, path) => {
+    const [name, unused] = [await make_(), await make_()];
+    const conditions = [{ key, value: [name], excludes: name }];
     const id = await make({ conditions });
-    await admin.delete(`/v1/api-keys/${key}`);
-    expect(jsonOf(await admin.patch(`${PATH}/${id}`, { credit_limit: 20 }))).toMatchObject({ conditions });
-    expect((await admin.patch(`${PATH}/${id}`, { conditions })).status).toBe(400);
+    for (const gone of [name, unused]) expect((await admin.delete(`${path}/${gone}`)).status).toBeLessThan(300);
+    const again = await admin.patch(`${PATH}/${id}`, { conditions, credit_limit: 20 });
+    expect(jsonOf(again)).toMatchObject({ conditions });
+    const refused = await admin.patch(`${PATH}/${id}`, { conditions: [{ key, value: [name, unused] }] });
+    expect(refusalOf(refused)).toMatchObject({ status: 400, param: 'conditions.0.value' });
+  });
+
+  it('are of the workspace of the policy', async () => {
+    const scopes = ['completions.write'];
+    const inTeam = await admin.createKey({ level: 'workspace', workspace_id: 'team', scopes });
+    const elsewhere = await admin.createKey({ level: 'workspace', workspace_id: 'default', scopes });
+    const shared = await admin.createKey({ scopes });
+    const on = (key: string, value: string): object => ({ workspace_id: 'team', conditions: [{ key, value }] });
+    for (const id of [inTeam.id, shared.id]) await make(on('api_key', id));
+    const policy = `${PATH}/${await make(on('workspace_id', 'team'))}`;
+    for (const fields of [on('api_key', elsewhere.id), on('workspace_id', 'default')]) {
+      const { conditions } = Object(fields);
+      for (const answer of [
+        await admin.post(PATH, { ...VALID, ...fields }),
+        await admin.patch(policy, { conditions }),
+      ]) {
+        expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'conditions.0.value' });
+      }
+    }
+  });
+
+  it('are looked up together, however many they are', async () => {
+    const queries = jest.spyOn(PostgresQueryRunner.prototype, 'query');
+    const asked = async (count: number): Promise<number> => {
+      queries.mockClear();
+      const value = Array.from({ length: count }, () => randomUUID());
+      const conditions = ['workspace_id', 'api_key'].map((key) => ({ key, value, excludes: ['team'] }));
+      expect((await admin.post(PATH, { ...VALID, conditions })).status).toBe(400);
+      return queries.mock.calls.length;
+    };
+    const few = await asked(1);
+    expect(few).toBeGreaterThan(0);
+    expect(await asked(100)).toBe(few);
+    queries.mockRestore();
   });
 
   it("of organisations are the caller's own", async () => {

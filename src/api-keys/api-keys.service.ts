@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, IsNull, type Repository } from 'typeorm';
+import { type EntityManager, In, IsNull, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
@@ -21,6 +21,8 @@ import { PrincipalCache } from './principal-cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
+
+type Tenant = Pick<Principal, 'organisationId' | 'workspaceId'>;
 
 @Injectable()
 export class ApiKeysService {
@@ -68,11 +70,12 @@ export class ApiKeysService {
     return (await this.apiKeys.findOneBy({ id, ...tenantWhere(principal) }))?.metadata;
   }
 
-  /** Whether calls that the caller can see may be made with a key: one of its own tenant or of the whole organisation. */
-  async isCaller({ organisationId, workspaceId }: Principal, id: string): Promise<boolean> {
-    if (!isUuid(id)) return false;
+  /** Those of the ids whose keys make calls that count for the tenant: its own, and those of the whole organisation. */
+  async callersAmong({ organisationId, workspaceId }: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const id = In(ids.filter(isUuid));
     const own = workspaceId === null ? [{}] : [{ workspaceId }, { workspaceId: IsNull() }];
-    return this.apiKeys.exists({ where: own.map((where) => ({ id, organisationId, ...where })) });
+    const where = own.map((narrower) => ({ id, organisationId, ...narrower }));
+    return new Set((await this.apiKeys.find({ select: { id: true }, where })).map((key) => key.id));
   }
 
   async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { invalidField } from '../common/errors/gateway.error.js';
 import { foldId, isUuid } from '../common/uuid.js';
 import { PROVIDER_SLUGS } from '../upstream/vendors/vendor.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ANY, type Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';
+
+/** The calls that a policy is for: of an organisation, or of one of its workspaces. */
+type Scope = Pick<Principal, 'organisationId' | 'workspaceId'>;
 
 /** What callers name in policies, looked up in their tenant. */
 @Injectable()
@@ -17,29 +20,35 @@ export class PolicyNames {
   ) {}
 
   /**
-   * Replaces the names in conditions by those that calls carry: a limit on a name that never occurs would never hold, and
-   * nobody would be told.
+   * Replaces the names in the conditions of a policy by those that calls carry: a limit on a name that never occurs would never
+   * hold, and nobody would be told.
+   * @param scope whose calls the policy is for
+   * @param stored the conditions that the policy has: what they name may have been deleted since
    * @throws GatewayError `validation_failed`
    */
-  async conditions<Given extends Condition>(principal: Principal, conditions: readonly Given[]): Promise<Given[]> {
-    const readAll = async (
-      key: PolicyKey,
-      values: string | readonly string[],
-      param: string,
-    ): Promise<string | string[]> => {
-      const each = (value: string): Promise<string> => this.readName(principal, key, value, param);
-      return typeof values === 'string' ? each(values) : Promise.all(values.map(each));
+  async conditions<Given extends Condition>(
+    scope: Scope,
+    conditions: readonly Given[],
+    stored: readonly Condition[] = [],
+  ): Promise<Given[]> {
+    const [workspaceIdOf, callers] = await Promise.all([
+      this.workspaces.idsOf(scope, namesOf(conditions, 'workspace_id')),
+      this.apiKeys.callersAmong(scope, namesOf(conditions, 'api_key')),
+    ]);
+    const known: KnownNames = { organisationId: scope.organisationId, workspaceIdOf, callers };
+    const read = (key: PolicyKey, values: string | readonly string[], param: string): string | string[] => {
+      const kept = new Set(namesOf(stored, key));
+      const each = (name: string): string => (kept.has(name) ? name : readName(known, key, name, param));
+      return typeof values === 'string' ? each(values) : values.map(each);
     };
-    return Promise.all(
-      conditions.map(async (condition, index) => {
-        const { key, value, excludes } = condition;
-        return {
-          ...condition,
-          value: await readAll(key, value, `conditions.${index}.value`),
-          ...(excludes === undefined ? {} : { excludes: await readAll(key, excludes, `conditions.${index}.excludes`) }),
-        };
-      }),
-    );
+    return conditions.map((condition, index) => {
+      const { key, value, excludes } = condition;
+      return {
+        ...condition,
+        value: read(key, value, `conditions.${index}.value`),
+        ...(excludes === undefined ? {} : { excludes: read(key, excludes, `conditions.${index}.excludes`) }),
+      };
+    });
   }
 
   /** @throws GatewayError `not_found` for a workspace that the caller cannot see */
@@ -53,38 +62,47 @@ export class PolicyNames {
       ? this.workspaces.resolveOrShared(principal, ref)
       : this.workspaces.resolveForCreate(principal, ref);
   }
-
-  private async readName(principal: Principal, key: PolicyKey, name: string, param: string): Promise<string> {
-    if (name.endsWith(ANY)) return name;
-    switch (key) {
-      case 'workspace_id':
-        return this.workspaceId(principal, name).catch(refuseUnknown(param, name));
-      case 'api_key':
-        if (await this.apiKeys.isCaller(principal, name)) return name;
-        throw invalidField(param, `has no API key ${JSON.stringify(name)}; it takes ids`);
-      case 'organisation_id':
-        if (foldId(name) === principal.organisationId) return name;
-        throw invalidField(param, "must be the id of the caller's organisation");
-      case 'virtual_key':
-        if (isUuid(name)) throw invalidField(param, 'must be the slug of a virtual key, not its id');
-        return name;
-      case 'mcp_server':
-        if (isUuid(name)) throw invalidField(param, 'must be the slug of an MCP server, not its id');
-        return name;
-      case 'provider':
-        if (!PROVIDER_SLUGS.some((slug) => slug === name.toLowerCase())) {
-          throw invalidField(param, `must be one of ${PROVIDER_SLUGS.join(', ')}`);
-        }
-        return name;
-      default:
-        return name;
-    }
-  }
 }
 
-function refuseUnknown(param: string, ref: string): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof GatewayError) || error.code !== 'not_found') throw error;
-    throw invalidField(param, `has no workspace ${JSON.stringify(ref)}`);
-  };
+interface KnownNames {
+  readonly organisationId: string;
+  readonly workspaceIdOf: (ref: string) => string | undefined;
+  readonly callers: ReadonlySet<string>;
+}
+
+/** All values that conditions give to a key, also those that they exclude. */
+function namesOf(conditions: readonly Condition[], key: PolicyKey): string[] {
+  return conditions.flatMap((condition) =>
+    condition.key === key ? [condition.value, condition.excludes ?? []].flat(2) : [],
+  );
+}
+
+function readName(known: KnownNames, key: PolicyKey, name: string, param: string): string {
+  if (name.endsWith(ANY)) return name;
+  switch (key) {
+    case 'workspace_id': {
+      const id = known.workspaceIdOf(name);
+      if (id !== undefined) return id;
+      throw invalidField(param, `has no workspace ${JSON.stringify(name)}`);
+    }
+    case 'api_key':
+      if (known.callers.has(foldId(name))) return name;
+      throw invalidField(param, `has no API key ${JSON.stringify(name)}; it takes ids`);
+    case 'organisation_id':
+      if (foldId(name) === known.organisationId) return name;
+      throw invalidField(param, "must be the id of the caller's organisation");
+    case 'virtual_key':
+      if (isUuid(name)) throw invalidField(param, 'must be the slug of a virtual key, not its id');
+      return name;
+    case 'mcp_server':
+      if (isUuid(name)) throw invalidField(param, 'must be the slug of an MCP server, not its id');
+      return name;
+    case 'provider':
+      if (!PROVIDER_SLUGS.some((slug) => slug === name.toLowerCase())) {
+        throw invalidField(param, `must be one of ${PROVIDER_SLUGS.join(', ')}`);
+      }
+      return name;
+    default:
+      return name;
+  }
 }

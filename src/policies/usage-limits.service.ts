@@ -9,8 +9,9 @@ import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
 import { readPolicy } from './compiled-policies.js';
+import { readableConditions } from './conditions.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
-import type { CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
+import type { ConditionDto, CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
 import { PolicyCache } from './policy-cache.js';
 import { PolicyNames } from './policy-names.js';
@@ -32,12 +33,13 @@ export class UsageLimitsService {
     assertAmounts(dto.type, dto.credit_limit, dto.alert_threshold ?? null);
     assertDistinctGroups(dto);
     const workspaceId = await this.names.workspaceFor(principal, dto.workspace_id);
-    const conditions = await this.names.conditions(principal, dto.conditions);
+    const { organisationId } = principal;
+    const conditions = await this.names.conditions({ organisationId, workspaceId }, dto.conditions);
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await manager.save(
         manager.create(UsagePolicy, {
           id: randomUUID(),
-          organisationId: principal.organisationId,
+          organisationId,
           workspaceId,
           activeWorkspaceId: workspaceId,
           name: dto.name ?? null,
@@ -54,7 +56,7 @@ export class UsageLimitsService {
       await this.audit.record(manager, principal, entryOf('create', policy, namedFields(dto)));
       return policy;
     });
-    this.cache.forget(principal.organisationId);
+    this.cache.forget(organisationId);
     return saved;
   }
 
@@ -71,7 +73,7 @@ export class UsageLimitsService {
   /** What has reached a lowered limit or threshold by now raises its alert with the change. */
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
     const { name, description, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
-    const conditions = dto.conditions && (await this.names.conditions(principal, dto.conditions));
+    const conditions = dto.conditions && (await this.readConditions(principal, id, dto.conditions));
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
       assertAmounts(
@@ -106,6 +108,15 @@ export class UsageLimitsService {
       await this.audit.record(manager, principal, entryOf('delete', policy, []));
     });
     this.cache.forget(principal.organisationId);
+  }
+
+  private async readConditions(
+    principal: Principal,
+    id: string,
+    conditions: readonly ConditionDto[],
+  ): Promise<ConditionDto[]> {
+    const policy = await this.store.get(principal, id);
+    return this.names.conditions(policy, conditions, readableConditions(policy.conditions));
   }
 
   private async applyLimit(policy: UsagePolicy, now: Date, transaction: Transaction): Promise<void> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
@@ -9,6 +9,8 @@ import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { assertNotReserved, slugSource } from '../common/http/reserved-segments.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
+import { SLUG_PATTERN } from '../common/slug.js';
+import { foldId, isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
@@ -59,6 +61,20 @@ export class WorkspacesService {
   /** @throws GatewayError `not_found` for unknown workspaces and for those that the caller cannot see */
   async get(principal: Principal, ref: string): Promise<Workspace> {
     return find(this.workspaces.manager, principal, ref);
+  }
+
+  /** Finds the ids of workspaces by what may name them, ids or slugs: those that the tenant can see, read at once. */
+  async idsOf(tenant: Tenant, refs: readonly string[]): Promise<(ref: string) => string | undefined> {
+    const { organisationId } = tenant;
+    const [ids, slugs] = [refs.filter(isUuid), refs.filter((ref) => !isUuid(ref) && SLUG_PATTERN.test(ref))];
+    const found = await this.workspaces.findBy([
+      { organisationId, id: In(ids) },
+      { organisationId, slug: In(slugs) },
+    ]);
+    const visible = found.filter((workspace) => isVisible(tenant, workspace));
+    const known = new Set(visible.map(({ id }) => id));
+    const bySlug = new Map(visible.map(({ slug, id }) => [slug, id]));
+    return (ref) => (isUuid(ref) ? [foldId(ref)].find((id) => known.has(id)) : bySlug.get(ref));
   }
 
   /**
@@ -147,7 +163,7 @@ function assertOrganisationLevel(principal: Principal): void {
   });
 }
 
-function isVisible(principal: Principal, workspace: Workspace): boolean {
+function isVisible(principal: Tenant, workspace: Workspace): boolean {
   return principal.workspaceId === null || principal.workspaceId === workspace.id;
 }
 
