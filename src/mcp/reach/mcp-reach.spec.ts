@@ -114,7 +114,10 @@ it.each<[string, Silence]>([
 it('a server of both eras that ignores the handshake is found all the same', async () => {
   const answers = { 'server/discover': DISCOVERY, 'tools/list': { tools: [{ name: 'echo' }] } };
   listener = silentAt('initialize', () => undefined, answers);
-  await expect(test()).resolves.toMatchObject({ era: 'modern', tools: [{ name: 'echo' }] });
+  await expect(test('streamable_http', { timeoutMs: 10 * TIMEOUT_MS })).resolves.toMatchObject({
+    era: 'modern',
+    tools: [{ name: 'echo' }],
+  });
 });
 
 describe('a caller who has left is tested for no longer', () => {

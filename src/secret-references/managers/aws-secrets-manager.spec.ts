@@ -226,7 +226,7 @@ describe('AwsSecretsManager', () => {
       ['an end of the connection', 'unreachable', hangUp, 2],
     ])('tells what STS means by %s: %s', async (_what, code, reply, attempts) => {
       aws.replyWith('sts', reply);
-      expect(await codeOf(managerWith({ SECRET_MANAGER_TIMEOUT_MS: '200' }).fetch(withRole(addRole())))).toBe(code);
+      expect(await codeOf(managerWith({ SECRET_MANAGER_TIMEOUT_MS: '1000' }).fetch(withRole(addRole())))).toBe(code);
       expect([aws.callsOf('sts').length, aws.callsOf('secretsmanager').length]).toEqual([attempts, 0]);
     });
   });
@@ -438,7 +438,7 @@ describe('AwsSecretsManager', () => {
       ['an end of the connection', 'unreachable', hangUp],
     ])('%s: %s', async (_what, code, reply) => {
       aws.replyWith('secretsmanager', reply);
-      const error = await errorOf(managerWith({ SECRET_MANAGER_TIMEOUT_MS: '300' }).fetch(withKey()));
+      const error = await errorOf(managerWith({ SECRET_MANAGER_TIMEOUT_MS: '1000' }).fetch(withKey()));
       expect(error.code).toBe(code);
       expect(`${error.detail} ${error.stack}`).not.toContain('s3cr3t');
       expect(aws.calls.length).toBeLessThanOrEqual(2);
@@ -448,7 +448,7 @@ describe('AwsSecretsManager', () => {
       for (const reply of [hangUp, silence, half('{"SecretString":"s3cr3t"}')]) {
         const answer = jsonAnswer({ SecretString: 'later' });
         aws.replyWith('secretsmanager', inTurn(reply, answer));
-        const manager = managerWith({ SECRET_MANAGER_TIMEOUT_MS: '300' });
+        const manager = managerWith({ SECRET_MANAGER_TIMEOUT_MS: '1000' });
         expect(await manager.fetch(withKey())).toMatchObject({ text: 'later' });
       }
     });
