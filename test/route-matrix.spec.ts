@@ -231,8 +231,19 @@ describe('every request that names an organisation', () => {
     onEvery(
       guarded.filter(({ method, path }) => WITH_BODY.has(method) && `${method} ${path}` !== STREAMED),
       async (route) => {
-        for (const organisation_id of [other.organisationId, randomUUID(), 'other', '']) {
+        for (const organisation_id of [other.organisationId, randomUUID()]) {
           expect(refusalOf(await call(admin, route, 'default', { organisation_id }))).toEqual(MISMATCH);
+        }
+      },
+    ));
+
+  it('is refused in its body by anything but an id', () =>
+    onEvery(
+      guarded.filter(({ method, path }) => WITH_BODY.has(method) && `${method} ${path}` !== STREAMED),
+      async (route) => {
+        for (const organisation_id of ['other', '']) {
+          const refusal = refusalOf(await call(admin, route, 'default', { organisation_id }));
+          expect(refusal).toEqual({ ...MISMATCH, status: 400, code: 'validation_failed' });
         }
       },
     ));

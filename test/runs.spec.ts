@@ -109,6 +109,12 @@ describe('the header that names the version of the protocol', () => {
     expect(JSON.stringify(headers)).not.toContain(ADMIN_KEY);
   });
 
+  it('counts as Provider-Beta when it comes under both names', async () => {
+    gateway.provider.replyWith(cursorPages([]));
+    await ask('GET', RUNS, { headers: { 'Provider-Beta': 'assistants=v2', 'OpenAI-Beta': 'assistants=v1' } });
+    expect(onlyCall(gateway.provider).headers['openai-beta']).toBe('assistants=v2');
+  });
+
   it.each([{}, { 'Provider-Beta': '' }, { 'OpenAI-Beta': '' }])('is not made up: %j', async (headers) => {
     gateway.provider.replyWith(cursorPages([]));
     expect((await ask('GET', RUNS, { headers })).status).toBe(200);

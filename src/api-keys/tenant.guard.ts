@@ -60,7 +60,9 @@ function namedOrganisation(request: Request): string | undefined {
   if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery) {
     throw invalidField('organisation_id', 'must be the same in the body and in the query');
   }
-  return inBody ?? inQuery;
+  const named = inBody ?? inQuery;
+  if (named !== undefined && !isUuid(named)) throw invalidField('organisation_id', 'must be a UUID');
+  return named;
 }
 
 function folded(named: unknown): string | undefined {

@@ -10,7 +10,10 @@ const TRACING_HEADERS = [
   ['x-gateway-span-id', 'Id of a span in the trace.'],
   ['x-gateway-parent-span-id', 'Id of the parent span.'],
   ['x-gateway-span-name', 'Name of the span.'],
-  ['x-gateway-metadata', 'JSON object of at most 32 strings of at most 128 characters.'],
+  [
+    'x-gateway-metadata',
+    'JSON object of at most 32 names and values, of at most 128 characters each. Values that are no strings count as their JSON.',
+  ],
 ] as const;
 
 /** A route that acts on a provider: gateway key with the scope, then virtual key. */

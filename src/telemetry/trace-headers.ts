@@ -34,7 +34,6 @@ const MAX_ID_LENGTH = 128;
 const MAX_TRACE_STATE_LENGTH = 512;
 const MAX_METADATA_KEYS = 32;
 const MAX_METADATA_LENGTH = 128;
-const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 /** Later versions may have more fields; version 00 has these four. */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
@@ -43,13 +42,13 @@ const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16}
 export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
   const { traceparent } = headers;
   const parent = traceparent === undefined ? null : TRACEPARENT.exec(String(traceparent));
-  const given = readId(headers, 'trace-id') ?? parent?.[1];
+  const given = readText(headers, 'trace-id') ?? parent?.[1];
   const traceId = given ?? randomUUID();
-  const spanId = readId(headers, 'span-id');
+  const spanId = readText(headers, 'span-id');
   return {
     traceId,
     spanId,
-    parentSpanId: readId(headers, 'parent-span-id') ?? parent?.[2],
+    parentSpanId: readText(headers, 'parent-span-id') ?? parent?.[2],
     spanName: readText(headers, 'span-name'),
     metadata: readMetadata(headers),
     w3cTraceId: parent?.[1] ?? (given === undefined ? digitsOf(traceId) : toTraceId(traceId)),
@@ -107,15 +106,6 @@ function toTraceId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }
 
-function readId(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
-  const value = gatewayHeader(headers, name);
-  if (value === undefined) return undefined;
-  if (value.length > MAX_ID_LENGTH || !VISIBLE_ASCII.test(value)) {
-    throw invalidField(`x-gateway-${name}`, `must be 1 to ${MAX_ID_LENGTH} visible ASCII characters without spaces`);
-  }
-  return value;
-}
-
 function readText(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
   const value = gatewayHeader(headers, name);
   if (value === undefined) return undefined;
@@ -132,21 +122,27 @@ function readMetadata(headers: IncomingHttpHeaders): Metadata {
   if (entries.length > MAX_METADATA_KEYS)
     throw invalidField('x-gateway-metadata', `must have at most ${MAX_METADATA_KEYS} keys`);
   for (const [key, item] of entries) {
-    if (typeof item !== 'string' || item.length > MAX_METADATA_LENGTH || key.length > MAX_METADATA_LENGTH) {
+    if (item.length > MAX_METADATA_LENGTH || key.length > MAX_METADATA_LENGTH) {
       throw invalidField(
         'x-gateway-metadata',
-        `must hold strings of at most ${MAX_METADATA_LENGTH} characters under names as short`,
+        `must hold values of at most ${MAX_METADATA_LENGTH} characters under names as short`,
       );
     }
   }
-  return Object.fromEntries(entries.map(([key, item]) => [key, String(item)]));
+  return Object.fromEntries(entries);
 }
 
-/** Node gives header bytes as Latin-1; clients send JSON in UTF-8. */
-function metadataEntries(header: string): readonly (readonly [string, unknown])[] {
+/**
+ * Values that are no strings count as their JSON, and null as nothing. Node gives header bytes as Latin-1; clients send JSON in
+ * UTF-8.
+ */
+function metadataEntries(header: string): readonly (readonly [string, string])[] {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(header, 'latin1').toString('utf8'));
-    if (isObject(parsed)) return Object.entries(parsed);
+    if (isObject(parsed)) {
+      const said = Object.entries(parsed).filter(([, item]) => item !== null);
+      return said.map(([key, item]) => [key, typeof item === 'string' ? item : JSON.stringify(item)]);
+    }
   } catch {
     // Said below: both are the same mistake to the caller.
   }

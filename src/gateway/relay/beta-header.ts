@@ -12,12 +12,12 @@ const VERSION = {
 /** For the document: both names of the header, on routes of a protocol that has versions. */
 export const BETA_HEADERS: readonly ApiHeaderOptions[] = [
   { ...VERSION, name: 'Provider-Beta', description: 'Version of the protocol. The provider gets it as `OpenAI-Beta`.' },
-  { ...VERSION, name: 'OpenAI-Beta', description: 'Another name of `Provider-Beta`; it counts when both are sent.' },
+  { ...VERSION, name: 'OpenAI-Beta', description: 'Another name of `Provider-Beta`, which counts when both are sent.' },
 ];
 
 /** `OpenAI-Beta`, which the interface calls `Provider-Beta`. */
 export function betaHeader(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  const value = headers['openai-beta'] || headers['provider-beta'];
+  const value = headers['provider-beta'] || headers['openai-beta'];
   if (value === undefined || value === '') return {};
   if (typeof value !== 'string' || !HEADER_TEXT.test(value))
     throw invalidField('Provider-Beta', 'must be printable ASCII');

@@ -22,8 +22,7 @@ export const jinaRerank: RemoteRerankProvider = {
       query: request.query,
       documents: documentTexts(request.documents),
       top_n: request.topN,
-      // Always said: the documented default has been true and false. Documents are filled in from the request.
-      return_documents: false,
+      return_documents: request.returnDocuments, // always said: the documented default has been true and false
     }),
   }),
   fromUpstream(answer, request) {

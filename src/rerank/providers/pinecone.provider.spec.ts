@@ -21,7 +21,7 @@ describe('pineconeRerank', () => {
         query: request.query,
         documents: [{ text: 'a' }, { text: 'b', id: 7 }],
         top_n: 1,
-        return_documents: false,
+        return_documents: true,
         parameters: { truncate: 'END' },
       },
     });

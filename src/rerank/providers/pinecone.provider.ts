@@ -41,7 +41,7 @@ export const pineconeRerank: RemoteRerankProvider = {
         documents: request.documents.map((document, index) => toPineconeDocument(document, index, request.rankFields)),
         top_n: request.topN,
         rank_fields: request.rankFields,
-        return_documents: false, // its default is true; documents are filled in from the request
+        return_documents: request.returnDocuments, // always said: its default is true
         parameters: request.parameters,
       }),
     };

@@ -12,15 +12,17 @@ interface Wire {
   readonly results: string;
   readonly score: string;
   readonly model?: string;
+  /** Its answers have the documents where `return_documents` says so. */
+  readonly returnsDocuments?: true;
 }
 
 const COHERE: Wire = { topN: 'top_n', documents: 'documents', results: 'results', score: 'relevance_score' };
 const WIRES: Readonly<Record<string, Wire>> = {
   cohere: COHERE,
   'azure-ai': COHERE,
-  jina: COHERE,
-  voyage: { ...COHERE, topN: 'top_k', results: 'data' },
-  pinecone: { ...COHERE, results: 'data', score: 'score' },
+  jina: { ...COHERE, returnsDocuments: true },
+  voyage: { ...COHERE, topN: 'top_k', results: 'data', returnsDocuments: true },
+  pinecone: { ...COHERE, results: 'data', score: 'score', returnsDocuments: true },
   bedrock: {
     topN: 'rerankingConfiguration.bedrockRerankingConfiguration.numberOfResults',
     documents: 'sources',
@@ -83,8 +85,9 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
         );
       });
 
-      it('never asks for documents back', () => {
-        expect(at(bodyOf({ returnDocuments: true }), 'return_documents')).not.toBe(true);
+      it('asks for documents as the caller does, where the provider knows of that', () => {
+        const asked = [true, false].map((returnDocuments) => at(bodyOf({ returnDocuments }), 'return_documents'));
+        expect(asked).toEqual(wire.returnsDocuments === true ? [true, false] : [undefined, undefined]);
       });
 
       it('refuses an object without text, naming it', () => {

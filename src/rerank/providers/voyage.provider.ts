@@ -30,7 +30,7 @@ export const voyageRerank: RemoteRerankProvider = {
       query: request.query,
       documents: documentTexts(request.documents),
       top_k: request.topN, // this vendor's name for top_n
-      return_documents: false, // documents are filled in from the request
+      return_documents: request.returnDocuments,
       truncation: request.truncation,
     }),
   }),

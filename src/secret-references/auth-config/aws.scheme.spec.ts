@@ -49,7 +49,7 @@ describe('the fields of awsScheme', () => {
     [
       'accessKey',
       'cloudA_access_key_id',
-      [undefined, null, 1, '', 'A'.repeat(15), 'A'.repeat(129), 'AKIA IOSFODNN7EXAMPLE'],
+      [undefined, null, 1, '', 'A'.repeat(129), 'AKIA IOSFODNN7EXAMPLE', 'AKIA/20261121'],
     ],
     ['accessKey', 'cloudA_secret_access_key', [undefined, null, '', 'with space', 'line\nbreak', 'ü', 'x'.repeat(257)]],
     ['accessKey', 'cloudA_session_token', [null, '', 'line\r\nbreak', 'x'.repeat(8_193)]],
@@ -71,7 +71,7 @@ describe('the fields of awsScheme', () => {
   });
 
   it.each(['accessKey', 'assumedRole', 'serviceRole'])('of %s take a region only by its name', (variant) => {
-    for (const region of ['us-east-1', 'us-gov-west-1', 'us-isob-east-1', 'eusc-de-east-1', 'cn-north-1']) {
+    for (const region of ['us-east-1', 'us-gov-west-1', 'us-isob-east-1', 'eusc-de-east-1', 'cn-north-1', 'region-1']) {
       expect(brokenFields(variant, { cloudA_region: region })).toEqual([]);
     }
     const hosts = ['evil.example.com', 'us-east-1.evil.com', 'us-east-1/', 'us-east-1#', '127.0.0.1', 'localhost'];
@@ -84,7 +84,7 @@ describe('the fields of awsScheme', () => {
       'us-east-1\n',
       ' us-east-1',
       'us-east-12345',
-      `us-${'a'.repeat(20)}-1`,
+      `us-${'a'.repeat(29)}-1`,
     ];
     for (const region of [...hosts, ...junk]) {
       expect(brokenFields(variant, { cloudA_region: region })).toEqual(['cloudA_region']);

@@ -22,7 +22,7 @@ class AwsAccessKeyAuth {
   readonly cloudA_auth_type!: 'accessKey';
 
   /** Access key id of an IAM user, or of a temporary session. */
-  @Matches(/^\w{16,128}$/, { message: '$property must have 16 to 128 letters, digits and underscores' })
+  @Matches(/^[\w-]{1,128}$/, { message: '$property must have 1 to 128 letters, digits, underscores and hyphens' })
   readonly cloudA_access_key_id!: string;
 
   /** Secret access key that belongs to `cloudA_access_key_id`. */

@@ -1,8 +1,11 @@
 // ARNs of secrets. Source: https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_iam-permissions.html,
 // read 2026-11-21.
 
-/** `us-east-1`, `us-gov-west-1`, `eusc-de-east-1`. No dots: it becomes a label of the host that credentials are sent to. */
-export const AWS_REGION_NAME = /^(?=.{1,20}$)[a-z]{2,4}(?:-[a-z]+)+-\d$/;
+/**
+ * `us-east-1`, `us-gov-west-1`, `eusc-de-east-1`, and whatever AWS may name one day. No dots: it becomes a label of the host that
+ * credentials are sent to.
+ */
+export const AWS_REGION_NAME = /^(?=.{1,32}$)[a-z]{2,}(?:-[a-z]+)*-\d$/;
 
 /** A name never begins so: colons are not allowed in one. */
 const ANY_ARN = /^arn:/i;
