@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { AwsOwnIdentity } from '../upstream/vendors/aws-own-identity.js';
+import type { AwsOwnIdentity } from '../upstream/aws/aws-own-identity.js';
 import { authScheme } from './auth-config/auth-schemes.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import { AwsSecretsManager } from './managers/aws-secrets-manager.js';

@@ -10,7 +10,7 @@ import { HashicorpVault } from './managers/hashicorp-vault.js';
 import type { AuthConfig, SecretDocument, SecretManager } from './managers/secret-manager.types.js';
 import { SecretTransport } from './managers/secret-transport.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
-import { AwsOwnIdentity } from '../upstream/vendors/aws-own-identity.js';
+import { AwsOwnIdentity } from '../upstream/aws/aws-own-identity.js';
 import { SecretResolver } from './secret-resolver.js';
 
 const HOUR = 3_600_000;

@@ -7,7 +7,7 @@ import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
-import { AwsOwnIdentity } from '../upstream/vendors/aws-own-identity.js';
+import { AwsOwnIdentity } from '../upstream/aws/aws-own-identity.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import type { SecretManager } from './managers/secret-manager.types.js';
 import { SecretTransport } from './managers/secret-transport.js';

@@ -4,8 +4,8 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sign, type Credentials, type Request } from 'aws4';
-import { expectedSignature } from '../../src/upstream/vendors/__fixtures__/sigv4-verifier.js';
-import { signAwsRequest } from '../../src/upstream/vendors/aws-signature.js';
+import { expectedSignature } from '../../src/upstream/aws/__fixtures__/sigv4-verifier.js';
+import { signAwsRequest } from '../../src/upstream/aws/aws-signature.js';
 import { checkSignature } from './fake-aws-secrets-signature.js';
 import {
   AWS_REGION,

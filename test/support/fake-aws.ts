@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/common/errors/gateway.error.js';
 import { type JsonObject, readObject } from '../../src/common/json/read.js';
 import type { FakeBedrock } from '../../src/gateway/relay/__fixtures__/fake-bedrock.js';
-import { expectedSignature, readAuthorization } from '../../src/upstream/vendors/__fixtures__/sigv4-verifier.js';
+import { expectedSignature, readAuthorization } from '../../src/upstream/aws/__fixtures__/sigv4-verifier.js';
 import type { UpstreamRequest } from '../../src/upstream/upstream.types.js';
 import type { ProviderCall, Reply } from './fake-provider.js';
 import { AWS_SECRET } from './rerank-gateway.js';

@@ -3,7 +3,7 @@ import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { LRUCache } from 'lru-cache';
 import { assertNever } from '../../common/assert-never.js';
 import type { AppConfig } from '../../config/environment.js';
-import type { AwsIdentity, AwsIdentityProvider, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
+import type { AwsIdentity, AwsIdentityProvider, AwsOwnIdentity } from '../../upstream/aws/aws-own-identity.js';
 import type { AwsAuth } from './aws-auth.js';
 import { toSecretError } from './aws-error.js';
 import { awsRequestHandler } from './aws-request-handler.js';

@@ -3,8 +3,8 @@
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html (and CommonErrors.html there).
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
-import { AwsIdentityError } from '../../upstream/vendors/aws-own-identity.js';
-import { REFUSED_CREDENTIALS } from '../../upstream/vendors/aws-refusal.js';
+import { AwsIdentityError } from '../../upstream/aws/aws-own-identity.js';
+import { REFUSED_CREDENTIALS } from '../../upstream/aws/aws-refusal.js';
 import { scrub } from './scrub.js';
 import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
 import { TRANSPORT_CODES } from './transport-codes.js';

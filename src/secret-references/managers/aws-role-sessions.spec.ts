@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/fake-aws-secrets.js';
 import { loadConfig } from '../../config/environment.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import { AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
+import { AwsOwnIdentity } from '../../upstream/aws/aws-own-identity.js';
 import { AwsSecretsManager } from './aws-secrets-manager.js';
 import { SecretError, type AuthConfig, type SecretDocument, type SecretErrorCode } from './secret-manager.types.js';
 import { SecretTransport } from './secret-transport.js';

@@ -12,7 +12,7 @@ import { drip, half, hangUp, inTurn, type Reply, silence, text } from '../../../
 import { loadConfig } from '../../config/environment.js';
 import { closedPort } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import { type AwsIdentity, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
+import { type AwsIdentity, AwsOwnIdentity } from '../../upstream/aws/aws-own-identity.js';
 import { AwsSecretsManager } from './aws-secrets-manager.js';
 import { SecretError, type SecretErrorCode, type SecretRequest } from './secret-manager.types.js';
 import { SecretTransport } from './secret-transport.js';

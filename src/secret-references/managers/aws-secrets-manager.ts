@@ -7,7 +7,7 @@ import type {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { LRUCache } from 'lru-cache';
-import type { AwsIdentitySettings, AwsOwnIdentity } from '../../upstream/vendors/aws-own-identity.js';
+import type { AwsIdentitySettings, AwsOwnIdentity } from '../../upstream/aws/aws-own-identity.js';
 import { readAwsAuth, readAwsRegion, type AwsAuth } from './aws-auth.js';
 import { AwsClients, awsFingerprint, type AwsCaller, type AwsEndpointSettings } from './aws-clients.js';
 import { toSecretError } from './aws-error.js';

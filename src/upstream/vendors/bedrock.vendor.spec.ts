@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import type { AwsOptions } from './aws-credentials.js';
-import type { AwsCredentials } from './aws-signature.js';
+import type { AwsOptions } from '../aws/aws-credentials.js';
+import type { AwsCredentials } from '../aws/aws-signature.js';
 import { BedrockOptions, createBedrockVendor } from './bedrock.vendor.js';
 import { credentialWith } from './__fixtures__/credentials.js';
-import { expectedSignature, readAuthorization } from './__fixtures__/sigv4-verifier.js';
+import { expectedSignature, readAuthorization } from '../aws/__fixtures__/sigv4-verifier.js';
 import type { Credential } from './vendor.types.js';
 
 const KEY = { aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE', aws_secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCY' };

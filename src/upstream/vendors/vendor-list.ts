@@ -1,4 +1,4 @@
-import type { AwsCredentialSource } from './aws-credentials.js';
+import type { AwsCredentialSource } from '../aws/aws-credentials.js';
 import { azureAi } from './azure-ai.vendor.js';
 import { azureOpenai } from './azure-openai.vendor.js';
 import { createBedrockVendor } from './bedrock.vendor.js';

@@ -9,7 +9,7 @@ import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../u
 import { AwsIdentityError, type AwsOwnIdentity } from './aws-own-identity.js';
 import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
 import { assumeRoleRequest, readAssumeRole, readStsErrorCode, type RoleSession } from './aws-sts.js';
-import type { BaseVendorOptions, Credential } from './vendor.types.js';
+import type { BaseVendorOptions, Credential } from '../vendors/vendor.types.js';
 
 const MAX_SESSIONS = 1_000;
 
