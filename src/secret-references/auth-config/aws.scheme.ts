@@ -2,7 +2,8 @@
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 import { Equals, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { AWS_REGION_NAME, readSecretName } from '../managers/aws-secret-arn.js';
+import { AWS_REGION } from '../../upstream/aws/aws-region.js';
+import { readSecretName } from '../managers/aws-secret-arn.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthProblem, AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
@@ -37,7 +38,7 @@ class AwsAccessKeyAuth {
   readonly cloudA_session_token?: string;
 
   /** Region that the secret is in, for example us-east-1. */
-  @Matches(AWS_REGION_NAME, { message: REGION_MESSAGE })
+  @Matches(AWS_REGION, { message: REGION_MESSAGE })
   readonly cloudA_region!: string;
 }
 
@@ -51,7 +52,7 @@ class AwsAssumedRoleAuth {
   readonly cloudA_role_arn!: string;
 
   /** Region that the secret is in, for example us-east-1. */
-  @Matches(AWS_REGION_NAME, { message: REGION_MESSAGE })
+  @Matches(AWS_REGION, { message: REGION_MESSAGE })
   readonly cloudA_region!: string;
 }
 
@@ -62,7 +63,7 @@ class AwsServiceRoleAuth {
 
   /** Region that the secret is in; may be left out when the secret's path is an ARN. */
   @Optional()
-  @Matches(AWS_REGION_NAME, { message: REGION_MESSAGE })
+  @Matches(AWS_REGION, { message: REGION_MESSAGE })
   readonly cloudA_region?: string;
 }
 

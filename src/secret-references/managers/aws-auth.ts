@@ -1,5 +1,6 @@
 import { assertNever } from '../../common/assert-never.js';
-import { AWS_REGION_NAME, readSecretName } from './aws-secret-arn.js';
+import { AWS_REGION } from '../../upstream/aws/aws-region.js';
+import { readSecretName } from './aws-secret-arn.js';
 import { SecretError, type AuthConfig, type SecretRequest } from './secret-manager.types.js';
 
 /** Who asks for a secret. */
@@ -41,7 +42,7 @@ export function readAwsAuth(config: AuthConfig): AwsAuth {
 /** Where the secret is. Checked again although the reference was: it becomes a host. Throws SecretError `invalid_request`. */
 export function readAwsRegion({ authConfig, path }: Pick<SecretRequest, 'authConfig' | 'path'>): string {
   const configured = authConfig['cloudA_region'];
-  if (configured !== undefined && !AWS_REGION_NAME.test(configured)) {
+  if (configured !== undefined && !AWS_REGION.test(configured)) {
     throw new SecretError('invalid_request', 'auth_config.cloudA_region is not the name of a region');
   }
   const name = readSecretName(path);

@@ -1,11 +1,6 @@
 // ARNs of secrets. Source: https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_iam-permissions.html,
 // read 2026-11-21.
-
-/**
- * `us-east-1`, `us-gov-west-1`, `eusc-de-east-1`, and whatever AWS may name one day. No dots: it becomes a label of the host that
- * credentials are sent to.
- */
-export const AWS_REGION_NAME = /^(?=.{1,32}$)[a-z]{2,}(?:-[a-z]+)*-\d$/;
+import { AWS_REGION } from '../../upstream/aws/aws-region.js';
 
 /** A name never begins so: colons are not allowed in one. */
 const ANY_ARN = /^arn:/i;
@@ -22,5 +17,5 @@ export type SecretName =
 export function readSecretName(path: string): SecretName {
   if (!ANY_ARN.test(path)) return { form: 'name' };
   const region = SECRET_ARN.exec(path)?.[1];
-  return region !== undefined && AWS_REGION_NAME.test(region) ? { form: 'arn', region } : { form: 'wrong_arn' };
+  return region !== undefined && AWS_REGION.test(region) ? { form: 'arn', region } : { form: 'wrong_arn' };
 }

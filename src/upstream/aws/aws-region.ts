@@ -1,8 +1,11 @@
 // AWS endpoints by region and partition. Source: https://docs.aws.amazon.com/general/latest/gr/rande.html, read 2026-11-21.
 import { GatewayError } from '../../common/errors/gateway.error.js';
 
-/** No dots: a region becomes a label of a host name, and must not be able to become the host. */
-export const AWS_REGION = /^[a-z0-9-]{1,20}$/;
+/**
+ * `us-east-1`, `us-gov-west-1`, `eusc-de-east-1`, and what AWS may add in that form. No dots: a region becomes a label of a host
+ * name, and must not be able to become the host.
+ */
+export const AWS_REGION = /^(?=.{1,32}$)[a-z]{2,}(?:-[a-z]+)*-\d$/;
 
 /** By the region's first part. The isolated partitions need a `base_url`. */
 const SUFFIXES: readonly (readonly [prefix: string, suffix: string])[] = [
