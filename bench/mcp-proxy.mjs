@@ -12,12 +12,13 @@ import { makeDatabase } from './database.mjs';
 import { startMcpGateway } from './gateway.mjs';
 import { startIssuer } from './issuer.mjs';
 import { Load } from './load.mjs';
-import { measure, ratioOf, summaryOf, warmUp } from './measure.mjs';
-import { addressOf, start, stopAll } from './processes.mjs';
+import { measure, printTable, ratioOf, warmUp } from './measure.mjs';
+import { startServer, stopAll } from './processes.mjs';
 
 const TARGET = 2.5;
 const CONCURRENCY = 32;
 const POOL_SIZE = 10;
+const NODE_OPTIONS = ['--max-semi-space-size=32'];
 /** The gateway writes its rows behind the callers' backs: the pause between two slices belongs to the calls before it. */
 const PLAN = { rounds: 5, sliceMs: 1_000, settleMs: 700, warmUp: { requests: 20_000, ms: 6_000 } };
 const STREAMS = Number(/--streams=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 5_000);
@@ -50,10 +51,14 @@ try {
 }
 
 async function startServers() {
-  const { url: upstream } = await startScript('./mcp-server.mjs');
+  const { url: upstream } = await startServer('./mcp-server.mjs', { nodeOptions: NODE_OPTIONS });
   const target = `${upstream}/mcp`;
-  const [raw, rawAgain] = [await startScript('./raw-proxy.mjs', target), await startScript('./raw-proxy.mjs', target)];
-  const proxy = await startScript('./mcp-proxy-server.mjs', target);
+  const options = { args: [target], nodeOptions: NODE_OPTIONS };
+  const [raw, rawAgain] = [
+    await startServer('./raw-proxy.mjs', options),
+    await startServer('./raw-proxy.mjs', options),
+  ];
+  const proxy = await startServer('./mcp-proxy-server.mjs', options);
   const issuer = await startIssuer();
   database = await makeDatabase(process.env.DATABASE_URL, POOL_SIZE);
   const gateway = await startMcpGateway(target, { ...database, validation: issuer.validation });
@@ -65,11 +70,6 @@ async function startServers() {
     { name: 'raw again', ...rawAgain, url: `${rawAgain.url}/mcp` },
   ];
   return { upstream, servers };
-}
-
-async function startScript(file, ...args) {
-  const child = start(new URL(file, import.meta.url).pathname, { args, nodeOptions: ['--max-semi-space-size=32'] });
-  return { child, url: await addressOf(child) };
 }
 
 /** Loads a server within a session, as clients do, if a call through it comes whole to the MCP server behind it. */
@@ -100,12 +100,7 @@ async function compareCalls(servers, upstream) {
   console.log(
     `Node ${process.versions.node}, ${CONCURRENCY} connections, calls of ${BODY.length} bytes answered by JSON; ${database.name}`,
   );
-  console.log(row(['', 'µs', '× raw', 'p50 ms', 'p99 ms', 'calls']));
-  for (const [name, own] of slices) {
-    const { microseconds, p50, p99, requests } = summaryOf(own);
-    const ratio = ratioOf(own, slices.get('raw')).toFixed(2);
-    console.log(row([name, microseconds.toFixed(1), ratio, p50.toFixed(2), p99.toFixed(2), requests]));
-  }
+  printTable(slices, 'calls');
   return subjects
     .filter(({ name }) => !name.startsWith('raw'))
     .map(({ name }) => [name, ratioOf(slices.get(name), slices.get('raw'))]);
@@ -145,8 +140,4 @@ function openStream(url) {
 /** Linux only. */
 function rssKb(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-}
-
-function row([name, ...cells]) {
-  return name.padEnd(16) + cells.map((cell) => String(cell).padStart(10)).join('');
 }

@@ -32,7 +32,7 @@ async function slice({ load, child }, ms, settleMs) {
   return { microseconds: ((after - before) * 1_000) / latencies.length, latencies };
 }
 
-export function summaryOf(slices) {
+function summaryOf(slices) {
   const latencies = slices.flatMap((one) => one.latencies).sort(ascending);
   return {
     microseconds: median(slices.map((one) => one.microseconds)),
@@ -64,4 +64,18 @@ function percentile(sorted, share) {
 
 function ascending(a, b) {
   return a - b;
+}
+
+/** Prints a line for each server: CPU and waiting time of a request, and how many times the CPU of the raw proxy that is. */
+export function printTable(slices, counted) {
+  console.log(row(['', 'µs', '× raw', 'p50 ms', 'p99 ms', counted]));
+  for (const [name, own] of slices) {
+    const { microseconds, p50, p99, requests } = summaryOf(own);
+    const ratio = ratioOf(own, slices.get('raw')).toFixed(2);
+    console.log(row([name, microseconds.toFixed(1), ratio, p50.toFixed(2), p99.toFixed(2), requests]));
+  }
+}
+
+function row([name, ...cells]) {
+  return name.padEnd(18) + cells.map((cell) => String(cell).padStart(10)).join('');
 }

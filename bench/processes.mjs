@@ -1,8 +1,6 @@
 // Child processes of a benchmark: started, asked for their CPU time, and gone with the benchmark however it ends.
 import { fork } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** Linux reports CPU time to programs in hundredths of a second on every machine (proc(5): USER_HZ). */
 const MS_PER_TICK = 10;
@@ -11,20 +9,11 @@ const CHILD = new URL('./child.mjs', import.meta.url).href;
 const STOP_MS = 5_000;
 
 const children = new Set();
-const folders = new Set();
 
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
-
-/** A folder that is gone when the benchmark ends. */
-export function temporaryFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
-  folders.add(folder);
-  return folder;
-}
 
 /** Starts a module as a process of its own. Its output is thrown away, its complaints are shown. */
 export function start(file, { args = [], env = {}, nodeOptions = [] } = {}) {
@@ -39,8 +28,14 @@ export function start(file, { args = [], env = {}, nodeOptions = [] } = {}) {
   return child;
 }
 
+/** Starts a server of the benchmark's own, by its file's name beside this one. */
+export async function startServer(name, { args = [], nodeOptions = [] } = {}) {
+  const child = start(new URL(name, import.meta.url).pathname, { args, nodeOptions });
+  return { child, url: await addressOf(child) };
+}
+
 /** The address that a child announced. */
-export async function addressOf(child) {
+async function addressOf(child) {
   const { port } = await messageOf(child, 'port');
   return `http://127.0.0.1:${port}`;
 }

@@ -7,8 +7,8 @@ import { buildIfStale } from '../scripts/build.mjs';
 import { makeDatabase } from './database.mjs';
 import { post, startGateway } from './gateway.mjs';
 import { Load } from './load.mjs';
-import { differenceOf, measure, ratioOf, summaryOf, warmUp } from './measure.mjs';
-import { addressOf, start, stopAll } from './processes.mjs';
+import { differenceOf, measure, printTable, ratioOf, warmUp } from './measure.mjs';
+import { startServer, stopAll } from './processes.mjs';
 import { LARGE, rerankBody, RESULTS, SMALL } from './rerank-bodies.mjs';
 
 const CONCURRENCY = 32;
@@ -52,9 +52,9 @@ try {
  * the error of the method.
  */
 async function startServers() {
-  const { url: provider } = await startScript('./fake-provider.mjs');
-  const raw = await startScript('./raw-proxy.mjs', provider);
-  const rawAgain = await startScript('./raw-proxy.mjs', provider);
+  const { url: provider } = await startServer('./fake-provider.mjs');
+  const raw = await startServer('./raw-proxy.mjs', { args: [provider] });
+  const rawAgain = await startServer('./raw-proxy.mjs', { args: [provider] });
   return [
     { name: 'raw', ...raw },
     { name: 'gateway', ...(await startRerank(provider)) },
@@ -70,11 +70,6 @@ async function startRerank(provider, policy) {
   const url = `${gateway.url}/v1/rerank`;
   await assertAnswers(url, gateway.headers);
   return { ...gateway, url };
-}
-
-async function startScript(file, ...args) {
-  const child = start(new URL(file, import.meta.url).pathname, { args });
-  return { child, url: await addressOf(child) };
 }
 
 async function assertAnswers(url, headers) {
@@ -95,18 +90,9 @@ async function compare(servers, form, { target, rounds, sliceMs, warmUp: warm })
   const slices = await measure(subjects, { rounds, sliceMs });
   for (const { load } of subjects) load.close();
 
-  const raw = slices.get('raw');
-  console.log(`\n${form.name} (target ≤ ${target} × raw)\n${row(['', 'µs', '× raw', 'p50 ms', 'p99 ms', 'requests'])}`);
-  for (const [name, own] of slices) {
-    const { microseconds, p50, p99, requests } = summaryOf(own);
-    const ratio = ratioOf(own, raw).toFixed(2);
-    console.log(row([name, microseconds.toFixed(1), ratio, p50.toFixed(2), p99.toFixed(2), requests]));
-  }
+  console.log(`\n${form.name} (target ≤ ${target} × raw)`);
+  printTable(slices, 'requests');
   const limited = slices.get(LIMITED);
   const added = limited === undefined ? 0 : differenceOf(limited, slices.get('gateway'));
-  return { ratio: ratioOf(slices.get('gateway'), raw), added };
-}
-
-function row([name, ...cells]) {
-  return name.padEnd(18) + cells.map((cell) => String(cell).padStart(10)).join('');
+  return { ratio: ratioOf(slices.get('gateway'), slices.get('raw')), added };
 }
