@@ -10,6 +10,9 @@ export interface KeyUser {
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
+/** Whose something is, or whose calls are meant: an organisation, or one of its workspaces. */
+export type Tenant = Pick<Principal, 'organisationId' | 'workspaceId'>;
+
 /** The authenticated caller of a request and the tenant that it acts for. */
 export interface Principal {
   readonly kind: 'api_key' | 'admin_token' | 'mcp_user';

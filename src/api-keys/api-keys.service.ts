@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, IsNull, type Repository } from 'typeorm';
-import type { Principal } from '../access/principal.js';
+import type { Principal, Tenant } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
@@ -21,8 +21,6 @@ import { PrincipalCache } from './principal-cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
-
-type Tenant = Pick<Principal, 'organisationId' | 'workspaceId'>;
 
 @Injectable()
 export class ApiKeysService {

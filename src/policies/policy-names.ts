@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../access/principal.js';
+import type { Principal, Tenant } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { foldId, isUuid } from '../common/uuid.js';
@@ -7,9 +7,6 @@ import { PROVIDER_SLUGS } from '../upstream/vendors/vendor.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ANY, type Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';
-
-/** The calls that a policy is for: of an organisation, or of one of its workspaces. */
-type Scope = Pick<Principal, 'organisationId' | 'workspaceId'>;
 
 /** What callers name in policies, looked up in their tenant. */
 @Injectable()
@@ -22,20 +19,20 @@ export class PolicyNames {
   /**
    * Replaces the names in the conditions of a policy by those that calls carry: a limit on a name that never occurs would never
    * hold, and nobody would be told.
-   * @param scope whose calls the policy is for
+   * @param tenant whose calls the policy is for
    * @param stored the conditions that the policy has: what they name may have been deleted since
    * @throws GatewayError `validation_failed`
    */
   async conditions<Given extends Condition>(
-    scope: Scope,
+    tenant: Tenant,
     conditions: readonly Given[],
     stored: readonly Condition[] = [],
   ): Promise<Given[]> {
     const [workspaceIdOf, callers] = await Promise.all([
-      this.workspaces.idsOf(scope, namesOf(conditions, 'workspace_id')),
-      this.apiKeys.callersAmong(scope, namesOf(conditions, 'api_key')),
+      this.workspaces.idsOf(tenant, namesOf(conditions, 'workspace_id')),
+      this.apiKeys.callersAmong(tenant, namesOf(conditions, 'api_key')),
     ]);
-    const known: KnownNames = { organisationId: scope.organisationId, workspaceIdOf, callers };
+    const known: KnownNames = { organisationId: tenant.organisationId, workspaceIdOf, callers };
     const read = (key: PolicyKey, values: string | readonly string[], param: string): string | string[] => {
       const kept = new Set(namesOf(stored, key));
       const each = (name: string): string => (kept.has(name) ? name : readName(known, key, name, param));

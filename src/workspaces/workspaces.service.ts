@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
-import type { Principal } from '../access/principal.js';
+import type { Principal, Tenant } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
@@ -25,7 +25,6 @@ const IN_USE =
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 type Metadata = Readonly<Record<string, string>>;
-type Tenant = Pick<Principal, 'organisationId' | 'workspaceId'>;
 
 @Injectable()
 export class WorkspacesService {

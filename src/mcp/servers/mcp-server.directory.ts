@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOperator, IsNull, Not, Raw } from 'typeorm';
+import type { Tenant } from '../../access/principal.js';
 import { refWhere } from '../../access/tenant-where.js';
 import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { LookupCache } from '../../common/cache/lookup-cache.js';
@@ -26,13 +27,6 @@ const ENOUGH_CANDIDATES = 3;
 export interface ServerAddress {
   readonly workspace?: string | undefined;
   readonly server: string;
-}
-
-/** Whom a server must belong to. */
-export interface Tenant {
-  readonly organisationId: string;
-  /** null: it may be in every workspace of the organisation. */
-  readonly workspaceId: string | null;
 }
 
 interface Lookup {
