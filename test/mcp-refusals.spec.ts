@@ -22,7 +22,7 @@ function refusalOf(answer: Answer): object {
 const PAGE = 'https://app.example.com';
 const BROKEN = [
   ['x-gateway-metadata', { 'x-gateway-metadata': '{bad' }],
-  ['x-gateway-trace-id', { 'x-gateway-trace-id': 'two words' }],
+  ['x-gateway-trace-id', { 'x-gateway-trace-id': 'caf\u00e9' }],
 ] as const;
 
 describe('a broken tracing header', () => {
