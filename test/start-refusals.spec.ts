@@ -143,6 +143,15 @@ onServer(
       expect(isOneLine(complaint)).toBe(true);
     });
 
+    it('tells that its server takes no writes, as a standby does not', async () => {
+      const settings = changed((url) => url.searchParams.set('options', '-c default_transaction_read_only=on'));
+      const complaint = await complaintAbout(settings);
+      expect(complaint).toMatch(
+        /DATABASE_URL could not be brought up to date: cannot execute .* in a read-only transaction/,
+      );
+      expect(isOneLine(complaint)).toBe(true);
+    });
+
     it('names DATABASE_URL when its role may make no tables, without the password', async () => {
       const settings = changed((url) => Object.assign(url, { username: role, password: PASSWORD }));
       const complaint = await complaintAbout(settings);

@@ -42,8 +42,7 @@ export async function runMigrations(
         await sleep(PAUSE_MS);
       }
     } finally {
-      await runner.query('RESET lock_timeout');
-      await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+      await unlock(runner);
     }
   } finally {
     await runner.release();
@@ -58,6 +57,16 @@ async function lock(runner: QueryRunner, onWait: (wait: MigrationWait) => void):
   if (row?.locked === true) return;
   onWait('gateway');
   await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+}
+
+/** Fails for a connection that is gone, which has taken both along. What it went for is the failure to tell of. */
+async function unlock(runner: QueryRunner): Promise<void> {
+  try {
+    await runner.query('RESET lock_timeout');
+    await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+  } catch {
+    return;
+  }
 }
 
 /** Whether the tables are those of this version, no older and no newer ones. */
