@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
 import { readArray } from '../src/common/json/read.js';
-import { keysIn, runCommand } from './support/command.js';
+import { gatewayBetweenCommands, keysIn, runCommand } from './support/command.js';
 import type { BuiltProgram } from './support/gateway-process.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { jsonOf } from './support/send.js';
-import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
+import { ADMIN_KEY } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
 jest.setTimeout(60_000);
@@ -16,16 +16,7 @@ function run(words?: readonly string[], settings?: Readonly<Record<string, strin
 }
 
 describe('keys:admin', () => {
-  let gateway: TestApp | undefined;
-
-  beforeAll(async () => {
-    // For its tables and its organisation; closed, since the embedded database has one session.
-    await (await startTestApp()).close();
-  });
-  afterEach(async () => {
-    await gateway?.close();
-    gateway = undefined;
-  });
+  const gateway = gatewayBetweenCommands();
 
   it.each([[[]], [['default']]])(
     'makes a key that may do everything beside those that are there: %j',
@@ -35,12 +26,12 @@ describe('keys:admin', () => {
       const [key = '', ...more] = keysIn(program);
       expect(more).toEqual([]);
 
-      gateway = await startTestApp({}, true);
-      const admin = new GatewayClient(gateway.url).as(key);
+      const { url } = await gateway.start();
+      const admin = new GatewayClient(url).as(key);
       const [made, first] = readArray(jsonOf(await admin.get('/v1/api-keys'))['data'], 'data');
       expect(made).toMatchObject({ level: 'organisation', scopes: [...SCOPES], expires_at: null });
       expect(first).toBeDefined();
-      expect((await new GatewayClient(gateway.url).as(ADMIN_KEY).get('/v1/api-keys')).status).toBe(200);
+      expect((await new GatewayClient(url).as(ADMIN_KEY).get('/v1/api-keys')).status).toBe(200);
       const [entry] = readArray(jsonOf(await admin.get('/v1/audit-logs'))['data'], 'data');
       expect(entry).toMatchObject({ actor_id: 'keys:admin', action: 'api_keys.create' });
     },
@@ -65,7 +56,7 @@ describe('keys:admin', () => {
     const program = await run();
     expect(await program.exitCode()).toBe(1);
     expect(program.stderr).toContain('no organisation default');
-    gateway = await startTestApp({}, true);
-    expect((await new GatewayClient(gateway.url).get('/v1/api-keys')).status).toBe(200);
+    const { url } = await gateway.start();
+    expect((await new GatewayClient(url).get('/v1/api-keys')).status).toBe(200);
   });
 });

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { keysIn, runCommand } from './support/command.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { gatewayBetweenCommands, keysIn, runCommand } from './support/command.js';
 import type { BuiltProgram } from './support/gateway-process.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { startTestApp, type TestApp } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
 jest.setTimeout(60_000);
@@ -13,16 +12,7 @@ function run(...words: readonly string[]): Promise<BuiltProgram> {
 }
 
 describe('organisations:create', () => {
-  let gateway: TestApp | undefined;
-
-  beforeAll(async () => {
-    // For its tables and its organisation; closed, since the embedded database has one session.
-    await (await startTestApp()).close();
-  });
-  afterEach(async () => {
-    await gateway?.close();
-    gateway = undefined;
-  });
+  const gateway = gatewayBetweenCommands();
 
   it('makes one with a workspace and an admin key, which sees nothing of the others', async () => {
     const program = await run('acme', 'Acme Corporation');
@@ -30,9 +20,9 @@ describe('organisations:create', () => {
     const [key = '', ...more] = keysIn(program);
     expect(more).toEqual([]);
 
-    gateway = await startTestApp({}, true);
-    const acme = new GatewayClient(gateway.url).as(key);
-    const first = new GatewayClient(gateway.url);
+    const { url } = await gateway.start();
+    const acme = new GatewayClient(url).as(key);
+    const first = new GatewayClient(url);
     const [workspace, ...others] = await acme.list('/v1/workspaces');
     expect([workspace, others]).toEqual([expect.objectContaining({ slug: 'default', name: 'Default' }), []]);
     expect(await acme.list('/v1/virtual-keys')).toEqual([]);
@@ -68,7 +58,7 @@ describe('organisations:create', () => {
     const program = await run('acme');
     expect(await program.exitCode()).toBe(1);
     expect(program.stderr).toContain('the first start of the gateway makes one');
-    gateway = await startTestApp({}, true);
-    expect((await new GatewayClient(gateway.url).get('/v1/api-keys')).status).toBe(200);
+    const { url } = await gateway.start();
+    expect((await new GatewayClient(url).get('/v1/api-keys')).status).toBe(200);
   });
 });

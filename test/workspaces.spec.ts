@@ -190,4 +190,13 @@ onServer('a workspace that several change at once (needs DATABASE_URL: the embed
     const [answer] = await afterwards([() => admin.post(path, { ...body, workspace_id: id })]);
     expect(answer && refusalOf(answer)).toEqual(GONE);
   });
+
+  it('that is deleted meanwhile is refused by the name that a secret reference has for it', async () => {
+    const id = await admin.createWorkspace('Deleted meanwhile');
+    await session.query('BEGIN');
+    await session.query('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
+    const body = { ...SECRET_REFERENCE, allowed_workspaces: [id] };
+    const [answer] = await afterwards([() => admin.post('/v1/secret-references', body)]);
+    expect(answer && refusalOf(answer)).toMatchObject({ status: 400, param: 'allowed_workspaces.0' });
+  });
 });

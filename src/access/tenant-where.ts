@@ -1,6 +1,12 @@
+import { type FindOperator, IsNull } from 'typeorm';
 import { SLUG_PATTERN } from '../common/slug.js';
 import { isUuid } from '../common/uuid.js';
-import type { Principal } from './principal.js';
+import type { Principal, Tenant } from './principal.js';
+
+interface OwnOrShared {
+  readonly organisationId: string;
+  readonly workspaceId?: string | FindOperator<string>;
+}
 
 /**
  * The `where` of every query for a management resource: the caller's organisation, and its workspace when it has one.
@@ -10,6 +16,15 @@ export function tenantWhere(principal: Principal): { readonly organisationId: st
   return principal.workspaceId === null
     ? { organisationId: principal.organisationId }
     : { organisationId: principal.organisationId, workspaceId: principal.workspaceId };
+}
+
+/** The same as alternatives, with what is for the whole organisation: a caller of one workspace may use that as well. */
+export function ownOrSharedWhere({ organisationId, workspaceId }: Tenant): OwnOrShared[] {
+  if (workspaceId === null) return [{ organisationId }];
+  return [
+    { organisationId, workspaceId },
+    { organisationId, workspaceId: IsNull() },
+  ];
 }
 
 /** No slug is empty, so this one finds nothing. */

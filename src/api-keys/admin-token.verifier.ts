@@ -3,9 +3,8 @@ import { errors, type JWTPayload } from 'jose';
 import { isScope, type Scope } from '../access/scopes.js';
 import { SIGNATURE_ALGORITHMS } from '../common/crypto/signature-algorithms.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { claimWords } from '../common/json/claim-words.js';
+import { claimIds, claimWords } from '../common/json/claim-words.js';
 import { Clock } from '../common/time/clock.js';
-import { foldId } from '../common/uuid.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
@@ -61,7 +60,7 @@ export class AdminTokenVerifier {
     const { sub } = payload;
     if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw tokenInvalid('its sub is not 1 to 255 ASCII characters');
     const claim = this.config.ADMIN_OIDC_ORGANISATION_CLAIM;
-    const organisationIds = claimWords(payload[claim]).map(foldId);
+    const organisationIds = claimIds(payload[claim]);
     if (organisationIds.length === 0) {
       const lack = `its claim ${claim} (ADMIN_OIDC_ORGANISATION_CLAIM) names no organisation`;
       throw tokenInvalid(lack, undefined, `The bearer token is not valid: ${lack}.`);

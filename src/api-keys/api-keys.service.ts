@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, In, IsNull, type Repository } from 'typeorm';
+import { type EntityManager, In, type Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
-import { tenantWhere } from '../access/tenant-where.js';
+import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
@@ -69,10 +69,9 @@ export class ApiKeysService {
   }
 
   /** Those of the ids whose keys make calls that count for the tenant: its own, and those of the whole organisation. */
-  async callersAmong({ organisationId, workspaceId }: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async callersAmong(tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const id = In(ids.filter(isUuid));
-    const own = workspaceId === null ? [{}] : [{ workspaceId }, { workspaceId: IsNull() }];
-    const where = own.map((narrower) => ({ id, organisationId, ...narrower }));
+    const where = ownOrSharedWhere(tenant).map((owner) => ({ ...owner, id }));
     return new Set((await this.apiKeys.find({ select: { id: true }, where })).map((key) => key.id));
   }
 

@@ -5,6 +5,7 @@ import { SLUG_PATTERN } from '../common/slug.js';
 import { violatedUniqueIndex } from '../database/database-errors.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
+import { DEFAULT_WORKSPACE } from '../workspaces/default-workspace.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
 import { Workspace } from '../workspaces/workspace.entity.js';
 import { AdminKeys } from './admin-keys.js';
@@ -14,8 +15,6 @@ import { onDatabase } from './on-database.js';
 
 const USAGE = 'usage: npm run organisations:create -- <slug: letters, digits, - and _> [<name>]';
 const MAX_LENGTH = 255;
-/** Of the workspace, as in the organisation of the first start. */
-const WORKSPACE = { slug: 'default', name: 'Default', description: null, defaults: {} };
 
 interface Made {
   readonly id: string;
@@ -31,7 +30,7 @@ else {
     const settings = readCommandSettings();
     const sealer = new Sealer(loadKeyRing(settings));
     const { id, key } = await onDatabase(settings, (dataSource) => createOrganisation(dataSource, sealer));
-    process.stdout.write(`\n  Organisation ${slug} (${id}), with the workspace ${WORKSPACE.slug}.\n`);
+    process.stdout.write(`\n  Organisation ${slug} (${id}), with the workspace ${DEFAULT_WORKSPACE.slug}.\n`);
     process.stdout.write(`  Its admin key, shown only this once:\n\n    ${key}\n\n`);
   } catch (error) {
     const isTaken = violatedUniqueIndex(error) === 'uq_organisations_slug';
@@ -49,7 +48,7 @@ async function createOrganisation(dataSource: DataSource, sealer: Sealer): Promi
   const keys = await AdminKeys.open(dataSource, sealer, 'organisations:create');
   return dataSource.transaction(async (manager) => {
     const { id } = await manager.save(manager.create(Organisation, { slug, name }));
-    await manager.save(manager.create(Workspace, { ...WORKSPACE, organisationId: id }));
+    await manager.save(manager.create(Workspace, { ...DEFAULT_WORKSPACE, organisationId: id }));
     return { id, key: await keys.make(manager, id) };
   });
 }

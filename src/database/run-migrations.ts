@@ -42,7 +42,8 @@ export async function runMigrations(
         await sleep(PAUSE_MS);
       }
     } finally {
-      await unlock(runner);
+      // A connection that is gone has taken both along, and what it went for is the failure to tell of.
+      await unlock(runner).catch(() => undefined);
     }
   } finally {
     await runner.release();
@@ -59,14 +60,9 @@ async function lock(runner: QueryRunner, onWait: (wait: MigrationWait) => void):
   await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
 }
 
-/** Fails for a connection that is gone, which has taken both along. What it went for is the failure to tell of. */
 async function unlock(runner: QueryRunner): Promise<void> {
-  try {
-    await runner.query('RESET lock_timeout');
-    await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-  } catch {
-    return;
-  }
+  await runner.query('RESET lock_timeout');
+  await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
 }
 
 /** Whether the tables are those of this version, no older and no newer ones. */

@@ -4,11 +4,12 @@ import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
 import { publicIdOf } from '../api-keys/api-key-format.js';
 import { AppConfig } from '../config/environment.js';
 import { VirtualKeysService } from '../virtual-keys/virtual-keys.service.js';
+import { DEFAULT_WORKSPACE } from '../workspaces/default-workspace.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
 import { Workspace } from '../workspaces/workspace.entity.js';
 
-const DEFAULT_SLUG = 'default';
-const DEFAULT_NAME = 'Default';
+const ORGANISATION_SLUG = 'default';
+const ORGANISATION_NAME = 'Default';
 
 /** Makes an empty database usable: organisation, workspace, admin key, and a virtual key for the built-in reranker. */
 @Injectable()
@@ -33,15 +34,7 @@ export class FirstStartService implements OnApplicationBootstrap {
   private async fill(manager: EntityManager, chosen: string | undefined): Promise<string | undefined> {
     const organisationId = await claim(manager);
     if (organisationId === undefined) return undefined;
-    const workspace = await manager.save(
-      manager.create(Workspace, {
-        organisationId,
-        slug: DEFAULT_SLUG,
-        name: DEFAULT_NAME,
-        description: null,
-        defaults: {},
-      }),
-    );
+    const workspace = await manager.save(manager.create(Workspace, { ...DEFAULT_WORKSPACE, organisationId }));
     const { key } = await this.issuer.issueAdmin(manager, organisationId, 'first admin key', chosen);
     const actor = { kind: 'gateway', id: 'first-start', organisationId } as const;
     await this.virtualKeys.insert(
@@ -62,7 +55,7 @@ async function claim(manager: EntityManager): Promise<string | undefined> {
   if (await manager.exists(Organisation)) return undefined;
   const inserted: readonly { readonly id: string }[] = await manager.query(
     'INSERT INTO "organisations" ("slug", "name") VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING "id"',
-    [DEFAULT_SLUG, DEFAULT_NAME],
+    [ORGANISATION_SLUG, ORGANISATION_NAME],
   );
   return inserted[0]?.id;
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, type Repository } from 'typeorm';
+import type { Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
+import { ownOrSharedWhere } from '../access/tenant-where.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
@@ -31,12 +32,9 @@ export class NameableKeys {
   }
 
   /** @throws GatewayError `not_found` */
-  async assertVirtualKey({ organisationId, workspaceId }: Principal, slug: string | undefined): Promise<void> {
-    if (workspaceId === null || slug === undefined) return;
-    const where = [
-      { organisationId, workspaceId, slug },
-      { organisationId, workspaceId: IsNull(), slug },
-    ];
+  async assertVirtualKey(principal: Principal, slug: string | undefined): Promise<void> {
+    if (principal.workspaceId === null || slug === undefined) return;
+    const where = ownOrSharedWhere(principal).map((owner) => ({ ...owner, slug }));
     if (!(await this.virtualKeys.exists({ where }))) throw new GatewayError('not_found');
   }
 }

@@ -1,9 +1,7 @@
-import { type EntityManager, In } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { type ErrorDetail, GatewayError, invalidFields } from '../common/errors/gateway.error.js';
-import { SLUG_PATTERN } from '../common/slug.js';
-import { isUuid } from '../common/uuid.js';
-import { Workspace } from '../workspaces/workspace.entity.js';
+import { findWorkspaceIds } from '../workspaces/find-workspace-ids.js';
 import { SecretReferenceWorkspace } from './secret-reference-workspace.entity.js';
 import type { SecretReference } from './secret-reference.entity.js';
 
@@ -84,25 +82,10 @@ async function findWorkspaces(
   principal: Principal,
   refs: readonly string[],
 ): Promise<string[]> {
-  const { organisationId, workspaceId: own } = principal;
-  const ids = refs.filter((ref) => isUuid(ref));
-  // Junk stays away from the database, which fails on NUL characters.
-  const slugs = refs.filter((ref) => !isUuid(ref) && SLUG_PATTERN.test(ref));
-  const found = await manager.find(Workspace, {
-    select: { id: true, slug: true },
-    where: [
-      { organisationId, id: In(ids) },
-      { organisationId, slug: In(slugs) },
-    ],
-    lock: { mode: 'pessimistic_read' },
-  });
-  const visible = found.filter(({ id }) => own === null || id === own);
-  const resolved = refs.map((ref) =>
-    visible.find(({ id, slug }) => (isUuid(ref) ? ref.toLowerCase() === id : ref === slug)),
-  );
-  const missing = refs.map((_ref, index) => index).filter((index) => resolved[index] === undefined);
-  if (missing.length > 0) throw own === null ? unknownWorkspaces(missing) : notOwn(missing);
-  return [...new Set(resolved.flatMap((workspace) => (workspace === undefined ? [] : [workspace.id])))].sort();
+  const found = refs.map(await findWorkspaceIds(manager, principal, refs, { mode: 'pessimistic_read' }));
+  const missing = found.flatMap((id, index) => (id === undefined ? [index] : []));
+  if (missing.length > 0) throw principal.workspaceId === null ? unknownWorkspaces(missing) : notOwn(missing);
+  return [...new Set(found.flatMap((id) => id ?? []))].sort();
 }
 
 function unknownWorkspaces(indices: readonly number[]): GatewayError {

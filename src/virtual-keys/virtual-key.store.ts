@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, IsNull, type Repository } from 'typeorm';
+import type { Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
+import { ownOrSharedWhere } from '../access/tenant-where.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { allColumns } from '../database/all-columns.js';
 import { MappedResourceStore } from '../secret-references/mapped-resource.store.js';
@@ -25,14 +26,9 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
   }
 
   /** The key that a request means: the caller's own workspace first, then the whole organisation's. */
-  async findForUse({ organisationId, workspaceId }: Principal, slug: string): Promise<VirtualKey | undefined> {
-    const where: FindOptionsWhere<VirtualKey>[] =
-      workspaceId === null
-        ? [{ organisationId, slug }]
-        : [
-            { organisationId, workspaceId, slug },
-            { organisationId, workspaceId: IsNull(), slug },
-          ];
+  async findForUse(principal: Principal, slug: string): Promise<VirtualKey | undefined> {
+    const { workspaceId } = principal;
+    const where = ownOrSharedWhere(principal).map((owner) => ({ ...owner, slug }));
     const found = await this.rows.find({ select: allColumns(this.rows.metadata), where });
     return workspaceId === null ? onlyOne(found) : (found.find((row) => row.workspaceId === workspaceId) ?? found[0]);
   }

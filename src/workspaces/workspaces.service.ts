@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
+import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditRecord, AuditService } from '../audit/audit.service.js';
@@ -9,13 +9,12 @@ import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { assertNotReserved, slugSource } from '../common/http/reserved-segments.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
-import { SLUG_PATTERN } from '../common/slug.js';
-import { foldId, isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
 import { insertRow, updateRow } from '../database/write-row.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
+import { findWorkspaceIds } from './find-workspace-ids.js';
 import { Organisation } from './organisation.entity.js';
 import { unknownWorkspace } from './unknown-workspace.js';
 import { Workspace } from './workspace.entity.js';
@@ -62,18 +61,9 @@ export class WorkspacesService {
     return find(this.workspaces.manager, principal, ref);
   }
 
-  /** Finds the ids of workspaces by what may name them, ids or slugs: those that the tenant can see, read at once. */
+  /** Gives the id for each of the names, ids or slugs, undefined for one that the tenant cannot see; all are read at once. */
   async idsOf(tenant: Tenant, refs: readonly string[]): Promise<(ref: string) => string | undefined> {
-    const { organisationId } = tenant;
-    const [ids, slugs] = [refs.filter(isUuid), refs.filter((ref) => !isUuid(ref) && SLUG_PATTERN.test(ref))];
-    const found = await this.workspaces.findBy([
-      { organisationId, id: In(ids) },
-      { organisationId, slug: In(slugs) },
-    ]);
-    const visible = found.filter((workspace) => isVisible(tenant, workspace));
-    const known = new Set(visible.map(({ id }) => id));
-    const bySlug = new Map(visible.map(({ slug, id }) => [slug, id]));
-    return (ref) => (isUuid(ref) ? [foldId(ref)].find((id) => known.has(id)) : bySlug.get(ref));
+    return findWorkspaceIds(this.workspaces.manager, tenant, refs);
   }
 
   /**
@@ -162,7 +152,7 @@ function assertOrganisationLevel(principal: Principal): void {
   });
 }
 
-function isVisible(principal: Tenant, workspace: Workspace): boolean {
+function isVisible(principal: Principal, workspace: Workspace): boolean {
   return principal.workspaceId === null || principal.workspaceId === workspace.id;
 }
 

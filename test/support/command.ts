@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll } from '@jest/globals';
 import { BuiltProgram } from './gateway-process.js';
-import { ENCRYPTION_KEY } from './test-app.js';
+import { ENCRYPTION_KEY, startTestApp, type TestApp } from './test-app.js';
 import { testDatabase } from './test-database.js';
 
 const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
@@ -22,4 +23,18 @@ export async function runCommand(
 /** The gateway keys that a command shows. */
 export function keysIn({ stdout, stderr }: BuiltProgram): readonly string[] {
   return (stdout + stderr).match(KEY_FORM) ?? [];
+}
+
+/**
+ * A gateway that runs only between commands, since the embedded database has one session: made once for its tables and its
+ * organisation, and closed after each test that has started it.
+ */
+export function gatewayBetweenCommands(): { start(): Promise<TestApp> } {
+  let gateway: TestApp | undefined;
+  beforeAll(async () => (await startTestApp()).close());
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+  return { start: async () => (gateway = await startTestApp({}, true)) };
 }

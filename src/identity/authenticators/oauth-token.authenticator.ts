@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { foldId } from '../../common/uuid.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { AppConfig } from '../../config/environment.js';
 import { SIGNATURE_ALGORITHMS } from '../../common/crypto/signature-algorithms.js';
 import type { JwtValidation, McpServerIdentity } from '../config/identity-config.js';
-import { claimWords } from '../../common/json/claim-words.js';
+import { claimIds, claimWords } from '../../common/json/claim-words.js';
 import { InsufficientScopeError } from './insufficient-scope.error.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
 import { tokenIn } from './mcp-credentials.js';
@@ -70,13 +69,9 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
   /** Deny by default: a token that names no organisation grants none. A foreign server does not exist for the caller. */
   private assertTenant(claims: JsonObject, server: McpServerIdentity): void {
     const { MCP_OAUTH_ORGANISATION_CLAIM: organisationClaim, MCP_OAUTH_WORKSPACE_CLAIM: workspaceClaim } = this.config;
-    if (!idsIn(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');
+    if (!claimIds(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');
     const workspaces = claims[workspaceClaim];
     if (workspaces === undefined || workspaces === null || server.workspaceId === null) return;
-    if (!idsIn(workspaces).includes(server.workspaceId)) throw new GatewayError('not_found');
+    if (!claimIds(workspaces).includes(server.workspaceId)) throw new GatewayError('not_found');
   }
-}
-
-function idsIn(claim: unknown): readonly string[] {
-  return claimWords(claim).map(foldId);
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOperator, IsNull, Not, Raw } from 'typeorm';
 import type { Tenant } from '../../access/principal.js';
-import { refWhere } from '../../access/tenant-where.js';
+import { ownOrSharedWhere, refWhere } from '../../access/tenant-where.js';
 import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
@@ -157,12 +157,12 @@ async function placesOf(
   { workspace }: ServerAddress,
   tenant: Tenant | undefined,
 ): Promise<readonly Place[]> {
-  if (workspace === undefined) return tenant === undefined ? [{}] : placesIn(tenant);
+  if (workspace === undefined) return tenant === undefined ? [{}] : ownOrSharedWhere(tenant);
   if (tenant === undefined && !isUuid(workspace)) return SLUG_PATTERN.test(workspace) ? placesNamed(workspace) : [];
   const where = tenant === undefined ? {} : { organisationId: tenant.organisationId };
   const named = await manager.findOneBy(Workspace, { ...refWhere(workspace), ...where });
   if (named === null || (tenant?.workspaceId ?? named.id) !== named.id) return [];
-  return placesIn({ organisationId: named.organisationId, workspaceId: named.id });
+  return ownOrSharedWhere({ organisationId: named.organisationId, workspaceId: named.id });
 }
 
 /** Any number of organisations may have a workspace of this slug, so that the database has to look for those with the server. */
@@ -170,12 +170,4 @@ function placesNamed(slug: string): readonly Place[] {
   const oneOf = (column: string): FindOperator<string> =>
     Raw((alias) => `${alias} IN (SELECT "${column}" FROM "workspaces" WHERE "slug" = :slug)`, { slug });
   return [{ workspaceId: oneOf('id') }, { workspaceId: IsNull(), organisationId: oneOf('organisation_id') }];
-}
-
-function placesIn({ organisationId, workspaceId }: Tenant): readonly Place[] {
-  if (workspaceId === null) return [{ organisationId }];
-  return [
-    { organisationId, workspaceId },
-    { organisationId, workspaceId: IsNull() },
-  ];
 }

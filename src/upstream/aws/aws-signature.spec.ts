@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UpstreamRequest } from '../upstream.types.js';
+import { SIGV4_SUITE } from './__fixtures__/sigv4-suite.js';
 import { expectedSignature, readAuthorization } from './__fixtures__/sigv4-verifier.js';
 import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
 
@@ -21,17 +22,7 @@ const sign = (request: UpstreamRequest, credentials = SUITE_KEY): Promise<Upstre
   signAwsRequest(request, credentials, { service: 'bedrock', region: 'us-east-1' }, SUITE_TIME);
 
 describe('the independent verifier', () => {
-  // Source: https://docs.aws.amazon.com/general/latest/gr/signature-v4-test-suite.html, read 2026-11-21.
-  it.each([
-    ['get-vanilla', 'GET', '/', '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
-    ['post-vanilla', 'POST', '/', '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b'],
-    [
-      'get-vanilla-query-order-key-case',
-      'GET',
-      '/?Param2=value2&Param1=value1',
-      'b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500',
-    ],
-  ] as const)('computes the signature of %s in the published test suite', (_name, method, path, signature) => {
+  it.each(SIGV4_SUITE)('computes the signature of %s in the published test suite', (_name, method, path, signature) => {
     const scope = 'AKIDEXAMPLE/20150830/us-east-1/service/aws4_request';
     const request: UpstreamRequest = {
       method,
