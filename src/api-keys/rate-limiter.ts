@@ -5,6 +5,7 @@ import type { RateLimit, RateLimitUnit } from '../access/rate-limit.js';
 import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { RedisConnection } from '../redis/redis-connection.js';
+import { redisReason } from '../redis/redis-reason.js';
 
 const SECONDS: Readonly<Record<RateLimitUnit, number>> = { rps: 1, rpm: 60, rph: 3_600, rpd: 86_400 };
 /** A counter only counts. What is too much says the limit of the moment, which may change while the counter runs. */
@@ -82,5 +83,5 @@ function rateLimited(limit: RateLimit, { msBeforeNext }: Counted): GatewayError 
 }
 
 function refuseWithoutStore(cause: unknown): never {
-  throw new GatewayError('store_unavailable', { cause, reason: 'redis' });
+  throw new GatewayError('store_unavailable', { cause, reason: `redis: ${redisReason(cause)}` });
 }

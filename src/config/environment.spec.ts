@@ -117,9 +117,18 @@ describe('reading', () => {
     'postgres://user:unused@localhost/postgres?host=%2Frun%2Fpostgresql',
     'postgres:///tollgate?host=%2Frun%2Fpostgresql',
     'postgres://user:with:colon@db.example/tollgate',
+    'postgres://user:with,comma@db.example/tollgate',
+    'postgresql://user:secret@/tollgate?host=/run/postgresql',
+    'postgresql://user@%2Frun%2Fpostgresql/tollgate',
+    'postgres://db.example/tollgate?options=-c%20search_path%3Dgateway',
   ])('takes %s for a database', (url) => {
     expect(loadConfig({ ...SHARED, DATABASE_URL: url }).DATABASE_URL).toBe(url);
   });
+
+  it.each(['redis://cache', 'redis://cache:6379/', 'rediss://:p%40ss@cache:6380/15', 'redis://user:secret@[::1]:6379'])(
+    'takes %s for a Redis',
+    (url) => expect(loadConfig({ REDIS_URL: url }).REDIS_URL).toBe(url),
+  );
 
   it.each([KEY, KEY.replace('=', ''), Buffer.alloc(32, 251).toString('base64url'), 'aF'.repeat(32)])(
     'takes %s for an encryption key',
@@ -181,7 +190,6 @@ describe('refusing', () => {
   });
 
   it.each([
-    ['DATABASE_URL', 'postgres://user:with#sign@db.example/tollgate', 'postgres:// or postgresql://'],
     ['DATABASE_URL', 'postgres:db.example', 'postgres:// or postgresql://'],
     ['REDIS_URL', 'http://cache.example', 'redis:// or rediss://'],
     ['AZURE_AUTHORITY_HOST', 'http://login.example.com', 'https://'],
@@ -189,6 +197,26 @@ describe('refusing', () => {
   ])('says how %s has to begin when it is %j', (name, value, beginning) => {
     const complaint = complaintAbout({ ...SHARED, [name]: value });
     expect(complaint).toContain(`${name} must be a URL that begins with ${beginning}`);
+    expect(complaint).not.toContain(value);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://user:with#sign@db.example/tollgate', 'must be encoded'],
+    ['DATABASE_URL', 'postgres://user#sign@db.example/tollgate', 'must be encoded'],
+    ['DATABASE_URL', 'postgres://user:100%@db.example/tollgate', 'must be encoded'],
+    ['DATABASE_URL', 'postgres://user:100%ff@db.example/tollgate', 'must be encoded'],
+    ['DATABASE_URL', 'postgres://user:with space@db.example/tollgate', 'must be encoded'],
+    ['DATABASE_URL', 'postgres://user:secret@db-1:5432,db-2:5432/tollgate', 'must name one host'],
+    ['DATABASE_URL', 'postgres://db-1,db-2/tollgate?target_session_attrs=primary', 'must name one host'],
+    ['DATABASE_URL', 'postgres://db.example/tollgate?schema=gateway', 'must not have "schema"'],
+    ['REDIS_URL', 'redis://user:100%@cache', 'must be encoded'],
+    ['REDIS_URL', 'redis://cache:6379/sessions', 'number of a database'],
+    ['REDIS_URL', 'redis://cache:6379/-1', 'number of a database'],
+    ['REDIS_URL', 'redis://cache:6379/1/2', 'number of a database'],
+  ])('says what is wrong with %s when it is %j', (name, value, problem) => {
+    const complaint = complaintAbout({ ...SHARED, [name]: value });
+    expect(complaint).toMatch(new RegExp(`${name} .*${problem}`));
+    expect([...namedIn(complaint)]).toEqual([name]);
     expect(complaint).not.toContain(value);
   });
 

@@ -3,7 +3,8 @@ import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateS
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { oauthProblems } from './identity-settings.js';
 import { awsIdentityProblems, SecretSettings } from './secret-settings.js';
-import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
+import { IsDatabaseUrl, IsRedisUrl } from './connection-url.decorators.js';
+import { IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -29,7 +30,7 @@ export class AppConfig extends SecretSettings {
 
   /** Absent: the embedded PostgreSQL in DATA_DIR. */
   @OptionalSetting()
-  @IsAddress(['postgres', 'postgresql'])
+  @IsDatabaseUrl()
   readonly DATABASE_URL?: string;
 
   @ToNumber()
@@ -43,7 +44,7 @@ export class AppConfig extends SecretSettings {
 
   /** Absent: rate limits are counted in each process. */
   @OptionalSetting()
-  @IsAddress(['redis', 'rediss'])
+  @IsRedisUrl()
   readonly REDIS_URL?: string;
 
   @OptionalSetting()

@@ -33,6 +33,7 @@ export class ReadinessService {
     await this.dataSource.query(ASSERT_WRITABLE).catch((cause: unknown) => {
       throw new GatewayError('store_unavailable', { reason: unavailableReason(cause), cause });
     });
-    if (!(await this.redis.isReady())) throw new GatewayError('store_unavailable', { reason: 'redis' });
+    const missing = await this.redis.whyNotReady();
+    if (missing !== undefined) throw new GatewayError('store_unavailable', { reason: `redis: ${missing}` });
   }
 }

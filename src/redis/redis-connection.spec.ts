@@ -1,44 +1,117 @@
 import { Writable } from 'node:stream';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../test/support/eventually.js';
 import { loadConfig } from '../config/environment.js';
 import { createLogger } from '../telemetry/logger.js';
+import { RefusingRedis } from './__fixtures__/refusing-redis.js';
 import { RedisConnection } from './redis-connection.js';
 
 const PASSWORD = 'hunter2';
 const REFUSED = Object.assign(new Error(`connect ECONNREFUSED redis://:${PASSWORD}@cache`), { code: 'ECONNREFUSED' });
-const WRONG = new Error('WRONGPASS invalid username-password pair or user is disabled.');
+const WRONG = Object.assign(new Error('WRONGPASS invalid username-password pair or user is disabled.'), {
+  command: { name: 'auth', args: [PASSWORD] },
+});
+const READONLY = "READONLY You can't write against a read only replica.";
 
 let log: string;
-let connection: RedisConnection;
 
-beforeEach(() => {
-  log = '';
+function connectionTo(url: string): RedisConnection {
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
       log += chunk.toString();
       done();
     },
   });
-  const config = loadConfig({ REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` });
-  connection = new RedisConnection(config, createLogger('info', sink));
-});
-afterEach(() => connection.onApplicationShutdown());
-
+  return new RedisConnection(loadConfig({ REDIS_URL: url }), createLogger('info', sink));
+}
 const reasons = (): readonly string[] => [...log.matchAll(/"reason":"([^"]*)"/g)].map(([, reason = '']) => reason);
 
-it.each([
-  ['the code of the network', REFUSED, 'ECONNREFUSED'],
-  ['the word of Redis', WRONG, 'WRONGPASS'],
-  ['a name where nothing else is known', new TypeError('no idea'), 'TypeError'],
-])('what is wrong with Redis is in the log by %s, without the password', (_what, error, reason) => {
-  connection.client?.emit('error', error);
-  expect(reasons()).toEqual([reason]);
-  expect(log).not.toMatch(new RegExp(`${PASSWORD}|cache|invalid`));
+beforeEach(() => {
+  log = '';
 });
 
-it('is there once for each outage, and for each reason of it', () => {
-  for (const error of [REFUSED, REFUSED, WRONG, WRONG]) connection.client?.emit('error', error);
-  connection.client?.emit('ready');
-  connection.client?.emit('error', WRONG);
-  expect(reasons()).toEqual(['ECONNREFUSED', 'WRONGPASS', 'WRONGPASS']);
+describe('the log', () => {
+  let connection: RedisConnection;
+
+  beforeEach(() => {
+    connection = connectionTo(`redis://:${PASSWORD}@127.0.0.1:1`);
+  });
+  afterEach(() => connection.onApplicationShutdown());
+
+  it.each([
+    ['the code of the network', REFUSED, 'ECONNREFUSED'],
+    ['the word of Redis and the command', WRONG, 'WRONGPASS (auth)'],
+    ['a name where nothing else is known', new TypeError('no idea'), 'TypeError'],
+  ])('tells what is wrong with Redis by %s, without the password', (_what, error, reason) => {
+    connection.client?.emit('error', error);
+    expect(reasons()).toEqual([reason]);
+    expect(log).not.toMatch(new RegExp(`${PASSWORD}|cache|invalid`));
+  });
+
+  it('tells each reason once for each outage, also when they take turns', () => {
+    for (const error of [REFUSED, WRONG, REFUSED, WRONG]) connection.client?.emit('error', error);
+    connection.client?.emit('ready');
+    connection.client?.emit('error', WRONG);
+    expect(reasons()).toEqual(['ECONNREFUSED', 'WRONGPASS (auth)', 'WRONGPASS (auth)']);
+  });
+});
+
+describe('a Redis', () => {
+  let redis: RefusingRedis;
+  let connection: RedisConnection;
+
+  beforeEach(async () => {
+    redis = new RefusingRedis();
+    connection = connectionTo(`redis://127.0.0.1:${await redis.listen()}/3`);
+  });
+  afterEach(async () => {
+    connection.onApplicationShutdown();
+    await redis.close();
+  });
+  const status = (): string | undefined => connection.client?.status;
+
+  it('that takes writes is ready', async () => {
+    await connection.onModuleInit();
+    expect(await connection.whyNotReady()).toBeUndefined();
+    expect(redis.done).toContain('select');
+  });
+
+  it('that takes no writes any more is not ready, and its address is connected to again', async () => {
+    await connection.onModuleInit();
+    redis.refusals = { set: READONLY };
+    expect(await connection.whyNotReady()).toBe('READONLY (set)');
+    redis.refusals = {};
+    await eventually(() => redis.connections === 2 && status() === 'ready');
+    expect(await connection.whyNotReady()).toBeUndefined();
+  });
+
+  it('that is full is not ready, and keeps its connection', async () => {
+    await connection.onModuleInit();
+    redis.refusals = { set: "OOM command not allowed when used memory > 'maxmemory'." };
+    expect(await connection.whyNotReady()).toBe('OOM (set)');
+    expect(status()).toBe('ready');
+    expect(redis.connections).toBe(1);
+  });
+
+  it('that hangs is not ready', async () => {
+    await connection.onModuleInit();
+    redis.isSilent = true;
+    expect(await connection.whyNotReady()).toBe('no answer in time');
+  });
+
+  it('without the database of the URL is not ready, gets no commands, and is tried again', async () => {
+    redis.refusals = { select: 'ERR DB index is out of range' };
+    await connection.onModuleInit();
+    expect(await connection.whyNotReady()).toBe('no connection');
+    expect(reasons()).toContain('ERR (select)');
+    expect(redis.done).not.toContain('set');
+    redis.refusals = {};
+    await eventually(() => status() === 'ready');
+    expect(await connection.whyNotReady()).toBeUndefined();
+  });
+});
+
+it('is ready when none is configured', async () => {
+  const connection = new RedisConnection(loadConfig({}), createLogger('silent'));
+  expect(await connection.whyNotReady()).toBeUndefined();
 });

@@ -1,11 +1,15 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { errorCodeOf } from '../common/errors/error-code-of.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { commandOf, redisReason } from './redis-reason.js';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const COMMAND_TIMEOUT_MS = 1_000;
+
+/** Written to see whether the server takes writes; nobody reads it. */
+const READY_KEY = 'tollgate:ready';
+const READY_KEY_MS = 1_000;
 
 /** The optional Redis. A command fails at once while there is no connection; reconnecting goes on in the background. */
 @Injectable()
@@ -21,15 +25,13 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       maxRetriesPerRequest: 1,
       enableOfflineQueue: false,
       lazyConnect: true,
+      reconnectOnError: takesNoWrites,
     });
-    // Without a listener ioredis prints to the console. It tries again and again: one line for each thing that is wrong is enough.
-    let known: string | undefined;
-    this.client.on('ready', () => (known = undefined));
     this.client.on('error', (cause) => {
-      const reason = reasonOf(cause);
-      if (reason !== known) logger.warn({ event: 'redis_error', reason });
-      known = reason;
+      // Else the connection would serve with database 0.
+      if (commandOf(cause) === 'select') this.client?.disconnect(true);
     });
+    this.warnOnce(this.client, logger);
   }
 
   /** Waits for the first connection, so that the first requests find it. Without one the gateway starts all the same. */
@@ -37,22 +39,36 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     await this.client?.connect().catch(() => undefined);
   }
 
-  /** Whether the configured Redis answers; true without one. */
-  async isReady(): Promise<boolean> {
-    if (this.client === undefined) return true;
+  /** What keeps the configured Redis from being written, for the log; undefined when nothing does, or without one. */
+  async whyNotReady(): Promise<string | undefined> {
     try {
-      return (await this.client.ping()) === 'PONG';
-    } catch {
-      return false;
+      await this.client?.set(READY_KEY, '', 'PX', READY_KEY_MS);
+      return undefined;
+    } catch (cause) {
+      return redisReason(cause);
     }
   }
 
   onApplicationShutdown(): void {
     this.client?.disconnect();
   }
+
+  /**
+   * Without a listener ioredis prints to the console. It tries again and again, and may fail in more than one way: one line
+   * for each until it succeeds is enough.
+   */
+  private warnOnce(client: Redis, logger: Logger): void {
+    const told = new Set<string>();
+    client.on('ready', () => told.clear());
+    client.on('error', (cause) => {
+      const reason = redisReason(cause);
+      if (!told.has(reason)) logger.warn({ event: 'redis_error', reason });
+      told.add(reason);
+    });
+  }
 }
 
-/** `ECONNREFUSED`, or the word with which a refusal of Redis begins (`WRONGPASS`). Messages hold the address, and that a password. */
-function reasonOf(cause: Error): string {
-  return errorCodeOf(cause) ?? /^[A-Z]{3,}/.exec(cause.message)?.[0] ?? cause.name;
+/** Whether a command failed at a replica. Its server was the primary, as a rule: by now the address leads to another one. */
+function takesNoWrites({ message }: Error): boolean {
+  return message.includes('READONLY');
 }

@@ -56,6 +56,7 @@ beforeEach(async () => {
     app.get('/rejects', (_request, response) => void response.status(502).json({}));
     app.get('/waits', (_request, response) => void open.push(response));
     app.get('/health/live', (_request, response) => void response.json({}));
+    app.get('/health/ready', (_request, response) => void response.status(503).json({}));
   }, tracing);
 });
 
@@ -110,6 +111,7 @@ describe('a request', () => {
     ['/passes-on', { level: 'info', status: 500, upstream_status: 500 }],
     ['/rejects', { level: 'info', status: 502 }],
     ['/health/live', { level: 'debug', status: 200 }],
+    ['/health/ready', { level: 'info', status: 503 }],
     ['/nothing/here?x=1', { level: 'info', status: 404, route: 'unmatched' }],
   ])('to %s leaves one line %j', async (path, expected) => {
     await fetch(server.url + path);

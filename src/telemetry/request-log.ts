@@ -88,9 +88,13 @@ function routeOf(request: Request): string {
   return UNMATCHED;
 }
 
-/** A 500 that an upstream answered, and that was passed on, is no error of the gateway. */
+/**
+ * A 500 that an upstream answered, and that was passed on, is no error of the gateway. Probes come all the time; only what
+ * keeps the gateway from being ready is worth a line.
+ */
 function levelOf(status: number, route: string, facts: RequestFacts): 'debug' | 'info' | 'error' {
   const isPassedOn = facts.upstream_status === status && facts.error_code === undefined;
   if (status === 500 && !isPassedOn) return 'error';
-  return route.startsWith('/health') || route.startsWith('/metrics') ? 'debug' : 'info';
+  const isProbe = route.startsWith('/health') || route.startsWith('/metrics');
+  return isProbe && status < 500 ? 'debug' : 'info';
 }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { redisReason } from '../redis/redis-reason.js';
 import type { Logger } from '../telemetry/logger.js';
 import { answerWithin } from './answer-within.js';
 import type { BucketKey, BucketState } from './usage-store.types.js';
@@ -89,7 +90,7 @@ export class RefusalMemory {
     this.pausedUntil = now + this.options.pauseMs;
     if (now - this.warnedAt < WARN_EVERY_MS) return;
     this.warnedAt = now;
-    this.logger.warn({ event: 'usage_memory_failed', name: cause instanceof Error ? cause.name : undefined });
+    this.logger.warn({ event: 'usage_memory_failed', reason: redisReason(cause) });
   }
 }
 

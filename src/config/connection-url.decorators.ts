@@ -1,0 +1,69 @@
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+
+/** What is wrong with a value, to be read on from the name of its setting; undefined: nothing. */
+type Rule = (value: string) => string | undefined;
+
+const DATABASE = /^postgres(?:ql)?:\/\//i;
+const REDIS = /^rediss?:\/\//i;
+/** User name and password before the end of a host that is left out, as libpq takes it when a parameter has the host. */
+const WITHOUT_HOST = /^([^/]*\/\/[^/@]*@)(?=\/)/;
+/** User name, password and host. */
+const AUTHORITY = /^[^/]*\/\/([^/?#]*)/;
+
+const UNREADABLE =
+  'cannot be read as a URL (special characters in a user name or password must be encoded: % as %25, # as %23)';
+
+/** A URL of PostgreSQL, as `pg` reads it. */
+export const IsDatabaseUrl = (): PropertyDecorator => Follows('isDatabaseUrl', databaseProblem);
+
+/** A URL of Redis, as ioredis reads it. */
+export const IsRedisUrl = (): PropertyDecorator => Follows('isRedisUrl', redisProblem);
+
+function databaseProblem(value: string): string | undefined {
+  if (!DATABASE.test(value)) return 'must be a URL that begins with postgres:// or postgresql://';
+  if (hostOf(value).includes(',')) return 'must name one host, not several';
+  const url = parse(value.replace(WITHOUT_HOST, '$1localhost'));
+  if (url === undefined) return UNREADABLE;
+  // Other tools know it. Here it would be passed over, and the tables made elsewhere.
+  if (url.searchParams.has('schema')) return 'must not have "schema": ?options=-c%20search_path%3Dname chooses one';
+  return undefined;
+}
+
+function redisProblem(value: string): string | undefined {
+  if (!REDIS.test(value)) return 'must be a URL that begins with redis:// or rediss://';
+  const url = parse(value);
+  if (url === undefined) return UNREADABLE;
+  if (!/^\/?\d*$/.test(url.pathname)) return 'must end with the number of a database, or none, after the host';
+  return undefined;
+}
+
+function parse(value: string): URL | undefined {
+  if (/\s/.test(value) || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  const isWhole = url.hash === '' && [url.username, url.password, url.pathname].every(isDecodable);
+  return isWhole ? url : undefined;
+}
+
+/** Of a URL that may be unreadable for having several. */
+function hostOf(value: string): string {
+  const [, authority = ''] = AUTHORITY.exec(value) ?? [];
+  return authority.slice(authority.lastIndexOf('@') + 1);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function Follows(name: string, rule: Rule): PropertyDecorator {
+  const problemOf = (value: unknown): string | undefined =>
+    typeof value === 'string' ? rule(value) : 'must be a string';
+  return ValidateBy(
+    { name, validator: { validate: (value: unknown) => problemOf(value) === undefined } },
+    { message: ({ value }: ValidationArguments) => `$property ${problemOf(value) ?? ''}` },
+  );
+}

@@ -1,0 +1,28 @@
+import { isNativeError } from 'node:util/types';
+import { errorCodeOf } from '../common/errors/error-code-of.js';
+
+/** The client and the rate limiter have no codes for these; their sentences are all there is. */
+const SENTENCES = [
+  [/timed out/, 'no answer in time'],
+  [/not ready|isn't writeable|is closed/, 'no connection'],
+] as const;
+
+/**
+ * What is wrong with Redis, for the log: a code of the network (`ECONNREFUSED`), or the word with which Redis begins a
+ * refusal and the command that it was for (`ERR (select)`). Messages may hold the address, and that a password.
+ */
+export function redisReason(cause: unknown): string {
+  if (!isNativeError(cause)) return 'unknown';
+  const { message } = cause;
+  const known = SENTENCES.find(([sentence]) => sentence.test(message))?.[1];
+  if (known !== undefined) return known;
+  const word = errorCodeOf(cause) ?? /^[A-Z]{3,}/.exec(message)?.[0] ?? cause.name;
+  const command = commandOf(cause);
+  return command === undefined ? word : `${word} (${command})`;
+}
+
+/** The name of the command that Redis refused, without its arguments. */
+export function commandOf(cause: Error): string | undefined {
+  if (!('command' in cause) || typeof cause.command !== 'object' || cause.command === null) return undefined;
+  return 'name' in cause.command && typeof cause.command.name === 'string' ? cause.command.name : undefined;
+}
