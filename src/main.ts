@@ -7,6 +7,8 @@ import { explained } from './common/errors/explained.js';
 import { operatorMessage } from './common/errors/operator-message.js';
 import { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
+import { isDatabaseUnavailable } from './database/database-errors.js';
+import { explainDatabaseFailure } from './database/explain-database-failure.js';
 import { endOnSignals, stopOnSignals } from './shutdown.js';
 
 const started = endOnSignals();
@@ -20,6 +22,10 @@ try {
   });
   setUpApp(app, adapter);
   const config = app.get(AppConfig);
+  await app.init().catch((cause: unknown) => {
+    const isOfServer = config.DATABASE_URL !== undefined && isDatabaseUnavailable(cause);
+    throw isOfServer ? explainDatabaseFailure(cause) : cause;
+  });
   await app.listen(config.PORT, config.HOST).catch((cause: unknown) => {
     throw explained('The gateway cannot listen on HOST and PORT', cause);
   });

@@ -10,6 +10,8 @@ const DEFAULTS = {
   timezone: "'Pacific/Auckland'",
   default_transaction_isolation: 'serializable',
   standard_conforming_strings: 'off',
+  statement_timeout: "'1ms'",
+  lock_timeout: "'1ms'",
 };
 const HOUR_MS = 3_600_000;
 

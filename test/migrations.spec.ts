@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
 import { LetGoOfArchivedPolicies1795219200060 } from '../migrations/1795219200060-let-go-of-archived-policies.js';
 import { MIGRATIONS } from '../migrations/migrations.js';
-import { runMigrations } from '../src/database/run-migrations.js';
+import { hasAllMigrations, MIGRATION_LOCK, runMigrations } from '../src/database/run-migrations.js';
 import { type EntityClass, TollgateDataSource } from '../src/database/tollgate-data-source.js';
 import { ENTITIES } from '../src/entities.js';
 import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
@@ -154,6 +154,29 @@ onServer('gateways that migrate at once (needs DATABASE_URL: the embedded databa
       expect(applied).toEqual(MIGRATIONS.map((migration) => ({ name: new migration().name })));
     } finally {
       await Promise.all(sources.map((source) => source.destroy()));
+    }
+  });
+
+  it('wait for each other, however short the database has its sessions wait', async () => {
+    const hasty = await makeOwnDatabase(databaseServer ?? '', {
+      statement_timeout: `'200ms'`,
+      lock_timeout: `'100ms'`,
+    });
+    const other = new Client({ connectionString: hasty.url });
+    await other.connect();
+    await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const source = await open({ url: hasty.url, poolSize: 2 });
+    try {
+      const waits: string[] = [];
+      const migrated = runMigrations(source, (wait) => waits.push(wait));
+      await Promise.race([migrated, other.query('SET statement_timeout = 0; SELECT pg_sleep(0.5)')]);
+      expect(waits).toEqual(['gateway']);
+      await other.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+      await migrated;
+      expect(await hasAllMigrations(source)).toBe(true);
+    } finally {
+      await Promise.all([other.end(), source.destroy()]);
+      await hasty.drop();
     }
   });
 });

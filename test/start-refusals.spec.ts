@@ -9,6 +9,8 @@ import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
+/** PostgreSQL asks for a locale that goes with it. */
+const LATIN1 = `TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'`;
 const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/;
 
 // A start takes two seconds of a processor that other test files use as well.
@@ -68,7 +70,7 @@ describe('a gateway that cannot start', () => {
   it('notices a mistyped admin key, and does not show it', async () => {
     const mistyped = ADMIN_KEY.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
     const complaint = await complaintAbout({ ...(await onTestDatabase()), TOLLGATE_ADMIN_KEY: mistyped });
-    expect(complaint).toContain('TOLLGATE_ADMIN_KEY is mistyped');
+    expect(complaint).toMatch(/^TOLLGATE_ADMIN_KEY is mistyped/);
     expect(complaint + gateway?.stdout).not.toMatch(KEY_FORM);
   });
 
@@ -146,8 +148,29 @@ onServer(
     it('tells that its server takes no writes, as a standby does not', async () => {
       const settings = changed((url) => url.searchParams.set('options', '-c default_transaction_read_only=on'));
       const complaint = await complaintAbout(settings);
+      expect(complaint).toBe('The database of DATABASE_URL cannot be used: it takes no writes (a standby does not)\n');
+    });
+
+    it('tells that its encoding cannot hold every text', async () => {
+      const western = await makeOwnDatabase(databaseServer ?? '', {}, LATIN1);
+      const complaint = await complaintAbout({ DATABASE_URL: western.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
+      await western.drop();
+      expect(complaint).toBe(
+        'The database of DATABASE_URL cannot be used: its encoding is LATIN1, and has to be UTF8\n',
+      );
+    });
+
+    it('names DATABASE_POOL_SIZE when the role may not have so many connections', async () => {
+      const own = await makeOwnDatabase(databaseServer ?? '');
+      const name = new URL(own.url).pathname.slice(1);
+      await run(`CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 1`);
+      await run(`GRANT ALL ON SCHEMA public TO "${name}"`, own.url);
+      const url = Object.assign(new URL(own.url), { username: name, password: PASSWORD });
+      const complaint = await complaintAbout({ DATABASE_URL: url.href, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
+      await own.drop();
+      await run(`DROP ROLE "${name}"`);
       expect(complaint).toMatch(
-        /DATABASE_URL could not be brought up to date: cannot execute .* in a read-only transaction/,
+        /^The database of DATABASE_URL has no room for DATABASE_POOL_SIZE: too many connections/,
       );
       expect(isOneLine(complaint)).toBe(true);
     });

@@ -5,6 +5,7 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const UNDEFINED_TABLE = '42P01';
+const TOO_MANY_CONNECTIONS = '53300';
 /** What `statement_timeout` ends a statement with. */
 const QUERY_CANCELED = '57014';
 
@@ -41,7 +42,7 @@ const UNAVAILABLE_CODES = new Set([
   // The disk is full, the memory is, or a file of the database cannot be read or written.
   '53100',
   '53200',
-  '53300',
+  TOO_MANY_CONNECTIONS,
   '58030',
   READ_ONLY,
   // A statement that took too long: another holds what it needs, or the database has too much to do.
@@ -79,6 +80,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isEntryRefused(error: unknown): boolean {
   const code = codeOf(error);
   return NO_ENTRY_CODES.some((known) => known === code);
+}
+
+/** Whether the server, the database or the role has no connection left to give. */
+export function isOutOfConnections(error: unknown): boolean {
+  return codeOf(error) === TOO_MANY_CONNECTIONS;
 }
 
 /** For the log: which code it came with, if any. */

@@ -4,7 +4,7 @@ import { isLockRefused } from './database-errors.js';
 import type { TollgateDataSource } from './tollgate-data-source.js';
 
 /** Any constant will do; all gateways of one database must use the same. */
-const MIGRATION_LOCK = 7_160_233;
+export const MIGRATION_LOCK = 7_160_233;
 
 /**
  * Whoever asks for a table waits behind a migration that waits for it. The gateways' own statements wait for a second at
@@ -61,7 +61,7 @@ async function lock(runner: QueryRunner, onWait: (wait: MigrationWait) => void):
 }
 
 async function unlock(runner: QueryRunner): Promise<void> {
-  await runner.query('RESET lock_timeout');
+  await runner.query('SET lock_timeout = 0');
   await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
 }
 

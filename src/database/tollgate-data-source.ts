@@ -1,9 +1,10 @@
 import type { Client, ClientBase, QueryResult } from 'pg';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/migrations.js';
-import { explained } from '../common/errors/explained.js';
 import type { AppConfig } from '../config/environment.js';
-import { isConnectionSpoilt, isDatabaseUnavailable, isEntryRefused } from './database-errors.js';
+import { assertUsable } from './assert-usable.js';
+import { isConnectionSpoilt } from './database-errors.js';
+import { explainDatabaseFailure } from './explain-database-failure.js';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
 
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
@@ -19,7 +20,10 @@ const SESSION = [
   "SET timezone = 'UTC'",
   "SET default_transaction_isolation = 'read committed'",
   'SET standard_conforming_strings = on',
+  // A statement has one limit, by the gateway's own count; and migrations have none.
+  'SET lock_timeout = 0',
 ];
+const WITHOUT_LIMITS = ['SET statement_timeout = 0', 'SET idle_in_transaction_session_timeout = 0'];
 
 /** The one connection to the embedded database is kept: whoever came in between would keep the gateway out. */
 const NEVER = 0;
@@ -58,10 +62,13 @@ export class TollgateDataSource extends DataSource {
       this.setOptions({ host: this.embedded.socketDir });
     }
     try {
-      return await super.initialize();
+      await super.initialize();
+      if (!this.isEmbedded) await assertUsable(this);
+      return this;
     } catch (error) {
+      if (this.isInitialized) await super.destroy();
       await this.stopEmbedded();
-      throw this.isEmbedded ? error : unusable(error);
+      throw this.isEmbedded ? error : explainDatabaseFailure(error);
     }
   }
 
@@ -89,12 +96,6 @@ export class TollgateDataSource extends DataSource {
     await this.embedded?.stop();
     this.embedded = undefined;
   }
-}
-
-/** The driver says what is wrong, but not with which setting. */
-function unusable(cause: unknown): Error {
-  const isAway = isDatabaseUnavailable(cause) && !isEntryRefused(cause);
-  return explained(`The database of DATABASE_URL cannot be ${isAway ? 'reached' : 'used'}`, cause);
 }
 
 function toOptions(
@@ -131,8 +132,8 @@ function toOptions(
 
 /** By statements: poolers refuse settings that come with the start of a connection. */
 async function beginSession(client: ClientBase, isUnbounded: boolean): Promise<void> {
-  const limit = isUnbounded ? [] : [`SET statement_timeout = ${SERVER_TIMEOUT_MS}`];
-  await client.query([...SESSION, ...limit].join('; '));
+  const limits = isUnbounded ? WITHOUT_LIMITS : [`SET statement_timeout = ${SERVER_TIMEOUT_MS}`];
+  await client.query([...SESSION, ...limits].join('; '));
 }
 
 /** The embedded database has one session, which is as the connection before this one has left it. */

@@ -9,13 +9,15 @@ export interface OwnDatabase {
 /**
  * A new empty database on the server of DATABASE_URL, for tests that need more than this jest worker's.
  * @param defaults of its sessions, as SQL
+ * @param options of CREATE DATABASE
  */
 export async function makeOwnDatabase(
   server: string,
   defaults: Readonly<Record<string, string>> = {},
+  options = '',
 ): Promise<OwnDatabase> {
   const name = `tollgate_test_own_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `CREATE DATABASE "${name}"`);
+  await onServer(server, `CREATE DATABASE "${name}" ${options}`);
   for (const [setting, value] of Object.entries(defaults)) {
     await onServer(server, `ALTER DATABASE "${name}" SET ${setting} = ${value}`);
   }
