@@ -3,7 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
-import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { auditRecords } from '../audit/audit-record.js';
+import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
@@ -20,6 +21,7 @@ import { assertGrantable, assertWithinBounds } from './grants.js';
 import { PrincipalCache } from './principal-cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
+const entryOf = auditRecords<'create' | 'update' | 'rotate' | 'delete'>('api_keys', 'api-key');
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 @Injectable()
@@ -150,18 +152,4 @@ async function find(
 
 function toDate(seconds: number | null | undefined): Date | null | undefined {
   return typeof seconds === 'number' ? fromUnixSeconds(seconds) : seconds;
-}
-
-function entryOf(
-  verb: 'create' | 'update' | 'rotate' | 'delete',
-  apiKey: ApiKey,
-  changedFields: readonly string[],
-): AuditRecord {
-  return {
-    action: `api_keys.${verb}`,
-    resourceType: 'api-key',
-    resourceId: apiKey.id,
-    workspaceId: apiKey.workspaceId,
-    changedFields,
-  };
 }

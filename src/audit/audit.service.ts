@@ -9,6 +9,7 @@ import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
+import type { AuditRecord } from './audit-record.js';
 import { type AuditLogEntryResponse, toAuditLogEntryResponse } from './audit.response.js';
 import type { AuditLogQuery } from './audit-log.query.js';
 
@@ -19,14 +20,6 @@ export interface Actor {
   readonly organisationId: string;
   /** Trace of the request in which it acts, when there is one. */
   readonly traceId?: string;
-}
-
-export interface AuditRecord {
-  readonly action: string;
-  readonly resourceType: string;
-  readonly resourceId: string;
-  readonly workspaceId: string | null;
-  readonly changedFields: readonly string[];
 }
 
 @Injectable()

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
-import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { auditRecords } from '../audit/audit-record.js';
+import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -19,6 +20,8 @@ import { PolicyStore } from './policy.store.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
 /** The policies themselves; what has been used is read elsewhere. */
+const entryOf = auditRecords<'create' | 'update' | 'delete'>('policies', 'policy_usage_limits');
+
 @Injectable()
 export class UsageLimitsService {
   constructor(
@@ -165,18 +168,4 @@ function toDecimal(amount: number | null): string | null {
 
 function toNumber(decimal: string | null): number | null {
   return decimal === null ? null : Number(decimal);
-}
-
-function entryOf(
-  verb: 'create' | 'update' | 'delete',
-  policy: UsagePolicy,
-  changedFields: readonly string[],
-): AuditRecord {
-  return {
-    action: `policies.${verb}`,
-    resourceType: 'policy_usage_limits',
-    resourceId: policy.id,
-    workspaceId: policy.workspaceId,
-    changedFields,
-  };
 }

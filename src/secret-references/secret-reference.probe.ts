@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
+import { entryOf } from './audit-entry.js';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import { readSecretValue } from './read-secret-value.js';
 import type { SecretReferenceTestResponse } from './secret-reference.response.js';
@@ -20,14 +21,8 @@ export class SecretReferenceProbe {
   /** @throws GatewayError `not_found` */
   async test(principal: Principal, ref: string): Promise<SecretReferenceTestResponse> {
     const reference = await this.store.get(principal, ref);
-    const [workspaceId = null, another] = accessOf(reference).workspaceIds;
-    await this.audit.record(this.store.rows.manager, principal, {
-      action: 'secret_references.test',
-      resourceType: 'secret-reference',
-      resourceId: reference.id,
-      workspaceId: another === undefined ? workspaceId : null,
-      changedFields: [],
-    });
+    const entry = entryOf('test', reference.id, accessOf(reference), []);
+    await this.audit.record(this.store.rows.manager, principal, entry);
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
     try {

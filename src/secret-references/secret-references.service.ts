@@ -3,13 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
-import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { type ListOf, toList } from '../common/pagination/list.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
 import { insertRow, updateRow } from '../database/write-row.js';
+import { entryOf } from './audit-entry.js';
 import type { SecretAddress } from './auth-config/auth-scheme.types.js';
 import { readManagerName } from './auth-config/spelling.js';
 import type { CreateSecretReferenceDto, UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
@@ -140,20 +141,4 @@ export class SecretReferencesService {
 
 function addressOf(path: string, version: string | null): SecretAddress {
   return { path, version: version ?? undefined };
-}
-
-/** An entry belongs to a workspace when the reference is for that one only. */
-function entryOf(
-  verb: 'create' | 'update' | 'delete',
-  resourceId: string,
-  { workspaceIds }: WorkspaceAccess,
-  changedFields: readonly string[],
-): AuditRecord {
-  return {
-    action: `secret_references.${verb}`,
-    resourceType: 'secret-reference',
-    resourceId,
-    workspaceId: workspaceIds.length === 1 ? (workspaceIds[0] ?? null) : null,
-    changedFields,
-  };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
-import { type Actor, type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { auditRecords } from '../audit/audit-record.js';
+import { type Actor, AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
@@ -26,6 +27,8 @@ type NewVirtualKey = Pick<
   'name' | 'provider' | 'description' | 'key' | 'config' | 'secret_mappings' | 'expires_at'
 >;
 type Place = Pick<VirtualKey, 'workspaceId' | 'slug'>;
+
+const entryOf = auditRecords<'create' | 'update' | 'delete'>('virtual_keys', 'virtual-key');
 
 @Injectable()
 export class VirtualKeysService {
@@ -117,14 +120,4 @@ export class VirtualKeysService {
 
 function toDate(seconds: number | null | undefined): Date | null | undefined {
   return typeof seconds === 'number' ? fromUnixSeconds(seconds) : seconds;
-}
-
-function entryOf(verb: 'create' | 'update' | 'delete', row: VirtualKey, changedFields: readonly string[]): AuditRecord {
-  return {
-    action: `virtual_keys.${verb}`,
-    resourceType: 'virtual-key',
-    resourceId: row.id,
-    workspaceId: row.workspaceId,
-    changedFields,
-  };
 }

@@ -3,7 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type DeepPartial, type EntityManager, IsNull, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
-import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { auditRecords } from '../audit/audit-record.js';
+import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
@@ -13,6 +14,8 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 type Verb = 'create' | 'update' | 'delete' | 'rotate_secret' | 'disable' | 'test' | 'redeliver';
+
+export const entryOf = auditRecords<Verb>('webhooks', 'webhook-endpoint');
 
 /** Reads and writes endpoints, always within a tenant, and every change together with its entry in the audit log. */
 @Injectable()
@@ -105,18 +108,4 @@ async function find(
   const row = await query.getOne();
   if (row === null) throw new GatewayError('not_found');
   return row;
-}
-
-export function entryOf(
-  verb: Verb,
-  row: Pick<WebhookEndpoint, 'id' | 'workspaceId'>,
-  changedFields: readonly string[],
-): AuditRecord {
-  return {
-    action: `webhooks.${verb}`,
-    resourceType: 'webhook-endpoint',
-    resourceId: row.id,
-    workspaceId: row.workspaceId,
-    changedFields,
-  };
 }

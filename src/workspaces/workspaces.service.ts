@@ -3,7 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
-import { type AuditRecord, AuditService } from '../audit/audit.service.js';
+import { type AuditedResource, auditRecords } from '../audit/audit-record.js';
+import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { assertNotReserved, slugSource } from '../common/http/reserved-segments.js';
@@ -21,6 +22,7 @@ import { Workspace } from './workspace.entity.js';
 
 const IN_USE =
   'The workspace still has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies; delete them first.';
+const entryOf = auditRecords<'create' | 'update' | 'delete'>('workspaces', 'workspace');
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 type Metadata = Readonly<Record<string, string>>;
@@ -42,7 +44,7 @@ export class WorkspacesService {
           manager,
           manager.create(Workspace, { organisationId: principal.organisationId, name, slug, description, defaults }),
         );
-        await this.audit.record(manager, principal, entryOf('create', workspace, namedFields(dto)));
+        await this.audit.record(manager, principal, entryOf('create', inItself(workspace), namedFields(dto)));
         return workspace;
       }),
     );
@@ -111,7 +113,7 @@ export class WorkspacesService {
     return this.workspaces.manager.transaction(async (manager) => {
       const workspace = await find(manager, principal, ref, FOR_CHANGE);
       const saved = await updateRow(manager, workspace, changes);
-      await this.audit.record(manager, principal, entryOf('update', saved, namedFields(dto)));
+      await this.audit.record(manager, principal, entryOf('update', inItself(saved), namedFields(dto)));
       return saved;
     });
   }
@@ -123,7 +125,7 @@ export class WorkspacesService {
       await this.workspaces.manager.transaction(async (manager) => {
         const workspace = await find(manager, principal, ref, FOR_CHANGE);
         await manager.delete(Workspace, { id: workspace.id, organisationId: principal.organisationId });
-        await this.audit.record(manager, principal, entryOf('delete', workspace, []));
+        await this.audit.record(manager, principal, entryOf('delete', inItself(workspace), []));
       });
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
@@ -161,16 +163,7 @@ function visibleWhere(principal: Principal): FindOptionsWhere<Workspace> {
   return workspaceId === null ? { organisationId } : { organisationId, id: workspaceId };
 }
 
-function entryOf(
-  verb: 'create' | 'update' | 'delete',
-  workspace: Workspace,
-  changedFields: readonly string[],
-): AuditRecord {
-  return {
-    action: `workspaces.${verb}`,
-    resourceType: 'workspace',
-    resourceId: workspace.id,
-    workspaceId: workspace.id,
-    changedFields,
-  };
+/** As the audit log sees a workspace: a resource of itself. */
+function inItself({ id }: Workspace): AuditedResource {
+  return { id, workspaceId: id };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
-import { type AuditRecord, AuditService } from '../../audit/audit.service.js';
+import { auditRecords } from '../../audit/audit-record.js';
+import { AuditService } from '../../audit/audit.service.js';
 import { namedFields } from '../../audit/named-fields.js';
 import { assertNotReserved, slugSource } from '../../common/http/reserved-segments.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
@@ -18,6 +19,8 @@ import { McpServer } from './mcp-server.entity.js';
 import type { McpServerResponse } from './mcp-server.response.js';
 import { assertMappedForHost, assertSecretsReplaced, changedSettings, newSettings } from './mcp-server.settings.js';
 import { McpServerStore } from './mcp-server.store.js';
+
+export const entryOf = auditRecords<'create' | 'update' | 'delete'>('mcp_servers', 'mcp-server');
 
 @Injectable()
 export class McpServersService {
@@ -87,18 +90,4 @@ export class McpServersService {
     });
     this.directory.clear();
   }
-}
-
-export function entryOf(
-  verb: 'create' | 'update' | 'delete',
-  row: McpServer,
-  changedFields: readonly string[],
-): AuditRecord {
-  return {
-    action: `mcp_servers.${verb}`,
-    resourceType: 'mcp-server',
-    resourceId: row.id,
-    workspaceId: row.workspaceId,
-    changedFields,
-  };
 }

@@ -1,0 +1,29 @@
+/** A change, as the audit log tells of it. */
+export interface AuditRecord {
+  readonly action: string;
+  readonly resourceType: string;
+  readonly resourceId: string;
+  /** null: the resource belongs to the organisation as a whole. */
+  readonly workspaceId: string | null;
+  readonly changedFields: readonly string[];
+}
+
+/** What a record needs to know of a resource. */
+export interface AuditedResource {
+  readonly id: string;
+  readonly workspaceId: string | null;
+}
+
+/**
+ * Makes the records of one kind of resource.
+ * @param area before the verb in actions: `api_keys` in `api_keys.create`
+ */
+export function auditRecords<Verb extends string>(area: string, resourceType: string) {
+  return (verb: Verb, resource: AuditedResource, changedFields: readonly string[]): AuditRecord => ({
+    action: `${area}.${verb}`,
+    resourceType,
+    resourceId: resource.id,
+    workspaceId: resource.workspaceId,
+    changedFields,
+  });
+}
