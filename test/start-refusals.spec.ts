@@ -153,11 +153,15 @@ onServer(
 
     it('tells that its encoding cannot hold every text', async () => {
       const western = await makeOwnDatabase(databaseServer ?? '', {}, LATIN1);
-      const complaint = await complaintAbout({ DATABASE_URL: western.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
-      await western.drop();
-      expect(complaint).toBe(
-        'The database of DATABASE_URL cannot be used: its encoding is LATIN1, and has to be UTF8\n',
-      );
+      try {
+        const complaint = await complaintAbout({ DATABASE_URL: western.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
+        expect(complaint).toBe(
+          'The database of DATABASE_URL cannot be used: its encoding is LATIN1, and has to be UTF8\n',
+        );
+      } finally {
+        await gateway?.kill();
+        await western.drop();
+      }
     });
 
     it('names DATABASE_POOL_SIZE when the role may not have so many connections', async () => {
@@ -166,13 +170,17 @@ onServer(
       await run(`CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 1`);
       await run(`GRANT ALL ON SCHEMA public TO "${name}"`, own.url);
       const url = Object.assign(new URL(own.url), { username: name, password: PASSWORD });
-      const complaint = await complaintAbout({ DATABASE_URL: url.href, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
-      await own.drop();
-      await run(`DROP ROLE "${name}"`);
-      expect(complaint).toMatch(
-        /^The database of DATABASE_URL has no room for DATABASE_POOL_SIZE: too many connections/,
-      );
-      expect(isOneLine(complaint)).toBe(true);
+      try {
+        const complaint = await complaintAbout({ DATABASE_URL: url.href, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
+        expect(complaint).toMatch(
+          /^The database of DATABASE_URL has no room for DATABASE_POOL_SIZE: too many connections/,
+        );
+        expect(isOneLine(complaint)).toBe(true);
+      } finally {
+        await gateway?.kill();
+        await own.drop();
+        await run(`DROP ROLE "${name}"`);
+      }
     });
 
     it('names DATABASE_URL when its role may make no tables, without the password', async () => {

@@ -3,7 +3,6 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
-import { auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
@@ -14,6 +13,7 @@ import { isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { updateRow } from '../database/write-row.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { entryOf } from './audit-entry.js';
 import { ApiKeyIssuer, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
 import type { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key.dto.js';
@@ -21,7 +21,6 @@ import { assertGrantable, assertWithinBounds } from './grants.js';
 import { PrincipalCache } from './principal-cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
-const entryOf = auditRecords<'create' | 'update' | 'rotate' | 'delete'>('api_keys', 'api-key');
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 @Injectable()

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { ApiKeyHasher } from '../api-keys/api-key-hasher.js';
 import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
+import { entryOf } from '../api-keys/audit-entry.js';
 import { AuditLogEntry } from '../audit/audit-log-entry.entity.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Clock } from '../common/time/clock.js';
@@ -26,13 +27,7 @@ export class AdminKeys {
   async make(manager: EntityManager, organisationId: string): Promise<string> {
     const { apiKey, key } = await this.issuer.issueAdmin(manager, organisationId, 'admin key from the command line');
     const actor = { kind: 'gateway', id: this.command, organisationId } as const;
-    await this.audit.record(manager, actor, {
-      action: 'api_keys.create',
-      resourceType: 'api-key',
-      resourceId: apiKey.id,
-      workspaceId: null,
-      changedFields: ['name', 'scopes'],
-    });
+    await this.audit.record(manager, actor, entryOf('create', apiKey, ['name', 'scopes']));
     return key;
   }
 }

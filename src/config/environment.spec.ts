@@ -190,17 +190,7 @@ describe('refusing', () => {
   });
 
   it.each([
-    ['DATABASE_URL', 'postgres:db.example', 'postgres:// or postgresql://'],
-    ['REDIS_URL', 'http://cache.example', 'redis:// or rediss://'],
-    ['AZURE_AUTHORITY_HOST', 'http://login.example.com', 'https://'],
-    ['MCP_OAUTH_AUTHORIZATION_SERVERS', 'https://login.example.com, ftp://login.example.com', 'http:// or https://'],
-  ])('says how %s has to begin when it is %j', (name, value, beginning) => {
-    const complaint = complaintAbout({ ...SHARED, [name]: value });
-    expect(complaint).toContain(`${name} must be a URL that begins with ${beginning}`);
-    expect(complaint).not.toContain(value);
-  });
-
-  it.each([
+    ['DATABASE_URL', 'postgres:db.example', 'must be a URL that begins with postgres:// or postgresql://'],
     ['DATABASE_URL', 'postgres://user:with#sign@db.example/tollgate', 'must be encoded'],
     ['DATABASE_URL', 'postgres://user#sign@db.example/tollgate', 'must be encoded'],
     ['DATABASE_URL', 'postgres://user:100%@db.example/tollgate', 'must be encoded'],
@@ -209,10 +199,17 @@ describe('refusing', () => {
     ['DATABASE_URL', 'postgres://user:secret@db-1:5432,db-2:5432/tollgate', 'must name one host'],
     ['DATABASE_URL', 'postgres://db-1,db-2/tollgate?target_session_attrs=primary', 'must name one host'],
     ['DATABASE_URL', 'postgres://db.example/tollgate?schema=gateway', 'must not have "schema"'],
+    ['REDIS_URL', 'http://cache.example', 'must be a URL that begins with redis:// or rediss://'],
     ['REDIS_URL', 'redis://user:100%@cache', 'must be encoded'],
     ['REDIS_URL', 'redis://cache:6379/sessions', 'number of a database'],
     ['REDIS_URL', 'redis://cache:6379/-1', 'number of a database'],
     ['REDIS_URL', 'redis://cache:6379/1/2', 'number of a database'],
+    ['AZURE_AUTHORITY_HOST', 'http://login.example.com', 'must be a URL that begins with https://'],
+    [
+      'MCP_OAUTH_AUTHORIZATION_SERVERS',
+      'https://login.example.com, ftp://login.example.com',
+      'must be a URL that begins with http:// or https://',
+    ],
   ])('says what is wrong with %s when it is %j', (name, value, problem) => {
     const complaint = complaintAbout({ ...SHARED, [name]: value });
     expect(complaint).toMatch(new RegExp(`${name} .*${problem}`));

@@ -9,6 +9,7 @@ import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
+import { entryOf } from './audit-entry.js';
 import { readPolicy } from './compiled-policies.js';
 import type { UsageEntitiesQuery } from './dto/usage-entities.query.js';
 import { PolicyStore } from './policy.store.js';
@@ -51,13 +52,7 @@ export class UsageEntitiesService {
     if (bucket === null) throw new GatewayError('not_found');
     await this.policies.rows.manager.transaction(async (manager) => {
       if (!(await this.usage.reset(bucket, adjustment, manager))) throw new GatewayError('not_found');
-      await this.audit.record(manager, principal, {
-        action: 'policies.reset',
-        resourceType: 'policy_usage_limits',
-        resourceId: policy.id,
-        workspaceId: policy.workspaceId,
-        changedFields: [`entities.${bucket.id}`],
-      });
+      await this.audit.record(manager, principal, entryOf('reset', policy, [`entities.${bucket.id}`]));
     });
   }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
-import { auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
@@ -9,6 +8,7 @@ import { withoutUndefined } from '../common/without-undefined.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
+import { entryOf } from './audit-entry.js';
 import { readPolicy } from './compiled-policies.js';
 import { readableConditions } from './conditions.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
@@ -20,8 +20,6 @@ import { PolicyStore } from './policy.store.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
 /** The policies themselves; what has been used is read elsewhere. */
-const entryOf = auditRecords<'create' | 'update' | 'delete'>('policies', 'policy_usage_limits');
-
 @Injectable()
 export class UsageLimitsService {
   constructor(

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../test/support/eventually.js';
 import { loadConfig } from '../config/environment.js';
 import { createLogger } from '../telemetry/logger.js';
-import { RefusingRedis } from './__fixtures__/refusing-redis.js';
+import { FaultyRedis, refusing, silent } from './__fixtures__/faulty-redis.js';
 import { RedisConnection } from './redis-connection.js';
 
 const PASSWORD = 'hunter2';
@@ -57,11 +57,11 @@ describe('the log', () => {
 });
 
 describe('a Redis', () => {
-  let redis: RefusingRedis;
+  let redis: FaultyRedis;
   let connection: RedisConnection;
 
   beforeEach(async () => {
-    redis = new RefusingRedis();
+    redis = new FaultyRedis();
     connection = connectionTo(`redis://127.0.0.1:${await redis.listen()}/3`);
   });
   afterEach(async () => {
@@ -73,21 +73,21 @@ describe('a Redis', () => {
   it('that takes writes is ready', async () => {
     await connection.onModuleInit();
     expect(await connection.whyNotReady()).toBeUndefined();
-    expect(redis.done).toContain('select');
+    expect(redis.received).toContain('\r\nselect\r\n');
   });
 
   it('that takes no writes any more is not ready, and its address is connected to again', async () => {
     await connection.onModuleInit();
-    redis.refusals = { set: READONLY };
+    redis.answer = refusing({ set: READONLY });
     expect(await connection.whyNotReady()).toBe('READONLY (set)');
-    redis.refusals = {};
+    redis.answer = refusing({});
     await eventually(() => redis.connections === 2 && status() === 'ready');
     expect(await connection.whyNotReady()).toBeUndefined();
   });
 
   it('that is full is not ready, and keeps its connection', async () => {
     await connection.onModuleInit();
-    redis.refusals = { set: "OOM command not allowed when used memory > 'maxmemory'." };
+    redis.answer = refusing({ set: "OOM command not allowed when used memory > 'maxmemory'." });
     expect(await connection.whyNotReady()).toBe('OOM (set)');
     expect(status()).toBe('ready');
     expect(redis.connections).toBe(1);
@@ -95,17 +95,17 @@ describe('a Redis', () => {
 
   it('that hangs is not ready', async () => {
     await connection.onModuleInit();
-    redis.isSilent = true;
+    redis.answer = silent;
     expect(await connection.whyNotReady()).toBe('no answer in time');
   });
 
   it('without the database of the URL is not ready, gets no commands, and is tried again', async () => {
-    redis.refusals = { select: 'ERR DB index is out of range' };
+    redis.answer = refusing({ select: 'ERR DB index is out of range' });
     await connection.onModuleInit();
     expect(await connection.whyNotReady()).toBe('no connection');
     expect(reasons()).toContain('ERR (select)');
-    expect(redis.done).not.toContain('set');
-    redis.refusals = {};
+    expect(redis.received).not.toContain('\r\nset\r\n');
+    redis.answer = refusing({});
     await eventually(() => status() === 'ready');
     expect(await connection.whyNotReady()).toBeUndefined();
   });

@@ -31,7 +31,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       // Else the connection would serve with database 0.
       if (commandOf(cause) === 'select') this.client?.disconnect(true);
     });
-    this.warnOnce(this.client, logger);
+    warnOnce(this.client, logger);
   }
 
   /** Waits for the first connection, so that the first requests find it. Without one the gateway starts all the same. */
@@ -52,20 +52,20 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.client?.disconnect();
   }
+}
 
-  /**
-   * Without a listener ioredis prints to the console. It tries again and again, and may fail in more than one way: one line
-   * for each until it succeeds is enough.
-   */
-  private warnOnce(client: Redis, logger: Logger): void {
-    const told = new Set<string>();
-    client.on('ready', () => told.clear());
-    client.on('error', (cause) => {
-      const reason = redisReason(cause);
-      if (!told.has(reason)) logger.warn({ event: 'redis_error', reason });
-      told.add(reason);
-    });
-  }
+/**
+ * Without a listener ioredis prints to the console. It tries again and again, and may fail in more than one way: one line
+ * for each until it succeeds is enough.
+ */
+function warnOnce(client: Redis, logger: Logger): void {
+  const told = new Set<string>();
+  client.on('ready', () => told.clear());
+  client.on('error', (cause) => {
+    const reason = redisReason(cause);
+    if (!told.has(reason)) logger.warn({ event: 'redis_error', reason });
+    told.add(reason);
+  });
 }
 
 /** Whether a command failed at a replica. Its server was the primary, as a rule: by now the address leads to another one. */

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { eventually } from '../../test/support/eventually.js';
 import { onRedis, redisServer } from '../../test/support/services.js';
 import { TestClock } from '../../test/support/test-clock.js';
 import { Wire } from '../../test/support/wire.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { FaultyRedis, refusingAll, silent } from '../redis/__fixtures__/faulty-redis.js';
 import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
 import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-harness.js';
 import { openRedis, type TestRedis } from './__fixtures__/redis-harness.js';
 import type { TestedStore } from './__fixtures__/store-harness.js';
-import { FaultyRedis } from './__fixtures__/faulty-redis.js';
 import { MemoryUsageStore } from './__fixtures__/memory-usage.store.js';
 import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
@@ -381,18 +382,30 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
 
 describe('a Redis that is of no use', () => {
   let redis: FaultyRedis;
+  let client: Redis;
   let warnings: object[];
 
   beforeEach(() => {
     warnings = [];
   });
 
-  afterEach(() => redis.close());
+  afterEach(async () => {
+    client.disconnect();
+    await redis.close();
+  });
 
   async function open(error: string | undefined, options: RefusalMemoryOptions = {}): Promise<RedisUsageStore> {
-    redis = new FaultyRedis(error);
+    redis = new FaultyRedis(error === undefined ? silent : refusingAll(error));
+    client = new Redis(await redis.listen(), '127.0.0.1', {
+      enableReadyCheck: false,
+      enableOfflineQueue: false,
+      disableClientInfo: true,
+      lazyConnect: true,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
     const logger = { warn: (line: object) => warnings.push(line) };
-    const memory = new RefusalMemory(await redis.client(), logger, options);
+    const memory = new RefusalMemory(client, logger, options);
     return new RedisUsageStore(new MemoryUsageStore(new TestClock()), memory, NO_OBSERVER);
   }
   const commands = (): number => redis.received.split('*').length - 1;

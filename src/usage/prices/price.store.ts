@@ -2,11 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type DeepPartial, IsNull, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
+import { auditRecords } from '../../audit/audit-record.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { toSkipTake } from '../../common/pagination/list.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { PriceListQuery } from './dto/price-list.query.js';
 import { PriceRow } from './price.entity.js';
+
+const entryOf = auditRecords<'create'>('prices', 'price');
 
 /** Reads and adds price rows. An organisation sees its own and the operator's; nobody changes any. */
 @Injectable()
@@ -19,13 +22,7 @@ export class PriceStore {
   async create(principal: Principal, fields: DeepPartial<PriceRow>, named: readonly string[]): Promise<PriceRow> {
     return this.rows.manager.transaction(async (manager) => {
       const row = await manager.save(manager.create(PriceRow, fields));
-      await this.audit.record(manager, principal, {
-        action: 'prices.create',
-        resourceType: 'price',
-        resourceId: row.id,
-        workspaceId: null,
-        changedFields: named,
-      });
+      await this.audit.record(manager, principal, entryOf('create', { id: row.id, workspaceId: null }, named));
       return row;
     });
   }

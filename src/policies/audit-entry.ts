@@ -1,0 +1,3 @@
+import { auditRecords } from '../audit/audit-record.js';
+
+export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'reset'>('policies', 'policy_usage_limits');
