@@ -713,6 +713,19 @@ describe('a caller of one workspace', () => {
   });
 });
 
+describe('the audit log', () => {
+  it('has an entry in a workspace when the reference is for that one alone, else in none', async () => {
+    for (const [allowed, workspaceId] of [
+      [['mine'], mine.id],
+      [['mine', 'theirs'], null],
+    ] as const) {
+      const id = await make({ allowed_workspaces: allowed });
+      expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toMatchObject([{ workspace_id: workspaceId }]);
+      expect(await mine.client.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(workspaceId === null ? 0 : 1);
+    }
+  });
+});
+
 describe('another organisation', () => {
   it('sees nothing and changes nothing', async () => {
     const id = await make({ slug: 'only-ours' });

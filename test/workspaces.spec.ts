@@ -57,6 +57,12 @@ async function remembered(): Promise<GatewayClient> {
 }
 
 describe('a new workspace', () => {
+  it('sees its own making in its audit log', async () => {
+    const id = await admin.createWorkspace('Watched');
+    const { client } = await admin.createKey({ level: 'workspace', workspace_id: id, scopes: ['audit_logs.list'] });
+    expect(await client.list(`/v1/audit-logs?resource=${id}`)).toMatchObject([{ action: 'workspaces.create' }]);
+  });
+
   it('gets a slug by which its MCP servers can be reached', async () => {
     const id = await admin.createWorkspace('Health');
     expect(await admin.read(`/v1/workspaces/${id}`)).toMatchObject({ name: 'Health', slug: 'health-workspace' });
