@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { isObject, readArray, readObject, readString, type JsonObject } from '../src/common/json/read.js';
 import { WebhookDispatcher } from '../src/webhooks/webhook.dispatcher.js';
 import { WebhookRetention } from '../src/webhooks/webhook.retention.js';
+import { BlockingSession } from './support/blocking-session.js';
 import { eventually } from './support/eventually.js';
 import {
   type FakeProvider,
@@ -18,7 +19,7 @@ import {
 } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
-import { onServer } from './support/services.js';
+import { databaseServer, onServer } from './support/services.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant } from './support/tenants.js';
 
@@ -203,6 +204,7 @@ describe('an endpoint', () => {
     'https://user:pass@hooks.example.com',
     'file:///etc/passwd',
     'ftp://hooks.example.com',
+    'https://hooks.example.com:0',
   ])('cannot have the address %s, at the create and at an update', async (url) => {
     const refused = { status: 400, code: 'validation_failed', param: 'url' };
     expect(refusalOf(await admin.post('/v1/webhooks', { url, events: ['*'] }))).toMatchObject(refused);
@@ -601,6 +603,36 @@ describe('a test', () => {
     });
     expect(await admin.list(`${other.path}/deliveries`)).toEqual([]);
     expect(refusalOf(await admin.post(`/v1/webhooks/${randomUUID()}/test`))).toEqual(NOT_FOUND);
+  });
+});
+
+onServer('an endpoint that goes meanwhile (needs DATABASE_URL: the embedded database has one session)', () => {
+  let session: BlockingSession;
+
+  beforeAll(async () => {
+    if (databaseServer !== undefined) session = await BlockingSession.open();
+  });
+
+  afterAll(() => session.close());
+
+  it('is not found by a test nor by a redelivery', async () => {
+    const endpoint = await make();
+    await happen();
+    const { id } = await deliveryOf(endpoint);
+    await session.begin('DELETE FROM "webhook_endpoints" WHERE "id" = $1', [endpoint.id]);
+    const answers = await session.commitAfter([
+      () => admin.post(`${endpoint.path}/test`),
+      () => admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`),
+    ]);
+    expect(answers.map(refusalOf)).toEqual([NOT_FOUND, NOT_FOUND]);
+  });
+
+  it('is tested no more once it is disabled', async () => {
+    const endpoint = await make();
+    await session.begin('UPDATE "webhook_endpoints" SET "disabled_at" = now() WHERE "id" = $1', [endpoint.id]);
+    const answers = await session.commitAfter([() => admin.post(`${endpoint.path}/test`)]);
+    expect(answers.map(refusalOf)).toMatchObject([{ status: 409, code: 'conflict' }]);
+    expect(await admin.list(`${endpoint.path}/deliveries`)).toEqual([]);
   });
 });
 

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { SCOPES } from '../src/access/scopes.js';
 import { readString } from '../src/common/json/read.js';
-import { eventually } from './support/eventually.js';
+import { BlockingSession } from './support/blocking-session.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { databaseServer, onServer } from './support/services.js';
 import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
-import { testDatabase } from './support/test-database.js';
 
 const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
 const GONE = { status: 403, code: 'tenant_mismatch', param: 'workspace_id', source: 'gateway' };
@@ -120,39 +118,18 @@ describe('a workspace with usage limits', () => {
 
 onServer('a workspace that several change at once (needs DATABASE_URL: the embedded database has one session)', () => {
   /** Stands in the way of everybody else. */
-  let session: Client;
+  let session: BlockingSession;
 
   beforeAll(async () => {
-    if (databaseServer === undefined) return;
-    session = new Client({ connectionString: (await testDatabase()).url });
-    await session.connect();
+    if (databaseServer !== undefined) session = await BlockingSession.open();
   });
 
-  afterAll(() => session.end());
+  afterAll(() => session.close());
 
   /** Sends the requests so that they wait for the row, in this order, and lets them go on together. */
   async function together(id: string, requests: readonly (() => Promise<Answer>)[]): Promise<readonly Answer[]> {
-    await session.query('BEGIN');
-    await session.query('SELECT FROM "workspaces" WHERE "id" = $1 FOR UPDATE', [id]);
-    return afterwards(requests);
-  }
-
-  /** The same for requests that wait for what the session has done by now. */
-  async function afterwards(requests: readonly (() => Promise<Answer>)[]): Promise<readonly Answer[]> {
-    const answers: Promise<Answer>[] = [];
-    for (const request of requests) {
-      answers.push(request());
-      await eventually(async () => (await waiting()) === answers.length, 4_000);
-    }
-    await session.query('COMMIT');
-    return Promise.all(answers);
-  }
-
-  async function waiting(): Promise<number> {
-    const waiters: readonly unknown[] = await gateway.dataSource.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return waiters.length;
+    await session.begin('SELECT FROM "workspaces" WHERE "id" = $1 FOR UPDATE', [id]);
+    return session.commitAfter(requests);
   }
 
   it('is deleted once, and written down once', async () => {
@@ -191,18 +168,16 @@ onServer('a workspace that several change at once (needs DATABASE_URL: the embed
 
   it.each(RESOURCES)('that is deleted meanwhile is refused: %s', async (path, body) => {
     const id = await admin.createWorkspace('Deleted meanwhile');
-    await session.query('BEGIN');
-    await session.query('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
-    const [answer] = await afterwards([() => admin.post(path, { ...body, workspace_id: id })]);
+    await session.begin('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
+    const [answer] = await session.commitAfter([() => admin.post(path, { ...body, workspace_id: id })]);
     expect(answer && refusalOf(answer)).toEqual(GONE);
   });
 
   it('that is deleted meanwhile is refused by the name that a secret reference has for it', async () => {
     const id = await admin.createWorkspace('Deleted meanwhile');
-    await session.query('BEGIN');
-    await session.query('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
+    await session.begin('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
     const body = { ...SECRET_REFERENCE, allowed_workspaces: [id] };
-    const [answer] = await afterwards([() => admin.post('/v1/secret-references', body)]);
+    const [answer] = await session.commitAfter([() => admin.post('/v1/secret-references', body)]);
     expect(answer && refusalOf(answer)).toMatchObject({ status: 400, param: 'allowed_workspaces.0' });
   });
 });

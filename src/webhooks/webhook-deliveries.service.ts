@@ -46,8 +46,9 @@ export class WebhookDeliveriesService {
 
   /** @throws GatewayError `conflict` for an endpoint that is disabled */
   async test(principal: Principal, id: string): Promise<WebhookDelivery> {
-    const endpoint = await this.getEnabled(principal, id);
     const delivery = await this.deliveries.manager.transaction(async (manager) => {
+      const endpoint = await this.endpoints.hold(manager, principal, id);
+      assertEnabled(endpoint);
       const added = await addTestDelivery(manager, endpoint, this.clock.now());
       await this.audit.record(manager, principal, entryOf('test', endpoint, [fieldOf(added)]));
       return added;
@@ -61,8 +62,8 @@ export class WebhookDeliveriesService {
    * @throws GatewayError `conflict` for an endpoint that is disabled
    */
   async redeliver(principal: Principal, id: string, deliveryId: string): Promise<WebhookDelivery> {
-    const endpoint = await this.endpoints.get(principal, id);
     const delivery = await this.deliveries.manager.transaction(async (manager) => {
+      const endpoint = await this.endpoints.hold(manager, principal, id);
       const row = await findForChange(manager, endpoint, deliveryId);
       assertEnabled(endpoint);
       await this.audit.record(manager, principal, entryOf('redeliver', endpoint, [fieldOf(row)]));
@@ -70,12 +71,6 @@ export class WebhookDeliveriesService {
     });
     this.dispatcher.wake();
     return delivery;
-  }
-
-  private async getEnabled(principal: Principal, id: string): Promise<WebhookEndpoint> {
-    const endpoint = await this.endpoints.get(principal, id);
-    assertEnabled(endpoint);
-    return endpoint;
   }
 }
 

@@ -11,7 +11,7 @@ import type { PageQuery } from '../common/pagination/page.query.js';
 import { isUuid } from '../common/uuid.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
-const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
+const FOR_CHANGE = 'pessimistic_write';
 
 type Verb = 'create' | 'update' | 'delete' | 'rotate_secret' | 'disable' | 'test' | 'redeliver';
 
@@ -36,6 +36,14 @@ export class WebhookEndpointStore {
   /** @throws GatewayError `not_found` for unknown endpoints and for those of other tenants */
   async get(principal: Principal, id: string): Promise<WebhookEndpoint> {
     return find(this.rows.manager, principal, id);
+  }
+
+  /**
+   * The same in a transaction, for which the endpoint stays as it is.
+   * @throws GatewayError `not_found`
+   */
+  async hold(manager: EntityManager, principal: Principal, id: string): Promise<WebhookEndpoint> {
+    return find(manager, principal, id, 'pessimistic_read');
   }
 
   async create(
@@ -93,18 +101,17 @@ export class WebhookEndpointStore {
   }
 }
 
-/** With FOR_CHANGE, which needs a transaction, the row comes with its sealed secrets and nobody else changes it. */
+/** A lock needs a transaction. With FOR_CHANGE the row comes with its sealed secrets. */
 async function find(
   manager: EntityManager,
   principal: Principal,
   id: string,
-  lock?: typeof FOR_CHANGE,
+  lock?: 'pessimistic_read' | typeof FOR_CHANGE,
 ): Promise<WebhookEndpoint> {
   if (!isUuid(id)) throw new GatewayError('not_found');
   const query = manager.createQueryBuilder(WebhookEndpoint, 'endpoint').where({ id, ...tenantWhere(principal) });
-  if (lock !== undefined) {
-    query.addSelect(['endpoint.sealedSecret', 'endpoint.sealedPreviousSecret']).setLock(lock.mode);
-  }
+  if (lock !== undefined) query.setLock(lock);
+  if (lock === FOR_CHANGE) query.addSelect(['endpoint.sealedSecret', 'endpoint.sealedPreviousSecret']);
   const row = await query.getOne();
   if (row === null) throw new GatewayError('not_found');
   return row;

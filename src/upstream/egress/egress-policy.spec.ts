@@ -50,6 +50,11 @@ describe('EgressPolicy.checkUrl', () => {
     'https://api.example.com@10.0.0.1/',
   ])('refuses user info: %s', (url) => expect(refusalOf(() => strict.checkUrl(new URL(url)))).toBe('userinfo'));
 
+  it.each(['https://api.example.com:0', 'http://127.0.0.1:0'])('refuses the port of %s', (url) => {
+    const open = new EgressPolicy(['127.0.0.1']);
+    expect(refusalOf(() => open.checkUrl(new URL(url)))).toBe('port');
+  });
+
   it.each([
     'https://127.0.0.1',
     'https://127.0.0.1.',

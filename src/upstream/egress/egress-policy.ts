@@ -39,7 +39,9 @@ export class EgressPolicy {
     if (this.#passed.has(url)) return;
     if (url.href.length > maxLength) throw new EgressRefusedError('length', url.hostname);
     if (url.username !== '' || url.password !== '') throw new EgressRefusedError('userinfo', url.hostname);
-    this.checkTarget({ protocol: url.protocol, hostname: url.hostname, port: portOf(url) });
+    const port = portOf(url);
+    if (port === 0) throw new EgressRefusedError('port', url.hostname);
+    this.checkTarget({ protocol: url.protocol, hostname: url.hostname, port });
     this.#passed.add(url);
   }
 

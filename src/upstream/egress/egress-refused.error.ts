@@ -4,7 +4,7 @@ import { assertNever } from '../../common/assert-never.js';
 export const MAX_URL_LENGTH = 2_048;
 
 /** The rule that a URL or host breaks. */
-export type EgressRefusalReason = 'length' | 'scheme' | 'userinfo' | 'address' | 'host';
+export type EgressRefusalReason = 'length' | 'scheme' | 'userinfo' | 'port' | 'address' | 'host';
 
 /**
  * The gateway may not connect there. Holds the host as it was configured and never what it resolved to, so that an
@@ -42,6 +42,8 @@ function sentenceFor(error: EgressRefusedError): string {
       return 'must use https (http only for hosts that EGRESS_ALLOW names)';
     case 'userinfo':
       return 'must not contain a user name or password';
+    case 'port':
+      return 'must not name port 0, which nothing listens on';
     case 'address':
       return `must not lead to a private or reserved address unless EGRESS_ALLOW names it: ${error.host}`;
     case 'host':

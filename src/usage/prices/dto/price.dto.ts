@@ -30,7 +30,7 @@ export class CreatePriceDto {
   readonly unit: PricedUnit;
 
   /**
-   * US dollars for one unit, a decimal number in a string.
+   * US dollars for one unit, a decimal number in a string; at most 1000000.
    * @example "0.0018"
    */
   @IsPrice()

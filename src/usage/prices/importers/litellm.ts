@@ -4,7 +4,7 @@ import { isObject, type JsonObject, readObject, stringOrUndefined } from '../../
 import { roundDecimal } from '../../../common/money/decimal-text.js';
 import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
 import { PRICE_DECIMALS, type PricedUnit } from '../price.types.js';
-import { type LeftOut, type ListedPrice, NO_PRICE, type ReadPriceList, UNKNOWN_UNIT } from './price-list.reader.js';
+import { type ListEntry, type ReadPriceList, sortEntries } from './price-list.reader.js';
 import { soldModel } from './rerank-units.js';
 
 const PROVIDERS: ReadonlyMap<string, ProviderSlug> = new Map([
@@ -20,20 +20,16 @@ const FIELDS: ReadonlyMap<PricedUnit, string> = new Map([
 ]);
 
 export function readLiteLlmPrices(document: unknown): ReadPriceList {
-  const prices: ListedPrice[] = [];
-  const leftOut: LeftOut[] = [];
-  for (const [key, entry] of Object.entries(readObject(document, 'the file'))) {
+  const entries: ListEntry[] = [];
+  for (const [name, entry] of Object.entries(readObject(document, 'the file'))) {
     if (!isObject(entry) || entry['mode'] !== 'rerank') continue;
     const place = stringOrUndefined(entry['litellm_provider']) ?? '';
     const provider = PROVIDERS.get(place);
     if (provider === undefined) continue;
-    const sold = soldModel(provider, key.startsWith(`${place}/`) ? key.slice(place.length + 1) : key);
-    const price = sold === undefined ? undefined : priceOf(entry, sold.unit);
-    if (sold === undefined) leftOut.push({ model: key, reason: UNKNOWN_UNIT });
-    else if (price === undefined) leftOut.push({ model: key, reason: NO_PRICE });
-    else prices.push({ provider, ...sold, price });
+    const sold = soldModel(provider, name.startsWith(`${place}/`) ? name.slice(place.length + 1) : name);
+    entries.push({ name, provider, sold, priceFor: (unit) => priceOf(entry, unit) });
   }
-  return { prices, leftOut };
+  return sortEntries(entries);
 }
 
 /** undefined when it is 0, which means that the model is sold by something else, or that it is not known. */

@@ -4,7 +4,7 @@ import { readObject, readString } from '../../../common/json/read.js';
 import { roundDecimal } from '../../../common/money/decimal-text.js';
 import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
 import { PRICE_DECIMALS } from '../price.types.js';
-import { type LeftOut, type ListedPrice, NO_PRICE, type ReadPriceList, UNKNOWN_UNIT } from './price-list.reader.js';
+import { type ReadPriceList, sortEntries } from './price-list.reader.js';
 import { soldModel } from './rerank-units.js';
 
 const PROVIDERS: ReadonlyMap<string, ProviderSlug> = new Map([
@@ -21,17 +21,17 @@ const CENT_DECIMALS = PRICE_DECIMALS - 2;
 
 export function readPortkeyPrices(document: unknown, fileName: string): ReadPriceList {
   const provider = providerOf(fileName);
-  const prices: ListedPrice[] = [];
-  const leftOut: LeftOut[] = [];
-  for (const [name, entry] of Object.entries(readObject(document, 'the file'))) {
-    if (name === DEFAULT || !name.toLowerCase().includes('rerank')) continue;
-    const sold = soldModel(provider, name);
-    const price = sold === undefined ? undefined : priceOf(entry, name);
-    if (sold === undefined) leftOut.push({ model: name, reason: UNKNOWN_UNIT });
-    else if (price === undefined) leftOut.push({ model: name, reason: NO_PRICE });
-    else prices.push({ provider, ...sold, price });
-  }
-  return { prices, leftOut };
+  const models = Object.entries(readObject(document, 'the file')).filter(
+    ([name]) => name !== DEFAULT && name.toLowerCase().includes('rerank'),
+  );
+  return sortEntries(
+    models.map(([name, entry]) => ({
+      name,
+      provider,
+      sold: soldModel(provider, name),
+      priceFor: () => priceOf(entry, name),
+    })),
+  );
 }
 
 function providerOf(fileName: string): ProviderSlug {

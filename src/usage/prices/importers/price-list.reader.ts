@@ -1,5 +1,6 @@
 import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
-import type { Price } from '../price.types.js';
+import { MAX_PRICE, type Price, type PricedUnit } from '../price.types.js';
+import type { SoldModel } from './rerank-units.js';
 
 /** A price as a public list states it. */
 export type ListedPrice = Pick<Price, 'model' | 'unit' | 'price'> & { readonly provider: ProviderSlug };
@@ -21,5 +22,26 @@ export interface ReadPriceList {
  */
 export type PriceListReader = (document: unknown, fileName: string) => ReadPriceList;
 
-export const UNKNOWN_UNIT = 'its unit of sale (search or token) is not known';
-export const NO_PRICE = 'the list has no price for it';
+/** A rerank model as a list has it. */
+export interface ListEntry {
+  readonly name: string;
+  readonly provider: ProviderSlug;
+  readonly sold: SoldModel | undefined;
+  /** Asked for only when it is known what the price is for. */
+  readonly priceFor: (unit: PricedUnit) => bigint | undefined;
+}
+
+/** What is taken over of a list, and why the rest is not. */
+export function sortEntries(entries: readonly ListEntry[]): ReadPriceList {
+  const prices: ListedPrice[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const { name, provider, sold, priceFor } of entries) {
+    const price = sold === undefined ? undefined : priceFor(sold.unit);
+    if (sold === undefined) leftOut.push({ model: name, reason: 'its unit of sale (search or token) is not known' });
+    else if (price === undefined) leftOut.push({ model: name, reason: 'the list has no price for it' });
+    else if (price > MAX_PRICE)
+      leftOut.push({ model: name, reason: 'its price is more than a million dollars a unit' });
+    else prices.push({ provider, ...sold, price });
+  }
+  return { prices, leftOut };
+}

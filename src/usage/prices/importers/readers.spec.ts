@@ -115,6 +115,23 @@ describe('the list of LiteLLM', () => {
   });
 });
 
+describe('a price of more than a million dollars', () => {
+  const inDollars = (price: string): PriceListFile =>
+    litellm('rerank-v3.5', `"litellm_provider": "cohere", "input_cost_per_query": ${price}`);
+  const inCents = (price: string): PriceListFile => portkey('rerank-v3.5', price);
+
+  it.each([
+    ['LiteLLM', inDollars, '1000000', ['1000000.01', '1e21', '1e999']],
+    ['Portkey', inCents, '100000000', ['100000000.01', '1e23', '1e999']],
+  ] as const)('is left out of the list of %s', (_list, fileWith, highest, tooHigh) => {
+    expect(shown(read(fileWith(highest)))).toEqual(['cohere rerank-v3.5 search_unit 1000000']);
+    for (const price of tooHigh) {
+      const reason = expect.stringContaining('million dollars');
+      expect(read(fileWith(price))).toEqual({ prices: [], leftOut: [{ model: 'rerank-v3.5', reason }] });
+    }
+  });
+});
+
 describe('the units of models', () => {
   it('are those of the bundled prices', () => {
     for (const { provider, model, unit } of BUNDLED_PRICES) {

@@ -4,7 +4,7 @@
 import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
 import type { PricedUnit } from '../price.types.js';
 
-interface SoldModel {
+export interface SoldModel {
   /** As callers name it. */
   readonly model: string;
   readonly unit: PricedUnit;
