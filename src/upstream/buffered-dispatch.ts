@@ -2,8 +2,14 @@ import type { Dispatcher } from 'undici';
 import { AnswerBuffer } from './answer-buffer.js';
 import type { CallLimits } from './call-limits.js';
 import { Exchange } from './exchange.js';
-import type { UpstreamAnswer, UpstreamHead, UpstreamRequest } from './upstream.types.js';
+import { type UpstreamAnswer, UpstreamFailure, type UpstreamHead, type UpstreamRequest } from './upstream.types.js';
 import { wireRequest } from './wire-request.js';
+
+/**
+ * What must be left of its time when a request's turn at a connection comes. Those that waited behind a provider that hangs
+ * would be sent in their last moments otherwise, for an answer that nobody reads, and that may have to be paid.
+ */
+const LEAST_LEFT = 0.1;
 
 /**
  * One exchange, the whole answer in memory. Ends early, and closes its connection, when `limits` says so.
@@ -25,6 +31,7 @@ export function dispatchBuffered(
 
 class BufferedExchange extends Exchange {
   readonly #body: AnswerBuffer;
+  readonly #leastMs: number;
   #head: UpstreamHead = { status: 0, headers: {} };
 
   constructor(
@@ -37,6 +44,14 @@ class BufferedExchange extends Exchange {
   ) {
     super(host, limits, reject);
     this.#body = new AnswerBuffer(host, maxResponseBytes);
+    this.#leastMs = limits.remainingMs * LEAST_LEFT;
+  }
+
+  override onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (!this.settled && this.limits.remainingMs < this.#leastMs) {
+      this.fail(new UpstreamFailure('timeout', `${this.host} had no connection in time`, { wasSent: false }));
+    }
+    super.onRequestStart(controller);
   }
 
   protected override settle(): void {

@@ -14,7 +14,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     protected readonly host: string,
-    private readonly limits: CallLimits,
+    protected readonly limits: CallLimits,
     private readonly reject: (error: unknown) => void,
   ) {}
 

@@ -1,4 +1,6 @@
 import type { LookupAddress } from 'node:dns';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callTo, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { selfSignedCertificate } from './__fixtures__/certificate.js';
@@ -176,6 +178,27 @@ describe('UpstreamClient: failures', () => {
   it('gives up at the deadline in the middle of a body', async () => {
     const server = serve(await startHttp((_request, response) => response.write('half')));
     expect((await failureOf(client.send(callTo(server.url('/'), { timeoutMs: 300 })))).kind).toBe('timeout');
+  });
+
+  it('does not send what would have hardly any time for its answer, and keeps the connection for others', async () => {
+    const held: ServerResponse[] = [];
+    const server = serve(await startHttp((_request, response) => held.push(response)));
+    const single = new UpstreamClient(loopbackPolicy(), { ...OPTIONS, connectionsPerOrigin: 1 });
+    const first = single.send(callTo(server.url('/first')));
+    await until(() => held.length === 1);
+    const second = failureOf(single.send(callTo(server.url('/second'), { timeoutMs: 1_000, retry: 'idempotent' })));
+    const third = single.send(callTo(server.url('/third')));
+    await sleep(920);
+    held[0]?.end();
+
+    expect(await second).toMatchObject({ kind: 'timeout', wasSent: false });
+    await first;
+    await until(() => held.length === 2);
+    held[1]?.end();
+    expect(await third).toMatchObject({ status: 200 });
+    expect(server.requests.map(({ url }) => url)).toEqual(['/first', '/third']);
+    expect(server.connections).toBe(1);
+    await single.close();
   });
 });
 
