@@ -18,6 +18,7 @@ import { KeepCountersWithinBounds1795219200045 } from './1795219200045-keep-coun
 import { LetGoOfArchivedPolicies1795219200060 } from './1795219200060-let-go-of-archived-policies.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
+import { CreatePriceImports1795219200070 } from './1795219200070-create-price-imports.js';
 export const MIGRATIONS = [
   CreateOrganisationsAndWorkspaces1795219200000,
   CreateServerSecrets1795219200001,
@@ -37,4 +38,5 @@ export const MIGRATIONS = [
   TellServersOfObjectsApart1795219200040,
   KeepCountersWithinBounds1795219200045,
   LetGoOfArchivedPolicies1795219200060,
+  CreatePriceImports1795219200070,
 ] as const;

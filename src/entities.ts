@@ -10,6 +10,7 @@ import { UsagePolicy } from './policies/usage-policy.entity.js';
 import { SecretMapping } from './secret-references/secret-mapping.entity.js';
 import { SecretReferenceWorkspace } from './secret-references/secret-reference-workspace.entity.js';
 import { SecretReference } from './secret-references/secret-reference.entity.js';
+import { PriceImport } from './usage/prices/price-import.entity.js';
 import { PriceRow } from './usage/prices/price.entity.js';
 import { UsageAdjustment } from './usage/usage-adjustment.entity.js';
 import { UsageBucket } from './usage/usage-bucket.entity.js';
@@ -38,6 +39,7 @@ export const ENTITIES = [
   UsageReservation,
   UsageEvent,
   UsageAdjustment,
+  PriceImport,
   PriceRow,
   ProviderObject,
   WebhookEndpoint,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { JsonObject } from '../src/common/json/read.js';
+import { type JsonObject, readObject } from '../src/common/json/read.js';
 import { COHERE, JINA, LITELLM, VOYAGE } from '../src/usage/prices/importers/__fixtures__/lists.js';
 import { type ImportOutcome, importPrices, type PriceListFile } from '../src/usage/prices/importers/import-prices.js';
 import { reportLines } from '../src/usage/prices/importers/import-report.js';
@@ -14,7 +14,9 @@ beforeAll(async () => {
   admin = new GatewayClient(gateway.url);
 });
 
-afterEach(() => gateway.dataSource.query('DELETE FROM "prices"'));
+afterEach(async () => {
+  for (const table of ['prices', 'price_imports']) await gateway.dataSource.query(`DELETE FROM "${table}"`);
+});
 
 afterAll(() => gateway.close());
 
@@ -102,6 +104,33 @@ describe('an import', () => {
     expect(refused).toMatchObject({ isWritten: false, vanished: [{ model: 'jina-reranker-v1-base-en' }] });
     expect(await imported()).toHaveLength(2);
     expect(reportLines(refused)).toContainEqual(expect.stringMatching(/^- jina .*stays at 0.00000002$/));
+  });
+
+  it('takes what was accepted for the last import', async () => {
+    await run(JINA);
+    const shorter = changed(JINA, '"jina-reranker-v1-base-en"', '"jina-embeddings-v1"');
+    expect(await run(shorter)).toMatchObject({ isWritten: false });
+    expect(await run(shorter)).toMatchObject({ isWritten: false });
+    expect(await run(shorter, true)).toMatchObject({ isWritten: true, vanished: [{}] });
+    expect(await run(shorter)).toMatchObject({ isWritten: true, vanished: [], objections: [] });
+    expect(await run(JINA)).toMatchObject({ isWritten: true, changes: [], objections: [] });
+    expect(await run(shorter)).toMatchObject({ isWritten: false });
+  });
+
+  it('counts what is gone among all that the last import had, though most of it counted already', async () => {
+    const [name, price] = ['"voyage/rerank-2"', '"input_cost_per_token": '];
+    const list = changed(LITELLM, new RegExp(`(${name}: \\{[^}]*${price})5e-08`), '$16e-08');
+    expect(await run(list)).toMatchObject({ isWritten: true, changes: [{}], unchanged: 11 });
+    const gone = changed(list, name, '"voyage/embed-2"');
+    expect(await run(gone)).toMatchObject({ isWritten: true, vanished: [{ model: 'rerank-2' }] });
+    const document = readObject(JSON.parse(list.text), 'list');
+    const lone = { ...list, text: JSON.stringify({ 'voyage/rerank-2': document['voyage/rerank-2'] }) };
+    const refused = await run(lone);
+    expect(refused).toMatchObject({
+      isWritten: false,
+      objections: ['11 of the 11 prices of the last import are gone'],
+    });
+    expect(refused.vanished).toHaveLength(11);
   });
 
   it('does not take another list’s prices for its own', async () => {

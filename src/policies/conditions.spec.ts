@@ -67,9 +67,19 @@ describe('conditions', () => {
     }
   });
 
+  it('take no beginning of a name for that of an ARN', () => {
+    const id = 'cohere.rerank-v3-5:0';
+    const model = `arn:aws:bedrock:us-east-1::foundation-model/${id}`;
+    const modelNames = { model: canonicalModel('bedrock', model), modelAliases: modelAliases('bedrock', model) };
+    const met = (value: string): boolean =>
+      compileConditions([{ key: 'model', value }])({ ...FACTS, ...modelNames, provider: 'bedrock' });
+    expect(['a*', 'arn*', '@bedrock/a*', 'amazon.*'].map(met)).toEqual([false, false, false, false]);
+    expect(['arn:*', '@bedrock/arn:aws:*', '@bedrock*', 'cohere*', 'c*'].map(met)).toEqual(Array(5).fill(true));
+  });
+
   it('take no longer for a name as long as a body, and tell it from shorter ones', () => {
     const model = 'm'.repeat(4_000_000);
-    const facts = { ...FACTS, model, modelAliases: [`cohere.${model}`] };
+    const facts = { ...FACTS, model, modelAliases: modelAliases('azure-ai', model) };
     const others = compileConditions([{ key: 'model', value: ['x-*', 'm'.repeat(512)] }]);
     const startedAt = performance.now();
     for (let count = 0; count < 500; count += 1) expect(others(facts)).toBe(false);
@@ -79,7 +89,7 @@ describe('conditions', () => {
 
   describe('on a model', () => {
     const azure: PolicyFacts = { ...FACTS, provider: 'azure-ai', virtual_key: 'Azure-EU', model: 'our-reranker' };
-    const facts = { ...azure, modelAliases: ['cohere.our-reranker'] };
+    const facts = { ...azure, modelAliases: modelAliases('azure-ai', 'our-reranker') };
 
     it.each([
       ['Our-Reranker', true],
@@ -92,6 +102,13 @@ describe('conditions', () => {
       ['@azure-e*', false],
       ['our-reranker-2', false],
       ['cohere.cohere.our-reranker', false],
+      // The beginning of the prefix is not that of the deployment's name.
+      ['Cohere*', false],
+      ['co*', false],
+      ['@azure-ai/cohere*', false],
+      ['@Azure-EU/c*', false],
+      ['@azure-ai/cohere.*', true],
+      ['our*', true],
     ])('%s: %s', (value, expected) => {
       expect(compileConditions([{ key: 'model', value }])(facts)).toBe(expected);
       expect(compileConditions([{ key: 'model', value: '*', excludes: value }])(facts)).toBe(!expected);

@@ -1,6 +1,7 @@
 import { isObject } from '../common/json/read.js';
 import { NAME_FOLDS } from '../usage/call-names.js';
-import { foldModel } from '../usage/model-names.js';
+import type { ModelName } from '../upstream/vendors/vendor.types.js';
+import { compilePattern, foldModel } from '../usage/model-names.js';
 import { factOf, isPolicyKey, type PolicyFacts, type PolicyKey } from './policy-keys.js';
 
 /** One condition of a policy: the key has one of the values and none of the excluded ones. */
@@ -49,8 +50,8 @@ function isValue(value: unknown): boolean {
 function compileCondition({ key, value, excludes }: Condition): Matches {
   const fold = FOLDS[key] ?? asWritten;
   const values = toArray(value);
-  const wanted = values.includes(ANY) ? undefined : values.map((text) => compileValue(fold(text)));
-  const excluded = toArray(excludes ?? []).map((text) => compileValue(fold(text)));
+  const wanted = values.includes(ANY) ? undefined : values.map((text) => compilePattern(fold(text)));
+  const excluded = toArray(excludes ?? []).map((text) => compilePattern(fold(text)));
   return (facts) => {
     const names = namesOf(facts, key);
     if (excluded.some((isExcluded) => names.some(isExcluded))) return false;
@@ -59,13 +60,21 @@ function compileCondition({ key, value, excludes }: Condition): Matches {
 }
 
 /** A model goes by its own names, and by `@<provider>/<name>` and `@<virtual key>/<name>`. */
-function namesOf(facts: PolicyFacts, key: PolicyKey): readonly string[] {
+function namesOf(facts: PolicyFacts, key: PolicyKey): readonly ModelName[] {
   const fact = factOf(facts, key);
   if (fact === undefined) return [];
-  if (key !== 'model') return [fact];
+  const own = { text: fact, markLength: 0 };
+  if (key !== 'model') return [own];
   const owners = [facts.provider, facts.virtual_key].filter((owner) => owner !== undefined);
-  const names = [fact, ...(facts.modelAliases ?? [])].map((name) => name.slice(0, MAX_COMPARED));
-  return [...names, ...owners.flatMap((owner) => names.map((name) => `@${owner}/${name}`))];
+  const names = [own, ...(facts.modelAliases ?? [])].map(({ text, markLength }) => {
+    return { text: text.slice(0, MAX_COMPARED), markLength };
+  });
+  return [...names, ...owners.flatMap((owner) => names.map((name) => withOwner(owner, name)))];
+}
+
+function withOwner(owner: string, { text, markLength }: ModelName): ModelName {
+  const before = `@${owner}/`;
+  return { text: before + text, markLength: markLength === 0 ? 0 : before.length + markLength };
 }
 
 /** How values are written where calls have one spelling of them. */
@@ -82,13 +91,6 @@ function asWritten(value: string): string {
 function foldName(value: string): string {
   const [, owner = '', name = ''] = OWNER.exec(value) ?? [];
   return owner + foldModel(name);
-}
-
-/** `rerank-*` stands for all names that begin so; a star elsewhere is an ordinary character. */
-function compileValue(value: string): (name: string) => boolean {
-  if (!value.endsWith(ANY)) return (name) => name === value;
-  const prefix = value.slice(0, -ANY.length);
-  return (name) => name.startsWith(prefix);
 }
 
 function toArray(value: string | readonly string[]): readonly string[] {

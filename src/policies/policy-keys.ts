@@ -1,3 +1,4 @@
+import type { ModelName } from '../upstream/vendors/vendor.types.js';
 import { isMetadataKey, type MetadataKey, metadataNameOf } from '../usage/metadata-key.js';
 
 /** What a condition may look at, and a group be made of, besides `metadata.<name>`. */
@@ -21,7 +22,7 @@ export type PolicyKey = PlainKey | MetadataKey;
 export type PolicyFacts = Readonly<Record<PlainKey, string | undefined>> & {
   readonly metadata: Readonly<Record<string, string>>;
   /** Other names that a condition may have for the model. */
-  readonly modelAliases?: readonly string[];
+  readonly modelAliases?: readonly ModelName[];
 };
 
 export function isPolicyKey(key: unknown): key is PolicyKey {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalModel, modelAliases, pricedNames } from './model-names.js';
+import { canonicalModel, compilePattern, modelAliases, pricedNames } from './model-names.js';
 
 const ID = 'cohere.rerank-v3-5:0';
 const ARN = `arn:aws:bedrock:us-east-1::foundation-model/${ID}`;
@@ -67,16 +67,37 @@ describe('modelAliases', () => {
     ['azure-ai', 'Our-reranker', ['cohere.our-reranker']],
     ['cohere', 'rerank-v3.5', []],
     [undefined, 'rerank-v3.5', []],
-  ])('%s: %s', (provider, model, aliases) => expect(modelAliases(provider, model)).toEqual(aliases));
+  ])('%s: %s', (provider, model, aliases) =>
+    expect(modelAliases(provider, model).map(({ text }) => text)).toEqual(aliases),
+  );
 });
 
 describe('pricedNames', () => {
   it.each([
-    ['bedrock', ARN, [ARN, ID]],
-    ['bedrock', ARN.replace('::', ':123456789012:'), [ARN, ID]],
-    ['bedrock', ARN.replace('arn:aws', 'arn:aws-cn'), [ARN.replace('arn:aws', 'arn:aws-cn')]],
-    ['bedrock', ID, [ID]],
-    ['azure-ai', 'cohere.Our-reranker', ['our-reranker', 'cohere.our-reranker']],
-    ['cohere', ' Rerank-v3.5', ['rerank-v3.5']],
-  ])('%s: %s', (provider, model, names) => expect(pricedNames(provider, model)).toEqual(names));
+    ['bedrock', ARN, [[ARN], [ID]]],
+    ['bedrock', ARN.replace('::', ':123456789012:'), [[ARN], [ID]]],
+    ['bedrock', ARN.replace('arn:aws', 'arn:aws-cn'), [[ARN.replace('arn:aws', 'arn:aws-cn')]]],
+    ['bedrock', ID, [[ID]]],
+    ['azure-ai', 'cohere.Our-reranker', [['our-reranker', 'cohere.our-reranker']]],
+    ['cohere', ' Rerank-v3.5', [['rerank-v3.5']]],
+  ])('%s: %s', (provider, model, groups) =>
+    expect(pricedNames(provider, model).map((names) => names.map(({ text }) => text))).toEqual(groups),
+  );
+});
+
+describe('compilePattern', () => {
+  const [own, alias] = [
+    { text: 'our-reranker', markLength: 0 },
+    { text: 'cohere.our-reranker', markLength: 'cohere.'.length },
+  ];
+
+  it.each([
+    ['our-reranker', [true, false]],
+    ['our-*', [true, false]],
+    ['*', [true, false]],
+    ['cohere.our-reranker', [false, true]],
+    ['cohere.*', [false, true]],
+    ['cohere*', [false, false]],
+    ['our-*-x', [false, false]],
+  ])('%s', (pattern, fits) => expect([own, alias].map(compilePattern(pattern))).toEqual(fits));
 });

@@ -1,7 +1,7 @@
 import { azureModelNames } from '../upstream/vendors/azure-ai.vendor.js';
 import { bedrockModelNames } from '../upstream/vendors/bedrock-model-names.js';
 import { localModelNames } from '../upstream/vendors/local.vendor.js';
-import type { ModelNames } from '../upstream/vendors/vendor.types.js';
+import type { ModelName, ModelNames } from '../upstream/vendors/vendor.types.js';
 
 /** Providers whose models have several names. With all others, a model is what its folded name says. */
 const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
@@ -11,6 +11,7 @@ const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
 ]);
 const ONE_NAME: ModelNames = { canonical: (name) => name, aliases: () => [] };
 
+const ANY_REST = '*';
 /** The model is the same in every account. */
 const ACCOUNT = /^(arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:)\d{12}(?=:foundation-model\/)/;
 
@@ -20,15 +21,22 @@ export function canonicalModel(provider: string | undefined, model: string): str
 }
 
 /** Other names that a policy may have for it: the ARN of a region (Bedrock), the name with Azure's prefix. */
-export function modelAliases(provider: string | undefined, model: string): readonly string[] {
+export function modelAliases(provider: string | undefined, model: string): readonly ModelName[] {
   return namesOf(provider).aliases(foldModel(model));
 }
 
-/** The names under which it may have a price, in the order of precedence. */
-export function pricedNames(provider: string, model: string): readonly string[] {
+/** The names under which it may have a price, in groups that go before each other. */
+export function pricedNames(provider: string, model: string): readonly (readonly ModelName[])[] {
   const names = namesOf(provider);
   const name = foldModel(model);
-  return names.priced?.(name) ?? [names.canonical(name), ...names.aliases(name)];
+  return names.priced?.(name) ?? [[{ text: names.canonical(name), markLength: 0 }, ...names.aliases(name)]];
+}
+
+/** `rerank-*` stands for all names that begin so; a star elsewhere is an ordinary character. */
+export function compilePattern(pattern: string): (name: ModelName) => boolean {
+  if (!pattern.endsWith(ANY_REST)) return ({ text }) => text === pattern;
+  const beginning = pattern.slice(0, -ANY_REST.length);
+  return ({ text, markLength }) => beginning.length >= markLength && text.startsWith(beginning);
 }
 
 /** Without what makes no other model of it: case, white space around it, an account in the ARN of a model of AWS. */

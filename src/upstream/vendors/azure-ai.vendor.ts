@@ -47,7 +47,7 @@ export function azureDeploymentName(model: string): string {
 /** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
 export const azureModelNames: ModelNames = {
   canonical: withoutPrefixes,
-  aliases: (name) => [VENDOR_PREFIX + withoutPrefixes(name)],
+  aliases: (name) => [{ text: VENDOR_PREFIX + withoutPrefixes(name), markLength: VENDOR_PREFIX.length }],
 };
 
 function withoutPrefixes(name: string): string {

@@ -90,6 +90,16 @@ export interface Vendor<Options extends BaseVendorOptions = BaseVendorOptions> {
   readonly probe: { readonly request: VendorRequest; readonly accepts: readonly number[] } | undefined;
 }
 
+/** One of the names of a model. */
+export interface ModelName {
+  readonly text: string;
+  /**
+   * Length of what makes it another spelling, as `cohere.` or `arn:` at its beginning: a shorter beginning of names (`co*`) does
+   * not mean it. 0 for the canonical name.
+   */
+  readonly markLength: number;
+}
+
 /**
  * For vendors that know a model by several names. All names are folded (see `foldModel` of the usage room). More generous
  * than the vendor itself: what is taken for a spelling of a model here, and refused there, costs nothing; the other way round a
@@ -99,7 +109,7 @@ export interface ModelNames {
   /** The one that policies, groups and the ledger know. */
   canonical(name: string): string;
   /** Others that a policy may have for it. */
-  aliases(name: string): readonly string[];
-  /** Those under which it may have a price, in the order of precedence; left out: the canonical one, then the aliases. */
-  priced?(name: string): readonly string[];
+  aliases(name: string): readonly ModelName[];
+  /** Those under which it may have a price, in groups that go before each other; left out: all of them, alike. */
+  priced?(name: string): readonly (readonly ModelName[])[];
 }

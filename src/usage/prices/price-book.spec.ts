@@ -79,6 +79,32 @@ describe('PriceBook', () => {
     expect(idsOf(azure, day(1), 'cohere.Our-Reranker', 'cohere')).toEqual([]);
   });
 
+  it('ranks a price with a prefix that makes no difference as one without', () => {
+    const azureRow = (id: string, model: string, effectiveFrom: Date): Price =>
+      row(id, { provider: 'azure-ai', model, effectiveFrom });
+    const find = (prices: readonly Price[], model = 'our-reranker'): readonly string[] =>
+      idsOf(new PriceBook([prices]), day(3), model, 'azure-ai');
+    const [whole, beginning] = [azureRow('whole', 'cohere.our-reranker', day(1)), azureRow('some', 'our-*', day(2))];
+    expect(find([whole, beginning])).toEqual(['whole']);
+    expect(find([azureRow('longer', 'our-rer*', day(1)), azureRow('shorter', 'cohere.our*', day(2))])).toEqual([
+      'longer',
+    ]);
+    expect(find([whole, azureRow('newer', 'our-reranker', day(2))])).toEqual(['newer']);
+    expect(find([azureRow('newer', 'cohere.our-reranker', day(2)), azureRow('old', 'our-reranker', day(1))])).toEqual([
+      'newer',
+    ]);
+  });
+
+  it('takes no beginning of a prefix for that of a name', () => {
+    const azure = new PriceBook([[row('prefix', { provider: 'azure-ai', model: 'Cohere*' })]]);
+    expect(idsOf(azure, day(1), 'gte-large-prod', 'azure-ai')).toEqual([]);
+    expect(idsOf(azure, day(1), 'cohere.Cohere-rerank-v4.0-pro', 'azure-ai')).toEqual(['prefix']);
+    const bedrock = new PriceBook([[row('letter', { provider: 'bedrock', model: 'a*' })]]);
+    const arn = 'arn:aws:bedrock:us-east-1::foundation-model/';
+    expect(idsOf(bedrock, day(1), `${arn}cohere.rerank-v3-5:0`, 'bedrock')).toEqual([]);
+    expect(idsOf(bedrock, day(1), `${arn}amazon.rerank-v1:0`, 'bedrock')).toEqual(['letter']);
+  });
+
   it('prices names that are too long for any row but one with a star', () => {
     const book = new PriceBook([[row('all', { model: '*' })]]);
     expect(idsOf(book, day(1), 'x'.repeat(1_000_000))).toEqual(['all']);
@@ -105,7 +131,9 @@ describe('PriceBook', () => {
       fc.property(fc.array(fc.array(anyRow), { maxLength: 3 }), fc.array(anyCall), (lists, calls) => {
         const book = new PriceBook(lists);
         for (const { model, at } of calls) {
-          expect(book.pricesFor('cohere', model, day(at))).toEqual(pricesOf(lists, 'cohere', [model], day(at)));
+          expect(book.pricesFor('cohere', model, day(at))).toEqual(
+            pricesOf(lists, 'cohere', [[{ text: model, markLength: 0 }]], day(at)),
+          );
         }
       }),
     );

@@ -4,6 +4,7 @@ import { pricesOf } from './price-list.js';
 import type { Price, PricedUnit } from './price.types.js';
 
 const AT = new Date('2026-11-21T00:00:00Z');
+const NAMES = [[{ text: 'rerank-v3.5', markLength: 0 }]];
 
 function row(id: string, fields: Partial<Price>): Price {
   return {
@@ -18,7 +19,7 @@ function row(id: string, fields: Partial<Price>): Price {
 }
 
 function idsOf(...lists: Price[][]): readonly string[] {
-  return pricesOf(lists, 'cohere', ['rerank-v3.5'], AT).map(({ id }) => id);
+  return pricesOf(lists, 'cohere', NAMES, AT).map(({ id }) => id);
 }
 
 describe('pricesOf', () => {
@@ -68,7 +69,7 @@ describe('pricesOf', () => {
       [row('bundled', {})],
     ];
     const find = (units: readonly PricedUnit[]): readonly string[] =>
-      pricesOf(lists, 'cohere', ['rerank-v3.5'], AT, units).map(({ id }) => id);
+      pricesOf(lists, 'cohere', NAMES, AT, units).map(({ id }) => id);
     expect(find(['search_unit', 'request'])).toEqual(['any']);
     expect(find(['search_unit'])).toEqual(['bundled']);
     expect(find(['output_token', 'search_unit'])).toEqual(['out']);

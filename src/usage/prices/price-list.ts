@@ -1,4 +1,5 @@
-import { foldModel } from '../model-names.js';
+import type { ModelName } from '../../upstream/vendors/vendor.types.js';
+import { compilePattern, foldModel } from '../model-names.js';
 import { type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
 
 const ANY = '*';
@@ -11,13 +12,13 @@ const RANKS_OF_A_NAME = 10_000;
  * The prices of a model at a moment: the rows whose pattern fits it best, and of those the newest in force for each unit. A
  * pattern that fits less well adds nothing: `*` is for models without a price of their own.
  * @param lists in order of precedence: where one has the model at all, the later ones do not count
- * @param names of the model, folded, in order of precedence
+ * @param names of the model, folded, in groups that go before each other
  * @param units that the call has: prices for others are passed over, as if they were not there
  */
 export function pricesOf(
   lists: readonly (readonly Price[])[],
   provider: string,
-  names: readonly string[],
+  names: readonly (readonly ModelName[])[],
   at: Date,
   units: readonly PricedUnit[] = PRICED_UNITS,
 ): readonly Price[] {
@@ -39,15 +40,18 @@ export function pricesOf(
   return [];
 }
 
-/** How well a pattern fits: an earlier name before a later one, a whole name before a beginning, a longer one before a shorter one. */
-function rankOf(pattern: string, names: readonly string[]): number | undefined {
+/**
+ * How well a pattern fits: names of an earlier group before those of a later one, a whole name before a beginning, a longer
+ * beginning before a shorter one, whatever the mark of the name.
+ */
+function rankOf(pattern: string, groups: readonly (readonly ModelName[])[]): number | undefined {
   if (pattern === ANY) return RANK_OF_ANY;
-  const place = names.findIndex((name) => fits(pattern, name));
-  if (place < 0) return undefined;
-  const closeness = pattern.endsWith(ANY) ? pattern.length : RANKS_OF_A_NAME - 1;
-  return (names.length - place) * RANKS_OF_A_NAME + closeness;
-}
-
-function fits(pattern: string, name: string): boolean {
-  return pattern.endsWith(ANY) ? name.startsWith(pattern.slice(0, -ANY.length)) : pattern === name;
+  const fits = compilePattern(pattern);
+  for (const [place, names] of groups.entries()) {
+    const name = names.find(fits);
+    if (name === undefined) continue;
+    const closeness = pattern.endsWith(ANY) ? pattern.length - name.markLength : RANKS_OF_A_NAME - 1;
+    return (groups.length - place) * RANKS_OF_A_NAME + closeness;
+  }
+  return undefined;
 }

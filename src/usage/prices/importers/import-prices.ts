@@ -2,13 +2,14 @@ import { type DataSource, type EntityManager, IsNull, LessThanOrEqual } from 'ty
 import { parseWithNumbersAsText } from '../../../common/json/numbers-as-text.js';
 import type { Clock } from '../../../common/time/clock.js';
 import { formatDecimal } from '../../../common/money/decimal-text.js';
+import { PriceImport } from '../price-import.entity.js';
 import { PriceRow } from '../price.entity.js';
 import { PRICE_DECIMALS } from '../price.types.js';
 import { BUNDLED, fromRow, type VisiblePrice } from '../visible-price.js';
 import { readLiteLlmPrices } from './litellm.js';
 import { readPortkeyPrices } from './portkey.js';
 import type { LeftOut, ListedPrice, PriceListReader } from './price-list.reader.js';
-import { compareList, type Comparison } from './quarantine.js';
+import { compareList, type Comparison, nameOf } from './quarantine.js';
 
 export const PRICE_LIST_FORMATS = ['portkey', 'litellm'] as const;
 export type PriceListFormat = (typeof PRICE_LIST_FORMATS)[number];
@@ -54,9 +55,9 @@ export async function importPrices(
     await manager.query('LOCK TABLE "prices" IN SHARE ROW EXCLUSIVE MODE');
     // Only now: an earlier moment would not see what another import has just brought into force.
     const now = clock.now();
-    const inForce = await pricesInForce(manager, now);
-    const imported = inForce.filter((price) => price.source === source);
-    const comparison = compareList(withoutRepeats(prices), inForce, imported);
+    const list = withoutRepeats(prices);
+    const last = await manager.findOneBy(PriceImport, { source });
+    const comparison = compareList(list, await pricesInForce(manager, now), last?.names ?? []);
     const isWritten = accept || comparison.objections.length === 0;
     if (isWritten) {
       const rows = comparison.changes.map(({ after: { price, ...after } }) => ({
@@ -68,6 +69,7 @@ export async function importPrices(
         createdBy: 'prices:import',
       }));
       await manager.insert(PriceRow, rows);
+      await manager.save(PriceImport, { source, names: list.map(nameOf), importedAt: now });
     }
     return { ...comparison, leftOut, isWritten };
   });
@@ -96,7 +98,7 @@ async function pricesInForce(manager: EntityManager, now: Date): Promise<readonl
   const inForce = new Map<string, VisiblePrice>();
   // Later ones take the place of earlier ones.
   for (const price of [...bundled, ...rows.map(fromRow)]) {
-    inForce.set([price.provider, price.model, price.unit].join(' '), price);
+    inForce.set(nameOf(price), price);
   }
   return [...inForce.values()];
 }

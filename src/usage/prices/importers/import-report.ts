@@ -15,10 +15,10 @@ export function reportLines({
   return [
     ...changes.map(({ before, after }) =>
       before === undefined
-        ? `+ ${nameOf(after)}: ${amountOf(after)}`
-        : `~ ${nameOf(after)}: ${amountOf(before)} -> ${amountOf(after)}`,
+        ? `+ ${labelOf(after)}: ${amountOf(after)}`
+        : `~ ${labelOf(after)}: ${amountOf(before)} -> ${amountOf(after)}`,
     ),
-    ...vanished.map((price) => `- ${nameOf(price)}: not in the list any more; stays at ${amountOf(price)}`),
+    ...vanished.map((price) => `- ${labelOf(price)}: has no price in the list any more; stays at ${amountOf(price)}`),
     ...leftOut.map(({ model, reason }) => `? ${model}: left out, ${reason}`),
     ...objections.map((objection) => `! ${objection}`),
     isWritten
@@ -27,7 +27,7 @@ export function reportLines({
   ];
 }
 
-function nameOf({ provider, model, unit }: ComparedPrice): string {
+function labelOf({ provider, model, unit }: ComparedPrice): string {
   return `${provider} ${model} (${unit})`;
 }
 

@@ -12,7 +12,7 @@ export interface PriceChange {
 
 export interface Comparison {
   readonly changes: readonly PriceChange[];
-  /** In this list the last time, and not any more. */
+  /** Those that the last import had and this list has not. */
   readonly vanished: readonly ComparedPrice[];
   readonly unchanged: number;
   /** Why the list is not taken over before somebody has looked at it. */
@@ -22,21 +22,22 @@ export interface Comparison {
 const MOST_VANISHED_PERCENT = 20;
 const LARGEST_FACTOR = 10n;
 
-/** @param inForce the prices that count now  @param imported those of them that came from this list */
+/** @param inForce the prices that count now  @param imported names of those that the last import of this list had */
 export function compareList(
   list: readonly ListedPrice[],
   inForce: readonly ComparedPrice[],
-  imported: readonly ComparedPrice[],
+  imported: readonly string[],
 ): Comparison {
-  const known = new Map(inForce.map((price) => [keyOf(price), price]));
-  const listed = new Set(list.map(keyOf));
-  const pairs = list.map((after) => ({ before: known.get(keyOf(after)), after }));
+  const known = new Map(inForce.map((price) => [nameOf(price), price]));
+  const listed = new Set(list.map(nameOf));
+  const pairs = list.map((after) => ({ before: known.get(nameOf(after)), after }));
   const changes = pairs.filter(({ before, after }) => before?.price !== after.price);
-  const vanished = imported.filter((price) => !listed.has(keyOf(price)));
+  const gone = imported.filter((name) => !listed.has(name));
+  const vanished = gone.map((name) => known.get(name)).filter((price) => price !== undefined);
   const objections = [
     ...(list.length === 0 ? ['the list has no price of a rerank model'] : []),
-    ...(vanished.length * 100 > imported.length * MOST_VANISHED_PERCENT
-      ? [`${vanished.length} of the ${imported.length} prices of the last import are gone`]
+    ...(gone.length * 100 > imported.length * MOST_VANISHED_PERCENT
+      ? [`${gone.length} of the ${imported.length} prices of the last import are gone`]
       : []),
     ...changes.flatMap(({ before, after }) => (before === undefined ? [] : objectionsTo(before, after))),
   ];
@@ -44,12 +45,13 @@ export function compareList(
 }
 
 function objectionsTo(before: ComparedPrice, after: ListedPrice): readonly string[] {
-  const name = `${after.provider} ${after.model}`;
-  if (after.price === 0n) return [`${name} would cost nothing`];
   const [low, high] = before.price < after.price ? [before.price, after.price] : [after.price, before.price];
-  return high > low * LARGEST_FACTOR ? [`${name} moves by more than ${LARGEST_FACTOR} times`] : [];
+  return high > low * LARGEST_FACTOR
+    ? [`${after.provider} ${after.model} moves by more than ${LARGEST_FACTOR} times`]
+    : [];
 }
 
-function keyOf({ provider, model, unit }: ComparedPrice): string {
+/** By which the next import knows it again. */
+export function nameOf({ provider, model, unit }: Omit<ComparedPrice, 'price'>): string {
   return [provider, model, unit].join(' ');
 }
