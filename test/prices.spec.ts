@@ -146,6 +146,12 @@ describe('a price', () => {
     expect(await admin.read(path)).toMatchObject({ price: VALID.price });
   });
 
+  it('is known by its id in capitals, also when it comes with the gateway', async () => {
+    for (const id of [await make(), bundledId('rerank-v3.5')]) {
+      expect(await admin.read(`/v1/prices/${id.toUpperCase()}`)).toMatchObject({ id });
+    }
+  });
+
   it('stands in the audit log', async () => {
     const id = await make({ effective_from: nowSeconds() });
     const [entry] = await admin.list(`/v1/audit-logs?resource=${id}`);
@@ -268,6 +274,16 @@ describe('the price that counts', () => {
     await make({ price: '1', effective_from: from });
     const second = await make({ price: '2', effective_from: from });
     expect(await idsInForce()).toEqual([second]);
+  });
+
+  it('is the later of two that begin in one second, named or not', async () => {
+    // To the middle of a second.
+    gateway.clock.advance(1_500 - (gateway.clock.now().getTime() % 1_000));
+    await make({ price: '1' });
+    const second = await make({ price: '2', effective_from: nowSeconds() });
+    expect(await idsInForce()).toEqual([second]);
+    const third = await make({ price: '3' });
+    expect(await idsInForce()).toEqual([third]);
   });
 
   it('is the one for the name before one for its beginning', async () => {

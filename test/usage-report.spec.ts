@@ -175,6 +175,38 @@ describe('GET /v1/usage', () => {
     expect(period?.['calls'] ?? 0).toBe(calls);
   });
 
+  it('only of a model, however it is spelt, with its provider or without', async () => {
+    const id = 'cohere.rerank-v3-5:0';
+    const arn = `arn:aws:bedrock:us-east-1:123456789012:foundation-model/${id}`;
+    await write({ at: 410 * DAY, provider: 'bedrock', model: id });
+    await write({ at: 410 * DAY, provider: 'azure-ai', model: 'our-reranker' });
+    await write({ at: 410 * DAY, provider: 'voyage', model: 'our-reranker' });
+    await write({ at: 410 * DAY, provider: 'local', model: 'bm25' });
+    const range = `from=${START + 410 * DAY}&to=${START + 411 * DAY}&bucket=none`;
+    const callsOf = async (filter: string): Promise<unknown> => (await report(`${range}&${filter}`))[0]?.['calls'] ?? 0;
+    expect(await callsOf(`model=${arn}`)).toBe(1);
+    expect(await callsOf(`model=${id}`)).toBe(1);
+    expect(await callsOf(`model=${arn}&provider=bedrock`)).toBe(1);
+    expect(await callsOf(`model=${arn}&provider=cohere`)).toBe(0);
+    expect(await callsOf('model=cohere.Our-Reranker')).toBe(1);
+    expect(await callsOf('model=cohere.Our-Reranker&provider=voyage')).toBe(0);
+    expect(await callsOf('model=our-reranker')).toBe(2);
+    expect(await callsOf('model=our-reranker&group_by=provider&provider=azure-ai')).toBe(1);
+    expect(await callsOf(`model=${arn}&virtual_key=another`)).toBe(0);
+    expect(await callsOf('model=anything')).toBe(0);
+  });
+
+  it('only of a name that the ledger has cut', async () => {
+    const long = 'n'.repeat(300);
+    const cut = long.slice(0, 255);
+    await write({ at: 420 * DAY, model: cut, mcpTool: cut });
+    const range = `from=${START + 420 * DAY}&to=${START + 421 * DAY}&bucket=none`;
+    for (const filter of [`model=${long}`, `model=${long}&provider=cohere`, `mcp_tool=${long}`, `model=${cut}`]) {
+      expect(await report(`${range}&${filter}`)).toMatchObject([{ calls: 1 }]);
+    }
+    expect(await report(`${range}&mcp_tool=${'n'.repeat(254)}`)).toEqual([]);
+  });
+
   it('only of an API key whose id is written in capitals', async () => {
     const apiKeyId = randomUUID();
     await write({ at: 400 * DAY, apiKeyId });

@@ -38,6 +38,17 @@ describe('costOfEstimate', () => {
     expect(costOfEstimate(TOKENS, prices)).toMatchObject({ priceId: null, figures: { costNano: 0n } });
   });
 
+  it.each([
+    ['computed', [price('search_unit', 7n)]],
+    ['computed', [price('search_unit', 7n), price('request', 9n)]],
+    ['computed', []],
+    ['estimated', [price('input_token', 3n)]],
+    ['estimated', [price('search_unit', 7n), price('input_token', 3n)]],
+  ] as const)('is %s by what has a price', (source, prices) => {
+    expect(costOfEstimate(SEARCH, prices).source).toBe(source);
+    expect(costOfEstimate({ ...SEARCH, exact: false }, prices).source).toBe('estimated');
+  });
+
   it('stays within what a counter holds', () => {
     const absurd = costOfEstimate({ ...TOKENS, tokens: 1e15 }, [price('input_token', 10n ** 15n)]);
     expect(absurd.figures.costNano).toBe(10n ** 15n);

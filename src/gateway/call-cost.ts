@@ -20,12 +20,16 @@ export interface CallCost {
   readonly source: FigureSource;
 }
 
+/** Of the quantities of an estimate, that of its unit alone can be exact. */
 export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]): CallCost {
   return {
     prices,
     priceId: decidingPrice(estimate, prices)?.id ?? null,
     figures: toFigures(countOf(estimate.searchUnits) ?? 0n, countOf(estimate.tokens) ?? 0n, prices),
-    source: estimate.exact ? 'computed' : 'estimated',
+    source:
+      estimate.exact && prices.every(({ unit }) => unit === estimate.unit || unit === 'request')
+        ? 'computed'
+        : 'estimated',
   };
 }
 

@@ -8,12 +8,17 @@ type Facets = Readonly<Record<string, unknown>>;
 const FACETS: Readonly<Record<string, (rule: Rule) => Facets>> = {
   isNumber: () => ({ format: 'double' }),
   maxLength: (rule) => ({ maxLength: rule.constraints[0] }),
-  matches: (rule) => (rule.constraints[0] instanceof RegExp ? { pattern: rule.constraints[0].source } : {}),
+  matches: patternOf,
+  isPrice: patternOf,
   arrayMinSize: (rule) => ({ minItems: rule.constraints[0] }),
   arrayMaxSize: (rule) => ({ maxItems: rule.constraints[0] }),
   arrayUnique: () => ({ uniqueItems: true }),
   isNotEmpty: () => ({ minLength: 1 }),
 };
+
+function patternOf({ constraints: [form] }: Rule): Facets {
+  return form instanceof RegExp ? { pattern: form.source } : {};
+}
 
 /** Writes the validation rules of the classes into their schemas, so that the document says what the gateway checks. */
 export function enrichSchemas(document: OpenAPIObject, classes: readonly (new () => object)[]): void {

@@ -5,6 +5,11 @@ const LONG = 255;
 const SHORT = 64;
 const TRACE_ID = 128;
 
+/** A name as the ledger has it, which cuts long ones. */
+export function inLedger(name: string): string {
+  return toStorableText(name, LONG);
+}
+
 /**
  * The dimensions as columns of the ledger. Text that would not fit is cut: one call with an odd name must not be able to
  * fail the batch that it shares with others.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalModel, compilePattern, modelAliases, pricedNames } from './model-names.js';
+import { canonicalModel, compilePattern, modelAliases, possibleModels, pricedNames } from './model-names.js';
 
 const ID = 'cohere.rerank-v3-5:0';
 const ARN = `arn:aws:bedrock:us-east-1::foundation-model/${ID}`;
@@ -58,6 +58,14 @@ describe('canonicalModel', () => {
   });
 
   it('is a name without a provider too', () => expect(canonicalModel(undefined, ' Rerank ')).toBe('rerank'));
+});
+
+describe('possibleModels', () => {
+  it.each([
+    [' Rerank-v3.5', [{ model: 'rerank-v3.5' }]],
+    [ARN, [{ model: ARN }, { provider: 'bedrock', model: ID }]],
+    ['cohere.Our-reranker', [{ model: 'cohere.our-reranker' }, { provider: 'azure-ai', model: 'our-reranker' }]],
+  ])('%s', (name, models) => expect(possibleModels(name)).toEqual(models));
 });
 
 describe('modelAliases', () => {

@@ -3,6 +3,8 @@ import { bedrockModelNames } from '../upstream/vendors/bedrock-model-names.js';
 import { localModelNames } from '../upstream/vendors/local.vendor.js';
 import type { ModelName, ModelNames } from '../upstream/vendors/vendor.types.js';
 
+const SPELT_IN_SEVERAL_WAYS = ['azure-ai', 'bedrock'] as const;
+
 /** Providers whose models have several names. With all others, a model is what its folded name says. */
 const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
   ['azure-ai', azureModelNames],
@@ -18,6 +20,16 @@ const ACCOUNT = /^(arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:)\d{12}(?=:foundation-
 /** The one name by which policies, groups and the ledger know a model of a provider, however its caller spells it. */
 export function canonicalModel(provider: string | undefined, model: string): string {
   return namesOf(provider).canonical(foldModel(model));
+}
+
+/**
+ * What the ledger may have for a name where it is not known whose model it is: the name itself, and what it comes to at
+ * providers whose models have several.
+ */
+export function possibleModels(name: string): readonly { readonly provider?: string; readonly model: string }[] {
+  const model = foldModel(name);
+  const others = SPELT_IN_SEVERAL_WAYS.map((provider) => ({ provider, model: canonicalModel(provider, name) }));
+  return [{ model }, ...others.filter((other) => other.model !== model)];
 }
 
 /** Other names that a policy may have for it: the ARN of a region (Bedrock), the name with Azure's prefix. */

@@ -12,6 +12,8 @@ export interface ReportRange {
   readonly groupBy: readonly ReportKey[];
   /** By column of the ledger. */
   readonly filters: Readonly<Record<string, string>>;
+  /** One of them; undefined: any model. */
+  readonly models: readonly { readonly provider?: string; readonly model: string }[] | undefined;
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }
 
@@ -32,7 +34,8 @@ export function reportStatement(range: ReportRange): Statement {
     `at >= ${bind(range.from)}`,
     `at < ${bind(range.to)}`,
     ...(range.workspaceId === undefined ? [] : [`workspace_id = ${bind(range.workspaceId)}`]),
-    ...Object.entries(range.filters).map(([column, value]) => `${column} = ${bind(value)}`),
+    ...(Object.keys(range.filters).length === 0 ? [] : [equals(range.filters, bind)]),
+    ...(range.models === undefined ? [] : [`(${range.models.map((model) => equals(model, bind)).join(' OR ')})`]),
     ...(range.metadata === undefined ? [] : [`metadata @> ${bind(JSON.stringify(range.metadata))}::jsonb`]),
   ];
   const places = ['start', ...groups].map((_, index) => index + 1).join(', ');
@@ -57,6 +60,11 @@ export function pageOf({ sql, parameters }: Statement, groups: number, skip: num
 
 export function countOf({ sql, parameters }: Statement): Statement {
   return { sql: `SELECT count(*) AS total FROM (${sql}) AS report`, parameters };
+}
+
+function equals(columns: Readonly<Record<string, string>>, bind: (value: unknown) => string): string {
+  const terms = Object.entries(columns).map(([column, value]) => `${column} = ${bind(value)}`);
+  return `(${terms.join(' AND ')})`;
 }
 
 function expressionOf(key: ReportKey, bind: (value: unknown) => string): string {

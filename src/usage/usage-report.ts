@@ -9,7 +9,8 @@ import { withoutUndefined } from '../common/without-undefined.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { TimeBucket, UsageReportQuery } from './dto/usage-report.query.js';
 import { foldNames } from './call-names.js';
-import { canonicalModel } from './model-names.js';
+import { inLedger } from './ledger-columns.js';
+import { canonicalModel, possibleModels } from './model-names.js';
 import { ReportQueries } from './report-queries.js';
 import { countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
 import type { ReportKey } from './report-keys.js';
@@ -52,9 +53,9 @@ export class UsageReport {
 
   private async rangeOf(principal: Principal, query: UsageReportQuery): Promise<ReportRange> {
     const { bucket, group_by: groupBy = [], workspace_id: ref, metadata } = query;
-    const { virtual_key, mcp_server, mcp_tool } = query;
+    const { virtual_key, mcp_server } = query;
+    const mcp_tool = query.mcp_tool === undefined ? undefined : inLedger(query.mcp_tool);
     const { api_key: api_key_id, provider, endpoint } = foldNames(query);
-    const model = query.model === undefined ? undefined : canonicalModel(provider, query.model);
     const { from, to } = this.timesOf(query);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     return {
@@ -64,7 +65,8 @@ export class UsageReport {
       to,
       bucket,
       groupBy,
-      filters: withoutUndefined({ api_key_id, virtual_key, provider, model, endpoint, mcp_server, mcp_tool }),
+      filters: withoutUndefined({ api_key_id, virtual_key, provider, endpoint, mcp_server, mcp_tool }),
+      models: query.model === undefined ? undefined : modelsOf(query.model, provider),
       metadata,
     };
   }
@@ -79,6 +81,11 @@ export class UsageReport {
     }
     return { from, to };
   }
+}
+
+function modelsOf(name: string, provider: string | undefined): ReportRange['models'] {
+  const models = provider === undefined ? possibleModels(name) : [{ model: canonicalModel(provider, name) }];
+  return models.map((each) => ({ ...each, model: inLedger(each.model) }));
 }
 
 function countIn([row]: readonly CountRow[]): number {

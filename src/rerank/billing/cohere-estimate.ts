@@ -14,7 +14,12 @@ const BILLED_BY_TOKEN = /^\s*rerank-v5\b/i;
 
 /** For Cohere's models, at Cohere and elsewhere. */
 export function estimateCohere(request: RerankRequest, limits?: TokenLimits): UsageEstimate {
-  return BILLED_BY_TOKEN.test(request.model)
+  return isBilledByToken(request.model)
     ? estimateByTokens(request, limits)
     : estimateByChunks(request, CHUNK_TOKENS, limits);
+}
+
+/** By the name of the model: Cohere's next generation; not known of a deployment at Azure, which has any name. */
+export function isBilledByToken(model: string): boolean {
+  return BILLED_BY_TOKEN.test(model);
 }

@@ -1,6 +1,7 @@
 // Cohere's rerank contract, version 2, which its own API and Azure AI Foundry share. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
 import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
+import { isBilledByToken } from '../billing/cohere-estimate.js';
 import type { RerankOutcome, RerankRequest } from '../rerank.types.js';
 import { billedCount } from './billed-count.js';
 import { documentTexts } from './document-text.js';
@@ -18,7 +19,10 @@ export function toCohereBody(request: RerankRequest, model: string) {
 
 export function fromCohereAnswer(answer: unknown, request: RerankRequest): RerankOutcome {
   const body = readObject(answer, 'body');
-  const searchUnits = billedCount(body, 'meta', 'billed_units', 'search_units');
+  const billed = (unit: string): number | undefined => billedCount(body, 'meta', 'billed_units', unit);
+  const [searchUnits, tokens] = [billed('search_units'), billed('input_tokens')];
+  // Those that do not bill are told as 0, or not at all.
+  const isByToken = tokens !== undefined && (isBilledByToken(request.model) || !searchUnits);
   return {
     scores: readScores(body['results'], {
       path: 'body.results',
@@ -28,8 +32,7 @@ export function fromCohereAnswer(answer: unknown, request: RerankRequest): Reran
     // Not in the answer.
     model: undefined,
     id: stringOrUndefined(body['id']),
-    searchUnits,
-    // The models of generation 5 are billed by token.
-    totalTokens: searchUnits === undefined ? billedCount(body, 'meta', 'billed_units', 'input_tokens') : undefined,
+    searchUnits: isByToken ? undefined : searchUnits,
+    totalTokens: isByToken ? tokens : undefined,
   };
 }

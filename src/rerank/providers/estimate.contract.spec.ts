@@ -81,6 +81,19 @@ describe('estimates of the vendors', () => {
     expect(cohereRerank.fromUpstream(answer, requestWith())).toMatchObject({ searchUnits: undefined, totalTokens: 41 });
   });
 
+  it.each([
+    ['rerank-v5.0-pro', { search_units: 0, input_tokens: 55 }, undefined, 55],
+    ['rerank-v5.0-pro', { search_units: 1, input_tokens: 55 }, undefined, 55],
+    ['our-deployment', { search_units: 0, input_tokens: 55 }, undefined, 55],
+    ['our-deployment', { search_units: 2, input_tokens: 55 }, 2, undefined],
+    ['rerank-v3.5', { search_units: 2, input_tokens: 55 }, 2, undefined],
+    ['rerank-v3.5', { search_units: 0 }, 0, undefined],
+    ['rerank-v5.0-pro', { search_units: 1 }, 1, undefined],
+  ])('Cohere’s model %s with %j is billed by one of them', (model, billedUnits, searchUnits, totalTokens) => {
+    const answer = { results: [{ index: 0, relevance_score: 1 }], meta: { billed_units: billedUnits } };
+    expect(cohereRerank.fromUpstream(answer, requestWith({ model }))).toMatchObject({ searchUnits, totalTokens });
+  });
+
   it('Pinecone bills its own models by the request, Cohere’s by the chunk', () => {
     expect(pineconeRerank.estimate({ ...long, model: 'bge-reranker-v2-m3' })).toMatchObject({
       searchUnits: 1,

@@ -109,7 +109,7 @@ export class UsageReportQuery extends PageQuery {
 
   @Optional()
   @IsString()
-  @Length(1, 255)
+  @Length(1, 512)
   @IsStorable()
   readonly mcp_tool?: string;
 

@@ -3,8 +3,8 @@ import type { Principal } from '../../access/principal.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { toSkipTake } from '../../common/pagination/list.js';
 import { Clock } from '../../common/time/clock.js';
-import { fromUnixSeconds } from '../../common/time/unix-time.js';
-import { isUuid } from '../../common/uuid.js';
+import { fromUnixSeconds, toUnixSeconds } from '../../common/time/unix-time.js';
+import { foldId, isUuid } from '../../common/uuid.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { PriceListQuery } from './dto/price-list.query.js';
 import type { CreatePriceDto } from './dto/price.dto.js';
@@ -29,7 +29,8 @@ export class PricesService {
       {
         ...fields,
         organisationId: principal.organisationId,
-        effectiveFrom: from === undefined ? this.clock.now() : fromUnixSeconds(from),
+        // In whole seconds, as a named moment is: of two prices of one second the one that was set later counts.
+        effectiveFrom: fromUnixSeconds(from ?? toUnixSeconds(this.clock.now())),
         source: 'api',
         createdBy: principal.id,
       },
@@ -50,7 +51,7 @@ export class PricesService {
 
   /** @throws GatewayError `not_found`, also for the prices of other organisations */
   async get(principal: Principal, id: string): Promise<VisiblePrice> {
-    const bundled = BUNDLED.find((price) => price.id === id);
+    const bundled = BUNDLED.find((price) => price.id === foldId(id));
     if (bundled !== undefined) return bundled;
     const row = isUuid(id) ? await this.store.find(principal.organisationId, id) : null;
     if (row === null) throw new GatewayError('not_found');

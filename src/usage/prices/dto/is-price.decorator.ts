@@ -9,6 +9,7 @@ const HIGHEST = formatDecimal(MAX_PRICE, PRICE_DECIMALS);
 export function IsPrice(): PropertyDecorator {
   return ValidateBy({
     name: 'isPrice',
+    constraints: [FORM],
     validator: {
       validate: (value: unknown) => typeof value === 'string' && FORM.test(value) && isWithinBounds(value),
       defaultMessage: (args?: ValidationArguments) =>
