@@ -214,7 +214,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'A store that the gateway depends on is not available.',
-    when: 'The database, or the counters of a rate limit, cannot be reached, the database takes no writes (a standby), or others hold what is to be changed. Calls that a usage-limit policy applies to are refused then; others pass for as long as their key is known, which is 5 seconds where the whole database is away.',
+    when: 'The database, or the counters of a rate limit, cannot be reached or take no writes (a standby, a full Redis), or others hold what is to be changed. Calls that a usage-limit policy applies to are refused then; others pass for as long as their key is known, which is 5 seconds where the whole database is away.',
   },
   usage_limit_unreadable: {
     status: 503,
