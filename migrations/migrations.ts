@@ -16,9 +16,10 @@ import { BoundChangesOfLimits1795219200030 } from './1795219200030-bound-changes
 import { TellServersOfObjectsApart1795219200040 } from './1795219200040-tell-servers-of-objects-apart.js';
 import { KeepCountersWithinBounds1795219200045 } from './1795219200045-keep-counters-within-bounds.js';
 import { LetGoOfArchivedPolicies1795219200060 } from './1795219200060-let-go-of-archived-policies.js';
+import { CreatePriceImports1795219200070 } from './1795219200070-create-price-imports.js';
+import { TellRaisedThresholdsAgain1795219200080 } from './1795219200080-tell-raised-thresholds-again.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
-import { CreatePriceImports1795219200070 } from './1795219200070-create-price-imports.js';
 export const MIGRATIONS = [
   CreateOrganisationsAndWorkspaces1795219200000,
   CreateServerSecrets1795219200001,
@@ -39,4 +40,5 @@ export const MIGRATIONS = [
   KeepCountersWithinBounds1795219200045,
   LetGoOfArchivedPolicies1795219200060,
   CreatePriceImports1795219200070,
+  TellRaisedThresholdsAgain1795219200080,
 ] as const;

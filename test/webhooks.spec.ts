@@ -2,7 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { isObject, readArray, readObject, readString, type JsonObject } from '../src/common/json/read.js';
+import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
+import { WebhookDeliveryQueue } from '../src/webhooks/webhook-delivery.queue.js';
 import { WebhookDispatcher } from '../src/webhooks/webhook.dispatcher.js';
+import { WebhookEndpointStore } from '../src/webhooks/webhook-endpoint.store.js';
 import { WebhookRetention } from '../src/webhooks/webhook.retention.js';
 import { BlockingSession } from './support/blocking-session.js';
 import { eventually } from './support/eventually.js';
@@ -21,6 +24,7 @@ import { GatewayClient } from './support/gateway-client.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { databaseServer, onServer } from './support/services.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
+import { TestClock } from './support/test-clock.js';
 import { addTenant } from './support/tenants.js';
 
 const MINUTE_MS = 60_000;
@@ -552,6 +556,27 @@ describe('410', () => {
   });
 });
 
+describe('410 of an address that the endpoint has no more', () => {
+  it('leaves the endpoint as it is, and the event to its new address', async () => {
+    let answer = (): void => undefined;
+    receiver.replyWith((response) => {
+      answer = () => response.writeHead(410).end();
+    });
+    const { path } = await make({ url: `${receiver.url}/old` });
+    await happen();
+    await arrived(1);
+    await admin.patch(path, { url: `${receiver.url}/new` });
+    receiver.replyWith(THANKS);
+    answer();
+    await eventually(async () => (await admin.list(`${path}/deliveries`))[0]?.['attempts'] === 1);
+    expect(await admin.read(path)).toMatchObject({ enabled: true });
+    advance(10_000);
+    await arrived(2);
+    await eventually(async () => (await admin.list(`${path}/deliveries?status=succeeded`)).length === 1);
+    expect(receiver.calls.map((call) => call.path)).toEqual(['/old', '/new']);
+  });
+});
+
 describe('a disabled endpoint', () => {
   it('gets nothing, neither what happens now nor what waited', async () => {
     receiver.replyWith(json({}, 503));
@@ -670,12 +695,29 @@ describe('a redelivery', () => {
     const endpoint = await make();
     await happen();
     await arrived(1);
-    const [{ id } = { id: '' }] = await admin.list(`${endpoint.path}/deliveries`);
+    const [{ id, ...sending } = { id: '' }] = await admin.list(`${endpoint.path}/deliveries`);
+    expect(sending).toMatchObject({ status: 'pending', next_attempt_at: null });
     expect((await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`)).status).toBe(202);
     await new Promise((resolve) => setTimeout(resolve, 200));
     answer();
     await deliveryOf(endpoint);
     expect(receiver.calls).toHaveLength(1);
+  });
+
+  it('of what is being sent begins the schedule with that attempt', async () => {
+    let answer = (): void => undefined;
+    receiver.replyWith((response) => {
+      answer = () => response.writeHead(500).end();
+    });
+    const endpoint = await make();
+    await happen();
+    await arrived(1);
+    const [{ id } = { id: '' }] = await admin.list(`${endpoint.path}/deliveries`);
+    await gateway.dataSource.query('UPDATE "webhook_deliveries" SET "attempts" = 9 WHERE "id" = $1', [id]);
+    const asked = await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
+    expect(jsonOf(asked)).toMatchObject({ attempts: 0, next_attempt_at: null });
+    answer();
+    expect(await deliveryOf(endpoint)).toMatchObject({ status: 'pending', attempts: 1, last_status_code: 500 });
   });
 
   it('is in the audit log with its delivery, as a test is, and not when it is refused', async () => {
@@ -716,6 +758,55 @@ describe('a receiver that does not answer', () => {
     expect(slow.calls).toHaveLength(4);
     expect(new Set(receiver.calls.map(({ body }) => body)).size).toBe(10);
     await slow.close();
+  });
+});
+
+describe('receivers of one organisation that do not answer', () => {
+  it('hold up no other organisation', async () => {
+    const slow = await startFakeProvider();
+    slow.replyWith(silence);
+    const other = await addTenant(gateway, `slow-webhooks-${randomUUID()}`);
+    for (let number = 0; number < 17; number += 1) await make({ url: slow.url }, other.client);
+    for (let number = 0; number < 4; number += 1) await happen({ organisation: other.organisationId });
+    await eventually(() => slow.calls.length >= 48);
+    await make();
+    await happen();
+    await arrived(1);
+    expect(slow.calls).toHaveLength(48);
+    await slow.close();
+  });
+
+  it('have their turn after those of others, with what waits for longer', async () => {
+    const { app, clock, dataSource } = gateway;
+    const other = await addTenant(gateway, `turns-${randomUUID()}`);
+    const [ours, theirs] = [await make(), await make({}, other.client)];
+    const wait = async (endpoint: Made, organisation: string, seconds: number): Promise<void> => {
+      const due = new Date(clock.now().getTime() + HOUR_MS + seconds * 1_000);
+      await dataSource.query(
+        `WITH event AS (
+           INSERT INTO "webhook_outbox" ("organisation_id", "type", "payload", "dispatched_at")
+           VALUES ($1, $2, '{}', now()) RETURNING "id"
+         )
+         INSERT INTO "webhook_deliveries" ("organisation_id", "outbox_id", "endpoint_id", "event_type", "next_attempt_at")
+         SELECT $1, "id", $3, $2, $4 FROM event`,
+        [organisation, EXHAUSTED, endpoint.id, due],
+      );
+    };
+    for (const seconds of [0, 1, 2]) await wait(theirs, other.organisationId, seconds);
+    for (const seconds of [10, 11]) await wait(ours, organisationId, seconds);
+    const later = new TestClock();
+    later.advance(clock.now().getTime() - later.now().getTime() + 2 * HOUR_MS);
+    const store = app.get(WebhookEndpointStore, { strict: false });
+    const queue = new WebhookDeliveryQueue(dataSource.getRepository(WebhookDelivery), store, later);
+    const claim = async (free: number, running: Readonly<Record<string, number>>): Promise<readonly string[]> => {
+      const counts = { byEndpoint: new Map<string, number>(), byOrganisation: new Map(Object.entries(running)) };
+      const claimed = await queue.claim({ free, perEndpoint: 4, perOrganisation: 2, running: counts });
+      return claimed.map(({ endpoint }) => (endpoint.id === ours.id ? 'ours' : 'theirs')).sort();
+    };
+    expect(await claim(2, {})).toEqual(['ours', 'theirs']);
+    expect(await claim(1, { [other.organisationId]: 1 })).toEqual(['ours']);
+    expect(await claim(4, { [other.organisationId]: 1 })).toEqual(['theirs']);
+    expect(await claim(4, { [other.organisationId]: 2 })).toEqual([]);
   });
 });
 
@@ -778,8 +869,8 @@ describe('several gateways on one database', () => {
     await replica.close();
     expect(await countOf('pending', '"claim_id" IS NULL AND "attempts" = 0')).toBe(4);
     const due = gateway.clock.now().getTime() / 1_000;
-    const deliveries = await admin.list(`${endpoint.path}/deliveries`);
-    expect(deliveries.filter((delivery) => Number(delivery['next_attempt_at']) <= due)).toHaveLength(4);
+    const planned = (await admin.list(`${endpoint.path}/deliveries`)).map((delivery) => delivery['next_attempt_at']);
+    expect(planned.filter((at) => at !== null && Number(at) <= due)).toHaveLength(4);
     await slow.close();
   });
 });

@@ -11,6 +11,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   settled = false;
   #stage: ExchangeStage = 'unsent';
   #controller: Dispatcher.DispatchController | undefined;
+  #answerHead: UpstreamHead | undefined;
 
   constructor(
     protected readonly host: string,
@@ -35,10 +36,11 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
     if (this.settled || status < 200) return;
     this.#stage = 'answering';
+    this.#answerHead = { status, headers };
     if (status >= 300 && status < 400) {
       this.abandon(new UpstreamFailure('redirect', `${this.host} redirects (${status})`));
     } else {
-      this.takeHead({ status, headers });
+      this.takeHead(this.#answerHead);
     }
   }
 
@@ -65,6 +67,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
 
   protected fail(error: unknown): void {
     this.settle();
-    this.reject(error);
+    const head = this.#answerHead;
+    this.reject(head !== undefined && error instanceof UpstreamFailure ? error.after(head) : error);
   }
 }

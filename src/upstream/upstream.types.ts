@@ -122,15 +122,23 @@ export type UpstreamFailureKind =
 export class UpstreamFailure extends Error {
   /** Whether the other side may have seen any of the request. */
   readonly wasSent: boolean;
+  /** Of the answer that began, if one did. */
+  readonly head: UpstreamHead | undefined;
 
   constructor(
     readonly kind: UpstreamFailureKind,
     message: string,
-    options: { cause?: unknown; wasSent?: boolean } = {},
+    options: { cause?: unknown; wasSent?: boolean; head?: UpstreamHead | undefined } = {},
   ) {
     super(message, options);
     this.name = 'UpstreamFailure';
+    this.head = options.head;
     this.wasSent = options.wasSent ?? (kind !== 'connect' && kind !== 'refused_by_egress');
+  }
+
+  /** The same after the head of the answer had come. */
+  after(head: UpstreamHead): UpstreamFailure {
+    return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: this.wasSent, head });
   }
 
   /** The same before anything was sent. */

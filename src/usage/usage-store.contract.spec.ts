@@ -665,6 +665,16 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toEqual({ used: 60n, reserved: 0n, epoch: 0 });
     });
 
+    it('raises its alert anew when it is raised, and lowered again before the next call', async () => {
+      const charge = chargeOf({ threshold: 50n });
+      await spend(charge, 60n);
+      await change(charge, { threshold: 70n });
+      expect(await tested.alerts()).toEqual([ALERTS.threshold]);
+      await change(charge, { threshold: 55n });
+      await change(charge, { threshold: 54n });
+      expect(await tested.alerts()).toEqual([ALERTS.threshold, ALERTS.threshold]);
+    });
+
     it('raises its alert when calls that are under way reach it', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge], { estimate: cost(60n) });

@@ -41,6 +41,11 @@ describe('afterAttempt', () => {
     expect(afterAttempt(asked, 0, NOW, 0)).toMatchObject({ nextAttemptAt: inMs(3_600_000) });
   });
 
+  it('notes the status and what was wrong with the rest', () => {
+    const changes = afterAttempt({ ...REFUSED, error: 'too_large' }, 0, NOW, 0);
+    expect(changes).toMatchObject({ status: 'pending', lastStatusCode: 500, lastError: 'too_large' });
+  });
+
   it('tries again what got no answer, and notes why', () => {
     const changes = afterAttempt({ kind: 'unanswered', error: 'timeout', latencyMs: 15_000 }, 0, NOW, 0);
     expect(changes).toMatchObject({ status: 'pending', lastStatusCode: null, lastError: 'timeout' });

@@ -11,6 +11,8 @@ export type DeliveryOutcome =
   | {
       readonly kind: 'refused';
       readonly status: number;
+      /** Why the answer was not all there. */
+      readonly error?: UnansweredReason | undefined;
       readonly latencyMs: number;
       readonly retryAfterMs: number | undefined;
     }
@@ -50,7 +52,7 @@ export function afterAttempt(outcome: DeliveryOutcome, attempts: number, now: Da
 
 interface Attempted {
   readonly status?: number;
-  readonly error?: UnansweredReason;
+  readonly error?: UnansweredReason | undefined;
   readonly latencyMs: number;
 }
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { RunningDeliveries } from './running-deliveries.js';
 
 describe('RunningDeliveries', () => {
-  it('counts all, and those of each endpoint, until they end well or badly', async () => {
+  it('counts all, and those of each endpoint and organisation, until they end well or badly', async () => {
     const running = new RunningDeliveries();
     const ends: { done(): void; fail(error: Error): void }[] = [];
-    const works = ['a', 'a', 'b'].map((endpoint) =>
-      running.during(endpoint, () => new Promise((done, fail) => ends.push({ done, fail }))),
+    const works = ['a', 'a', 'b'].map((id) =>
+      running.during({ id, organisationId: 'o' }, () => new Promise((done, fail) => ends.push({ done, fail }))),
     );
     expect([running.total, [...running.byEndpoint]]).toEqual([
       3,
@@ -15,6 +15,7 @@ describe('RunningDeliveries', () => {
         ['b', 1],
       ],
     ]);
+    expect([...running.byOrganisation]).toEqual([['o', 3]]);
     ends[0]?.done();
     ends[2]?.fail(new Error('no'));
     await works[0];
@@ -28,11 +29,12 @@ describe('RunningDeliveries', () => {
     expect(isIdle).toBe(false);
     ends[1]?.done();
     await idle;
+    expect([running.total, running.byEndpoint.size, running.byOrganisation.size]).toEqual([0, 0, 0]);
   });
 
   it('does not wait longer than it may', async () => {
     const running = new RunningDeliveries();
-    void running.during('a', () => new Promise(() => undefined));
+    void running.during({ id: 'a', organisationId: 'o' }, () => new Promise(() => undefined));
     await running.idle(10);
     expect(running.total).toBe(1);
   });

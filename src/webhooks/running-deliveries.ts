@@ -1,9 +1,11 @@
 import { RunningCalls } from '../upstream/running-calls.js';
+import type { ClaimedEndpoint } from './claimed-delivery.js';
 
-/** Counts the deliveries under way in this gateway, all and for each endpoint. */
+/** Counts the deliveries under way in this gateway, all, and for each endpoint and organisation. */
 export class RunningDeliveries {
   readonly #calls = new RunningCalls();
   readonly #byEndpoint = new Map<string, number>();
+  readonly #byOrganisation = new Map<string, number>();
   #total = 0;
 
   get total(): number {
@@ -14,14 +16,18 @@ export class RunningDeliveries {
     return this.#byEndpoint;
   }
 
-  async during(endpointId: string, work: () => Promise<void>): Promise<void> {
-    this.#count(endpointId, 1);
+  get byOrganisation(): ReadonlyMap<string, number> {
+    return this.#byOrganisation;
+  }
+
+  async during(endpoint: Pick<ClaimedEndpoint, 'id' | 'organisationId'>, work: () => Promise<void>): Promise<void> {
+    this.#count(endpoint, 1);
     this.#calls.begin();
     try {
       await work();
     } finally {
       this.#calls.end();
-      this.#count(endpointId, -1);
+      this.#count(endpoint, -1);
     }
   }
 
@@ -30,10 +36,15 @@ export class RunningDeliveries {
     return this.#calls.idle(maxMs);
   }
 
-  #count(endpointId: string, change: 1 | -1): void {
+  #count({ id, organisationId }: Pick<ClaimedEndpoint, 'id' | 'organisationId'>, change: 1 | -1): void {
     this.#total += change;
-    const running = (this.#byEndpoint.get(endpointId) ?? 0) + change;
-    if (running === 0) this.#byEndpoint.delete(endpointId);
-    else this.#byEndpoint.set(endpointId, running);
+    addTo(this.#byEndpoint, id, change);
+    addTo(this.#byOrganisation, organisationId, change);
   }
+}
+
+function addTo(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const running = (counts.get(key) ?? 0) + change;
+  if (running === 0) counts.delete(key);
+  else counts.set(key, running);
 }

@@ -108,7 +108,7 @@ async function findForChange(manager: EntityManager, endpoint: WebhookEndpoint, 
 
 function dueAgain(row: WebhookDelivery, now: Date): Partial<WebhookDelivery> {
   // One that is being sent is what was asked for; sending it twice at a time is not.
-  if (row.status === 'pending' && row.claimId !== null) return {};
+  if (row.status === 'pending' && row.claimId !== null) return { attempts: 0 };
   return { status: 'pending', attempts: 0, nextAttemptAt: now, completedAt: null };
 }
 

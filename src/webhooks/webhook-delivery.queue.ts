@@ -4,6 +4,7 @@ import type { Repository } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { afterAttempt, type DeliveryOutcome } from './delivery-outcome.js';
 import { type ClaimedDelivery, type ClaimedRow, toClaimedDelivery } from './claimed-delivery.js';
+import type { RunningDeliveries } from './running-deliveries.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { CLAIM_DUE, FAN_OUT } from './webhook-delivery.sql.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
@@ -17,7 +18,8 @@ const LEASE_MS = 60_000;
 export interface Capacity {
   readonly free: number;
   readonly perEndpoint: number;
-  readonly running: ReadonlyMap<string, number>;
+  readonly perOrganisation: number;
+  readonly running: Pick<RunningDeliveries, 'byEndpoint' | 'byOrganisation'>;
 }
 
 /**
@@ -44,27 +46,49 @@ export class WebhookDeliveryQueue {
     }
   }
 
-  /** Due deliveries, from now on this gateway's to send, the longest due first. */
-  async claim({ free, perEndpoint, running }: Capacity): Promise<readonly ClaimedDelivery[]> {
+  /**
+   * Due deliveries, from now on this gateway's to send: those of organisations that have the fewest under way here first,
+   * and of each the longest due.
+   */
+  async claim({ free, perEndpoint, perOrganisation, running }: Capacity): Promise<readonly ClaimedDelivery[]> {
     if (free <= 0) return [];
     const now = this.clock.now();
     const [rows]: readonly [readonly ClaimedRow[], number] = await this.deliveries.query(CLAIM_DUE, [
       now,
       new Date(now.getTime() + LEASE_MS),
-      [...running.keys()],
-      [...running.values()],
+      [...running.byEndpoint.keys()],
+      [...running.byEndpoint.values()],
       perEndpoint,
+      [...running.byOrganisation.keys()],
+      [...running.byOrganisation.values()],
+      perOrganisation,
       free,
     ]);
     return rows.map(toClaimedDelivery);
   }
 
   /** Writes down what became of a claimed delivery, unless another gateway has taken it over meanwhile. */
-  async record(claimed: ClaimedDelivery, outcome: DeliveryOutcome): Promise<void> {
+  async record(claimed: ClaimedDelivery, told: DeliveryOutcome): Promise<void> {
     const now = this.clock.now();
-    const { id, claimId, attempts, endpoint } = claimed;
+    const { id, claimId, endpoint } = claimed;
     // First, so that a gateway that dies in between sends nothing to it after the lease.
-    if (outcome.kind === 'gone') await this.endpoints.disableGone(endpoint, now);
-    await this.deliveries.update({ id, claimId }, afterAttempt(outcome, attempts, now, Math.random()));
+    const outcome = told.kind === 'gone' ? await this.disable(endpoint, told, now) : told;
+    await this.deliveries.manager.transaction(async (manager) => {
+      const lock = { mode: 'pessimistic_write' } as const;
+      // A redelivery that was asked for meanwhile has set the attempts back.
+      const row = await manager.findOne(WebhookDelivery, { where: { id, claimId }, lock });
+      if (row === null) return;
+      await manager.update(WebhookDelivery, { id, claimId }, afterAttempt(outcome, row.attempts, now, Math.random()));
+    });
+  }
+
+  /** What was gone is another address than the one that the endpoint has by now: that is tried too. */
+  private async disable(
+    endpoint: ClaimedDelivery['endpoint'],
+    gone: DeliveryOutcome & { readonly kind: 'gone' },
+    now: Date,
+  ): Promise<DeliveryOutcome> {
+    const isItsAddress = await this.endpoints.disableGone(endpoint, now);
+    return isItsAddress ? gone : { ...gone, kind: 'refused', retryAfterMs: undefined };
   }
 }

@@ -11,13 +11,13 @@ export class WebhookDeliveryResponse {
   /** `pending`, `succeeded` or `failed`. */
   readonly status: string;
   readonly attempts: number;
-  /** Unix seconds; null: there is none. */
+  /** Unix seconds; null: there is none, or it is under way. */
   readonly next_attempt_at: number | null;
   /** Unix seconds. */
   readonly last_attempt_at: number | null;
   /** What the receiver answered last; null: nothing. */
   readonly last_status_code: number | null;
-  /** Why there is no answer, as `timeout` or `refused_by_egress`. */
+  /** Why there is no answer, or not all of it, as `timeout` or `refused_by_egress`. */
   readonly last_error: string | null;
   readonly last_latency_ms: number | null;
   /** Unix seconds; null: it is pending. */
@@ -41,7 +41,8 @@ export function toWebhookDeliveryResponse(row: WebhookDelivery): WebhookDelivery
     event_type: row.eventType,
     status: row.status,
     attempts: row.attempts,
-    next_attempt_at: toUnixSeconds(row.nextAttemptAt),
+    // Of one that is under way, the column has the end of its lease.
+    next_attempt_at: row.claimId === null ? toUnixSeconds(row.nextAttemptAt) : null,
     last_attempt_at: toUnixSeconds(row.lastAttemptAt),
     last_status_code: row.lastStatusCode,
     last_error: row.lastError,

@@ -22,8 +22,9 @@ export const FAN_OUT = `
 
 /**
  * $1 now, $2 end of the lease, $3 and $4 endpoints and how many of their deliveries run here, $5 most that may run for one
- * endpoint, $6 most to claim. Goes from endpoint to endpoint along one index, and takes from each its own share: a long
- * queue behind one neither hides the others nor makes the look at them slow.
+ * endpoint, $6 to $8 the same for organisations, $9 most to claim. Goes from endpoint to endpoint along one index, and takes
+ * from each its own share: a long queue behind one neither hides the others nor makes the look at them slow. Organisations
+ * take turns, those with fewer deliveries under way first.
  */
 export const CLAIM_DUE = `
   WITH RECURSIVE waiting AS (
@@ -35,20 +36,26 @@ export const CLAIM_DUE = `
       ORDER BY later."endpoint_id" LIMIT 1
     )
     FROM waiting WHERE waiting."endpoint_id" IS NOT NULL
-  ), due AS MATERIALIZED (
-    SELECT delivery."id"
+  ), candidate AS MATERIALIZED (
+    SELECT delivery.*
     FROM waiting
     LEFT JOIN unnest($3::uuid[], $4::int[]) AS busy ("endpoint_id", "running") USING ("endpoint_id")
     CROSS JOIN LATERAL (
-      SELECT "id", "next_attempt_at"
+      SELECT "id", "organisation_id", "next_attempt_at"
       FROM "webhook_deliveries"
       WHERE "endpoint_id" = waiting."endpoint_id" AND "status" = 'pending' AND "next_attempt_at" <= $1::timestamptz
       ORDER BY "next_attempt_at"
       LIMIT GREATEST($5::int - COALESCE(busy."running", 0), 0)
       FOR UPDATE SKIP LOCKED
     ) AS delivery
-    ORDER BY delivery."next_attempt_at"
-    LIMIT $6
+  ), turn AS (
+    SELECT "id", "next_attempt_at", COALESCE(busy."running", 0) + row_number() OVER (
+      PARTITION BY "organisation_id" ORDER BY "next_attempt_at"
+    ) AS "place"
+    FROM candidate
+    LEFT JOIN unnest($6::uuid[], $7::int[]) AS busy ("organisation_id", "running") USING ("organisation_id")
+  ), due AS MATERIALIZED (
+    SELECT "id" FROM turn WHERE "place" <= $8::int ORDER BY "place", "next_attempt_at" LIMIT $9
   )
   UPDATE "webhook_deliveries" AS delivery
   SET "claim_id" = gen_random_uuid(), "next_attempt_at" = $2::timestamptz

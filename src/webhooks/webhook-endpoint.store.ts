@@ -83,20 +83,22 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** The receiver at `url` wants nothing any more. An endpoint that has another address by now stays as it is. */
+  /** The receiver at `url` wants nothing any more. false: the endpoint has another address by now, and stays as it is. */
   async disableGone(
     endpoint: Pick<WebhookEndpoint, 'id' | 'organisationId' | 'workspaceId' | 'url'>,
     now: Date,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { id, organisationId, url } = endpoint;
     const gateway = { kind: 'gateway', id: 'webhooks', organisationId } as const;
-    await this.rows.manager.transaction(async (manager) => {
+    return this.rows.manager.transaction(async (manager) => {
       const { affected } = await manager.update(
         WebhookEndpoint,
         { id, organisationId, url, disabledAt: IsNull() },
         { disabledAt: now, disabledReason: 'gone' },
       );
-      if (affected === 1) await this.audit.record(manager, gateway, entryOf('disable', endpoint, ['enabled']));
+      if (affected !== 1) return manager.existsBy(WebhookEndpoint, { id, organisationId, url });
+      await this.audit.record(manager, gateway, entryOf('disable', endpoint, ['enabled']));
+      return true;
     });
   }
 }

@@ -15,6 +15,8 @@ const POLL_MS = 1_000;
 const MAX_RUNNING = 64;
 /** A slow receiver takes no more than this of it. */
 const MAX_RUNNING_PER_ENDPOINT = 4;
+/** The slow receivers of one organisation leave some of it to the others. */
+const MAX_RUNNING_PER_ORGANISATION = 48;
 /** What is under way may finish in this time when the gateway stops; what does not is sent by another, or after the start. */
 const MAX_DRAIN_MS = 5_000;
 
@@ -54,9 +56,13 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
     try {
       await this.queue.fanOut();
       const free = MAX_RUNNING - this.running.total;
-      const { byEndpoint } = this.running;
-      const claimed = await this.queue.claim({ free, perEndpoint: MAX_RUNNING_PER_ENDPOINT, running: byEndpoint });
-      for (const delivery of claimed) void this.running.during(delivery.endpoint.id, () => this.deliver(delivery));
+      const claimed = await this.queue.claim({
+        free,
+        perEndpoint: MAX_RUNNING_PER_ENDPOINT,
+        perOrganisation: MAX_RUNNING_PER_ORGANISATION,
+        running: this.running,
+      });
+      for (const delivery of claimed) void this.running.during(delivery.endpoint, () => this.deliver(delivery));
       this.isFailing = false;
     } catch (error) {
       // Once an outage: turns come every second.

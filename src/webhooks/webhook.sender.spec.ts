@@ -92,12 +92,27 @@ describe('WebhookSender', () => {
     [401, { kind: 'refused', status: 401 }],
     [410, { kind: 'gone', status: 410 }],
     [503, { kind: 'refused', status: 503, retryAfterMs: 120_000 }],
-    [301, { kind: 'unanswered', error: 'redirect' }],
-    [307, { kind: 'unanswered', error: 'redirect' }],
+    [301, { kind: 'refused', status: 301, error: 'redirect', retryAfterMs: 120_000 }],
+    [307, { kind: 'refused', status: 307, error: 'redirect', retryAfterMs: 120_000 }],
   ])('takes the answer %i for what it is, after one request', async (status, outcome) => {
     handle = (_request, response) => response.writeHead(status, { 'retry-after': '120', location: '/else' }).end();
     expect(await sender().attempt(delivery(), ALWAYS_PRESENT)).toMatchObject(outcome);
     expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    [200, 'x'.repeat(100_000), { kind: 'refused', status: 200, error: 'too_large' }],
+    [410, 'x'.repeat(100_000), { kind: 'gone', status: 410 }],
+    [500, 'x'.repeat(100_000), { kind: 'refused', status: 500, error: 'too_large', retryAfterMs: 120_000 }],
+    [410, undefined, { kind: 'gone', status: 410 }],
+    [503, undefined, { kind: 'refused', status: 503, error: 'incomplete', retryAfterMs: 120_000 }],
+  ])('knows an answer %i by its head, whatever becomes of the rest', async (status, body, outcome) => {
+    handle = (_request, response) => {
+      response.writeHead(status, { 'retry-after': '120' });
+      if (body === undefined) response.write('half', () => response.socket?.destroy());
+      else response.end(body);
+    };
+    expect(await sender().attempt(delivery(), ALWAYS_PRESENT)).toMatchObject(outcome);
   });
 
   it.each(['127.0.0.1', '10.0.0.8', '169.254.169.254', 'fd00::1', '::ffff:10.0.0.8'])(

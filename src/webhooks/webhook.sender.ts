@@ -6,7 +6,7 @@ import { SealError } from '../sealing/sealer.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { retryAfterMs } from '../upstream/retry-after.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
-import { type UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.types.js';
+import { type UpstreamAnswer, UpstreamFailure, type UpstreamHead } from '../upstream/upstream.types.js';
 import type { DeliveryOutcome, UnansweredReason } from './delivery-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
 import { eventBody, MAX_BODY_BYTES, signedHeaders } from './webhook-message.js';
@@ -37,8 +37,12 @@ export class WebhookSender {
     try {
       return toOutcome(await this.post(delivery, body, caller), elapsed(), this.clock.now());
     } catch (error) {
-      if (error instanceof UpstreamFailure && error.kind === 'caller_gone') return { kind: 'abandoned' };
-      return { kind: 'unanswered', error: this.reasonOf(error, delivery), latencyMs: elapsed() };
+      if (!(error instanceof UpstreamFailure)) {
+        return { kind: 'unanswered', error: this.reasonOf(error, delivery), latencyMs: elapsed() };
+      }
+      if (error.kind === 'caller_gone') return { kind: 'abandoned' };
+      if (error.head === undefined) return { kind: 'unanswered', error: error.kind, latencyMs: elapsed() };
+      return toRefusal(error.head, elapsed(), this.clock.now(), error.kind);
     }
   }
 
@@ -69,7 +73,6 @@ export class WebhookSender {
   }
 
   private reasonOf(error: unknown, { id }: ClaimedDelivery): UnansweredReason {
-    if (error instanceof UpstreamFailure) return error.kind;
     const line = { event: 'webhook_not_sent', delivery_id: id };
     if (error instanceof SealError) {
       this.logger.error({ ...line, reason: 'secret_unavailable', error_reason: error.message });
@@ -80,8 +83,18 @@ export class WebhookSender {
   }
 }
 
-function toOutcome({ status, headers }: UpstreamAnswer, latencyMs: number, now: Date): DeliveryOutcome {
-  if (status >= 200 && status < 300) return { kind: 'accepted', status, latencyMs };
+function toOutcome(answer: UpstreamAnswer, latencyMs: number, now: Date): DeliveryOutcome {
+  const { status } = answer;
+  return status >= 200 && status < 300 ? { kind: 'accepted', status, latencyMs } : toRefusal(answer, latencyMs, now);
+}
+
+/** @param error why the rest of the answer did not come: its head counts all the same */
+function toRefusal(
+  { status, headers }: UpstreamHead,
+  latencyMs: number,
+  now: Date,
+  error?: UnansweredReason,
+): DeliveryOutcome {
   if (status === GONE) return { kind: 'gone', status, latencyMs };
-  return { kind: 'refused', status, latencyMs, retryAfterMs: retryAfterMs(headers, now.getTime()) };
+  return { kind: 'refused', status, error, latencyMs, retryAfterMs: retryAfterMs(headers, now.getTime()) };
 }

@@ -109,7 +109,7 @@ export const ERROR_CODES = {
     type: 'conflict_error',
     source: 'gateway',
     message: 'The request conflicts with an existing resource.',
-    when: 'A slug is already taken, or a resource that is still in use would be deleted: a workspace while it has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies.',
+    when: 'A slug is already taken, or a resource that is still in use would be deleted: a workspace while it has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies. Or a webhook endpoint is disabled, and gets no test and no redelivery.',
   },
   usage_limit_exceeded: {
     status: 412,
