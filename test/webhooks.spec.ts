@@ -705,15 +705,17 @@ describe('a redelivery', () => {
   });
 
   it('of what is being sent begins the schedule with that attempt', async () => {
+    const endpoint = await make();
+    receiver.replyWith(json({}, 500));
+    await happen();
+    const { id } = await deliveryOf(endpoint);
     let answer = (): void => undefined;
     receiver.replyWith((response) => {
       answer = () => response.writeHead(500).end();
     });
-    const endpoint = await make();
-    await happen();
-    await arrived(1);
-    const [{ id } = { id: '' }] = await admin.list(`${endpoint.path}/deliveries`);
     await gateway.dataSource.query('UPDATE "webhook_deliveries" SET "attempts" = 9 WHERE "id" = $1', [id]);
+    advance(10_000);
+    await arrived(2);
     const asked = await admin.post(`${endpoint.path}/deliveries/${String(id)}/redeliver`);
     expect(jsonOf(asked)).toMatchObject({ attempts: 0, next_attempt_at: null });
     answer();
