@@ -102,6 +102,17 @@ describe('what is used', () => {
     expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted', 'usage_limit.threshold_reached']);
   });
 
+  it('raises its alerts when a policy goes back to a period in which more was used than it allows by now', async () => {
+    const id = await make({ credit_limit: 1, alert_threshold: 0.5 });
+    await callAs('alice');
+    await gateway.books.ledger(1);
+    await admin.patch(`${PATH}/${id}`, { periodic_reset: 'weekly' });
+    await admin.patch(`${PATH}/${id}`, { credit_limit: COST, alert_threshold: COST / 2 });
+    expect(await gateway.books.alerts()).toEqual([]);
+    await admin.patch(`${PATH}/${id}`, { periodic_reset: null });
+    expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted', 'usage_limit.threshold_reached']);
+  });
+
   it('raises no alert of a policy that is out of force', async () => {
     const id = await make({ credit_limit: 1 });
     await callAs('alice');

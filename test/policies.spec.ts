@@ -126,6 +126,8 @@ describe('POST /v1/policies/usage-limits', () => {
     ['conditions.0.value', { conditions: [{ key: 'virtual_key', value: [randomUUID()] }] }],
     ['conditions.0.value', { conditions: [{ key: 'mcp_server', value: randomUUID() }] }],
     ['conditions.0.value', { conditions: [{ key: 'workspace_id', value: randomUUID() }] }],
+    ['conditions.0.value', { conditions: [{ key: 'workspace_id', value: 'def*' }] }],
+    ['conditions.0.excludes', { conditions: [{ key: 'workspace_id', value: '*', excludes: 'def*' }] }],
     ['conditions.0.value', { conditions: [{ key: 'api_key', value: 'search service' }] }],
     ['conditions.0.value', { conditions: [{ key: 'api_key', value: [randomUUID()] }] }],
     ['conditions.0.value', { conditions: [{ key: 'organisation_id', value: randomUUID() }] }],
@@ -208,9 +210,9 @@ describe('names in conditions', () => {
   ];
 
   it('of workspaces may be slugs, also in a change, and are kept as ids', async () => {
-    const id = await make({ conditions: onWorkspace(['team', 't*'], 'default') });
+    const id = await make({ conditions: onWorkspace(['team', '*'], 'default') });
     const { conditions } = await admin.read(`${PATH}/${id}`);
-    expect(conditions).toEqual([{ key: 'workspace_id', value: [workspaceId, 't*'], excludes: UUID }]);
+    expect(conditions).toEqual([{ key: 'workspace_id', value: [workspaceId, '*'], excludes: UUID }]);
     await admin.patch(`${PATH}/${id}`, { conditions: onWorkspace('team') });
     expect((await admin.read(`${PATH}/${id}`))['conditions']).toEqual(onWorkspace(workspaceId));
     const refused = await admin.patch(`${PATH}/${id}`, { conditions: onWorkspace('no-such') });

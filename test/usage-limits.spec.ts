@@ -293,6 +293,17 @@ describe('a limit that cannot be read', () => {
     await gateway.books.ledger(1);
   });
 
+  it('may be renamed whatever its type is, and gets no amount that nobody could count', async () => {
+    const path = `/v1/policies/usage-limits/${await gateway.limit({ credit_limit: 1 })}`;
+    await gateway.app.dataSource.query(`UPDATE usage_policies SET type = 'calls'`);
+    for (const changes of [{ credit_limit: 5 }, { alert_threshold: 0.5 }, { alert_threshold: null }]) {
+      const refused = await gateway.admin.patch(path, changes);
+      expect(refusalOf(refused)).toMatchObject({ status: 503, code: 'usage_limit_unreadable' });
+    }
+    expect((await gateway.admin.patch(path, { name: 'Renamed', periodic_reset: 'weekly' })).status).toBe(200);
+    expect(await gateway.admin.read(path)).toMatchObject({ name: 'Renamed', credit_limit: 1 });
+  });
+
   it('does not get another limit before it can be read', async () => {
     const path = `/v1/policies/usage-limits/${await gateway.limit({ credit_limit: 1 })}`;
     await gateway.app.dataSource.query(`UPDATE usage_policies SET group_by = '{prompt}'`);

@@ -447,6 +447,8 @@ describe('an update', () => {
     ]);
     await admin.delete(`/v1/virtual-keys/${id}`);
     expect(refusalOf(await rerank(slug))).toMatchObject({ status: 404, code: 'virtual_key_not_found' });
+    await make({ slug });
+    expect((await rerank(slug)).status).toBe(200);
   });
 
   it('is felt on another replica within ten seconds', async () => {

@@ -70,6 +70,7 @@ describe('compilePolicies', () => {
     ['another key', { key: 'prompt', value: 'x' }],
     ['a value that is no text', { key: 'model', value: 7 }],
     ['an exclusion that is no text', { key: 'model', value: '*', excludes: [null] }],
+    ['another member', { key: 'model', value: 'rerank-*', op: 'ne' }],
     ['no condition', null],
   ])('takes a condition with %s for met, and looks at the others', (_what, condition) => {
     const bad = row({ id: 'bad', conditions: [...VALID.conditions, condition] });

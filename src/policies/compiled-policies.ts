@@ -48,6 +48,10 @@ export function readableMatches(
   return matchingPolicies(readable, facts);
 }
 
+export function isReadable(policy: UsagePolicy): boolean {
+  return compilePolicies([policy]).readable.length === 1;
+}
+
 /** @throws GatewayError `usage_limit_unreadable` */
 export function readPolicy(policy: UsagePolicy): CompiledPolicy {
   try {

@@ -17,6 +17,7 @@ export type Matches = (facts: PolicyFacts) => boolean;
 export const ANY = '*';
 /** Longer than any value of a condition. A model's name may be as long as a body, and is compared again and again. */
 const MAX_COMPARED = 4_096;
+const MEMBERS: ReadonlySet<string> = new Set<keyof Condition>(['key', 'value', 'excludes']);
 const OWNER = /^(@[^/]*(?:\/|$))?(.*)$/s;
 
 /**
@@ -40,6 +41,8 @@ export function readableConditions(conditions: unknown): readonly Condition[] {
 
 function isCondition(condition: unknown): condition is Condition {
   if (!isObject(condition) || !isPolicyKey(condition['key']) || !isValue(condition['value'])) return false;
+  // What another version adds to a condition may turn its meaning round.
+  if (!Object.keys(condition).every((name) => MEMBERS.has(name))) return false;
   return condition['excludes'] === undefined || isValue(condition['excludes']);
 }
 

@@ -75,7 +75,8 @@ function namesOf(conditions: readonly Condition[], key: PolicyKey): string[] {
 }
 
 function readName(known: KnownNames, key: PolicyKey, name: string, param: string): string {
-  if (name.endsWith(ANY)) return name;
+  // Calls carry the id of a workspace: the beginning of its slug would never fit.
+  if (name === ANY || (name.endsWith(ANY) && key !== 'workspace_id')) return name;
   switch (key) {
     case 'workspace_id': {
       const id = known.workspaceIdOf(name);

@@ -4,12 +4,13 @@ import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
+import { UNITS } from '../common/money/units.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
 import { entryOf } from './audit-entry.js';
-import { readPolicy } from './compiled-policies.js';
+import { isReadable, readPolicy } from './compiled-policies.js';
 import { readableConditions } from './conditions.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
 import type { ConditionDto, CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
@@ -71,17 +72,23 @@ export class UsageLimitsService {
     return this.store.get(principal, id);
   }
 
-  /** What has reached a lowered limit or threshold by now raises its alert with the change. */
+  /**
+   * What has reached a lowered limit or threshold by now raises its alert with the change, also what was counted when the
+   * policy had this period before.
+   */
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
     const { name, description, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
     const conditions = dto.conditions && (await this.readConditions(principal, id, dto.conditions));
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
-      assertAmounts(
-        policy.type,
-        credit_limit ?? Number(policy.creditLimit),
-        alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold,
-      );
+      const setsAmount = credit_limit !== undefined || alert_threshold !== undefined;
+      if (setsAmount && UNITS.includes(policy.type)) {
+        assertAmounts(
+          policy.type,
+          credit_limit ?? Number(policy.creditLimit),
+          alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold,
+        );
+      }
       const changes = withoutUndefined({
         name,
         description,
@@ -92,7 +99,10 @@ export class UsageLimitsService {
         enforcement,
       });
       const changed = await manager.save(Object.assign(policy, changes));
-      if (credit_limit !== undefined || alert_threshold !== undefined) await this.applyLimit(changed, now, manager);
+      // Of a policy that cannot be read, its period can be corrected, and no amount be set.
+      if (setsAmount || (periodic_reset !== undefined && isReadable(changed))) {
+        await this.applyLimit(changed, now, manager);
+      }
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });

@@ -45,9 +45,12 @@ export class VirtualKeysService {
     const expiresAt = toDate(dto.expires_at);
     if (expiresAt instanceof Date) assertInFuture(expiresAt, now);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
-    return withFreeSlug(dto.slug, dto.name, (slug) =>
+    const saved = await withFreeSlug(dto.slug, dto.name, (slug) =>
       this.store.manager.transaction((manager) => this.insert(manager, principal, { workspaceId, slug }, dto)),
     );
+    // That there was none may be known.
+    this.cache.clear();
+    return saved;
   }
 
   /** Writes a new key in the caller's transaction. Also for the gateway's first start, when there is no caller yet. */
