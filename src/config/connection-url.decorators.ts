@@ -1,7 +1,7 @@
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 
 /** What is wrong with a value, to be read on from the name of its setting; undefined: nothing. */
-type Rule = (value: string) => string | undefined;
+type Rule = (value: unknown) => string | undefined;
 
 const DATABASE = /^postgres(?:ql)?:\/\//i;
 const REDIS = /^rediss?:\/\//i;
@@ -10,6 +10,7 @@ const WITHOUT_HOST = /^([^/]*\/\/[^/@]*@)(?=\/)/;
 /** User name, password and host. */
 const AUTHORITY = /^[^/]*\/\/([^/?#]*)/;
 
+const NO_STRING = 'must be a string';
 const UNREADABLE =
   'cannot be read as a URL (special characters in a user name or password must be encoded: % as %25, # as %23)';
 
@@ -19,7 +20,11 @@ export const IsDatabaseUrl = (): PropertyDecorator => Follows('isDatabaseUrl', d
 /** A URL of Redis, as ioredis reads it. */
 export const IsRedisUrl = (): PropertyDecorator => Follows('isRedisUrl', redisProblem);
 
-function databaseProblem(value: string): string | undefined {
+/** URLs of nodes of one Redis Cluster: what is not the address is the same in all of them. */
+export const AreRedisClusterUrls = (): PropertyDecorator => Follows('areRedisClusterUrls', clusterProblem);
+
+function databaseProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return NO_STRING;
   if (!DATABASE.test(value)) return 'must be a URL that begins with postgres:// or postgresql://';
   if (hostOf(value).includes(',')) return 'must name one host, not several';
   const url = parse(value.replace(WITHOUT_HOST, '$1localhost'));
@@ -29,12 +34,23 @@ function databaseProblem(value: string): string | undefined {
   return undefined;
 }
 
-function redisProblem(value: string): string | undefined {
+function redisProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return NO_STRING;
   if (!REDIS.test(value)) return 'must be a URL that begins with redis:// or rediss://';
   const url = parse(value);
   if (url === undefined) return UNREADABLE;
   if (!/^\/?\d*$/.test(url.pathname)) return 'must end with the number of a database, or none, after the host';
   return undefined;
+}
+
+function clusterProblem(values: unknown): string | undefined {
+  if (!Array.isArray(values)) return 'must be a list';
+  const problem = values.map(redisProblem).find((found) => found !== undefined);
+  if (problem !== undefined) return problem;
+  const urls = values.map((value) => new URL(String(value)));
+  if (urls.some(({ pathname }) => Number(pathname.slice(1)) > 0)) return 'must name no database: a cluster has one';
+  const accounts = new Set(urls.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
+  return accounts.size > 1 ? 'must have the same scheme, user name and password in all URLs' : undefined;
 }
 
 function parse(value: string): URL | undefined {
@@ -60,10 +76,8 @@ function isDecodable(text: string): boolean {
 }
 
 function Follows(name: string, rule: Rule): PropertyDecorator {
-  const problemOf = (value: unknown): string | undefined =>
-    typeof value === 'string' ? rule(value) : 'must be a string';
   return ValidateBy(
-    { name, validator: { validate: (value: unknown) => problemOf(value) === undefined } },
-    { message: ({ value }: ValidationArguments) => `$property ${problemOf(value) ?? ''}` },
+    { name, validator: { validate: (value: unknown) => rule(value) === undefined } },
+    { message: ({ value }: ValidationArguments) => `$property ${rule(value) ?? ''}` },
   );
 }

@@ -130,6 +130,11 @@ describe('reading', () => {
     (url) => expect(loadConfig({ REDIS_URL: url }).REDIS_URL).toBe(url),
   );
 
+  it('takes nodes for a Redis Cluster', () => {
+    const nodes = ['redis://u:p%40ss@cache-1:7000', 'redis://u:p%40ss@[::1]:7001/', 'redis://u:p%40ss@cache-3/0'];
+    expect(loadConfig({ REDIS_CLUSTER_URLS: nodes.join(' , ') }).REDIS_CLUSTER_URLS).toEqual(nodes);
+  });
+
   it.each([KEY, KEY.replace('=', ''), Buffer.alloc(32, 251).toString('base64url'), 'aF'.repeat(32)])(
     'takes %s for an encryption key',
     (key) => {
@@ -204,6 +209,19 @@ describe('refusing', () => {
     ['REDIS_URL', 'redis://cache:6379/sessions', 'number of a database'],
     ['REDIS_URL', 'redis://cache:6379/-1', 'number of a database'],
     ['REDIS_URL', 'redis://cache:6379/1/2', 'number of a database'],
+    ['REDIS_CLUSTER_URLS', 'redis://a:7000, http://b:7000', 'must be a URL that begins with redis:// or rediss://'],
+    ['REDIS_CLUSTER_URLS', 'redis://a:7000, redis://b:7000/1', 'must name no database'],
+    ['REDIS_CLUSTER_URLS', 'redis://a:7000, rediss://b:7000', 'must have the same scheme'],
+    [
+      'REDIS_CLUSTER_URLS',
+      'redis://:secret@a:7000, redis://b:7000',
+      'must have the same scheme, user name and password',
+    ],
+    [
+      'REDIS_CLUSTER_URLS',
+      'redis://u:secret@a, redis://v:secret@b',
+      'must have the same scheme, user name and password',
+    ],
     ['AZURE_AUTHORITY_HOST', 'http://login.example.com', 'must be a URL that begins with https://'],
     [
       'MCP_OAUTH_AUTHORIZATION_SERVERS',
@@ -224,6 +242,11 @@ describe('refusing', () => {
 
   it('names production without a shared database, since the embedded one does not survive a power loss', () => {
     expect([...namedIn(complaintAbout({ NODE_ENV: 'production' }))]).toEqual(['DATABASE_URL']);
+  });
+
+  it('names the cluster beside the one server that is set too', () => {
+    const both = { REDIS_URL: 'redis://cache', REDIS_CLUSTER_URLS: 'redis://cache-1' };
+    expect([...namedIn(complaintAbout(both))]).toEqual(['REDIS_CLUSTER_URLS']);
   });
 
   it('names the encryption key that is missing beside a shared database: a generated one would differ on each replica', () => {

@@ -3,7 +3,7 @@ import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateS
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { oauthProblems } from './identity-settings.js';
 import { awsIdentityProblems, SecretSettings } from './secret-settings.js';
-import { IsDatabaseUrl, IsRedisUrl } from './connection-url.decorators.js';
+import { AreRedisClusterUrls, IsDatabaseUrl, IsRedisUrl } from './connection-url.decorators.js';
 import { IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -42,10 +42,15 @@ export class AppConfig extends SecretSettings {
   @IsString()
   readonly DATA_DIR: string = './data';
 
-  /** Absent: rate limits are counted in each process. */
+  /** Absent, and no cluster either: rate limits are counted in each process. */
   @OptionalSetting()
   @IsRedisUrl()
   readonly REDIS_URL?: string;
+
+  /** Nodes of a Redis Cluster to begin with, in the place of REDIS_URL. */
+  @ToList()
+  @AreRedisClusterUrls()
+  readonly REDIS_CLUSTER_URLS: readonly string[] = [];
 
   @OptionalSetting()
   @Matches(/^tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/, {
@@ -213,6 +218,9 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   }
   if (config.DATABASE_URL !== undefined && config.TOLLGATE_ENCRYPTION_KEY === undefined) {
     problems.push('TOLLGATE_ENCRYPTION_KEY is required with DATABASE_URL (npm run keys:generate makes one)');
+  }
+  if (config.REDIS_URL !== undefined && config.REDIS_CLUSTER_URLS.length > 0) {
+    problems.push('REDIS_CLUSTER_URLS is for a cluster, and REDIS_URL for one server: set one of them');
   }
   const oidc = [config.ADMIN_OIDC_ISSUER, config.ADMIN_OIDC_AUDIENCE, config.ADMIN_OIDC_JWKS_URI];
   if (oidc.some((value) => value !== undefined) && oidc.includes(undefined)) {

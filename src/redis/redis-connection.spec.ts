@@ -5,6 +5,7 @@ import { loadConfig } from '../config/environment.js';
 import { createLogger } from '../telemetry/logger.js';
 import { FaultyRedis, refusing, silent } from './__fixtures__/faulty-redis.js';
 import { RedisConnection } from './redis-connection.js';
+import { redisReason } from './redis-reason.js';
 
 const PASSWORD = 'hunter2';
 const REFUSED = Object.assign(new Error(`connect ECONNREFUSED redis://:${PASSWORD}@cache`), { code: 'ECONNREFUSED' });
@@ -15,14 +16,14 @@ const READONLY = "READONLY You can't write against a read only replica.";
 
 let log: string;
 
-function connectionTo(url: string): RedisConnection {
+function connectionTo(settings: Readonly<Record<string, string>>): RedisConnection {
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
       log += chunk.toString();
       done();
     },
   });
-  return new RedisConnection(loadConfig({ REDIS_URL: url }), createLogger('info', sink));
+  return new RedisConnection(loadConfig(settings), createLogger('info', sink));
 }
 const reasons = (): readonly string[] => [...log.matchAll(/"reason":"([^"]*)"/g)].map(([, reason = '']) => reason);
 
@@ -34,7 +35,7 @@ describe('the log', () => {
   let connection: RedisConnection;
 
   beforeEach(() => {
-    connection = connectionTo(`redis://:${PASSWORD}@127.0.0.1:1`);
+    connection = connectionTo({ REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` });
   });
   afterEach(() => connection.onApplicationShutdown());
 
@@ -62,7 +63,7 @@ describe('a Redis', () => {
 
   beforeEach(async () => {
     redis = new FaultyRedis();
-    connection = connectionTo(`redis://127.0.0.1:${await redis.listen()}/3`);
+    connection = connectionTo({ REDIS_URL: `redis://127.0.0.1:${await redis.listen()}/3` });
   });
   afterEach(async () => {
     connection.onApplicationShutdown();
@@ -109,6 +110,26 @@ describe('a Redis', () => {
     await eventually(() => status() === 'ready');
     expect(await connection.whyNotReady()).toBeUndefined();
   });
+});
+
+it('is not ready while no node of a cluster answers, and says so once', async () => {
+  const nodes = [1, 2].map((port) => `redis://:${PASSWORD}@127.0.0.1:${port}`);
+  const connection = connectionTo({ REDIS_CLUSTER_URLS: nodes.join() });
+  await connection.onModuleInit();
+  expect(await connection.whyNotReady()).toBe('no connection');
+  await eventually(() => reasons().length === 2);
+  expect(reasons()).toEqual(['no connection', 'no node of the cluster answers']);
+  expect(log).not.toContain(PASSWORD);
+  connection.onApplicationShutdown();
+});
+
+it.each([
+  ['Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN Hash slot not served', 'CLUSTERDOWN'],
+  ['Too many Cluster redirections. Last error: Error: Connection is closed.', 'no connection'],
+  ["Cluster isn't ready and enableOfflineQueue options is false", 'no connection'],
+  ['timeout', 'no answer in time'],
+])('tells what a cluster lacks: %s', (message, reason) => {
+  expect(redisReason(new Error(message))).toBe(reason);
 });
 
 it('is ready when none is configured', async () => {

@@ -3,9 +3,13 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 
 /** The client and the rate limiter have no codes for these; their sentences are all there is. */
 const SENTENCES = [
-  [/timed out/, 'no answer in time'],
-  [/not ready|isn't writeable|is closed/, 'no connection'],
+  [/timed out|^timeout$/, 'no answer in time'],
+  [/not ready|isn't (?:ready|writeable)|is closed/, 'no connection'],
+  [/Failed to refresh slots/, 'no node of the cluster answers'],
 ] as const;
+
+/** Of Redis, also at the last of the tries that a cluster had. */
+const REFUSAL = /^(?:Too many Cluster redirections\. Last error: \w+: )?([A-Z]{3,})/;
 
 /**
  * What is wrong with Redis, for the log: a code of the network (`ECONNREFUSED`), or the word with which Redis begins a
@@ -16,7 +20,7 @@ export function redisReason(cause: unknown): string {
   const { message } = cause;
   const known = SENTENCES.find(([sentence]) => sentence.test(message))?.[1];
   if (known !== undefined) return known;
-  const word = errorCodeOf(cause) ?? /^[A-Z]{3,}/.exec(message)?.[0] ?? cause.name;
+  const word = errorCodeOf(cause) ?? REFUSAL.exec(message)?.[1] ?? cause.name;
   const command = commandOf(cause);
   return command === undefined ? word : `${word} (${command})`;
 }

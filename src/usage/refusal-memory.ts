@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '../redis/redis-client.js';
 import { redisReason } from '../redis/redis-reason.js';
 import type { Logger } from '../telemetry/logger.js';
 import { answerWithin } from './answer-within.js';
@@ -39,7 +39,7 @@ export class RefusalMemory {
   private warnedAt = -Infinity;
 
   constructor(
-    private readonly redis: Pick<Redis, 'status' | 'mget' | 'set'>,
+    private readonly redis: Pick<RedisClient, 'status' | 'mget' | 'set'>,
     private readonly logger: Pick<Logger, 'warn'>,
     options: RefusalMemoryOptions = {},
   ) {
@@ -75,7 +75,7 @@ export class RefusalMemory {
   }
 
   /** undefined when there was no answer in time. */
-  private async ask<T>(command: (redis: Pick<Redis, 'mget' | 'set'>) => Promise<T>): Promise<T | undefined> {
+  private async ask<T>(command: (redis: Pick<RedisClient, 'mget' | 'set'>) => Promise<T>): Promise<T | undefined> {
     if (this.redis.status !== 'ready') return undefined;
     try {
       return await answerWithin(this.options.answerMs, command(this.redis));

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { eventually } from './eventually.js';
+import { redisServer } from './services.js';
+
+const PRIMARIES = 3;
+const SLOTS = 16_384;
+const HOST = '127.0.0.1';
+/** One that has to be encoded in a URL. */
+const PASSWORD = 'p@ss:word/7';
+
+/** Since version 7 the port between nodes can be chosen, and slots be given in ranges. */
+const canStart =
+  Number(/v=(\d+)/.exec(spawnSync('redis-server', ['--version'], { encoding: 'utf8' }).stdout)?.[1]) >= 7;
+
+/** For what needs nodes that die: servers of its own, where tests may use Redis and one is installed. */
+export const onRedisCluster = canStart && redisServer !== undefined ? describe : describe.skip;
+
+interface Node {
+  readonly port: number;
+  readonly busPort: number;
+  readonly process: ChildProcess;
+  readonly client: Redis;
+}
+
+/** A Redis Cluster of three primaries, of which the first has a replica. It asks for a password. */
+export class RedisCluster {
+  private constructor(
+    private readonly nodes: readonly Node[],
+    private readonly folder: string,
+  ) {}
+
+  static async start(): Promise<RedisCluster> {
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-redis-'));
+    const nodes = await Promise.all(Array.from({ length: PRIMARIES + 1 }, () => startNode(folder)));
+    const cluster = new RedisCluster(nodes, folder);
+    try {
+      await cluster.meet();
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** Of all nodes. */
+  get urls(): string {
+    return this.nodes.map(({ port }) => `redis://:${encodeURIComponent(PASSWORD)}@${HOST}:${port}`).join(', ');
+  }
+
+  /** Primaries that have one key or more. */
+  async primariesInUse(): Promise<number> {
+    const sizes = await Promise.all(this.nodes.slice(0, PRIMARIES).map(({ client }) => client.dbsize()));
+    return sizes.filter((size) => size > 0).length;
+  }
+
+  killFirst(): void {
+    const [first] = this.nodes;
+    first?.client.disconnect();
+    first?.process.kill('SIGKILL');
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      this.nodes.map(async ({ client, process }) => {
+        if (client.status !== 'end') client.disconnect();
+        const hasEnded = process.exitCode !== null || process.signalCode !== null || once(process, 'close');
+        process.kill('SIGKILL');
+        await hasEnded;
+      }),
+    );
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async meet(): Promise<void> {
+    const [first] = this.nodes;
+    const replica = this.nodes.at(-1);
+    for (const [index, { client }] of this.nodes.slice(0, PRIMARIES).entries()) {
+      const begin = Math.floor((index * SLOTS) / PRIMARIES);
+      await client.cluster('ADDSLOTSRANGE', begin, Math.floor(((index + 1) * SLOTS) / PRIMARIES) - 1);
+    }
+    for (const { client } of this.nodes) {
+      await client.call('CLUSTER', 'MEET', HOST, first?.port ?? 0, first?.busPort ?? 0);
+    }
+    await this.all(async (client) => /cluster_known_nodes:4/.test(await client.cluster('INFO')));
+    await replica?.client.cluster('REPLICATE', (await first?.client.cluster('MYID')) ?? '');
+    await this.all(async (client) => /cluster_state:ok/.test(await client.cluster('INFO')));
+    await eventually(async () => /master_link_status:up/.test((await replica?.client.info('replication')) ?? ''));
+  }
+
+  private async all(isSo: (client: Redis) => Promise<boolean>): Promise<void> {
+    await eventually(async () => (await Promise.all(this.nodes.map(({ client }) => isSo(client)))).every(Boolean));
+  }
+}
+
+async function startNode(folder: string): Promise<Node> {
+  const [port, busPort] = [await freePort(), await freePort()];
+  const options = {
+    bind: HOST,
+    port,
+    'cluster-port': busPort,
+    'cluster-enabled': 'yes',
+    'cluster-config-file': `nodes-${port}.conf`,
+    'cluster-node-timeout': 1_000,
+    'repl-diskless-sync-delay': 0,
+    requirepass: PASSWORD,
+    masterauth: PASSWORD,
+    dir: folder,
+    save: '',
+  };
+  const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const process = spawn('redis-server', words, { stdio: 'ignore' });
+  const client = new Redis(port, HOST, { password: PASSWORD, maxRetriesPerRequest: null });
+  client.on('error', () => undefined);
+  const ended = once(process, 'close').then(([code]) => Promise.reject(new Error(`redis-server ended: ${code}`)));
+  await Promise.race([client.ping(), ended]);
+  ended.catch(() => undefined);
+  return { port, busPort, process, client };
+}
+
+/** Nobody has it at this moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}
