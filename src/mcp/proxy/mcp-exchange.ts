@@ -35,7 +35,10 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #filter: BodyFilter | undefined;
   #watcher: BodyWatcher | undefined;
+  /** Until the head. */
   #timer: NodeJS.Timeout | undefined;
+  /** From the head on, where the answer is no stream. */
+  #idleTimer: NodeJS.Timeout | undefined;
   #onStreamOver: (() => void) | undefined;
   /** What was written of the answer's head: name, value, name, value …. */
   #head: readonly string[] = [];
@@ -45,6 +48,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   constructor(
     private readonly call: McpForward,
     private readonly options: RelayOptions,
+    /** How long an answer that is no stream may stand still. */
+    private readonly idleMs: number,
     private readonly done: (error?: unknown) => void,
   ) {
     this.#response = call.response;
@@ -104,6 +109,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.seen.bytes += chunk.length;
+    this.#idleTimer?.refresh();
     if (!this.#filter) this.#write(chunk);
     else this.#guard(() => this.#write(this.#filter?.push(chunk)));
     this.#watcher?.push(chunk);
@@ -133,7 +139,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     response.statusCode = status;
     for (let at = 0; at + 1 < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
     if (flush) response.flushHeaders();
-    if (this.call.request.method !== 'GET' && isEventStream(head)) this.#openStream();
+    if (!isEventStream(head)) this.#idleTimer = setTimeout(this.#onIdle, this.idleMs);
+    else if (this.call.request.method !== 'GET') this.#openStream();
   }
 
   #openStream(): void {
@@ -169,6 +176,9 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #settle(error?: unknown): void {
     this.#settled = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#idleTimer);
+    // Else bytes that come yet would bring it back to life.
+    this.#idleTimer = undefined;
     this.options.connection?.end(this.#controller);
     this.#watcher?.end();
     this.#onStreamOver?.();
@@ -181,8 +191,15 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     this.abandon(new UpstreamFailure('caller_gone', 'the client left before the whole answer'));
   };
 
+  readonly #onIdle = (): void => {
+    const isClients = this.#isPaused || this.#received;
+    const what = isClients ? 'the client took nothing for' : 'the answer stood still for';
+    this.abandon(new UpstreamFailure(isClients ? 'caller_gone' : 'timeout', `${what} ${this.idleMs} ms`));
+  };
+
   readonly #onDrain = (): void => {
     this.#isPaused = false;
+    this.#idleTimer?.refresh();
     if (!this.#settled) this.#controller?.resume();
   };
 

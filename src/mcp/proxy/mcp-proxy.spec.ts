@@ -224,6 +224,25 @@ describe('McpProxy: streams', () => {
 });
 
 describe('McpProxy: the client leaves', () => {
+  it.each(['application/json', 'text/event-stream'])('without a word, and takes nothing more of %s', async (type) => {
+    server.answerWith((_request, response) => {
+      response.writeHead(200, { 'content-type': type });
+      response.write(Buffer.alloc(30_000_000, ' '));
+    });
+    const gateway = await start({}, { answerIdleMs: 300 });
+    const answer = await open(gateway, 'POST', CALL);
+    answer.pause();
+    if (type === 'application/json') {
+      await eventually(() => gateway.outcomes.length === 1);
+      expect(gateway.outcomes).toMatchObject([{ status: 499, error: undefined }]);
+    } else {
+      await sleep(600);
+      expect(gateway.outcomes).toEqual([]);
+    }
+    answer.destroy();
+    await eventually(() => gateway.outcomes.length === 1);
+  });
+
   it.each([
     ['before the head', 'POST', () => undefined],
     ['in a stream of a call', 'POST', silentEvents],
@@ -279,7 +298,38 @@ describe('McpProxy: the server fails', () => {
 
   it('not when a stream is only silent', async () => {
     server.answerWith(events(['data: 1\n\n', 'data: 2\n\n'], 700));
-    expect((await post(await start({ timeouts: { firstByteMs: 500 } }))).text).toBe('data: 1\n\ndata: 2\n\n');
+    const gateway = await start({ timeouts: { firstByteMs: 500 } }, { answerIdleMs: 500 });
+    expect((await post(gateway)).text).toBe('data: 1\n\ndata: 2\n\n');
+  });
+
+  it.each([
+    ['the rest of an answer', '{"jsonrpc":', 200],
+    ['any of an answer whose head it has sent', '', 504],
+  ])('to send %s in time', async (_what, begun, status) => {
+    server.answerWith((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000 });
+      if (begun === '') response.flushHeaders();
+      else response.write(begun);
+    });
+    const gateway = await start({}, { answerIdleMs: 300 });
+    if (begun === '') expect((await post(gateway)).status).toBe(504);
+    else await expect(post(gateway)).rejects.toThrow('aborted');
+    expect(gateway.outcomes).toMatchObject([{ status, error: { code: 'provider_timeout' } }]);
+    await eventually(() => server.received[0]?.closedEarlyAt !== undefined);
+  });
+
+  it('not when an answer comes slowly', async () => {
+    server.answerWith((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      let pieces = 0;
+      const timer = setInterval(() => {
+        pieces += 1;
+        if (pieces < 8) return void response.write(' ');
+        clearInterval(timer);
+        response.end('{}');
+      }, 200);
+    });
+    expect((await post(await start({}, { answerIdleMs: 1_000 }))).status).toBe(200);
   });
 
   it('to be there: tries a second time', async () => {

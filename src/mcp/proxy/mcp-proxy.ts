@@ -16,6 +16,7 @@ import { OpenLimiter } from './open-limiter.js';
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const DEFAULT_STREAMS_PER_CALLER = 16;
 const DEFAULT_CALLS_PER_CALLER = 512;
+const DEFAULT_ANSWER_IDLE_MS = 300_000;
 /** Between a connection that did not come about and the second try. */
 const RETRY_PAUSE_MS = 100;
 const STREAM_RETRY_SECONDS = '10';
@@ -31,6 +32,8 @@ export interface McpProxyOptions extends Partial<GuardedConnectorOptions> {
   readonly streamsPerCaller?: number;
   /** Calls of one caller at one server that are under way, in this process, those whose answers are streams among them; default 512. */
   readonly callsPerCaller?: number;
+  /** How long an answer that is no stream may stand still after its head, whoever is the cause; default 5 minutes. */
+  readonly answerIdleMs?: number;
 }
 
 /** Passes MCP requests on to their servers and the answers back, as bytes: it knows nothing of the messages. */
@@ -38,6 +41,7 @@ export class McpProxy {
   readonly #dispatchers: McpDispatchers;
   readonly #streamLimiter: OpenLimiter;
   readonly #callLimiter: OpenLimiter;
+  readonly #answerIdleMs: number;
   readonly #calls = new RunningCalls();
   readonly #streams = new Set<McpExchange>();
   #closing: Promise<void> | undefined;
@@ -48,6 +52,7 @@ export class McpProxy {
     this.#dispatchers = new McpDispatchers(policy, { ...options, connectTimeoutMs });
     this.#streamLimiter = new OpenLimiter(options.streamsPerCaller ?? DEFAULT_STREAMS_PER_CALLER);
     this.#callLimiter = new OpenLimiter(options.callsPerCaller ?? DEFAULT_CALLS_PER_CALLER);
+    this.#answerIdleMs = options.answerIdleMs ?? DEFAULT_ANSWER_IDLE_MS;
   }
 
   /** Answers the request, whatever happens, and tells how it went. Does not reject. What is no stream has its place by `enterCall`. */
@@ -147,7 +152,7 @@ export class McpProxy {
     const { url, timeouts } = call.target;
     const lease = isStream(call) ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url);
     return new Promise((resolve, reject) => {
-      const exchange = new McpExchange(call, wireOptions(call), (error) => {
+      const exchange = new McpExchange(call, wireOptions(call), this.#answerIdleMs, (error) => {
         this.#streams.delete(exchange);
         lease.release();
         if (error === undefined) resolve();
