@@ -1,5 +1,7 @@
+import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
+import { readObject } from '../../common/json/read.js';
 import { Clock } from '../../common/time/clock.js';
 import { createLogger } from '../../telemetry/logger.js';
 import type { McpCall } from './mcp-call.entity.js';
@@ -50,9 +52,20 @@ class FakeCalls implements Pick<McpCallStore, 'insert'> {
   }
 }
 
-function start(): { readonly calls: FakeCalls; readonly recorder: McpCallRecorder } {
+function start() {
   const calls = new FakeCalls();
-  return { calls, recorder: new McpCallRecorder(calls, new Clock(), createLogger('silent')) };
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const lost = (): readonly unknown[] =>
+    lines
+      .filter((line) => line.includes('mcp_calls_lost'))
+      .map((line) => readObject(JSON.parse(line), 'line')['calls']);
+  return { calls, lost, recorder: new McpCallRecorder(calls, new Clock(), createLogger('info', sink)) };
 }
 
 describe('a recorder of calls', () => {
@@ -65,7 +78,7 @@ describe('a recorder of calls', () => {
   });
 
   it('keeps what a database that is away could not take, and no more than the newest 10,000', async () => {
-    const { calls, recorder } = start();
+    const { calls, lost, recorder } = start();
     calls.isAway = true;
     for (let index = 0; index < 10_050; index += 1) recorder.record({ ...CALL, status: index });
     await recorder.flush();
@@ -73,6 +86,20 @@ describe('a recorder of calls', () => {
     await recorder.flush();
     expect(calls.rows).toHaveLength(10_000);
     expect(calls.rows[0]?.status).toBe(50);
+    // One line for all of them: as many as there are calls would be a flood of its own.
+    expect(lost()).toEqual([50]);
+  });
+
+  it('gives up none that the database is taking just then', async () => {
+    const { calls, lost, recorder } = start();
+    for (let index = 0; index < 10_000; index += 1) recorder.record({ ...CALL, status: index });
+    const writing = recorder.flush();
+    await Promise.resolve();
+    recorder.record({ ...CALL, status: 10_000 });
+    await writing;
+    const statuses = calls.rows.map(({ status }) => status);
+    expect([statuses.length, new Set(statuses).size, lost()]).toEqual([10_000, 10_000, [1]]);
+    expect(statuses).not.toContain(200);
   });
 
   it('writes a row once, although the database goes away between the halves of a batch that it has refused', async () => {

@@ -19,7 +19,12 @@ export type McpCallRecord = Omit<McpCall, 'id' | 'createdAt'>;
 /** Writes down calls of MCP servers, some at a time and behind the callers' backs. */
 @Injectable()
 export class McpCallRecorder {
+  /** Oldest first. */
   private waiting: McpCall[] = [];
+  /** How many of them, from the first one on, the database may be taking just now. */
+  private underWay = 0;
+  /** Given up since the log was last told. */
+  private lost = 0;
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
 
@@ -31,7 +36,10 @@ export class McpCallRecorder {
 
   record(call: McpCallRecord): void {
     this.waiting.push(storableRow(call, this.clock.now()));
-    if (this.waiting.length > MAX_WAITING) this.giveUp(this.waiting.length - MAX_WAITING);
+    if (this.waiting.length > MAX_WAITING) {
+      this.waiting.splice(this.underWay, 1);
+      this.lost += 1;
+    }
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
@@ -46,11 +54,17 @@ export class McpCallRecorder {
   private async write(): Promise<void> {
     try {
       while (this.waiting.length > 0) {
-        await this.writeRows(this.waiting.slice(0, BATCH_ROWS));
+        const rows = this.waiting.slice(0, BATCH_ROWS);
+        this.underWay = rows.length;
+        await this.writeRows(rows);
       }
     } catch (error) {
       this.logger.warn({ event: 'mcp_calls_not_written', calls: this.waiting.length, error: describeDefect(error) });
       this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS * 10).unref();
+    } finally {
+      this.underWay = 0;
+      if (this.lost > 0) this.logger.error({ event: 'mcp_calls_lost', calls: this.lost });
+      this.lost = 0;
     }
   }
 
@@ -69,11 +83,6 @@ export class McpCallRecorder {
     }
     const done = new Set(rows);
     this.waiting = this.waiting.filter((call) => !done.has(call));
-  }
-
-  private giveUp(count: number): void {
-    this.waiting.splice(0, count);
-    this.logger.error({ event: 'mcp_calls_lost', calls: count });
   }
 }
 
