@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
 import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 
 let dataDir: string;
@@ -100,10 +101,28 @@ describe('a lock that another process left', () => {
     expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} ${startTimeOf(process.pid)} `);
   });
 
+  (HAS_PROC ? it : it.skip)(
+    'is taken over when that process was killed and its parent has not noticed yet',
+    async () => {
+      // The shell becomes a program that knows nothing of a child.
+      const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const [line] = await once(parent.stdout, 'data');
+      const pid = Number(String(line));
+      writeFileSync(lockFile, `${pid} ${startTimeOf(pid)}`);
+      expect(() => lockDataDir(dataDir)).toThrow(`process ${pid}`);
+      process.kill(pid, 'SIGKILL');
+      await eventually(() => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+      lockDataDir(dataDir)();
+      await end(parent);
+    },
+  );
+
   it('is taken over when its process id belongs to another process now', async () => {
     const other = await startProcess();
     writeFileSync(lockFile, `${other.pid} 1`);
-    lockDataDir(dataDir)();
+    const unlock = lockDataDir(dataDir);
+    expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} `);
+    unlock();
     await end(other);
   });
 
@@ -155,4 +174,17 @@ it('shows that it lives as long as it holds the folder', async () => {
   await sleep(1_500);
   expect(statSync(lockFile).mtimeMs).toBeGreaterThan(taken);
   unlock();
+});
+
+it('leaves the lock alone and says so once, when another gateway has taken the folder over meanwhile', async () => {
+  let lost = 0;
+  const unlock = lockDataDir(dataDir, () => (lost += 1));
+  await sleep(1_500);
+  expect(lost).toBe(0);
+  writeFileSync(lockFile, ELSEWHERE);
+  const taken = statSync(lockFile).mtimeMs;
+  await sleep(2_500);
+  expect([lost, statSync(lockFile).mtimeMs]).toEqual([1, taken]);
+  unlock();
+  expect(readFileSync(lockFile, 'utf8')).toBe(ELSEWHERE);
 });

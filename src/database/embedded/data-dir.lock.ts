@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeSync } from 'node:fs';
+import { readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { errorCodeOf } from '../../common/errors/error-code-of.js';
@@ -23,12 +23,21 @@ const BEAT_MS = 1_000;
 const SILENCE_MS = 5_000;
 const LOOK_MS = 100;
 const PLACE = placeOfProcesses();
+/** What this process writes into its locks. */
+const OWN = `${process.pid} ${startTimeOf(process.pid)} ${PLACE}`;
 
-/** Takes the lock file of a data folder and returns how to give it back. A lock whose process is gone is taken over. */
-export function lockDataDir(dataDir: string): () => void {
+/**
+ * Takes the lock file of a data folder and returns how to give it back. A lock whose process is gone is taken over.
+ * @param onLost called once when another gateway has taken over: this one showed no sign of life for too long
+ */
+export function lockDataDir(dataDir: string, onLost: () => void = () => undefined): () => void {
   const path = join(dataDir, 'gateway.lock');
   const release = acquire(path, dataDir);
-  const beat = setInterval(() => touch(path), BEAT_MS).unref();
+  const beat = setInterval(() => {
+    if (!isSomebodyElses(path)) return touch(path);
+    clearInterval(beat);
+    onLost();
+  }, BEAT_MS).unref();
   return () => {
     clearInterval(beat);
     release();
@@ -37,7 +46,7 @@ export function lockDataDir(dataDir: string): () => void {
 
 function acquire(path: string, dataDir: string): () => void {
   for (let attempt = 1; ; attempt += 1) {
-    if (create(path, attempt)) return () => rmSync(path, { force: true });
+    if (create(path, attempt)) return () => giveBack(path);
     const lock = readLock(path);
     if (lock === undefined) continue;
     const holder = liveHolder(lock, path);
@@ -50,12 +59,23 @@ function acquire(path: string, dataDir: string): () => void {
 /** Makes the lock; false when there is one. Throws on the last try: somebody else gets in between again and again. */
 function create(path: string, attempt: number): boolean {
   try {
-    const file = openSync(path, 'wx', 0o600);
-    writeSync(file, `${process.pid} ${startTimeOf(process.pid)} ${PLACE}`);
-    closeSync(file);
+    writeFileSync(path, OWN, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if (errorCodeOf(error) !== 'EEXIST' || attempt > MAX_TRIES) throw error;
+    return false;
+  }
+}
+
+function giveBack(path: string): void {
+  if (!isSomebodyElses(path)) rmSync(path, { force: true });
+}
+
+/** After this process was paused, with its container for one. A lock that cannot be read is nobody's yet. */
+function isSomebodyElses(path: string): boolean {
+  try {
+    return (readLock(path) ?? OWN) !== OWN;
+  } catch {
     return false;
   }
 }
@@ -130,11 +150,15 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Field 22 of /proc/<pid>/stat (proc(5)); a constant where there is no /proc, so that the pid alone decides. */
+/**
+ * Fields 22 and 3 of /proc/<pid>/stat (proc(5)): a process that was killed is a zombie until its parent has noticed. A
+ * constant where there is no /proc, so that the pid alone decides.
+ */
 function startTimeOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? 'unknown';
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return 'ZX'.includes(state) ? 'ended' : (fields[18] ?? 'unknown');
   } catch {
     return 'unknown';
   }

@@ -11,6 +11,8 @@ const SOCKET_NAME = '.s.PGSQL.5432';
 const DATABASE_NAME = 'postgres';
 /** All connections share one session: what a second one sets (`pg_dump` does) would be set for the first one too. */
 const MAX_CONNECTIONS = 1;
+const TAKEN_OVER =
+  'another gateway has taken over its folder, since this one showed no sign of life for seconds. Two would damage it';
 
 export interface EmbeddedDatabase {
   /** Folder that holds the socket: the `host` of a PostgreSQL connection. */
@@ -27,7 +29,7 @@ export async function startEmbeddedDatabase(
   onCrash: (cause: Error) => void = () => undefined,
 ): Promise<EmbeddedDatabase> {
   const root = resolve(dataDir);
-  const unlock = takeDataDir(root);
+  const unlock = takeDataDir(root, () => onCrash(new Error(TAKEN_OVER)));
   try {
     const socketDir = makeSocketDir(root);
     const worker = await startWorker(join(root, DATABASE_NAME), join(socketDir, SOCKET_NAME));
@@ -56,10 +58,10 @@ export function hasEmbeddedDatabase(dataDir: string): boolean {
   return existsSync(join(dataDir, DATABASE_NAME));
 }
 
-function takeDataDir(root: string): () => void {
+function takeDataDir(root: string, onLost: () => void): () => void {
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 });
-    return lockDataDir(root);
+    return lockDataDir(root, onLost);
   } catch (cause) {
     if (cause instanceof DataDirInUseError) throw cause;
     throw explained(`The folder of DATA_DIR, ${root}, cannot be used`, cause);
