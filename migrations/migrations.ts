@@ -18,6 +18,7 @@ import { KeepCountersWithinBounds1795219200045 } from './1795219200045-keep-coun
 import { LetGoOfArchivedPolicies1795219200060 } from './1795219200060-let-go-of-archived-policies.js';
 import { CreatePriceImports1795219200070 } from './1795219200070-create-price-imports.js';
 import { TellRaisedThresholdsAgain1795219200080 } from './1795219200080-tell-raised-thresholds-again.js';
+import { LetFreeCallsPass1795219200090 } from './1795219200090-let-free-calls-pass.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -41,4 +42,5 @@ export const MIGRATIONS = [
   LetGoOfArchivedPolicies1795219200060,
   CreatePriceImports1795219200070,
   TellRaisedThresholdsAgain1795219200080,
+  LetFreeCallsPass1795219200090,
 ] as const;

@@ -213,6 +213,18 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await admin.list(`${PATH}/${tight}/entities`)).toHaveLength(1);
   });
 
+  it('tells of a call that costs nothing that it passes, also a limit that is exceeded', async () => {
+    const tight = await make({ credit_limit: COST });
+    await callAs('alice');
+    await gateway.books.ledger(1);
+    await admin.put(`${PATH}/${tight}`, { credit_limit: COST / 2 });
+    const call = { provider: 'cohere', metadata: { user: 'alice' } };
+    const decided = async (more: object): Promise<unknown> =>
+      jsonOf(await admin.post(`${PATH}/simulate`, { ...call, ...more }));
+    expect(await decided({ estimate: { cost: COST / 2 } })).toMatchObject({ decision: 'exceeded' });
+    expect(await decided({})).toMatchObject({ decision: 'admitted', policies: [{ headroom: 0 }] });
+  });
+
   it('takes ids, providers and endpoints in either case, as conditions do', async () => {
     const conditions = [
       { key: 'provider', value: 'Azure-AI' },

@@ -2,11 +2,24 @@ import { FIGURE_TYPES, FIGURES, NAMES, TYPES } from './facts.sql.js';
 import { KEY } from './usage-lookup.sql.js';
 import { RAISE_CHANGED } from './usage-withdrawal.sql.js';
 
-/**
- * Decides about the batch's reservations one after the other, and writes those that are admitted.
- * @param bound what is done with an amount before it is reserved
- */
-export const admit = (bound: string): string => `
+/** What later versions decide otherwise. */
+interface AdmissionRules {
+  /** What is done with an amount before it is reserved. */
+  readonly bound: string;
+  /** Which charges a limit is asked about. */
+  readonly isLimited: string;
+  /** Whether a refusal says something about the bucket, and not about the call alone. */
+  readonly isTelling: string;
+}
+
+export const FIRST_RULES: AdmissionRules = {
+  bound: '',
+  isLimited: 'p_charge_enforced[v_c]',
+  isTelling: 'p_charge_amounts[v_c] <= p_charge_limits[v_c]',
+};
+
+/** Decides about the batch's reservations one after the other, and writes those that are admitted. */
+export const admit = ({ bound, isLimited, isTelling }: AdmissionRules): string => `
     -- Admission.
     SELECT array_agg(k.unit ORDER BY k.place), array_agg(COALESCE(b.used, 0) ORDER BY k.place),
       array_agg(COALESCE(b.reserved, 0) ORDER BY k.place), array_agg(k.is_needed ORDER BY k.place),
@@ -44,14 +57,14 @@ export const admit = (bound: string): string => `
         v_left := p_charge_limits[v_c] - b_used[v_b];
         v_verdict := CASE
           WHEN v_known[v_r] THEN 0
-          WHEN p_charge_enforced[v_c] AND p_charge_amounts[v_c] > v_left THEN 3
+          WHEN ${isLimited} AND p_charge_amounts[v_c] > v_left THEN 3
           WHEN b_id[v_b] IS NULL AND g_last[b_group[v_b]] >= p_max_buckets THEN 2
-          WHEN p_charge_enforced[v_c] AND p_charge_amounts[v_c] > v_left - b_reserved[v_b] THEN 1
+          WHEN ${isLimited} AND p_charge_amounts[v_c] > v_left - b_reserved[v_b] THEN 1
           ELSE 0 END;
         o_verdicts[v_c] := v_verdict;
         -- Something is used and no more fits: the bucket is exhausted. The first refusal notes it, and no other. A call that
         -- the whole limit has no room for says nothing about the bucket.
-        IF v_verdict = 3 AND p_charge_limits[v_c] = b_limit[v_b] AND p_charge_amounts[v_c] <= p_charge_limits[v_c] THEN
+        IF v_verdict = 3 AND p_charge_limits[v_c] = b_limit[v_b] AND ${isTelling} THEN
           v_exhausted := v_exhausted || v_b;
           b_limit[v_b] := NULL;
         END IF;

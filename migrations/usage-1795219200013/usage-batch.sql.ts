@@ -1,5 +1,5 @@
 import { FIGURE_TYPES, FIGURES, NAMES, TYPES } from './facts.sql.js';
-import { admit } from './usage-admission.sql.js';
+import { admit, FIRST_RULES } from './usage-admission.sql.js';
 import { FIND_BUCKETS } from './usage-lookup.sql.js';
 import { FIND_SETTLED, SETTLE } from './usage-settlement.sql.js';
 
@@ -103,4 +103,4 @@ ${admission}
     END IF;
   END $$`;
 
-export const USAGE_BATCH = usageBatch(admit(''));
+export const USAGE_BATCH = usageBatch(admit(FIRST_RULES));

@@ -116,8 +116,9 @@ function judge(
   };
 }
 
-/** As the usage store decides. */
+/** As the usage store decides: what is free passes, also where the limit is exceeded. */
 function decide(used: bigint, reserved: bigint, amount: bigint, limit: bigint): Decision {
+  if (amount === 0n) return 'admitted';
   if (used + amount > limit) return 'exceeded';
   return used + reserved + amount > limit ? 'contended' : 'admitted';
 }

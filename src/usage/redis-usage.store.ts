@@ -85,7 +85,8 @@ function stateIfOver(
   remembered: RefusedUsage | undefined,
 ): readonly BucketState[] {
   const { policyId, bucketHash, windowId, limit } = charge;
-  if (remembered === undefined || remembered.used + amountOf(estimate, charge) <= limit) return [];
+  const amount = amountOf(estimate, charge);
+  if (remembered === undefined || amount === 0n || remembered.used + amount <= limit) return [];
   return [{ policyId, bucketHash, windowId, limit, ...remembered }];
 }
 

@@ -141,6 +141,15 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([]);
     });
 
+    it('lets what is free pass a limit that is exceeded, and others that calls under way fill', async () => {
+      const [exceeded, filled] = [chargeOf(), chargeOf({ limit: 10n })];
+      await spend(exceeded, 100n);
+      const lowered = { ...exceeded, limit: 50n };
+      expect((await tested.store.reserve(reservationOf([lowered]))).kind).toBe('exceeded');
+      await admit([filled], { estimate: cost(10n) });
+      await admit([lowered, { ...filled, limit: 5n }], { estimate: cost(0n) });
+    });
+
     it('only counts where a policy only watches', async () => {
       const charge = chargeOf({ enforced: false, limit: 5n });
       const reservation = await admit([charge]);
@@ -526,6 +535,14 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.isExhausted(charge)).toBe(false);
       expect(await tested.alerts()).toEqual([]);
       await spend(charge, 99n);
+      expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
+    });
+
+    it.each([5n, 0n])('is told of a limit that was lowered to less than one call: %d', async (limit) => {
+      const charge = chargeOf();
+      await spend(charge, 30n);
+      await refuse({ ...charge, limit }, 10n, 2);
+      expect(await tested.isExhausted(charge)).toBe(true);
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 

@@ -133,9 +133,10 @@ export class MemoryUsageStore implements UsageStore {
 
   private verdict(charge: Charge, amount: bigint): 'fits' | 'exceeded' | 'crowded' | 'contended' {
     const { used, reserved, limit } = this.state(charge);
-    if (charge.enforced && used + amount > limit) return 'exceeded';
+    const isLimited = charge.enforced && amount > 0n;
+    if (isLimited && used + amount > limit) return 'exceeded';
     if (!this.buckets.has(nameOf(charge)) && this.countLike(charge) >= this.maxBuckets) return 'crowded';
-    return charge.enforced && used + reserved + amount > limit ? 'contended' : 'fits';
+    return isLimited && used + reserved + amount > limit ? 'contended' : 'fits';
   }
 
   private countLike({ policyId, windowId }: Charge): number {
@@ -213,7 +214,8 @@ export class MemoryUsageStore implements UsageStore {
   /** A call did not fit into what is left. */
   private exhaust(charge: Charge, amount: bigint, organisationId: string): void {
     const bucket = this.buckets.get(nameOf(charge));
-    if (bucket === undefined || bucket.used === 0n || amount > charge.limit) return;
+    if (bucket === undefined || bucket.used === 0n) return;
+    if (amount > charge.limit && bucket.used < charge.limit) return;
     this.markExhausted(this.open(charge, organisationId));
   }
 
