@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { describeDefect } from './common/errors/describe-defect.js';
 import { RunningAnswers } from './common/http/running-answers.js';
+import { doneWithin } from './common/time/done-within.js';
 import { AppConfig } from './config/environment.js';
 import { ReadinessService } from './health/readiness.service.js';
 import { McpProxy } from './mcp/proxy/mcp-proxy.js';
@@ -11,6 +12,8 @@ import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** As shells tell of a process that a signal has ended. */
 const SIGNAL_EXIT = 128;
+/** For closing, after the grace time: both together are below the 30 s that platforms give. */
+const CLOSE_MS = 15_000;
 
 /**
  * Ends a start that a signal comes into. The first process of a container would not hear it otherwise.
@@ -49,7 +52,7 @@ async function stopAndReport(
   try {
     logger.info({ event: 'stopping', signal });
     await finishRequests(app, running);
-    await app.close();
+    await closeInTime(app);
     return 0;
   } catch (error) {
     logger.error({ event: 'stop_failed', error: describeDefect(error) });
@@ -57,6 +60,17 @@ async function stopAndReport(
   } finally {
     await flushLog(logger);
   }
+}
+
+/**
+ * What is not closed by then waits for a database that hangs, and would be killed with the rest of its container.
+ * @throws Error when it is not closed in time, or what closing fails with
+ */
+export async function closeInTime(app: Pick<NestExpressApplication, 'close'>, limitMs = CLOSE_MS): Promise<void> {
+  const closing = app.close();
+  const ended = closing.catch(() => undefined);
+  if (!(await doneWithin(limitMs, ended))) throw new Error(`not closed within ${limitMs} ms`);
+  await closing;
 }
 
 async function finishRequests(app: NestExpressApplication, running: RunningAnswers): Promise<void> {
@@ -67,7 +81,9 @@ async function finishRequests(app: NestExpressApplication, running: RunningAnswe
   const finished = new Promise<void>((done) => server.close(() => done()));
   running.endConnections();
   // Streams have no end of their own; calls that run on them get the grace time.
-  void app.get(McpProxy).close(graceMs);
+  // Its module asks again, and tells of a failure.
+  const proxyClosing = app.get(McpProxy).close(graceMs);
+  proxyClosing.catch(() => undefined);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await finished;
   clearTimeout(cut);

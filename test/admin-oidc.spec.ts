@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
 import { readArray, readString } from '../src/common/json/read.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
+import {
+  type IdentityProvider,
+  OTHER_AUDIENCE,
+  startIdentityProvider,
+  UUID_CLIENT,
+} from './support/identity-provider.js';
 import { jsonOf, refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant, type Tenant } from './support/tenants.js';
@@ -114,6 +119,24 @@ describe("an administrator's token", () => {
     const answer = await admin.request(method, path, body, { 'x-gateway-virtual-key': 'local' });
     expect(refusalOf(answer)).toMatchObject({ status: 401, code: 'api_key_invalid', source: 'gateway' });
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
+  });
+
+  it('is found in the audit log by its subject, also by a UUID in capitals', async () => {
+    const workspace = { name: `Workspace ${randomUUID()}`, organisation_id: organisationId };
+    const { id } = await nobody
+      .withToken(await provider.tokenFor({ clientId: UUID_CLIENT, scopes: SCOPES, organisationId }))
+      .create('/v1/workspaces', workspace);
+    expect(await admin.list(`/v1/audit-logs?actor=${UUID_CLIENT}`)).toMatchObject([
+      { actor_id: UUID_CLIENT, resource_id: id },
+    ]);
+    expect(await admin.list(`/v1/audit-logs?actor=${UUID_CLIENT.toLowerCase()}`)).toEqual([]);
+  });
+
+  it('that names its organisation twice is for one', async () => {
+    const claim = [organisationId, organisationId.toUpperCase()];
+    const twice = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: claim }));
+    expect((await twice.get('/v1/workspaces')).status).toBe(200);
+    expect(refusalOf(await adminOfTwo.get('/v1/workspaces'))).toMatchObject(NOT_NAMED);
   });
 
   it('acts under its subject in the audit log', async () => {

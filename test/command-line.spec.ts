@@ -61,7 +61,8 @@ it.each([['rewrap-keys'], ['../main']])(
       'REDIS_URL=value-4',
     ];
     writeFileSync(join(folder, '.env'), lines.join('\n'));
-    const program = await run(name, { PORT: '8080' });
+    // What is empty counts as absent, in the environment too.
+    const program = await run(name, { PORT: '8080', REDIS_URL: ' ', NODE_ENV: '' });
     expect(await program.exitCode()).toBe(1);
     for (const setting of ['LOG_LEVEL', 'NODE_ENV', 'REDIS_URL']) expect(program.stderr).toContain(`- ${setting} `);
     expect(program.stderr).not.toMatch(/PORT|DATA_DIR|value-\d|^\s+at /m);

@@ -45,6 +45,8 @@ describe('organisations:create', () => {
     ['a flag', ['--help']],
     ['a name without quotes', ['acme', 'Acme', 'Corporation']],
     ['an empty name', ['acme', '']],
+    ['a name of blanks', ['acme', ' \t ']],
+    ['a name with control characters', ['acme', 'A\u0001me']],
     ['a slug with a blank', ['a b']],
     ['a slug that is too long', ['a'.repeat(256)]],
   ])('says how it is used for %s', async (_what, words) => {

@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { And, type EntityManager, type FindOptionsWhere, LessThan, MoreThanOrEqual, type Repository } from 'typeorm';
+import {
+  And,
+  type EntityManager,
+  type FindOptionsWhere,
+  In,
+  LessThan,
+  MoreThanOrEqual,
+  type Repository,
+} from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { invalidField } from '../common/errors/gateway.error.js';
@@ -44,7 +52,8 @@ export class AuditService {
   /** Entries of the caller's tenant, newest first. */
   async list(principal: Principal, query: AuditLogQuery): Promise<ListOf<AuditLogEntryResponse>> {
     const { actor, action, resource: resourceId } = query;
-    const actorId = actor === undefined ? undefined : foldId(actor);
+    // Ids of keys are stored in one spelling, subjects of tokens as they are.
+    const actorId = actor === undefined ? undefined : In([actor, foldId(actor)]);
     const where: FindOptionsWhere<AuditLogEntry> = {
       ...tenantWhere(principal),
       ...withoutUndefined({ actorId, action, resourceId, createdAt: timeRange(query) }),

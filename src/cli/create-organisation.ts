@@ -22,7 +22,7 @@ interface Made {
 }
 
 const [slug = '', name = slug, ...others] = process.argv.slice(2);
-const isUsable = SLUG_PATTERN.test(slug) && !slug.startsWith('-') && name !== '';
+const isUsable = SLUG_PATTERN.test(slug) && !slug.startsWith('-') && name.trim() !== '' && !/\p{Cc}/u.test(name);
 
 if (others.length > 0 || !isUsable || slug.length > MAX_LENGTH || name.length > MAX_LENGTH) fail(USAGE, 2);
 else {

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '../api-keys/api-key-format.js';
 import { fail } from './fail.js';
 
+// Whoever reads along may stop early (`| head`).
+process.stdout.on('error', () => undefined);
+
 if (process.argv.length > 2) fail('usage: npm run keys:generate, which takes no arguments', 2);
 else {
   // Lines of an env file and nothing else, so that the output can be appended to one.

@@ -10,7 +10,10 @@ const ENV_FILE = '.env';
  */
 export function readSettings(): AppConfig {
   if (process.env['NODE_ENV'] !== 'test' && existsSync(ENV_FILE)) {
-    for (const [name, value] of Object.entries(getDefaultParser()(readFileSync(ENV_FILE)))) process.env[name] ??= value;
+    for (const [name, value] of Object.entries(getDefaultParser()(readFileSync(ENV_FILE)))) {
+      // An empty variable counts as absent here too.
+      if (!process.env[name]?.trim()) process.env[name] = value;
+    }
   }
   return loadConfig(process.env);
 }

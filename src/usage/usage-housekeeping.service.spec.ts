@@ -49,6 +49,12 @@ describe('housekeeping', () => {
     );
   });
 
+  it('does nothing more once the gateway stops', async () => {
+    await service.beforeApplicationShutdown();
+    await service.tidy();
+    expect([database.statements, counts]).toEqual([[], []]);
+  });
+
   it('charges what a dead gateway left behind, by the clock that it is given', async () => {
     await store.reserve(reservationOf([chargeOf()], { at: clock.now() }));
     await service.tidy();

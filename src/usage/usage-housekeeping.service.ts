@@ -45,6 +45,7 @@ export class UsageHousekeepingService implements OnApplicationBootstrap, BeforeA
   }
 
   private async attempt(task: string, work: () => Promise<unknown>): Promise<void> {
+    if (this.loop.isStopped) return;
     try {
       await work();
     } catch (cause) {

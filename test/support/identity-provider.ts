@@ -11,6 +11,8 @@ export const OTHER_AUDIENCE = 'urn:something-else';
 /** Tokens for it are no JWTs: the provider has to be asked about them. */
 export const OPAQUE_AUDIENCE = 'urn:opaque';
 
+/** Subjects of tokens may be UUIDs in capitals, and are other ones in small letters. */
+export const UUID_CLIENT = 'F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6';
 const CLIENT_SECRET = 'client-secret-0123456789';
 /** A client that may ask about tokens. */
 const INTROSPECTION_CLIENT = { client_id: 'terraform', client_secret: CLIENT_SECRET };
@@ -33,7 +35,7 @@ export interface IdentityProvider {
 }
 
 interface Grant {
-  readonly clientId?: 'terraform' | 'console';
+  readonly clientId?: 'terraform' | 'console' | typeof UUID_CLIENT;
   readonly scopes: readonly string[];
   readonly organisationId?: string | readonly string[];
   readonly audience?: string;
@@ -92,7 +94,7 @@ async function createHandler(issuer: string, claim: () => unknown): Promise<Requ
   return quietly(async () => {
     const { default: Provider } = await import('oidc-provider');
     return new Provider(issuer, {
-      clients: ['terraform', 'console'].map((client_id) => ({ ...client, client_id })),
+      clients: ['terraform', 'console', UUID_CLIENT].map((client_id) => ({ ...client, client_id })),
       jwks: { keys: [signingKey] },
       scopes: [...SCOPES],
       features: {

@@ -6,7 +6,7 @@ export function claimWords(claim: unknown): readonly string[] {
   return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
 }
 
-/** The same for ids, each in the spelling that is stored. */
+/** The same for ids, each once and in the spelling that is stored. */
 export function claimIds(claim: unknown): readonly string[] {
-  return claimWords(claim).map(foldId);
+  return [...new Set(claimWords(claim).map(foldId))];
 }

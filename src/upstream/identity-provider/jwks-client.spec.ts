@@ -96,6 +96,22 @@ describe('the key set', () => {
     expect(fetches).toBe(2);
   });
 
+  it('that could not be fetched since says nothing of a key that it may have by now', async () => {
+    await lookUp('one');
+    now += 30_000;
+    answer = () => {
+      throw new Error('away');
+    };
+    expect(await lookUp('two')).toBe('identity_provider_unavailable');
+    expect(await lookUp('two')).toBe('identity_provider_unavailable');
+    expect(await lookUp('one')).toBe('found');
+    expect(fetches).toBe(2);
+    now += 30_000;
+    answer = () => ({ keys: [jwks[0]] });
+    expect([await lookUp('two'), await lookUp('two')]).toEqual(['unknown', 'unknown']);
+    expect(fetches).toBe(3);
+  });
+
   it.each<readonly [string, unknown]>([
     ['null', null],
     ['a number', 1],

@@ -48,6 +48,7 @@ export interface JwksClientOptions {
 export class JwksClient {
   private keys: { readonly resolve: ResolveKey; readonly fetchedAt: number } | undefined;
   private lastAttemptAt = -Infinity;
+  /** Of the last fetch that is over; undefined when that was a success. */
   private lastFailure: unknown;
   private pending: Fetch | undefined;
 
@@ -65,7 +66,9 @@ export class JwksClient {
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       // The provider may have a new key since.
-      if (this.pending === undefined && this.isCoolingDown(COOL_DOWN_MS)) throw error;
+      if (this.pending === undefined && this.isCoolingDown(COOL_DOWN_MS)) {
+        throw this.lastFailure === undefined ? error : this.justFailed();
+      }
       const renewed = await this.refresh().keys;
       return renewed(header, token);
     }
@@ -78,8 +81,7 @@ export class JwksClient {
     const stale = keys !== undefined && age < MAX_STALE_AGE_MS ? keys.resolve : undefined;
     const coolDown = stale === undefined ? COOL_DOWN_WITHOUT_KEYS_MS : COOL_DOWN_MS;
     if (this.pending === undefined && this.isCoolingDown(coolDown)) {
-      if (stale === undefined)
-        throw unavailableBecause('the last fetch of the key set has just failed', this.lastFailure);
+      if (stale === undefined) throw this.justFailed();
       return stale;
     }
     const { keys: renewed, isLate } = this.refresh();
@@ -103,6 +105,7 @@ export class JwksClient {
     try {
       const resolve = createLocalJWKSet(readKeySet(await this.options.fetchKeySet()));
       this.keys = { resolve, fetchedAt: this.options.now() };
+      this.lastFailure = undefined;
       return resolve;
     } catch (cause) {
       this.lastFailure = cause;
@@ -110,6 +113,10 @@ export class JwksClient {
       this.options.onFailure(failure);
       throw failure;
     }
+  }
+
+  private justFailed(): GatewayError {
+    return unavailableBecause('the last fetch of the key set has just failed', this.lastFailure);
   }
 
   private isCoolingDown(periodMs: number): boolean {
