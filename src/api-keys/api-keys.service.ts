@@ -38,7 +38,7 @@ export class ApiKeysService {
     const { name, scopes, type = 'service', metadata = {}, rate_limits: rateLimits = [], user = null } = dto;
     if (type === 'user' && user === null) throw invalidField('user', 'is required for a key of type user');
     if (type === 'service' && user !== null) throw invalidField('user', 'is only for keys of type user');
-    const expiresAt = toDate(dto.expires_at) ?? null;
+    const expiresAt = fromUnixSeconds(dto.expires_at) ?? null;
     assertWithinBounds(principal, { expiresAt, metadata, rateLimits });
     const workspaceId = await this.workspaceOf(principal, dto);
     const { organisationId } = principal;
@@ -78,7 +78,13 @@ export class ApiKeysService {
 
   async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {
     const { name, scopes, metadata, rate_limits: rateLimits } = dto;
-    const changes = withoutUndefined({ name, scopes, metadata, rateLimits, expiresAt: toDate(dto.expires_at) });
+    const changes = withoutUndefined({
+      name,
+      scopes,
+      metadata,
+      rateLimits,
+      expiresAt: fromUnixSeconds(dto.expires_at),
+    });
     const saved = await this.apiKeys.manager.transaction(async (manager) => {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
       // Whoever changes a key could otherwise widen one that it could not have created.
@@ -147,8 +153,4 @@ async function find(
   const found = isUuid(id) ? await manager.findOne(ApiKey, { where, lock }) : null;
   if (found === null) throw new GatewayError('not_found');
   return found;
-}
-
-function toDate(seconds: number | null | undefined): Date | null | undefined {
-  return typeof seconds === 'number' ? fromUnixSeconds(seconds) : seconds;
 }

@@ -8,6 +8,11 @@ export function isStorableText(text: string): boolean {
   return !UNSTORABLE.test(text);
 }
 
+/** The same for a text that may be absent. */
+export function toStorableOrNull(text: string | null, maxCharacters: number): string | null {
+  return text === null ? null : toStorableText(text, maxCharacters);
+}
+
 /** With the replacement character for what PostgreSQL cannot hold, and no longer than a column of so many characters. */
 export function toStorableText(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) {

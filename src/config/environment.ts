@@ -4,7 +4,8 @@ import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { oauthProblems } from './identity-settings.js';
 import { awsIdentityProblems, SecretSettings } from './secret-settings.js';
 import { AreRedisClusterUrls, IsDatabaseUrl, IsRedisUrl } from './connection-url.decorators.js';
-import { IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
+import { ToList } from '../common/validation/to-list.decorator.js';
+import { IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 

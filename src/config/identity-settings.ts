@@ -1,7 +1,8 @@
 import { ArrayMaxSize, IsString, Matches } from 'class-validator';
 import { readRsaPrivateKey, readRsaPublicKeys } from '../common/crypto/rsa-pem.js';
 import { ReadableBy } from '../common/validation/readable-by.decorator.js';
-import { IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
+import { ToList } from '../common/validation/to-list.decorator.js';
+import { IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 /** Settings of the MCP gateway: who its users are, and how servers are told. */
 export class IdentitySettings {

@@ -2,7 +2,8 @@ import { IsInt, IsString, Matches, Max, Min } from 'class-validator';
 import { UUID_PATTERN } from '../common/uuid.js';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { IdentitySettings } from './identity-settings.js';
-import { IsAddress, IsWebAddress, OptionalSetting, ToList } from './setting.decorators.js';
+import { ToList } from '../common/validation/to-list.decorator.js';
+import { IsAddress, IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const ORGANISATION_ID = new RegExp(`^${UUID_PATTERN}$`);
 

@@ -1,4 +1,3 @@
-import { Transform, type TransformFnParams } from 'class-transformer';
 import { ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
 
 function present(_object: object, value: unknown): boolean {
@@ -21,14 +20,3 @@ export function IsAddress(protocols: readonly string[], options?: ValidationOpti
 }
 
 export const IsWebAddress = (options?: ValidationOptions): PropertyDecorator => IsAddress(['http', 'https'], options);
-
-/** Items between commas. */
-export const ToList = (): PropertyDecorator =>
-  Transform(({ value }: TransformFnParams): unknown =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== '')
-      : value,
-  );

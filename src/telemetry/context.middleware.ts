@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { IDENTITY_HEADERS } from '../common/http/identity-headers.js';
 import { HttpCaller } from '../common/http/caller-presence.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
@@ -7,9 +8,6 @@ import { RequestContext } from './request-context.js';
 import { recordAtEnd } from './request-log.js';
 import { readTraceHeaders, salvageTraceHeaders, type TraceHeaders } from './trace-headers.js';
 import type { Tracing } from './tracing.js';
-
-/** The interface's protected identity headers: only the gateway may set them, so what a client sends is taken out first. */
-const PROTECTED_HEADERS = ['x-user-claims', 'x-user-jwt'] as const;
 
 /** First step of every request: identity headers out, trace id in and answered, context opened, end recorded. */
 export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tracing): RequestHandler {
@@ -30,7 +28,7 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
 /** From all three views of them. Names are in lower case in the first two, and stand for all their repetitions there. */
 function removeProtectedHeaders(request: Request): void {
   const { headers, rawHeaders } = request;
-  for (const name of PROTECTED_HEADERS) {
+  for (const name of IDENTITY_HEADERS) {
     if (headers[name] === undefined) continue;
     delete headers[name];
     // Before the raw list is cut: this view is made from it when it is first read.

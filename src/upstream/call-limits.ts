@@ -30,7 +30,6 @@ export class CallLimits {
     this.#aim = aim;
     this.#timer = this.#timerFor(timeoutMs, 'timeout', aim);
     this.#stopWatchingCaller = caller.onGone(() => this.#endForCaller());
-    if (caller.gone) this.#endForCaller();
   }
 
   get remainingMs(): number {

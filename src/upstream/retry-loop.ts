@@ -1,3 +1,4 @@
+import { GatewayError } from '../common/errors/gateway.error.js';
 import type { CallLimits } from './call-limits.js';
 import { retryDelayMs } from './retry-policy.js';
 import {
@@ -39,7 +40,8 @@ export async function sendWithRetries(
       const asked = call.beforeAttempt?.(number);
       if (asked !== undefined) await asked;
     } catch (refusal) {
-      if (last === undefined) throw refusal;
+      // Anything else is a defect, and goes up instead of being lost behind the last answer.
+      if (last === undefined || !(refusal instanceof GatewayError)) throw refusal;
       return resultOf(last);
     }
 

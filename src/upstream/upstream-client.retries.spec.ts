@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../common/errors/gateway.error.js';
 import { callTo, FakeCaller, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { closedPort, startHttp, type Loopback } from './__fixtures__/loopback.js';
 import { UpstreamClient } from './upstream-client.js';
@@ -152,7 +153,7 @@ describe('UpstreamClient: a refused signature', () => {
 
 describe('UpstreamClient: permission for attempts', () => {
   const refuse = (): never => {
-    throw new Error('no more');
+    throw new GatewayError('usage_limit_exceeded', { message: 'no more' });
   };
 
   it('is asked for before each attempt', async () => {
@@ -180,6 +181,15 @@ describe('UpstreamClient: permission for attempts', () => {
     const beforeAttempt = async (number: number): Promise<void> => (number === 1 ? undefined : refuse());
     expect(await endOf(client.send(callTo(server.url('/'), { retry: 'idempotent', beforeAttempt })))).toBe(expected);
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('loses no defect behind the last answer', async () => {
+    const server = await script(answer(503), ok);
+    const beforeAttempt = async (number: number): Promise<void> => {
+      if (number > 1) throw new TypeError('a defect');
+    };
+    const call = callTo(server.url('/'), { retry: 'idempotent', beforeAttempt });
+    await expect(client.send(call)).rejects.toThrow('a defect');
   });
 
   it('tells that nothing was sent where a call ends before it has a connection', async () => {

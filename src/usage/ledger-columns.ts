@@ -1,4 +1,4 @@
-import { isStorableText, toStorableText } from '../common/storable-text.js';
+import { isStorableText, toStorableOrNull, toStorableText } from '../common/storable-text.js';
 import type { UsageDimensions } from './usage-store.types.js';
 
 const LONG = 255;
@@ -20,12 +20,12 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
     workspace_id: dimensions.workspaceId,
     // The column takes no null.
     api_key_id: toStorableText(dimensions.apiKeyId ?? '', LONG),
-    virtual_key: storableOrNull(dimensions.virtualKey, LONG),
-    provider: storableOrNull(dimensions.provider, SHORT),
-    model: storableOrNull(dimensions.model, LONG),
+    virtual_key: toStorableOrNull(dimensions.virtualKey, LONG),
+    provider: toStorableOrNull(dimensions.provider, SHORT),
+    model: toStorableOrNull(dimensions.model, LONG),
     endpoint: toStorableText(dimensions.endpoint, SHORT),
-    mcp_server: storableOrNull(dimensions.mcpServer, LONG),
-    mcp_tool: storableOrNull(dimensions.mcpTool, LONG),
+    mcp_server: toStorableOrNull(dimensions.mcpServer, LONG),
+    mcp_tool: toStorableOrNull(dimensions.mcpTool, LONG),
     metadata: storable(dimensions.metadata),
     trace_id: toStorableText(dimensions.traceId, TRACE_ID),
     attempt: dimensions.attempt,
@@ -36,8 +36,4 @@ function storable(metadata: UsageDimensions['metadata']): UsageDimensions['metad
   const entries = Object.entries(metadata);
   if (entries.every(([key, value]) => isStorableText(key) && isStorableText(value))) return metadata;
   return Object.fromEntries(entries.map(([key, value]) => [toStorableText(key, LONG), toStorableText(value, LONG)]));
-}
-
-function storableOrNull(text: string | null, length: number): string | null {
-  return text === null ? null : toStorableText(text, length);
 }

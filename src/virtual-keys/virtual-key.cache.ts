@@ -71,6 +71,7 @@ export class VirtualKeyCache {
     if (renewal === undefined) {
       renewal = this.readAgain(virtualKey, source);
       this.renewals.set(virtualKey, renewal);
+      renewal.catch(() => this.renewals.delete(virtualKey));
     }
     return renewal;
   }

@@ -42,7 +42,7 @@ export class VirtualKeysService {
 
   async create(principal: Principal, dto: CreateVirtualKeyDto, now: Date): Promise<VirtualKey> {
     assertMayMap(principal, dto);
-    const expiresAt = toDate(dto.expires_at);
+    const expiresAt = fromUnixSeconds(dto.expires_at);
     if (expiresAt instanceof Date) assertInFuture(expiresAt, now);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     const saved = await withFreeSlug(dto.slug, dto.name, (slug) =>
@@ -61,7 +61,7 @@ export class VirtualKeysService {
     const row = { id: randomUUID(), organisationId, provider };
     const mapped = readTargets(this.credentials.vendorOf(row), mappings, { key, config });
     const sealed = this.credentials.seal(row, config, key, mapped);
-    const expiresAt = toDate(fields.expires_at) ?? null;
+    const expiresAt = fromUnixSeconds(fields.expires_at) ?? null;
     const saved = await this.store.insert(
       manager,
       manager.create(VirtualKey, { ...row, ...place, name, description, expiresAt, ...sealed }),
@@ -86,7 +86,7 @@ export class VirtualKeysService {
       const row = await this.store.getForChange(manager, principal, ref);
       const mappings = dto.secret_mappings === null ? [] : dto.secret_mappings;
       const sealed = this.resealed(row, dto, mappings);
-      const changes = withoutUndefined({ name, description, expiresAt: toDate(dto.expires_at), ...sealed });
+      const changes = withoutUndefined({ name, description, expiresAt: fromUnixSeconds(dto.expires_at), ...sealed });
       const changed = await this.store.update(manager, row, changes, mappings);
       await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
@@ -119,8 +119,4 @@ export class VirtualKeysService {
     if (mappings === undefined) assertMappedForHost(row.options, sealed.options, mapped);
     return sealed;
   }
-}
-
-function toDate(seconds: number | null | undefined): Date | null | undefined {
-  return typeof seconds === 'number' ? fromUnixSeconds(seconds) : seconds;
 }

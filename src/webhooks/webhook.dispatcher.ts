@@ -1,12 +1,12 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describeDefect } from '../common/errors/describe-defect.js';
+import { Departure } from '../common/http/caller-presence.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import type { DeliveryOutcome } from './delivery-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
 import { RunningDeliveries } from './running-deliveries.js';
-import { StopSignal } from './stop-signal.js';
 import { WebhookDeliveryQueue } from './webhook-delivery.queue.js';
 import { WebhookSender } from './webhook.sender.js';
 
@@ -25,7 +25,8 @@ const MAX_DRAIN_MS = 5_000;
 export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.turn(), POLL_MS);
   private readonly running = new RunningDeliveries();
-  private readonly stopping = new StopSignal();
+  /** The gateway is the caller of what it sends: it leaves when it stops. */
+  private readonly stopping = new Departure();
   private isFailing = false;
 
   constructor(
@@ -48,7 +49,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
   async beforeApplicationShutdown(): Promise<void> {
     await this.loop.stop();
     await this.running.idle(Math.min(this.config.SHUTDOWN_GRACE_MS, MAX_DRAIN_MS));
-    this.stopping.fire();
+    this.stopping.leave();
     await this.running.idle();
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { ALWAYS_PRESENT, Departure } from '../common/http/caller-presence.js';
 import { Clock } from '../common/time/clock.js';
 import { KeyRing, parseMasterKey } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
@@ -11,7 +11,6 @@ import { type Loopback, startHttp } from '../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import type { ClaimedDelivery, ClaimedEndpoint } from './claimed-delivery.js';
-import { StopSignal } from './stop-signal.js';
 import { WebhookSender } from './webhook.sender.js';
 import { WebhookVault } from './webhook.vault.js';
 
@@ -157,13 +156,13 @@ describe('WebhookSender', () => {
   });
 
   it('leaves at once when the gateway stops', async () => {
-    const stop = new StopSignal();
+    const stop = new Departure();
     let arrived = (): void => undefined;
     const arrival = new Promise<void>((done) => (arrived = done));
     handle = () => arrived();
     const attempt = sender().attempt(delivery(), stop);
     await arrival;
-    stop.fire();
+    stop.leave();
     expect(await attempt).toEqual({ kind: 'abandoned' });
     expect(await sender().attempt(delivery(), stop)).toEqual({ kind: 'abandoned' });
     expect(server.requests).toHaveLength(1);

@@ -49,6 +49,14 @@ export class GatewayError extends Error {
     this.headers = options.headers ?? {};
     this.reason = options.reason;
   }
+
+  /** The same error with more headers. */
+  withHeaders(headers: Readonly<Record<string, string>>): GatewayError {
+    const { code, message, status, details, limits, reason, cause } = this;
+    const param = this.param ?? undefined;
+    const all = { ...this.headers, ...headers };
+    return new GatewayError(code, { message, status, param, details, limits, reason, cause, headers: all });
+  }
 }
 
 /** A 400 that names one field. `expected` reads on from the field's name: `must be a string`. */

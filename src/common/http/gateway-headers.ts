@@ -12,6 +12,9 @@ const GATEWAY_HEADERS = {
   metadata: ['x-gateway-metadata', 'x-portkey-metadata'],
 } as const;
 
+/** Headers in which the gateway's own keys come. */
+export const KEY_HEADERS = GATEWAY_HEADERS['api-key'];
+
 export type GatewayHeader = keyof typeof GATEWAY_HEADERS;
 
 /** Value of a gateway header. `x-portkey-*` is read too, so that people who move over keep their SDK; `x-gateway-*` wins. */

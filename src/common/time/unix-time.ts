@@ -8,6 +8,9 @@ export function toUnixSeconds(date: Date | null): number | null {
   return date === null ? null : Math.floor(date.getTime() / 1000);
 }
 
-export function fromUnixSeconds(seconds: number): Date {
-  return new Date(seconds * 1000);
+export function fromUnixSeconds(seconds: number): Date;
+/** null and undefined stay what they are. */
+export function fromUnixSeconds(seconds: number | null | undefined): Date | null | undefined;
+export function fromUnixSeconds(seconds: number | null | undefined): Date | null | undefined {
+  return typeof seconds === 'number' ? new Date(seconds * 1000) : seconds;
 }

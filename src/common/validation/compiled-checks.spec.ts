@@ -61,6 +61,11 @@ class Nested {
   readonly child: Parent;
 }
 
+class WithDefault {
+  @IsString()
+  readonly text: string = 'default';
+}
+
 class Grouped {
   @IsString({ groups: ['create'] })
   readonly name: string;
@@ -197,5 +202,6 @@ describe('the compiled rules', () => {
   it('do not answer for classes with rules that need the library', () => {
     expect(compileChecks(Nested)).toBeUndefined();
     expect(compileChecks(Grouped)).toBeUndefined();
+    expect(compileChecks(WithDefault)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import { type ErrorDetail, invalidFields } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 
 /** Reads a field: its value, or undefined when it breaks the rule. Reads on from the field's name: `must be a string`. */
@@ -45,8 +45,6 @@ export class BodyFields {
 
   /** @throws GatewayError `validation_failed` with every broken rule */
   done(): void {
-    const [first] = this.#problems;
-    if (first === undefined) return;
-    throw new GatewayError('validation_failed', { message: first.message, details: this.#problems });
+    if (this.#problems.length > 0) throw invalidFields(this.#problems);
   }
 }

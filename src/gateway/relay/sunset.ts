@@ -6,13 +6,5 @@ export function withSunset(error: unknown, provider: ResourceProvider): unknown 
   if (!('sunset' in provider) || provider.sunset === undefined) return error;
   if (!(error instanceof GatewayError) || error.code !== 'provider_rejected' || error.status !== 404) return error;
   const { deprecation, sunset, link } = provider.sunset;
-  const { message, status, reason } = error;
-  return new GatewayError('provider_rejected', {
-    message,
-    status,
-    param: error.param ?? undefined,
-    reason,
-    cause: error,
-    headers: { ...error.headers, deprecation, sunset, link: `<${link}>; rel="sunset"` },
-  });
+  return error.withHeaders({ deprecation, sunset, link: `<${link}>; rel="sunset"` });
 }

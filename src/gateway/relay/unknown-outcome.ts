@@ -10,8 +10,7 @@ import type { RelayRoute } from './relay-route.js';
 export function withUnknownOutcome(error: unknown, { method }: RelayRoute): unknown {
   // GET and DELETE come to the same when they are repeated (RFC 9110, section 9.2.2).
   if (method !== 'POST' || !(error instanceof GatewayError) || !isOutcomeUnknown(error)) return error;
-  const { code, message, status, reason, headers } = error;
-  return new GatewayError(code, { message, status, reason, cause: error, headers: { ...headers, ...DO_NOT_RETRY } });
+  return error.withHeaders(DO_NOT_RETRY);
 }
 
 function isOutcomeUnknown({ code, cause }: GatewayError): boolean {

@@ -12,7 +12,8 @@ import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import { bearerChallenge } from './bearer-challenge.js';
 import { InsufficientScopeError } from './insufficient-scope.error.js';
 import type { McpAuthenticator, McpEvidence, McpRequest, McpUser } from './mcp-authenticator.js';
-import { KEY_HEADERS, tokenIn } from './mcp-credentials.js';
+import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
+import { tokenIn } from './mcp-credentials.js';
 import { protectedResourceMetadata, resourceMetadataUrl } from './protected-resource.js';
 import { TokenRefusedError } from './token-refused.error.js';
 

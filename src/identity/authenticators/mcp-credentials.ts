@@ -1,9 +1,7 @@
 import { type Credentials, readCredentials } from '../../api-keys/credentials.js';
 import { looksLikeApiKey } from '../../api-keys/api-key-format.js';
+import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
 import { headerValue, type RawHeader } from '../headers/raw-headers.js';
-
-/** Headers in which the gateway's own keys come. */
-export const KEY_HEADERS = ['x-gateway-api-key', 'x-portkey-api-key'] as const;
 
 /** The gateway key of a request: in its own header, or as a bearer token in the form of a key. */
 export function keyIn(headers: readonly RawHeader[]): string | undefined {

@@ -1,13 +1,8 @@
+import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
 import { type ErrorDetail, invalidFields } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
-import {
-  foldHeaderName,
-  IDENTITY_HEADERS,
-  isHeaderName,
-  isNeverForwarded,
-  whyNotWritable,
-} from '../headers/header-names.js';
+import { foldHeaderName, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
 import {
   type ForwardHeaders,
   type IdentityFields,

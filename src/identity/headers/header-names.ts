@@ -1,3 +1,5 @@
+import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
+
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FOLDED = /^[a-z0-9-]+$/;
@@ -15,9 +17,6 @@ export function foldHeaderName(name: string): string {
   if (FOLDED.test(name)) return name;
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 }
-
-/** Identity headers by their default names: protected whatever a server's configuration says. */
-export const IDENTITY_HEADERS: ReadonlySet<string> = new Set(['x-user-claims', 'x-user-jwt']);
 
 /** Of one connection, not of the message (RFC 9110, section 7.6.1), and what frames or addresses it. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([

@@ -1,12 +1,6 @@
+import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
 import type { ForwardHeaders } from '../config/identity-config.js';
-import {
-  foldHeaderName,
-  IDENTITY_HEADERS,
-  isHopByHop,
-  isNeverForwarded,
-  isProtocolHeader,
-  whyNotWritable,
-} from './header-names.js';
+import { foldHeaderName, isHopByHop, isNeverForwarded, isProtocolHeader, whyNotWritable } from './header-names.js';
 import { assertSingleHeaders, connectionOptions, type RawHeader } from './raw-headers.js';
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { describeDefect } from '../../common/errors/describe-defect.js';
-import { toStorableText } from '../../common/storable-text.js';
+import { toStorableOrNull, toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
 import { isDataRefused } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
@@ -96,21 +96,17 @@ function storableRow(call: McpCallRecord, createdAt: Date): McpCall {
     serverSlug: call.serverSlug,
     callerType: call.callerType,
     callerId: toStorableText(call.callerId, 255),
-    userId: storableOrNull(call.userId, 255),
+    userId: toStorableOrNull(call.userId, 255),
     httpMethod: call.httpMethod,
-    rpcMethod: storableOrNull(call.rpcMethod, 128),
-    tool: storableOrNull(call.tool, 255),
+    rpcMethod: toStorableOrNull(call.rpcMethod, 128),
+    tool: toStorableOrNull(call.tool, 255),
     status: call.status,
     errorCode: call.errorCode,
     firstByteMs: call.firstByteMs === null ? null : Math.min(call.firstByteMs, MAX_INTEGER),
     totalMs: Math.min(call.totalMs, MAX_INTEGER),
     bytesIn: call.bytesIn,
     bytesOut: call.bytesOut,
-    traceId: storableOrNull(call.traceId, 128),
+    traceId: toStorableOrNull(call.traceId, 128),
     createdAt,
   };
-}
-
-function storableOrNull(text: string | null, maxCharacters: number): string | null {
-  return text === null ? null : toStorableText(text, maxCharacters);
 }

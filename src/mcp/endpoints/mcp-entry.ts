@@ -150,8 +150,7 @@ export class McpEntry {
     const server = await this.directory.findUnambiguous(place.address);
     if (server === undefined) throw error;
     const challenge = this.authentication.challengeFor(this.identityOf(server, place));
-    const { code, reason, cause } = error;
-    throw new GatewayError(code, { reason, cause, headers: { 'www-authenticate': challenge } });
+    throw error.withHeaders({ 'www-authenticate': challenge });
   }
 
   private publicHosts(port: number): PublicHosts {

@@ -33,7 +33,6 @@ export class McpReach {
     const left = new AbortController();
     const leave = (): void => left.abort(new UpstreamFailure('caller_gone', 'the caller of the test has left'));
     const stopWatching = caller.onGone(leave);
-    if (caller.gone) leave();
     try {
       return await withDeadline(timeoutMs, [network.overflow, left.signal], (deadline) =>
         askInItsEra(server, { headers, network, deadline }),

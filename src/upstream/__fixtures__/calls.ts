@@ -39,7 +39,8 @@ export class FakeCaller implements CallerPresence {
   gone = false;
 
   onGone(listener: () => void): () => void {
-    this.listeners.add(listener);
+    if (this.gone) listener();
+    else this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 

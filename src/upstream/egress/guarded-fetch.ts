@@ -71,7 +71,8 @@ function presenceOf(signal: AbortSignal | null | undefined): CallerPresence {
       return signal?.aborted ?? false;
     },
     onGone(listener) {
-      signal?.addEventListener('abort', listener, { once: true });
+      if (signal?.aborted === true) listener();
+      else signal?.addEventListener('abort', listener, { once: true });
       return () => signal?.removeEventListener('abort', listener);
     },
   };

@@ -8,15 +8,13 @@ import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { ReportKey } from '../report-keys.js';
 import { IsReportKey } from './is-report-key.decorator.js';
+import { ToList } from '../../common/validation/to-list.decorator.js';
 import { ToNumber } from '../../common/validation/to-number.decorator.js';
 
 export const TIME_BUCKETS = ['hour', 'day', 'month', 'none'] as const;
 export type TimeBucket = (typeof TIME_BUCKETS)[number];
 
 const MAX_GROUPS = 5;
-
-const ToList = (): PropertyDecorator =>
-  Transform(({ value }: TransformFnParams): unknown => (typeof value === 'string' ? value.split(',') : value));
 
 /** What is no JSON stays text, which the next rule refuses. */
 const ToJson = (): PropertyDecorator =>
