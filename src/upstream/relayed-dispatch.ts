@@ -61,11 +61,11 @@ class RelayedExchange extends Exchange {
     private readonly options: RelayOptions,
     private readonly upload: UploadBody | undefined,
     private readonly call: RelayedCall,
-    private readonly callLimits: CallLimits,
+    limits: CallLimits,
     private readonly resolve: (relayed: RelayedAnswer) => void,
     reject: (error: unknown) => void,
   ) {
-    super(host, callLimits, reject);
+    super(host, limits, reject);
     this.#buffer = new AnswerBuffer(host, call.maxBufferedBytes);
   }
 
@@ -76,7 +76,7 @@ class RelayedExchange extends Exchange {
   }
 
   protected override takeHead(head: UpstreamHead): void {
-    this.callLimits.restart();
+    this.limits.restart();
     this.#head = head;
     // RFC 9112, section 9.5: who has refused the request wants no more of it.
     if (head.status >= 400) this.upload?.stop();
@@ -96,7 +96,7 @@ class RelayedExchange extends Exchange {
   }
 
   protected override takeChunk(chunk: Buffer): void {
-    this.callLimits.restart();
+    this.limits.restart();
     if (this.#sink) {
       this.#boundary?.push(chunk);
       if (!this.#sink.write(chunk)) this.#waitForSink();
@@ -109,7 +109,7 @@ class RelayedExchange extends Exchange {
   protected override takeEnd(): void {
     this.#received = true;
     if (this.#sink) {
-      this.callLimits.awaitCaller(this.call.pauseMs);
+      this.limits.awaitCaller(this.call.pauseMs);
       this.#sink.end();
     } else {
       this.#succeed(this.#buffer.join());
@@ -131,12 +131,12 @@ class RelayedExchange extends Exchange {
   #awaitEvents(idleTimeoutMs: number | undefined): void {
     if (idleTimeoutMs === undefined) return;
     this.#boundary = new EventBoundary();
-    this.callLimits.awaitAnswer(idleTimeoutMs);
+    this.limits.awaitAnswer(idleTimeoutMs);
   }
 
   #waitForSink(): void {
     this.options.connection?.pause();
-    this.callLimits.awaitCaller(this.call.pauseMs);
+    this.limits.awaitCaller(this.call.pauseMs);
   }
 
   #listenTo(sink: Writable): void {
@@ -147,7 +147,7 @@ class RelayedExchange extends Exchange {
     sink.on('error', gone);
     sink.on('close', () => gone());
     sink.on('drain', () => {
-      this.callLimits.awaitAnswer();
+      this.limits.awaitAnswer();
       this.#controller?.resume();
     });
     sink.on('finish', () => (this.#received ? this.#succeed(undefined) : gone()));

@@ -38,13 +38,24 @@ describe('WebhookVault', () => {
   });
 
   it('opens nothing in another place, nor without its master key', () => {
-    const { columns } = vault.issue(ROW);
+    const { columns, secret } = vault.issue(ROW);
     const row = { ...ROW, ...columns };
     expect(() => vault.signingSecrets({ ...row, id: 'endpoint-2' }, NOW)).toThrow(SealError);
     expect(() => vault.signingSecrets({ ...row, organisationId: 'org-2' }, NOW)).toThrow(SealError);
     expect(() => vaultWith(2).signingSecrets(row, NOW)).toThrow(SealError);
     const moved = { ...row, sealedPreviousSecret: columns.sealedSecret, previousSecretValidUntil: LATER };
-    expect(() => vault.signingSecrets(moved, NOW)).toThrow(SealError);
+    expect(vault.signingSecrets(moved, NOW)).toEqual([secret]);
+  });
+
+  it('signs with the current secret alone while the former one does not open', () => {
+    const lost = { ...ROW, ...vault.rotate({ ...ROW, ...vault.issue(ROW).columns }, LATER).columns };
+    const { sealedSecret, sealedPreviousSecret } = lost;
+    const damaged = { ...lost, sealedPreviousSecret: `${String(sealedPreviousSecret).slice(0, -4)}AAAA` };
+    expect(vault.signingSecrets(lost, NOW)).toHaveLength(2);
+    expect(vault.signingSecrets(damaged, NOW)).toEqual(vault.signingSecrets(lost, LATER));
+    expect(() => vault.signingSecrets({ ...lost, sealedSecret: `${sealedSecret.slice(0, -4)}AAAA` }, NOW)).toThrow(
+      SealError,
+    );
   });
 
   it('makes a new secret also when the old one does not open', () => {

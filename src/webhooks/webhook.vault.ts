@@ -34,7 +34,10 @@ export class WebhookVault {
   /** A new secret. The one before goes on signing until `previousValidUntil`; undefined ends it at once. */
   rotate(row: EndpointRow & SealedSecrets, previousValidUntil: Date | undefined): IssuedSecret {
     const issued = this.issue(row);
-    const previous = previousValidUntil === undefined ? undefined : this.openIfPossible(row);
+    const previous =
+      previousValidUntil === undefined
+        ? undefined
+        : this.openIfPossible(row.sealedSecret, placeOf(row, 'sealed_secret'));
     if (previous === undefined || previousValidUntil === undefined) return issued;
     const sealedPreviousSecret = this.sealer.seal(previous, placeOf(row, 'sealed_previous_secret'));
     return {
@@ -44,20 +47,22 @@ export class WebhookVault {
   }
 
   /**
-   * The secrets that sign at this time, the newest first.
-   * @throws SealError when one is damaged or its master key is not configured
+   * The secrets that sign at this time, the newest first. A former one that does not open is left out: receivers that have
+   * the new one should not wait for it.
+   * @throws SealError when the current one is damaged or its master key is not configured
    */
   signingSecrets(row: EndpointRow & SealedSecrets, now: Date): readonly string[] {
     const current = this.sealer.open(row.sealedSecret, placeOf(row, 'sealed_secret'));
     const { sealedPreviousSecret: previous, previousSecretValidUntil: end } = row;
     if (previous === null || end === null || end <= now) return [current];
-    return [current, this.sealer.open(previous, placeOf(row, 'sealed_previous_secret'))];
+    const former = this.openIfPossible(previous, placeOf(row, 'sealed_previous_secret'));
+    return former === undefined ? [current] : [current, former];
   }
 
-  /** A secret that does not open must not stand in the way of a new one. */
-  private openIfPossible(row: EndpointRow & SealedSecrets): string | undefined {
+  /** undefined when it does not open: a former secret must not stand in the way of a new one. */
+  private openIfPossible(sealed: string, place: SealedPlace): string | undefined {
     try {
-      return this.sealer.open(row.sealedSecret, placeOf(row, 'sealed_secret'));
+      return this.sealer.open(sealed, place);
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;
