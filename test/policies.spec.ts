@@ -51,7 +51,7 @@ describe('POST /v1/policies/usage-limits', () => {
 
   it('keeps all that was said', async () => {
     const conditions = [
-      { key: 'provider', value: ['cohere', 'voyage'], excludes: 'jina' },
+      { key: 'provider', value: ['cohere', 'Voy*'], excludes: 'jina' },
       { key: 'metadata.user', value: '*', excludes: ['bob', 'carol'] },
       { key: 'model', value: '@cohere/*' },
     ];
@@ -121,6 +121,7 @@ describe('POST /v1/policies/usage-limits', () => {
     ['conditions.0.excludes', { conditions: [{ key: 'model', value: '*', excludes: null }] }],
     ['conditions.0.unless', { conditions: [{ key: 'model', value: '*', unless: 'x' }] }],
     ['conditions.0.value', { conditions: [{ key: 'provider', value: 'coher' }] }],
+    ['conditions.0.value', { conditions: [{ key: 'provider', value: ['azure*', 'kohere*'] }] }],
     ['conditions.0.value', { conditions: [{ key: 'workspace_id', value: 'no-such' }] }],
     ['conditions.1.excludes', { conditions: [VALID.conditions[0], { ...VALID.conditions[0], excludes: ['no-such'] }] }],
     ['conditions.0.value', { conditions: [{ key: 'virtual_key', value: [randomUUID()] }] }],

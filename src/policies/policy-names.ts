@@ -3,7 +3,7 @@ import type { Principal, Tenant } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { foldId, isUuid } from '../common/uuid.js';
-import { PROVIDER_SLUGS } from '../upstream/vendors/vendor.types.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../upstream/vendors/vendor.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ANY, type Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';
@@ -76,7 +76,7 @@ function namesOf(conditions: readonly Condition[], key: PolicyKey): string[] {
 
 function readName(known: KnownNames, key: PolicyKey, name: string, param: string): string {
   // Calls carry the id of a workspace: the beginning of its slug would never fit.
-  if (name === ANY || (name.endsWith(ANY) && key !== 'workspace_id')) return name;
+  if (name === ANY || (name.endsWith(ANY) && key !== 'workspace_id' && key !== 'provider')) return name;
   switch (key) {
     case 'workspace_id': {
       const id = known.workspaceIdOf(name);
@@ -96,11 +96,16 @@ function readName(known: KnownNames, key: PolicyKey, name: string, param: string
       if (isUuid(name)) throw invalidField(param, 'must be the slug of an MCP server, not its id');
       return name;
     case 'provider':
-      if (!PROVIDER_SLUGS.some((slug) => slug === name.toLowerCase())) {
+      if (!PROVIDER_SLUGS.some((slug) => isMeantBy(slug, name.toLowerCase()))) {
         throw invalidField(param, `must be one of ${PROVIDER_SLUGS.join(', ')}`);
       }
       return name;
     default:
       return name;
   }
+}
+
+/** Whether a name, or a beginning with `*` behind it, means the provider. */
+function isMeantBy(slug: ProviderSlug, name: string): boolean {
+  return name.endsWith(ANY) ? slug.startsWith(name.slice(0, -1)) : slug === name;
 }
