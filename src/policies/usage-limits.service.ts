@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
-import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail } from '../common/errors/gateway.error.js';
 import { UNITS } from '../common/money/units.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
@@ -148,24 +148,19 @@ function assertAmounts(type: UsagePolicy['type'], limit: number, threshold: numb
     details.push({ param: 'alert_threshold', message: `alert_threshold must ${precisionOf(type)}` });
   }
   if (threshold !== null && threshold >= limit) {
-    details.push({ param: 'alert_threshold', message: 'alert_threshold must be less than credit_limit' });
+    details.push(brokenField('alert_threshold', 'must be less than credit_limit'));
   }
-  refuse(details);
+  assertNoneBroken(details);
 }
 
 function assertDistinctGroups({ group_by: groups }: CreateUsageLimitDto): void {
   const seen = new Set<string>();
   const details: ErrorDetail[] = [];
   for (const [index, { key }] of groups.entries()) {
-    if (seen.has(key)) details.push({ param: `group_by.${index}.key`, message: `group_by.${index}.key comes twice` });
+    if (seen.has(key)) details.push(brokenField(`group_by.${index}.key`, 'comes twice'));
     seen.add(key);
   }
-  refuse(details);
-}
-
-function refuse(details: readonly ErrorDetail[]): void {
-  if (details.length === 0) return;
-  throw invalidFields(details);
+  assertNoneBroken(details);
 }
 
 function toDecimal(amount: number): string;

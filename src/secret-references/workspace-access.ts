@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
-import { type ErrorDetail, GatewayError, invalidFields } from '../common/errors/gateway.error.js';
+import { brokenField, GatewayError, invalidFields } from '../common/errors/gateway.error.js';
 import { findWorkspaceIds } from '../workspaces/find-workspace-ids.js';
 import { SecretReferenceWorkspace } from './secret-reference-workspace.entity.js';
 import type { SecretReference } from './secret-reference.entity.js';
@@ -89,11 +89,8 @@ async function findWorkspaces(
 }
 
 function unknownWorkspaces(indices: readonly number[]): GatewayError {
-  const details = indices.map((index): ErrorDetail => {
-    const param = `allowed_workspaces.${index}`;
-    return { param, message: `${param} must be the id or slug of a workspace of the organisation` };
-  });
-  return invalidFields(details);
+  const expected = 'must be the id or slug of a workspace of the organisation';
+  return invalidFields(indices.map((index) => brokenField(`allowed_workspaces.${index}`, expected)));
 }
 
 function notOwn([first]: readonly number[]): GatewayError {

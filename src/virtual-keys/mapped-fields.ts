@@ -1,5 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
-import { type ErrorDetail, invalidField, invalidFields } from '../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import type { MappedField } from '../secret-references/secret-mapping.entity.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
@@ -37,11 +37,11 @@ export function readTargets(
   const known = fieldsOf(vendor);
   const details = mappings.flatMap(({ target_field: field }, index): ErrorDetail[] => {
     const param = `secret_mappings.${index}.target_field`;
-    if (!known.has(field)) return [{ param, message: `${param} must name a field of the provider: ${list(known)}` }];
-    return isGiven(field, given) ? [{ param, message: `${param} must not name a field that is given as well` }] : [];
+    if (!known.has(field)) return [brokenField(param, `must name a field of the provider: ${list(known)}`)];
+    return isGiven(field, given) ? [brokenField(param, 'must not name a field that is given as well')] : [];
   });
-  if (details.length === 0) return new Set(mappings.map((mapping) => mapping.target_field));
-  throw invalidFields(details);
+  assertNoneBroken(details);
+  return new Set(mappings.map((mapping) => mapping.target_field));
 }
 
 /**

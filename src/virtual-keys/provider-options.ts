@@ -1,6 +1,6 @@
 import { plainToInstance } from 'class-transformer';
 import { ValidationError, validateSync } from 'class-validator';
-import { type ErrorDetail, invalidFields } from '../common/errors/gateway.error.js';
+import { assertNoneBroken, type ErrorDetail } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { withoutInheritedNames } from '../common/validation/inherited-names.js';
 import { leftOutFields } from '../common/validation/left-out-fields.js';
@@ -37,8 +37,7 @@ export function checkProviderOptions(
   if (errors.length > 0) throw toValidationError([nestUnderConfig(errors)]);
   const required = vendor.checkOptions?.(options, key) ?? [];
   const details = [...required.filter(({ param }) => !mapped.has(param)), ...egressProblems(options, egress)];
-  if (details.length === 0) return;
-  throw invalidFields(details);
+  assertNoneBroken(details);
 }
 
 /** Lays the fields of an update over the stored ones; `null` takes a field out. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { isMaskOf, isStaleMask, mask, notWhatIsStored } from '../common/mask.js';
+import { isOtherHost, mustComeAgain } from '../common/secret-destination.js';
 import { incompleteUpdate, openedOr } from '../sealing/opened.js';
 import { mappedValuesNotValid } from '../secret-references/mapped-values.error.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
@@ -29,6 +30,7 @@ type KeyRow = Pick<VirtualKey, 'id' | 'organisationId' | 'provider'>;
 
 /** Shown masked, like every secret. */
 const UNREADABLE = '';
+const SENT_AGAIN = mustComeAgain('config.base_url');
 
 /** What a virtual key holds for its provider: checked on the way in, sealed at rest, masked on the way out. */
 @Injectable()
@@ -72,10 +74,10 @@ export class VirtualKeyCredentials {
       Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
     );
     const merged = mergeOptions({ ...withoutMapped(row.options, mapped), ...secrets }, update);
-    if (hostOf(merged) !== hostOf(row.options)) {
-      if (storedKey !== undefined && newKey === undefined) throw mustComeAgain('key');
+    if (isOtherHost(row.options['base_url'], merged['base_url'])) {
       const kept = Object.keys(secrets).find((name) => !(name in update));
-      if (kept !== undefined) throw mustComeAgain(`config.${kept}`);
+      if (storedKey !== undefined && newKey === undefined) throw invalidField('key', SENT_AGAIN);
+      if (kept !== undefined) throw invalidField(`config.${kept}`, SENT_AGAIN);
     }
     return this.sealed(row, merged, newKey ?? storedKey, mapped);
   }
@@ -159,18 +161,9 @@ function withKnownReason<Value>(work: () => Value): Value {
  * @throws GatewayError `validation_failed` when mapped secrets would go to another host than they were mapped for
  */
 export function assertMappedForHost(before: JsonObject, after: JsonObject, mapped: MappedFields): void {
-  if (mapped.size > 0 && hostOf(after) !== hostOf(before)) throw mustComeAgain('secret_mappings');
-}
-
-/** Where the options send requests to; undefined: to the provider's own address. */
-function hostOf(options: JsonObject): string | undefined {
-  const url = asString(options['base_url']);
-  return url !== undefined && URL.canParse(url) ? new URL(url).origin : url;
-}
-
-/** Otherwise whoever may change a virtual key could have its secrets sent to a host of their own. */
-function mustComeAgain(param: string): GatewayError {
-  return invalidField(param, 'must be sent again when config.base_url changes to another host');
+  if (mapped.size > 0 && isOtherHost(before['base_url'], after['base_url'])) {
+    throw invalidField('secret_mappings', SENT_AGAIN);
+  }
 }
 
 function asString(value: unknown): string | undefined {

@@ -7,6 +7,11 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
+/** The same of a field that has a name. */
+export interface FieldProblem extends ErrorDetail {
+  readonly param: string;
+}
+
 export interface GatewayErrorOptions {
   /** Replaces the table's sentence. Never holds a value that the caller or a provider sent as a secret. */
   readonly message?: string;
@@ -59,9 +64,19 @@ export class GatewayError extends Error {
   }
 }
 
-/** A 400 that names one field. `expected` reads on from the field's name: `must be a string`. */
+/** One broken rule. `expected` reads on from the field's name: `must be a string`. */
+export function brokenField(param: string, expected: string): FieldProblem {
+  return { param, message: `${param} ${expected}` };
+}
+
+/** A 400 that names one field. `expected` reads on from the field's name. */
 export function invalidField(param: string, expected: string): GatewayError {
-  return invalidFields([{ param, message: `${param} ${expected}` }]);
+  return invalidFields([brokenField(param, expected)]);
+}
+
+/** @throws GatewayError `validation_failed` that lists the broken rules, unless there are none */
+export function assertNoneBroken(details: readonly ErrorDetail[]): void {
+  if (details.length > 0) throw invalidFields(details);
 }
 
 /** A 400 that lists every broken rule. Its `param` is the first one's. */

@@ -1,4 +1,4 @@
-import { type ErrorDetail, invalidFields } from '../../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 
 /** Reads a field: its value, or undefined when it breaks the rule. Reads on from the field's name: `must be a string`. */
@@ -33,7 +33,7 @@ export class BodyFields {
   }
 
   refuse(name: string, expected: string): void {
-    this.#problems.push({ param: name, message: `${name} ${expected}` });
+    this.#problems.push(brokenField(name, expected));
   }
 
   /** Fields that would be dropped without a word. */
@@ -45,6 +45,6 @@ export class BodyFields {
 
   /** @throws GatewayError `validation_failed` with every broken rule */
   done(): void {
-    if (this.#problems.length > 0) throw invalidFields(this.#problems);
+    assertNoneBroken(this.#problems);
   }
 }

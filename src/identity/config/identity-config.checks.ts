@@ -1,5 +1,5 @@
 import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
-import { type ErrorDetail, invalidFields } from '../../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { foldHeaderName, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
@@ -25,14 +25,12 @@ export interface CheckContext {
  * @throws GatewayError `validation_failed` that names every broken field
  */
 export function assertIdentityFields(fields: IdentityFields, context: CheckContext): void {
-  const details = [
+  assertNoneBroken([
     ...forwardingProblems(fields, context),
     ...validationProblems(fields.jwt_validation ?? undefined, context.egress),
     ...forwardHeadersProblems(fields.forward_headers ?? undefined),
     ...staticHeaderProblems(fields, context.staticHeaders ?? []),
-  ];
-  if (details.length === 0) return;
-  throw invalidFields(details);
+  ]);
 }
 
 function forwardingProblems(fields: IdentityFields, { canSign }: CheckContext): readonly ErrorDetail[] {
@@ -41,7 +39,7 @@ function forwardingProblems(fields: IdentityFields, { canSign }: CheckContext): 
   const { method } = forwarding;
   const problems: ErrorDetail[] = [];
   const complain = (field: string, expected: string): void => {
-    problems.push(problem(`user_identity_forwarding.${field}`, expected));
+    problems.push(brokenField(`user_identity_forwarding.${field}`, expected));
   };
   const refusal = whyNotIdentityHeader(forwarding);
   if (refusal !== undefined) complain('header_name', refusal);
@@ -81,13 +79,13 @@ function validationProblems(
     ['requiredClaims', 'required_claims'],
   ] as const) {
     if (fields[one] !== undefined && fields[other] !== undefined) {
-      problems.push(problem(`jwt_validation.${other}`, `is the same as ${one}: send one of them`));
+      problems.push(brokenField(`jwt_validation.${other}`, `is the same as ${one}: send one of them`));
     }
   }
   const jwksField = fields.jwks_uri === undefined ? 'jwksUri' : 'jwks_uri';
   const jwksUri = fields[jwksField];
   if (jwksUri === undefined && fields.introspection === undefined) {
-    problems.push(problem('jwt_validation.jwksUri', 'is required without introspection'));
+    problems.push(brokenField('jwt_validation.jwksUri', 'is required without introspection'));
   }
   const addresses = [
     [`jwt_validation.${jwksField}`, jwksUri],
@@ -95,7 +93,7 @@ function validationProblems(
   ] as const;
   problems.push(...addresses.flatMap(([param, url]) => (url === undefined ? [] : egressProblems(param, url, egress))));
   const headerProblem = fields.header_key === undefined ? undefined : whyNotTokenHeader(fields.header_key);
-  if (headerProblem !== undefined) problems.push(problem('jwt_validation.header_key', headerProblem));
+  if (headerProblem !== undefined) problems.push(brokenField('jwt_validation.header_key', headerProblem));
   return problems;
 }
 
@@ -111,10 +109,10 @@ function whyNotTokenHeader(name: string): string | undefined {
 function forwardHeadersProblems(fields: ForwardHeaders | undefined): readonly ErrorDetail[] {
   return (fields?.headers ?? []).flatMap((name, index) => {
     const param = `forward_headers.headers.${index}`;
-    if (!isHeaderName(name)) return [problem(param, 'must be a header name (RFC 9110, section 5.6.2)')];
+    if (!isHeaderName(name)) return [brokenField(param, 'must be a header name (RFC 9110, section 5.6.2)')];
     // To name a protected header as an exception changes nothing and does no harm.
     const refused = fields?.mode === 'allowlist' && isNeverForwarded(foldHeaderName(name));
-    return refused ? [problem(param, 'names a header that is never forwarded')] : [];
+    return refused ? [brokenField(param, 'names a header that is never forwarded')] : [];
   });
 }
 
@@ -125,15 +123,11 @@ function staticHeaderProblems(fields: IdentityFields, names: readonly string[]):
     const folded = foldHeaderName(name);
     const isIdentity = IDENTITY_HEADERS.has(folded) || folded === own;
     const refusal = isIdentity ? 'is the name of an identity header' : whyNotWritable(name);
-    return refusal === undefined ? [] : [problem(`headers.${name}`, refusal)];
+    return refusal === undefined ? [] : [brokenField(`headers.${name}`, refusal)];
   });
 }
 
 function egressProblems(param: string, url: string, egress: CheckContext['egress']): readonly ErrorDetail[] {
   const refusal = egressProblem(egress, url);
-  return refusal === undefined ? [] : [problem(param, refusal)];
-}
-
-function problem(param: string, expected: string): ErrorDetail {
-  return { param, message: `${param} ${expected}` };
+  return refusal === undefined ? [] : [brokenField(param, refusal)];
 }

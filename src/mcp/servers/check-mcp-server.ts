@@ -1,4 +1,4 @@
-import { type ErrorDetail, GatewayError, invalidFields } from '../../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
 import { assertIdentityFields } from '../../identity/config/identity-config.checks.js';
 import type { IdentityFields } from '../../identity/config/identity-config.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
@@ -55,8 +55,7 @@ export function checkMcpServer(settings: McpServerSettings, rules: McpServerRule
     ...identityProblems(settings, rules),
     ...clientSecretProblems(settings),
   ].map((detail) => blamed(detail, settings.mapped));
-  if (details.length === 0) return;
-  throw invalidFields(details);
+  assertNoneBroken(details);
 }
 
 /** The identity room's own rules, beside ours: a caller reads about all that is wrong at once. */
@@ -72,11 +71,11 @@ function identityProblems(settings: McpServerSettings, rules: McpServerRules): r
 
 function urlProblems(text: string, egress: McpServerRules['egress']): readonly ErrorDetail[] {
   if (!/^https?:\/\//i.test(text) || /\s/.test(text) || !URL.canParse(text)) {
-    return [broken('url', 'must be an absolute https URL')];
+    return [brokenField('url', 'must be an absolute https URL')];
   }
-  if (text.includes('#')) return [broken('url', 'must not have a fragment')];
+  if (text.includes('#')) return [brokenField('url', 'must not have a fragment')];
   const refusal = egressProblem(egress, text);
-  return refusal === undefined ? [] : [broken('url', refusal)];
+  return refusal === undefined ? [] : [brokenField('url', refusal)];
 }
 
 /** A mapped field that breaks a rule is blamed where the request names it. */
@@ -94,10 +93,10 @@ function clientSecretProblems({ jwt_validation: validation, mapped }: McpServerS
   const introspection = validation?.introspection;
   const isMapped = mapped.has(CLIENT_SECRET);
   if (introspection === undefined) {
-    return isMapped ? [broken(CLIENT_SECRET, 'cannot be mapped without jwt_validation.introspection')] : [];
+    return isMapped ? [brokenField(CLIENT_SECRET, 'cannot be mapped without jwt_validation.introspection')] : [];
   }
   const isMissing = introspection.client_secret === undefined && !isMapped;
-  return isMissing ? [broken(CLIENT_SECRET, 'must be given, or come from a secret reference')] : [];
+  return isMissing ? [brokenField(CLIENT_SECRET, 'must be given, or come from a secret reference')] : [];
 }
 
 /** Which names are refused, the identity room says. */
@@ -105,14 +104,14 @@ function headerProblems(settings: McpServerSettings): readonly ErrorDetail[] {
   const { authType, headers } = settings;
   const names = headerNames(settings);
   if (authType === 'none') {
-    return names.length === 0 ? [] : [broken('headers', 'are only used with auth_type headers')];
+    return names.length === 0 ? [] : [brokenField('headers', 'are only used with auth_type headers')];
   }
-  if (names.length === 0) return [broken('headers', 'must name at least one header for auth_type headers')];
-  if (names.length > MAX_HEADERS) return [broken('headers', `must not be more than ${MAX_HEADERS}`)];
+  if (names.length === 0) return [brokenField('headers', 'must name at least one header for auth_type headers')];
+  if (names.length > MAX_HEADERS) return [brokenField('headers', `must not be more than ${MAX_HEADERS}`)];
   return names.flatMap((name) => {
     const isTwice = names.some((other) => other !== name && foldHeaderName(other) === foldHeaderName(name));
     const problem = isTwice ? 'is named twice' : Object.hasOwn(headers, name) ? valueProblem(headers[name]) : undefined;
-    return problem === undefined ? [] : [broken(`headers.${name}`, problem)];
+    return problem === undefined ? [] : [brokenField(`headers.${name}`, problem)];
   });
 }
 
@@ -125,15 +124,11 @@ export function valueProblem(value: unknown): string | undefined {
 
 function originProblems(origins: readonly string[]): readonly ErrorDetail[] {
   return origins.flatMap((origin, index) =>
-    isOrigin(origin) ? [] : [broken(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
+    isOrigin(origin) ? [] : [brokenField(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
   );
 }
 
 /** As a browser spells it: scheme, host, port, and nothing else. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-}
-
-function broken(param: string, expected: string): ErrorDetail {
-  return { param, message: `${param} ${expected}` };
 }

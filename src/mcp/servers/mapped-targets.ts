@@ -1,4 +1,4 @@
-import { type ErrorDetail, invalidField, invalidFields } from '../../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail, invalidField } from '../../common/errors/gateway.error.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { MappedField } from '../../secret-references/secret-mapping.entity.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
@@ -23,10 +23,10 @@ export function readTargets(mappings: readonly { readonly target_field: string }
   const fields = mappings.map((mapping) => mapping.target_field);
   const details = fields.flatMap((field, index): ErrorDetail[] => {
     const problem = targetProblem(field, fields.slice(0, index), given);
-    return problem === undefined ? [] : [{ param: paramOf(index), message: `${paramOf(index)} ${problem}` }];
+    return problem === undefined ? [] : [brokenField(paramOf(index), problem)];
   });
-  if (details.length === 0) return new Map(fields.map((field, index) => [field, paramOf(index)]));
-  throw invalidFields(details);
+  assertNoneBroken(details);
+  return new Map(fields.map((field, index) => [field, paramOf(index)]));
 }
 
 /**

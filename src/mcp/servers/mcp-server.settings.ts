@@ -1,5 +1,6 @@
 import { type GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
+import { isOtherHost, mustComeAgain } from '../../common/secret-destination.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
 import { incompleteUpdate } from '../../sealing/opened.js';
@@ -58,7 +59,7 @@ export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSet
 export function changedSettings(before: OpenSettings, dto: Changes, mapped: MappedTargets): OpenSettings {
   const stored = withoutMapped(before, mapped);
   const url = dto.url ?? stored.url;
-  const headers = changedHeaders(stored, dto, originOf(url) !== originOf(stored.url));
+  const headers = changedHeaders(stored, dto, isOtherHost(stored.url, url));
   const hasHeaders = Object.keys(headers).length + mappedHeaderNames(mapped).length > 0;
   return {
     url,
@@ -80,12 +81,12 @@ export function changedSettings(before: OpenSettings, dto: Changes, mapped: Mapp
  * @throws GatewayError `validation_failed` when mapped secrets would go to another host than they were mapped for
  */
 export function assertMappedForHost(before: OpenSettings, after: OpenSettings): void {
-  if (mappedHeaderNames(after.mapped).length > 0 && originOf(after.url) !== originOf(before.url)) {
-    throw mustComeAgain('secret_mappings', 'url');
+  if (mappedHeaderNames(after.mapped).length > 0 && isOtherHost(before.url, after.url)) {
+    throw invalidField('secret_mappings', mustComeAgain('url'));
   }
   const [old, now] = [before, after].map((settings) => settings.jwt_validation?.introspection?.endpoint);
-  if (after.mapped.has(CLIENT_SECRET) && now !== undefined && originOf(now) !== originOf(old ?? '')) {
-    throw mustComeAgain('secret_mappings', 'jwt_validation.introspection.endpoint');
+  if (after.mapped.has(CLIENT_SECRET) && now !== undefined && isOtherHost(old, now)) {
+    throw invalidField('secret_mappings', mustComeAgain('jwt_validation.introspection.endpoint'));
   }
 }
 
@@ -136,7 +137,7 @@ function changedHeaders(
   const replaced = new Set(update.map(([name]) => foldHeaderName(name)));
   const kept = Object.entries(stored).filter(([name]) => !replaced.has(foldHeaderName(name)));
   const [first] = kept;
-  if (isElsewhere && first !== undefined) throw mustComeAgain(`headers.${first[0]}`, 'url');
+  if (isElsewhere && first !== undefined) throw invalidField(`headers.${first[0]}`, mustComeAgain('url'));
   return Object.fromEntries([...kept, ...update.filter(([, value]) => value !== null)]);
 }
 
@@ -156,17 +157,8 @@ function changedValidation(
   const secret = update?.introspection?.client_secret;
   if (isStaleMask(secret, old?.client_secret)) throw invalidField(CLIENT_SECRET, notWhatIsStored());
   if (update?.introspection === undefined || old === undefined || !isMaskOf(secret, old.client_secret)) return update;
-  if (originOf(update.introspection.endpoint) !== originOf(old.endpoint)) {
-    throw mustComeAgain(CLIENT_SECRET, 'jwt_validation.introspection.endpoint');
+  if (isOtherHost(old.endpoint, update.introspection.endpoint)) {
+    throw invalidField(CLIENT_SECRET, mustComeAgain('jwt_validation.introspection.endpoint'));
   }
   return { ...update, introspection: { ...update.introspection, client_secret: old.client_secret } };
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
-}
-
-/** Otherwise whoever may change a server could have its secrets sent to a host of their own. */
-function mustComeAgain(param: string, address: string): Error {
-  return invalidField(param, `must be sent again when ${address} changes to another host`);
 }

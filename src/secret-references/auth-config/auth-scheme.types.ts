@@ -1,12 +1,6 @@
+import { type FieldProblem } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { AuthConfig, ManagerType } from '../managers/secret-manager.types.js';
-
-/** One broken rule. `param` has the interface's names: `auth_config.cloudA_region`, `secret_path`. */
-export interface AuthProblem {
-  readonly param: string;
-  /** Begins with `param`. */
-  readonly message: string;
-}
 
 /** What a secret reference says besides its `auth_config`. */
 export interface SecretAddress {
@@ -32,7 +26,7 @@ export interface AuthScheme {
   /** The field that the gateway makes for a variant, and that no caller may choose. */
   readonly generated?: { readonly variant: string; readonly field: string };
   /** Rules that one field alone cannot tell, on a config whose fields are each right. */
-  problems(config: AuthConfig, address: SecretAddress, rules: AuthRules): readonly AuthProblem[];
+  problems(config: AuthConfig, address: SecretAddress, rules: AuthRules): readonly FieldProblem[];
   /**
    * What SECRET_IDENTITY_ALLOW must allow, for variants that use the gateway's own identity; undefined for the others.
    */

@@ -1,3 +1,4 @@
+import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
 // AWS Secrets Manager. Source: https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html and
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 import { Equals, Matches, MaxLength } from 'class-validator';
@@ -5,7 +6,7 @@ import { Optional } from '../../common/validation/optional.decorator.js';
 import { AWS_REGION } from '../../upstream/aws/aws-region.js';
 import { readSecretName } from '../managers/aws-secret-arn.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
-import type { AuthProblem, AuthScheme, SecretAddress } from './auth-scheme.types.js';
+import type { AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
 /** What fits into a header: these are sent in one, or sign one. */
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
@@ -82,38 +83,37 @@ export const awsScheme: AuthScheme = {
   identityTarget: (config, { path }) => (config['cloudA_auth_type'] === 'serviceRole' ? path : undefined),
 };
 
-function pathProblems(config: AuthConfig, { path }: SecretAddress): readonly AuthProblem[] {
+function pathProblems(config: AuthConfig, { path }: SecretAddress): readonly FieldProblem[] {
   if (path.length === 0 || path.length > MAX_PATH_CHARACTERS || CONTROL_CHARACTER.test(path)) {
     return [
-      problem('secret_path', `must have 1 to ${MAX_PATH_CHARACTERS} characters and no control characters among them`),
+      brokenField(
+        'secret_path',
+        `must have 1 to ${MAX_PATH_CHARACTERS} characters and no control characters among them`,
+      ),
     ];
   }
   const region = config['cloudA_region'];
   const name = readSecretName(path);
   if (name.form === 'wrong_arn') {
     return [
-      problem('secret_path', "must be a secret's name, or the ARN of a secret of Secrets Manager in some region"),
+      brokenField('secret_path', "must be a secret's name, or the ARN of a secret of Secrets Manager in some region"),
     ];
   }
   if (name.form === 'arn') {
     if (region === undefined || region === name.region) return [];
-    return [problem('secret_path', 'must name the same region in its ARN as auth_config.cloudA_region')];
+    return [brokenField('secret_path', 'must name the same region in its ARN as auth_config.cloudA_region')];
   }
   if (region !== undefined) return [];
-  return [problem('auth_config.cloudA_region', 'is required where secret_path is not an ARN')];
+  return [brokenField('auth_config.cloudA_region', 'is required where secret_path is not an ARN')];
 }
 
-function versionProblems({ version }: SecretAddress): readonly AuthProblem[] {
+function versionProblems({ version }: SecretAddress): readonly FieldProblem[] {
   if (version === undefined) return [];
   if (version.length > 0 && version.length <= MAX_VERSION_CHARACTERS && !CONTROL_CHARACTER.test(version)) return [];
   return [
-    problem(
+    brokenField(
       'secret_version',
       `must be the id or a staging label of a version, 1 to ${MAX_VERSION_CHARACTERS} characters without control characters`,
     ),
   ];
-}
-
-function problem(param: string, rule: string): AuthProblem {
-  return { param, message: `${param} ${rule}` };
 }

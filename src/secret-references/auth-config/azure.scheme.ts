@@ -1,9 +1,10 @@
+import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
 import { Equals, IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { azureVaultProblem, isAzureSecretVersion, readAzureSecretPath } from '../managers/azure-secret-name.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
-import type { AuthProblem, AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
+import type { AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** A tenant's id, or one of its verified domains. Without a dot it could be `common`, which is no tenant. */
@@ -79,18 +80,18 @@ function vaultProblem(config: AuthConfig, rules: AuthRules): string | undefined 
   return azureVaultProblem(url, rules.azureVaultHosts) ?? egressProblem(rules.egress, url);
 }
 
-function addressProblems(address: SecretAddress, vaultOrigin: string): readonly AuthProblem[] {
+function addressProblems(address: SecretAddress, vaultOrigin: string): readonly FieldProblem[] {
   const secret = readAzureSecretPath(address.path, vaultOrigin);
   if (secret === undefined) {
-    const message = 'secret_path must be a name, name/version or the id of a secret in the vault of cloudB_vault_url';
-    return [{ param: 'secret_path', message }];
+    const expected = 'must be a name, name/version or the id of a secret in the vault of cloudB_vault_url';
+    return [brokenField('secret_path', expected)];
   }
   if (address.version === undefined) return [];
   if (secret.version !== undefined) {
-    return [{ param: 'secret_version', message: 'secret_version must be absent when secret_path has a version' }];
+    return [brokenField('secret_version', 'must be absent when secret_path has a version')];
   }
   if (isAzureSecretVersion(address.version)) return [];
-  return [{ param: 'secret_version', message: 'secret_version must be 32 hexadecimal digits' }];
+  return [brokenField('secret_version', 'must be 32 hexadecimal digits')];
 }
 
 function vaultUrlOf(config: AuthConfig): string {

@@ -1,9 +1,9 @@
 import { validateSync, type ValidationError } from 'class-validator';
-import type { ErrorDetail } from '../../common/errors/gateway.error.js';
+import { assertNoneBroken, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
-import { problem, refuse } from './given-auth-config.js';
+import { problem } from './given-auth-config.js';
 import { allFieldsOf, fieldsOf, variantClass } from './scheme-fields.js';
 
 /**
@@ -21,12 +21,12 @@ export function checkAuthConfig(
   const variant = variantClass(scheme, config[scheme.discriminator]);
   if (variant === undefined) {
     const choice = Object.keys(scheme.variants).join(', ');
-    refuse([problem(nameOf(scheme.discriminator), `must be one of the following values: ${choice}`)]);
+    assertNoneBroken([problem(nameOf(scheme.discriminator), `must be one of the following values: ${choice}`)]);
     return {};
   }
-  refuse([...strangers(scheme, config, nameOf), ...brokenFields(variant, config, nameOf)]);
+  assertNoneBroken([...strangers(scheme, config, nameOf), ...brokenFields(variant, config, nameOf)]);
   const checked = textsOf(config);
-  refuse(scheme.problems(checked, address, rules).map((found) => inNamesOf(scheme, nameOf, found)));
+  assertNoneBroken(scheme.problems(checked, address, rules).map((found) => inNamesOf(scheme, nameOf, found)));
   return checked;
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorDetail, invalidFields } from '../../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { ManagerType } from '../managers/secret-manager.types.js';
 import { type Spelling, toInterfaceName, toSpelling } from './spelling.js';
@@ -41,7 +41,7 @@ export function readAuthConfig(manager: ManagerType, config: JsonObject, spellin
     if (isMask) masks.set(field, { name, value });
     else fields.set(field, value);
   }
-  refuse(twice);
+  assertNoneBroken(twice);
   const own = spellingOf(manager, [...fields.keys()], names) ?? spelling;
   return { fields, masks, nameOf: (field) => names.get(field) ?? toSpelling(manager, own, field) };
 }
@@ -53,14 +53,7 @@ export function maskName(name: string): string {
 
 /** One broken rule of a field. `expected` reads on from the field's name. */
 export function problem(name: string, expected: string): ErrorDetail {
-  const param = `auth_config.${name}`;
-  return { param, message: `${param} ${expected}` };
-}
-
-/** @throws GatewayError `validation_failed` that lists the broken rules, unless there are none */
-export function refuse(details: readonly ErrorDetail[]): void {
-  if (details.length === 0) return;
-  throw invalidFields(details);
+  return brokenField(`auth_config.${name}`, expected);
 }
 
 /** The spelling of the first field that has one. */

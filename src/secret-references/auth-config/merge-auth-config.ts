@@ -1,9 +1,10 @@
-import type { ErrorDetail } from '../../common/errors/gateway.error.js';
+import { assertNoneBroken, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
+import { isOtherHost, mustComeAgain } from '../../common/secret-destination.js';
 import type { AuthConfig, ManagerType } from '../managers/secret-manager.types.js';
 import type { AuthScheme } from './auth-scheme.types.js';
-import { type GivenAuthConfig, problem, refuse } from './given-auth-config.js';
+import { type GivenAuthConfig, problem } from './given-auth-config.js';
 import { allFieldsOf, fieldsOf, generatedField } from './scheme-fields.js';
 
 /** The field that says which host gets the credentials. AWS's own hosts follow from its region. */
@@ -24,10 +25,17 @@ export function mergeAuthConfig(
   given: GivenAuthConfig,
   generate: () => string,
 ): JsonObject {
-  refuse([...staleMasks(stored, given), ...staleFields(scheme, stored, given), ...unknownRemovals(scheme, given)]);
+  assertNoneBroken([
+    ...staleMasks(stored, given),
+    ...staleFields(scheme, stored, given),
+    ...unknownRemovals(scheme, given),
+  ]);
   const update = new Map([...given.fields].filter(([field, value]) => !isMaskOf(value, ownText(stored, field))));
   const kept = keptFields(scheme, stored, update);
-  refuse([...choicesOfTheGateway(scheme, kept, update, given), ...secretsForAnotherHost(scheme, kept, update, given)]);
+  assertNoneBroken([
+    ...choicesOfTheGateway(scheme, kept, update, given),
+    ...secretsForAnotherHost(scheme, kept, update, given),
+  ]);
 
   const merged = new Map<string, unknown>([...Object.entries(kept), ...update]);
   for (const [field, value] of update) if (value === null) merged.delete(field);
@@ -83,7 +91,6 @@ function choicesOfTheGateway(
   return [problem(nameOf(field), 'is chosen by the gateway; leave it out and read it from the answer')];
 }
 
-/** Otherwise whoever may change a reference could have its secrets sent to a host of their own. */
 function secretsForAnotherHost(
   scheme: AuthScheme,
   kept: AuthConfig,
@@ -91,17 +98,13 @@ function secretsForAnotherHost(
   { nameOf }: GivenAuthConfig,
 ): readonly ErrorDetail[] {
   const field = HOST_FIELDS[scheme.manager];
-  if (field === undefined || !update.has(field) || originOf(update.get(field)) === originOf(kept[field])) return [];
+  if (field === undefined || !update.has(field) || !isOtherHost(kept[field], update.get(field))) return [];
   return [...scheme.sensitive]
     .filter((secret) => kept[secret] !== undefined && !update.has(secret))
-    .map((secret) => problem(nameOf(secret), `must be sent again when ${nameOf(field)} changes to another host`));
+    .map((secret) => problem(nameOf(secret), mustComeAgain(nameOf(field))));
 }
 
 /** The names of fields come from callers, and `constructor` is a field of every object. */
 function ownText(config: AuthConfig, field: string): string | undefined {
   return Object.hasOwn(config, field) ? config[field] : undefined;
-}
-
-function originOf(url: unknown): unknown {
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : url;
 }

@@ -1,10 +1,11 @@
+import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
 import { X509Certificate } from 'node:crypto';
 import { buildMessage, IsIn, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { vaultPathProblem } from '../managers/vault-path.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
-import type { AuthProblem, AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
+import type { AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
 const URL_TEXT = /^https?:\/\/[^\s?#%\\]+$/i;
 const VISIBLE = /^[\x21-\x7e]+$/;
@@ -131,8 +132,8 @@ export const vaultScheme: AuthScheme = {
   identityTarget,
 };
 
-function problemOf(param: string, text: string | undefined): readonly AuthProblem[] {
-  return text === undefined ? [] : [{ param, message: `${param} ${text}` }];
+function problemOf(param: string, text: string | undefined): readonly FieldProblem[] {
+  return text === undefined ? [] : [brokenField(param, text)];
 }
 
 function addrProblem(text: string, { egress }: AuthRules): string | undefined {

@@ -1,7 +1,7 @@
 // Vendor P5. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
 import { IsIn, Length, Matches, MaxLength } from 'class-validator';
 import { assertNever } from '../../common/assert-never.js';
-import { invalidField } from '../../common/errors/gateway.error.js';
+import { type FieldProblem, invalidField } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOptions } from '../aws/aws-credentials.js';
 import { AWS_REGION, awsEndpoint } from '../aws/aws-region.js';
@@ -13,7 +13,7 @@ import { plainMessage } from './error-text.js';
 import { keyProblems, missingOptions, unusedOptions } from './option-rules.js';
 import { Sensitive } from './sensitive.decorator.js';
 import { ResourceVendorOptions } from './resource-vendor-options.js';
-import type { OptionProblem, Vendor, VendorRequest } from './vendor.types.js';
+import type { Vendor, VendorRequest } from './vendor.types.js';
 
 /** The hosts: one runs models, the other manages jobs. Both sign as `bedrock`. */
 const MODELS_HOST = 'bedrock-agent-runtime';
@@ -104,7 +104,7 @@ export function createBedrockVendor(
   };
 }
 
-function authProblems(options: BedrockOptions): readonly OptionProblem[] {
+function authProblems(options: BedrockOptions): readonly FieldProblem[] {
   const type = options.aws_auth_type ?? 'accessKey';
   const when = `with aws_auth_type ${type}`;
   switch (type) {
@@ -120,7 +120,7 @@ function authProblems(options: BedrockOptions): readonly OptionProblem[] {
 }
 
 /** Behind another host name the region can no longer be told from the address, and the signature needs it. */
-function endpointProblems(options: BedrockOptions): readonly OptionProblem[] {
+function endpointProblems(options: BedrockOptions): readonly FieldProblem[] {
   return options.base_url === undefined ? [] : missingOptions(options, ['aws_region'], 'with base_url');
 }
 

@@ -1,7 +1,8 @@
-import type { OptionProblem, Vendor } from './vendor.types.js';
+import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
+import type { Vendor } from './vendor.types.js';
 
 /** What is wrong with the presence of the virtual key's `key`. */
-export function keyProblems(rule: Vendor['key'], key: string | undefined): readonly OptionProblem[] {
+export function keyProblems(rule: Vendor['key'], key: string | undefined): readonly FieldProblem[] {
   if (rule === 'required' && isMissing(key)) return [{ param: 'key', message: 'key is required for this provider' }];
   if (rule === 'none' && key !== undefined) return [{ param: 'key', message: 'key is not used by this provider' }];
   return [];
@@ -12,7 +13,7 @@ export function missingOptions<Options extends object>(
   options: Options,
   names: readonly (keyof Options & string)[],
   when = 'for this provider',
-): readonly OptionProblem[] {
+): readonly FieldProblem[] {
   return names.filter((name) => isMissing(options[name])).map((name) => problem(name, `is required ${when}`));
 }
 
@@ -21,12 +22,12 @@ export function unusedOptions<Options extends object>(
   options: Options,
   names: readonly (keyof Options & string)[],
   when: string,
-): readonly OptionProblem[] {
+): readonly FieldProblem[] {
   return names.filter((name) => options[name] !== undefined).map((name) => problem(name, `is not used ${when}`));
 }
 
-function problem(name: string, message: string): OptionProblem {
-  return { param: `config.${name}`, message: `config.${name} ${message}` };
+function problem(name: string, message: string): FieldProblem {
+  return brokenField(`config.${name}`, message);
 }
 
 function isMissing(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { type FieldProblem } from '../../common/errors/gateway.error.js';
 import type { UpstreamHead, UpstreamRequest } from '../upstream.types.js';
 
 export const PROVIDER_SLUGS = [
@@ -53,14 +54,6 @@ export interface VendorErrorText {
   readonly param?: string;
 }
 
-/** One broken rule about a virtual key's `key` or `config`. */
-export interface OptionProblem {
-  /** As in the request: `key`, `config.aws_region`. */
-  readonly param: string;
-  /** Begins with `param`. */
-  readonly message: string;
-}
-
 /** Signs the attempts of one call. */
 export interface VendorSigner {
   readonly sign: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
@@ -77,7 +70,7 @@ export interface Vendor<Options extends BaseVendorOptions = BaseVendorOptions> {
   /** Whether a virtual key must hold `key`, may, or must not. */
   readonly key: 'required' | 'optional' | 'none';
   /** Rules between the fields, and about what must be there; one problem for each broken rule. */
-  checkOptions?(options: Options, key: string | undefined): readonly OptionProblem[];
+  checkOptions?(options: Options, key: string | undefined): readonly FieldProblem[];
   /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
   address(request: VendorRequest, credential: Credential<Options>): UpstreamRequest;
   /** Signs each attempt, for vendors whose signature covers the body and the time. */
