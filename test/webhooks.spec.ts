@@ -701,7 +701,11 @@ describe('a redelivery', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     answer();
     await deliveryOf(endpoint);
-    expect(receiver.calls).toHaveLength(1);
+    // Another event that arrives tells that nothing older is on its way.
+    receiver.replyWith(json({}));
+    await happen();
+    await arrived(2);
+    expect(new Set(receiver.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
   });
 
   it('of what is being sent begins the schedule with that attempt', async () => {

@@ -5,7 +5,7 @@ import { startHttp, startTcp, type Loopback } from './__fixtures__/loopback.js';
 import { startRelaying, type RelayingServer } from './__fixtures__/relaying.js';
 import { Collector, Valve } from './__fixtures__/sinks.js';
 import { UpstreamClient } from './upstream-client.js';
-import type { UpstreamRelayCall } from './upstream.types.js';
+import { UpstreamFailure, type UpstreamRelayCall } from './upstream.types.js';
 
 /** How long a receiver may take nothing. */
 const PAUSE_MS = 1_000;
@@ -219,20 +219,29 @@ describe('UpstreamClient.relay: the upstream fails', () => {
   });
 
   it.each([
-    ['ends', 'end'],
-    ['is reset', 'resetAndDestroy'],
-  ] as const)('after the last byte, while the client has not taken it: the connection %s', async (_what, end) => {
-    for (const head of ['', 'connection: close\r\ncontent-length: 10\r\n', 'content-length: 10\r\n']) {
-      const upstream = serve(await startTcp((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n0123456789`)));
-      const sink = new Valve();
-      const relayed = client.relay(relayTo(upstream.url('/'), { sinkFor: () => sink })).catch(() => undefined);
-      await until(() => sink.receivedBytes === 10);
-      for (const socket of upstream.open) socket[end]();
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      sink.open();
-      await relayed;
-    }
-  });
+    ['ends', 'end', ['whole', 'whole', 'whole']],
+    ['is reset', 'resetAndDestroy', ['incomplete', 'incomplete', 'incomplete']],
+  ] as const)(
+    'after the last byte, while the client has not taken it: the connection %s',
+    async (_what, end, outcomes) => {
+      const seen: string[] = [];
+      // While the client takes nothing, the end of the answer is not read, whatever its head says of its length.
+      for (const head of ['', 'connection: close\r\ncontent-length: 10\r\n', 'content-length: 10\r\n']) {
+        const upstream = serve(await startTcp((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n0123456789`)));
+        const sink = new Valve();
+        const relayed = client.relay(relayTo(upstream.url('/'), { sinkFor: () => sink })).then(
+          () => 'whole',
+          (error: unknown) => (error instanceof UpstreamFailure ? error.kind : 'a defect'),
+        );
+        await until(() => sink.receivedBytes === 10);
+        for (const socket of upstream.open) socket[end]();
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        sink.open();
+        seen.push(await relayed);
+      }
+      expect(seen).toEqual(outcomes);
+    },
+  );
 });
 
 describe('UpstreamClient.relay: silence', () => {

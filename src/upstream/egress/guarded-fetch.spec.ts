@@ -55,6 +55,7 @@ describe('guardedFetch', () => {
   it('leaves no connection behind', async () => {
     const server = await serve((_request, response) => response.end());
     await get(server.url('/'));
+    expect(server.connections).toBe(1);
     await until(() => server.open.size === 0);
   });
 
