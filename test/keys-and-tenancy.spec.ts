@@ -264,6 +264,19 @@ describe('rotating a key', () => {
     expect(lasting).toEqual([{ count: 1 }]);
   });
 
+  it('keeps no secret that ended long ago', async () => {
+    const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
+    const count = async (): Promise<unknown> =>
+      gateway.dataSource.query('SELECT count(*)::int AS "count" FROM "api_key_secrets" WHERE "api_key_id" = $1', [id]);
+    await rotate(id, { transition_seconds: 0 });
+    const { client } = await rotate(id, { transition_seconds: 0 });
+    expect(await count()).toEqual([{ count: 3 }]);
+    gateway.clock.advance(86_401_000);
+    const { client: last } = await rotate(id, { transition_seconds: 3_600 });
+    expect(await count()).toEqual([{ count: 2 }]);
+    expect([await isKnown(client), await isKnown(last)]).toEqual([true, true]);
+  });
+
   it('keeps the id, the scopes and the expiry', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'], expires_at: nowSeconds() + 60 });
     const before = await admin.read(`/v1/api-keys/${id}`);

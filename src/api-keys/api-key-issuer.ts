@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DeepPartial, EntityManager } from 'typeorm';
+import { type DeepPartial, type EntityManager, LessThanOrEqual } from 'typeorm';
 import { SCOPES } from '../access/scopes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { assertInFuture } from '../common/time/assert-in-future.js';
@@ -9,6 +9,9 @@ import { generateApiKey, publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
 import { ApiKey } from './api-key.entity.js';
+
+/** A clock that was wrong for a while must not take away what works by the right one. */
+const ENDED_SECRET_KEPT_MS = 86_400_000;
 
 export interface IssuedKey {
   readonly apiKey: ApiKey;
@@ -61,6 +64,8 @@ export class ApiKeyIssuer {
     const { expiresAt } = apiKey;
     if (expiresAt !== null && expiresAt <= now) throw expired();
     const end = new Date(now.getTime() + transitionSeconds * 1000);
+    const longOver = new Date(now.getTime() - ENDED_SECRET_KEPT_MS);
+    await manager.delete(ApiKeySecret, { apiKeyId: apiKey.id, validUntil: LessThanOrEqual(longOver) });
     // LEAST passes over null. Secrets that an earlier rotation left more time end with the others.
     await manager
       .createQueryBuilder()
