@@ -1,16 +1,14 @@
 import { fromScaled, toScaled } from '../common/money/decimal.js';
 import type { UsageUnit } from '../common/money/units.js';
+import { MAX_COUNT } from '../usage/usage-work.js';
 
 /** Decimals of the whole numbers that are counted: billionths of a dollar, or whole tokens. */
 const DECIMALS: Readonly<Record<UsageUnit, number>> = { cost: 9, tokens: 0 };
 
-/** Of PostgreSQL's bigint, with room for what is under way. No usage reaches it, so a higher limit means the same. */
-const HIGHEST = 9_000_000_000_000_000_000n;
-
 /** An amount of the API as what is counted; undefined when it has more decimals than are counted. */
 export function toUnits(type: UsageUnit, amount: number): bigint | undefined {
   const units = toScaled(amount, DECIMALS[type]);
-  return units !== undefined && units > HIGHEST ? HIGHEST : units;
+  return units !== undefined && units > MAX_COUNT ? MAX_COUNT : units;
 }
 
 export function decimalsOf(type: UsageUnit): number {

@@ -1,3 +1,4 @@
+import { MAX_METADATA_KEYS, MAX_METADATA_LENGTH } from '../common/metadata-limits.js';
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../common/errors/gateway.error.js';
@@ -32,8 +33,6 @@ export type Metadata = Readonly<Record<string, string>>;
 const MAX_ID_LENGTH = 128;
 /** The specification asks for as many to be passed on; a longer one may be dropped whole. */
 const MAX_TRACE_STATE_LENGTH = 512;
-const MAX_METADATA_KEYS = 32;
-const MAX_METADATA_LENGTH = 128;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 /** Later versions may have more fields; version 00 has these four. */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;

@@ -1,12 +1,12 @@
+import { MAX_METADATA_LENGTH } from '../common/metadata-limits.js';
+
 const PREFIX = 'metadata.';
-/** As long as the names of request metadata may be. */
-const MAX_NAME = 128;
 
 /** What policies and reports call a value of a call's metadata: `metadata.user`. */
 export type MetadataKey = `metadata.${string}`;
 
 export function isMetadataKey(key: string): key is MetadataKey {
-  return key.startsWith(PREFIX) && key.length > PREFIX.length && key.length <= PREFIX.length + MAX_NAME;
+  return key.startsWith(PREFIX) && key.length > PREFIX.length && key.length <= PREFIX.length + MAX_METADATA_LENGTH;
 }
 
 /** `user` of `metadata.user`. */

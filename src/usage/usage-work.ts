@@ -28,7 +28,7 @@ export type UsageWork =
     };
 
 /** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
-const MAX_FIGURE = 10n ** 15n;
+export const MAX_FIGURE = 10n ** 15n;
 
 /** Where a counter stays: PostgreSQL's bigint, with room for what is under way. A higher limit means the same. */
 export const MAX_COUNT = 9_000_000_000_000_000_000n;
