@@ -68,13 +68,13 @@ describe('the log line of a rerank that fails names its model, its documents and
     expect(await lineOf(bedrock, { ...REQUEST, documents })).toMatchObject({ ...NAMED, documents: 1_001, status: 400 });
   });
 
-  it('when the client leaves', async () => {
+  it('when the client leaves, with what that is presumed to cost', async () => {
     gateway.provider.replyWith(silence);
     const leaving = new AbortController();
     const line = lineOf(gateway.cohere, REQUEST, leaving.signal);
     await eventually(() => gateway.provider.calls.length === 1);
     leaving.abort();
-    expect(await line).toMatchObject({ ...NAMED, status: 499 });
+    expect(await line).toMatchObject({ ...NAMED, status: 499, cost_nano: Number(COST_NANO) });
   });
 });
 

@@ -7,7 +7,10 @@ import type { RequestFacts } from './request-facts.js';
 
 const UNMATCHED = 'unmatched';
 
-/** Writes the one log line, the metrics and the span of a request when it ends, however it ends. */
+/**
+ * Writes the one log line, the metrics and the span of a request when it ends, however it ends. When its client leaves, what
+ * that comes to is only known once the call of the provider has been given up, which happens right away.
+ */
 export function recordAtEnd(
   request: Request,
   response: Response,
@@ -17,8 +20,7 @@ export function recordAtEnd(
 ): void {
   const startedAt = performance.now();
   metrics.inFlight.inc();
-  response.on('close', () => {
-    const durationMs = performance.now() - startedAt;
+  const record = (durationMs: number): void => {
     const route = routeOf(request);
     const isBrokenOff = wasBrokenOff(response, context);
     const status = response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
@@ -72,6 +74,11 @@ export function recordAtEnd(
       facts: context.facts,
       metadata: context.metadata,
     });
+  };
+  response.on('close', () => {
+    const durationMs = performance.now() - startedAt;
+    if (response.writableFinished) record(durationMs);
+    else setImmediate(record, durationMs);
   });
 }
 
