@@ -12,7 +12,7 @@ import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** As shells tell of a process that a signal has ended. */
 const SIGNAL_EXIT = 128;
-/** For closing, after the grace time: both together are below the 30 s that platforms give. */
+/** For closing, after delay and grace time: with their defaults, all are below the 30 s that platforms give. */
 const CLOSE_MS = 15_000;
 
 /**

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { loadConfig } from '../src/config/environment.js';
+import { RedisConnection } from '../src/redis/redis-connection.js';
+import { createLogger } from '../src/telemetry/logger.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { onRedisCluster, RedisCluster } from './support/redis-cluster.js';
@@ -10,7 +13,7 @@ const NO_LIMIT = { ...LIMIT, value: 100_000 };
 const REMEMBERED = /^gateway_limit_refusals_remembered_total (\d+)$/m;
 
 // Four servers agree on who is who, and later on who has died.
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 onRedisCluster('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', () => {
   let cluster: RedisCluster;
@@ -63,19 +66,51 @@ onRedisCluster('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path
   });
 
   it('goes on when a node dies and its replica takes its place', async () => {
-    cluster.killFirst();
     const keys = await Promise.all(
       Array.from({ length: 12 }, () => gateway.admin.createKey({ scopes: ['api_keys.list'], rate_limits: [NO_LIMIT] })),
     );
-    const seen = new Set<number>();
-    await eventually(async () => {
+    const seen = keys.map(() => new Set<number>());
+    const readiness = new Set<number>();
+    const ask = async (): Promise<boolean> => {
       const answers = await Promise.all(keys.map(({ client }) => client.get('/v1/api-keys')));
-      for (const { status } of answers) seen.add(status);
+      for (const [index, { status }] of answers.entries()) seen[index]?.add(status);
+      readiness.add((await gateway.admin.get('/health/ready')).status);
       return answers.every(({ status }) => status === 200);
-    }, 30_000);
+    };
+    expect(await ask()).toBe(true);
+    cluster.killFirst();
+    await eventually(async () => !(await ask()));
+    await eventually(ask, 30_000);
     // Whoever cannot be counted is refused, and nobody else.
-    expect([...seen].filter((status) => status !== 503)).toEqual([200]);
+    expect(new Set(seen.flatMap((statuses) => [...statuses]))).toEqual(new Set([200, 503]));
+    expect(seen.some((statuses) => !statuses.has(503))).toBe(true);
+    expect(readiness).toEqual(new Set([200]));
     expect(await statusesOf(LIMIT, 5)).toEqual([200, 200, 200, 429, 429]);
-    expect((await gateway.admin.get('/health/ready')).status).toBe(200);
+  });
+
+  it('is waited for at the start no longer than it may take, found once it is one, and survives a node that hangs', async () => {
+    const nodes = await RedisCluster.startNodes();
+    const settings = loadConfig({ REDIS_CLUSTER_URLS: nodes.urls });
+    const connection = new RedisConnection(settings, createLogger('silent'));
+    try {
+      await connection.onModuleInit();
+      expect(await connection.whyNotReady()).toBe('no connection');
+      await nodes.meet();
+      await eventually(async () => (await connection.whyNotReady()) === undefined, 20_000);
+
+      // Of a node that hangs, only the others can say who has taken its place.
+      const key = await nodes.keyOfFirst();
+      const isKept = async (): Promise<boolean> => {
+        const kept = connection.client?.set(key, 'value').catch(() => undefined);
+        return (await kept) === 'OK';
+      };
+      expect(await isKept()).toBe(true);
+      nodes.stopFirst();
+      await eventually(async () => !(await isKept()));
+      await eventually(isKept, 30_000);
+    } finally {
+      connection.onApplicationShutdown();
+      await nodes.close();
+    }
   });
 });

@@ -4,6 +4,7 @@ import { operatorMessage } from '../common/errors/operator-message.js';
 import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
 import { copyDatabase } from '../database/copy-database.js';
+import { endOnCrash } from '../database/embedded/end-on-crash.js';
 import { hasAllMigrations } from '../database/run-migrations.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';
@@ -29,7 +30,7 @@ async function run(settings: AppConfig): Promise<void> {
   const { DATABASE_URL, ...embedded } = settings;
   if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is not set, the database to copy into');
   assertEmbeddedDatabase(settings.DATA_DIR);
-  const source = new TollgateDataSource(embedded, ENTITIES);
+  const source = new TollgateDataSource(embedded, ENTITIES, { onCrash: endOnCrash });
   await source.initialize();
   try {
     if (!(await hasAllMigrations(source))) {

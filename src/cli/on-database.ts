@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { AppConfig } from '../config/environment.js';
 import { isTableMissing } from '../database/database-errors.js';
+import { endOnCrash } from '../database/embedded/end-on-crash.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';
 
@@ -9,7 +10,7 @@ export async function onDatabase<Result>(
   settings: AppConfig,
   work: (dataSource: DataSource) => Promise<Result>,
 ): Promise<Result> {
-  const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' });
+  const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none', onCrash: endOnCrash });
   await dataSource.initialize();
   try {
     return await work(dataSource);

@@ -12,7 +12,7 @@ const AUTHORITY = /^[^/]*\/\/([^/?#]*)/;
 
 const NO_STRING = 'must be a string';
 const UNREADABLE =
-  'cannot be read as a URL (special characters in a user name or password must be encoded: % as %25, # as %23)';
+  'cannot be read as a URL (special characters in a user name or password must be encoded: % as %25, # as %23, a comma as %2C)';
 
 /** A URL of PostgreSQL, as `pg` reads it. */
 export const IsDatabaseUrl = (): PropertyDecorator => Follows('isDatabaseUrl', databaseProblem);
@@ -48,6 +48,7 @@ function clusterProblem(values: unknown): string | undefined {
   const problem = values.map(redisProblem).find((found) => found !== undefined);
   if (problem !== undefined) return problem;
   const urls = values.map((value) => new URL(String(value)));
+  if (urls.some(({ search }) => search !== '')) return 'must have no parameters';
   if (urls.some(({ pathname }) => Number(pathname.slice(1)) > 0)) return 'must name no database: a cluster has one';
   const accounts = new Set(urls.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
   return accounts.size > 1 ? 'must have the same scheme, user name and password in all URLs' : undefined;

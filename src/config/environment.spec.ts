@@ -211,6 +211,8 @@ describe('refusing', () => {
     ['REDIS_URL', 'redis://cache:6379/1/2', 'number of a database'],
     ['REDIS_CLUSTER_URLS', 'redis://a:7000, http://b:7000', 'must be a URL that begins with redis:// or rediss://'],
     ['REDIS_CLUSTER_URLS', 'redis://a:7000, redis://b:7000/1', 'must name no database'],
+    ['REDIS_CLUSTER_URLS', 'redis://a:7000?family=6', 'must have no parameters'],
+    ['REDIS_CLUSTER_URLS', 'redis://:a,b@c:7000', 'a comma as %2C'],
     ['REDIS_CLUSTER_URLS', 'redis://a:7000, rediss://b:7000', 'must have the same scheme'],
     [
       'REDIS_CLUSTER_URLS',

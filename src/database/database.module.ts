@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { DataSource } from 'typeorm';
 import { explained } from '../common/errors/explained.js';
 import { AppConfig } from '../config/environment.js';
+import { endOnCrash } from './embedded/end-on-crash.js';
 import { type MigrationWait, runMigrations } from './run-migrations.js';
 import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
 
@@ -30,7 +31,7 @@ export class DatabaseModule implements OnApplicationShutdown {
 }
 
 async function connect(config: AppConfig, entities: readonly EntityClass[]): Promise<DataSource> {
-  const source = new TollgateDataSource(config, entities, { onCrash: crash });
+  const source = new TollgateDataSource(config, entities, { onCrash: endOnCrash });
   if (source.isEmbedded) {
     await source.initialize();
     await runMigrations(source);
@@ -57,10 +58,4 @@ const WAITS: Readonly<Record<MigrationWait, string>> = {
 
 function tellOfWait(wait: MigrationWait): void {
   process.stderr.write(`${WAITS[wait]}\n`);
-}
-
-/** Without its database the gateway is of no use, and PGlite cannot be restarted safely within the process. */
-function crash(cause: Error): void {
-  process.stderr.write(`The embedded database has failed: ${cause.message}\n`);
-  process.exit(1);
 }

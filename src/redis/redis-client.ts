@@ -5,8 +5,8 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const COMMAND_TIMEOUT_MS = 1_000;
 /** Tries of a command, 100 ms apart, while a cluster replaces a node. */
 const CLUSTER_TRIES = 5;
-/** A node that hangs does not say who has taken its place. */
-const ASK_FOR_NODES_MS = 5_000;
+/** Else a server that vanished without a word keeps its connection for as long as TCP goes on trying: some 15 minutes. */
+const SOCKET_TIMEOUT_MS = 3_000;
 
 export type RedisClient = Redis | Cluster;
 
@@ -25,6 +25,7 @@ export function createRedisClient({ REDIS_URL, REDIS_CLUSTER_URLS }: AppConfig):
 const CONNECTION = {
   connectTimeout: CONNECT_TIMEOUT_MS,
   commandTimeout: COMMAND_TIMEOUT_MS,
+  socketTimeout: SOCKET_TIMEOUT_MS,
   maxRetriesPerRequest: 1,
 } satisfies RedisOptions;
 
@@ -39,7 +40,6 @@ function createCluster(urls: readonly URL[]): Cluster {
     enableOfflineQueue: false,
     lazyConnect: true,
     maxRedirections: CLUSTER_TRIES,
-    slotsRefreshInterval: ASK_FOR_NODES_MS,
     // Names stay names, and so a certificate is checked against them, and an address may change.
     dnsLookup: (host, done) => done(null, host),
     redisOptions: {

@@ -3,8 +3,10 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 
 /** The client and the rate limiter have no codes for these; their sentences are all there is. */
 const SENTENCES = [
-  [/timed out|^timeout$/, 'no answer in time'],
+  [/timed out|^timeout$|^Socket timeout/, 'no answer in time'],
   [/not ready|isn't (?:ready|writeable)|is closed/, 'no connection'],
+  // Others say so of a node that they no longer reach.
+  [/^Too many Cluster redirections.*(?:MOVED|ASK) /, 'no connection to a node'],
   [/Failed to refresh slots/, 'no node of the cluster answers'],
 ] as const;
 

@@ -37,16 +37,21 @@ export class RedisCluster {
   ) {}
 
   static async start(): Promise<RedisCluster> {
-    const folder = await mkdtemp(join(tmpdir(), 'tollgate-redis-'));
-    const nodes = await Promise.all(Array.from({ length: PRIMARIES + 1 }, () => startNode(folder)));
-    const cluster = new RedisCluster(nodes, folder);
-    try {
-      await cluster.meet();
-    } catch (error) {
-      await cluster.close();
-      throw error;
-    }
+    const cluster = await RedisCluster.startNodes();
+    await cluster.meet();
     return cluster;
+  }
+
+  /** Its servers alone, which know nothing of each other. */
+  static async startNodes(): Promise<RedisCluster> {
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-redis-'));
+    const started = await Promise.allSettled(Array.from({ length: PRIMARIES + 1 }, () => startNode(folder)));
+    const nodes = started.flatMap((node) => (node.status === 'fulfilled' ? [node.value] : []));
+    const cluster = new RedisCluster(nodes, folder);
+    const failed = started.find((node) => node.status === 'rejected');
+    if (failed === undefined) return cluster;
+    await cluster.close();
+    throw failed.reason;
   }
 
   /** Of all nodes. */
@@ -66,6 +71,22 @@ export class RedisCluster {
     first?.process.kill('SIGKILL');
   }
 
+  /** From now on it takes connections and says nothing. */
+  stopFirst(): void {
+    const [first] = this.nodes;
+    first?.client.disconnect();
+    first?.process.kill('SIGSTOP');
+  }
+
+  /** A key that the first primary has. */
+  async keyOfFirst(): Promise<string> {
+    const [, second] = this.nodes;
+    for (let index = 0; ; index += 1) {
+      const slot = Number(await second?.client.cluster('KEYSLOT', `key-${index}`));
+      if (slot < Math.floor(SLOTS / PRIMARIES)) return `key-${index}`;
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.all(
       this.nodes.map(async ({ client, process }) => {
@@ -78,7 +99,17 @@ export class RedisCluster {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private async meet(): Promise<void> {
+  /** Makes a cluster of the nodes. */
+  async meet(): Promise<void> {
+    try {
+      await this.join();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  private async join(): Promise<void> {
     const [first] = this.nodes;
     const replica = this.nodes.at(-1);
     for (const [index, { client }] of this.nodes.slice(0, PRIMARIES).entries()) {
@@ -99,7 +130,12 @@ export class RedisCluster {
   }
 }
 
+/** Once more with other ports where somebody else was faster. */
 async function startNode(folder: string): Promise<Node> {
+  return tryNode(folder).catch(() => tryNode(folder));
+}
+
+async function tryNode(folder: string): Promise<Node> {
   const [port, busPort] = [await freePort(), await freePort()];
   const options = {
     bind: HOST,
@@ -108,6 +144,8 @@ async function startNode(folder: string): Promise<Node> {
     'cluster-enabled': 'yes',
     'cluster-config-file': `nodes-${port}.conf`,
     'cluster-node-timeout': 1_000,
+    // The others serve on when one is away.
+    'cluster-require-full-coverage': 'no',
     'repl-diskless-sync-delay': 0,
     requirepass: PASSWORD,
     masterauth: PASSWORD,
@@ -119,7 +157,12 @@ async function startNode(folder: string): Promise<Node> {
   const client = new Redis(port, HOST, { password: PASSWORD, maxRetriesPerRequest: null });
   client.on('error', () => undefined);
   const ended = once(process, 'close').then(([code]) => Promise.reject(new Error(`redis-server ended: ${code}`)));
-  await Promise.race([client.ping(), ended]);
+  try {
+    await Promise.race([client.ping(), ended]);
+  } catch (error) {
+    client.disconnect();
+    throw error;
+  }
   ended.catch(() => undefined);
   return { port, busPort, process, client };
 }

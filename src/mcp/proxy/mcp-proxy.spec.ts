@@ -229,14 +229,14 @@ describe('McpProxy: the client leaves', () => {
       response.writeHead(200, { 'content-type': type });
       response.write(Buffer.alloc(30_000_000, ' '));
     });
-    const gateway = await start({}, { answerIdleMs: 300 });
+    const gateway = await start({}, { answerIdleMs: 1_000 });
     const answer = await open(gateway, 'POST', CALL);
     answer.pause();
     if (type === 'application/json') {
       await eventually(() => gateway.outcomes.length === 1);
       expect(gateway.outcomes).toMatchObject([{ status: 499, error: undefined }]);
     } else {
-      await sleep(600);
+      await sleep(1_500);
       expect(gateway.outcomes).toEqual([]);
     }
     answer.destroy();
