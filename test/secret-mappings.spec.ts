@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { SecretReference } from '../src/secret-references/secret-reference.entity.js';
 import { SecretReferenceStatus } from '../src/secret-references/secret-reference.status.js';
 import { eventually } from './support/eventually.js';
@@ -65,6 +66,30 @@ describe('a virtual key whose key is a secret of a manager', () => {
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(gateway.readsOf('busy')).toBe(1);
+  });
+
+  it('asks the database once for all of its references', async () => {
+    const fields = ['aws_access_key_id', 'aws_secret_access_key', 'aws_region'];
+    const values = ['AKIDEXAMPLE123456789', AWS_SECRET, 'us-east-1'];
+    for (const [index, field] of fields.entries()) gateway.kv.put(field, { value: values[index] });
+    const references = await Promise.all(fields.map((field) => gateway.reference(field)));
+    const slug = await gateway.virtualKey(reference, {
+      provider: 'bedrock',
+      secret_mappings: fields.map((field, index) => ({
+        target_field: `config.${field}`,
+        secret_reference_id: references[index],
+        secret_key: 'value',
+      })),
+    });
+    const queries = jest.spyOn(PostgresQueryRunner.prototype, 'query');
+    try {
+      await gateway.rerank(slug);
+      const statements = queries.mock.calls.map(([sql]) => sql);
+      expect(statements.filter((sql) => sql.includes('FROM "secret_references"'))).toHaveLength(1);
+      expect(fields.map((field) => gateway.readsOf(field))).toEqual([1, 1, 1]);
+    } finally {
+      queries.mockRestore();
+    }
   });
 
   it('shares one fetch among the keys of one secret', async () => {

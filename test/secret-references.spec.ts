@@ -91,10 +91,10 @@ async function revisionOf(id: string): Promise<unknown> {
 /** What the gateway would sign in with. */
 async function openedOf(id: string): Promise<object> {
   const { organisation_id } = await read(id);
-  const row = await gateway.app
+  const [row] = await gateway.app
     .get(SecretReferenceStore, { strict: false })
-    .findForUse(readString(organisation_id, 'organisation_id'), id);
-  if (row === null) throw new Error('no such row');
+    .findForUse(readString(organisation_id, 'organisation_id'), [id]);
+  if (row === undefined) throw new Error('no such row');
   return gateway.app.get(SecretReferenceVault, { strict: false }).open(row);
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, type FindManyOptions, type FindOptionsWhere, Raw, type Repository } from 'typeorm';
+import { type EntityManager, type FindManyOptions, type FindOptionsWhere, In, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
@@ -55,9 +55,9 @@ export class SecretReferenceStore {
     return this.get(principal, ref, manager);
   }
 
-  /** A reference of an organisation by its id, for use: whether a workspace may use it is the caller's to ask. */
-  async findForUse(organisationId: string, id: string): Promise<SecretReference | null> {
-    return this.rows.findOne({ ...this.whole, where: { organisationId, id } });
+  /** References of an organisation by their ids, for use: whether a workspace may use one is the caller's to ask. */
+  async findForUse(organisationId: string, ids: readonly string[]): Promise<SecretReference[]> {
+    return ids.length === 0 ? [] : this.rows.find({ ...this.whole, where: { organisationId, id: In(ids) } });
   }
 
   /** What uses a reference. */

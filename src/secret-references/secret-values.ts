@@ -33,8 +33,8 @@ export class SecretValues {
     mappings: readonly MappedField[],
   ): Promise<readonly LoadedMapping[]> {
     const ids = [...new Set(mappings.map((mapping) => mapping.secretReferenceId))];
-    const found = await Promise.all(ids.map((id) => this.store.findForUse(organisationId, id)));
-    const references = new Map(found.flatMap((reference) => (reference === null ? [] : [[reference.id, reference]])));
+    const found = await this.store.findForUse(organisationId, ids);
+    const references = new Map(found.map((reference) => [reference.id, reference]));
     return mappings.map((mapping) => {
       const reference = references.get(mapping.secretReferenceId);
       if (reference === undefined || !mayUse(accessOf(reference), workspaceId)) {
