@@ -8,6 +8,13 @@ const CLUSTER_TRIES = 5;
 /** Else a server that vanished without a word keeps its connection for as long as TCP goes on trying: some 15 minutes. */
 const SOCKET_TIMEOUT_MS = 3_000;
 
+const CONNECTION = {
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  socketTimeout: SOCKET_TIMEOUT_MS,
+  maxRetriesPerRequest: 1,
+} satisfies RedisOptions;
+
 export type RedisClient = Redis | Cluster;
 
 /** Not connected yet. A command fails at once while there is no connection; undefined without a Redis in the settings. */
@@ -21,13 +28,6 @@ export function createRedisClient({ REDIS_URL, REDIS_CLUSTER_URLS }: AppConfig):
     reconnectOnError: takesNoWrites,
   });
 }
-
-const CONNECTION = {
-  connectTimeout: CONNECT_TIMEOUT_MS,
-  commandTimeout: COMMAND_TIMEOUT_MS,
-  socketTimeout: SOCKET_TIMEOUT_MS,
-  maxRetriesPerRequest: 1,
-} satisfies RedisOptions;
 
 /** @param urls have one scheme, user name and password, which count for the nodes found later too */
 function createCluster(urls: readonly URL[]): Cluster {

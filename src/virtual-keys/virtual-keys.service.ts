@@ -17,7 +17,7 @@ import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { keepTargets, readTargets } from './mapped-fields.js';
 import { VirtualKey } from './virtual-key.entity.js';
-import { type VirtualKeyResponse } from './virtual-key.response.js';
+import type { VirtualKeyResponse } from './virtual-key.response.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
 import { assertMappedForHost, type SealedColumns, VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyStore } from './virtual-key.store.js';

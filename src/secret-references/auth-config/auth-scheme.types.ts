@@ -1,4 +1,4 @@
-import { type FieldProblem } from '../../common/errors/gateway.error.js';
+import type { FieldProblem } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { AuthConfig, ManagerType } from '../managers/secret-manager.types.js';
 

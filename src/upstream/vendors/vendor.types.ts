@@ -1,4 +1,4 @@
-import { type FieldProblem } from '../../common/errors/gateway.error.js';
+import type { FieldProblem } from '../../common/errors/gateway.error.js';
 import type { UpstreamHead, UpstreamRequest } from '../upstream.types.js';
 
 export const PROVIDER_SLUGS = [
