@@ -20,6 +20,8 @@ import type { McpHooks, McpTarget } from './mcp-proxy.types.js';
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}';
 const JSON_HEADERS = { 'content-type': 'application/json' };
+/** Answers that stand still are bounded by the test then. */
+const QUICK = { timeouts: { firstByteMs: 300 } };
 
 let server: RawMcpServer;
 const opened: { close(): Promise<void> }[] = [];
@@ -229,7 +231,7 @@ describe('McpProxy: the client leaves', () => {
       response.writeHead(200, { 'content-type': type });
       response.write(Buffer.alloc(30_000_000, ' '));
     });
-    const gateway = await start({}, { answerIdleMs: 1_000 });
+    const gateway = await start(QUICK, { answerIdleMs: 1_000 });
     const answer = await open(gateway, 'POST', CALL);
     answer.pause();
     if (type === 'application/json') {
@@ -311,11 +313,20 @@ describe('McpProxy: the server fails', () => {
       if (begun === '') response.flushHeaders();
       else response.write(begun);
     });
-    const gateway = await start({}, { answerIdleMs: 300 });
+    const gateway = await start(QUICK, { answerIdleMs: 300 });
     if (begun === '') expect((await post(gateway)).status).toBe(504);
     else await expect(post(gateway)).rejects.toThrow('aborted');
     expect(gateway.outcomes).toMatchObject([{ status, error: { code: 'provider_timeout' } }]);
     await eventually(() => server.received[0]?.closedEarlyAt !== undefined);
+  });
+
+  it('not when the rest of an answer takes no longer than its head might have', async () => {
+    server.answerWith((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+      setTimeout(() => response.end('{}'), 600);
+    });
+    const gateway = await start({ timeouts: { firstByteMs: 60_000 } }, { answerIdleMs: 200 });
+    expect((await post(gateway)).text).toBe('{}');
   });
 
   it('not when an answer comes slowly', async () => {
@@ -329,7 +340,7 @@ describe('McpProxy: the server fails', () => {
         response.end('{}');
       }, 200);
     });
-    expect((await post(await start({}, { answerIdleMs: 1_000 }))).status).toBe(200);
+    expect((await post(await start(QUICK, { answerIdleMs: 1_000 }))).status).toBe(200);
   });
 
   it('to be there: tries a second time', async () => {

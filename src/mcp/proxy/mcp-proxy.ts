@@ -32,7 +32,10 @@ export interface McpProxyOptions extends Partial<GuardedConnectorOptions> {
   readonly streamsPerCaller?: number;
   /** Calls of one caller at one server that are under way, in this process, those whose answers are streams among them; default 512. */
   readonly callsPerCaller?: number;
-  /** How long an answer that is no stream may stand still after its head, whoever is the cause; default 5 minutes. */
+  /**
+   * How long an answer that is no stream may stand still after its head, whoever is the cause, and never less than the time to
+   * the head; default 5 minutes.
+   */
   readonly answerIdleMs?: number;
 }
 
@@ -151,8 +154,10 @@ export class McpProxy {
   #dispatch(call: McpForward, run: Run): Promise<void> {
     const { url, timeouts } = call.target;
     const lease = isStream(call) ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url);
+    // A server may send its head at once, and work on the rest.
+    const idleMs = Math.max(this.#answerIdleMs, timeouts.firstByteMs);
     return new Promise((resolve, reject) => {
-      const exchange = new McpExchange(call, wireOptions(call), this.#answerIdleMs, (error) => {
+      const exchange = new McpExchange(call, wireOptions(call), idleMs, (error) => {
         this.#streams.delete(exchange);
         lease.release();
         if (error === undefined) resolve();
