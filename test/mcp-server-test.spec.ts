@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
-import { McpServerTools, type SeenTool } from '../src/mcp/servers/mcp-server.tools.js';
+import { McpServerToolStore, type SeenTool } from '../src/mcp/servers/mcp-server-tool.store.js';
 import { eventually } from './support/eventually.js';
 import { json, plain } from './support/mcp-raw-server.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
@@ -216,7 +216,7 @@ describe('the test of a server', () => {
   it('remembers them while others do the same, whatever the order of the lists', async () => {
     const slug = await mcp.register();
     const { id, organisationId } = await mcp.gateway.dataSource.getRepository(McpServer).findOneByOrFail({ slug });
-    const tools = mcp.gateway.app.get(McpServerTools, { strict: false });
+    const tools = mcp.gateway.app.get(McpServerToolStore, { strict: false });
     // With 40 tools, and a step that 40 is no multiple of, each list has all of them in an order of its own.
     const list = (step: number, description: string): SeenTool[] =>
       Array.from({ length: 40 }, (_none, at) => ({ name: `tool-${(at * step) % 40}`, description }));

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { JsonObject } from '../src/common/json/read.js';
 import { ToolListWatch } from '../src/mcp/inspection/tool-list-watch.js';
-import { McpServerTools, MAX_TOOLS } from '../src/mcp/servers/mcp-server.tools.js';
+import { McpServerToolStore, MAX_TOOLS } from '../src/mcp/servers/mcp-server-tool.store.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { connectClient } from './support/mcp-client.js';
@@ -201,7 +201,7 @@ describe('a list of tools that passes', () => {
   it('that cannot be written costs nothing but a line in the log, and is written the next time', async () => {
     const server = await register();
     raw.answerWith(json(listing([{ name: 'unwritten-tool' }])));
-    const spy = jest.spyOn(gateway.app.get(McpServerTools, { strict: false }), 'note');
+    const spy = jest.spyOn(gateway.app.get(McpServerToolStore, { strict: false }), 'note');
     spy.mockRejectedValueOnce(new Error('unwritten-tool'));
     expect((await ask(server.url)).status).toBe(200);
     expect(await namesOf(server)).toEqual([]);
@@ -281,7 +281,7 @@ describe('not remembered is', () => {
     await ask(ours.url);
     expect((await ask(theirs.url)).status).toBe(404);
     expect(await other.client.list(theirs.tools)).toEqual([]);
-    const rows = gateway.app.get(McpServerTools, { strict: false });
+    const rows = gateway.app.get(McpServerToolStore, { strict: false });
     const { organisation_id } = await admin.read('/v1/workspaces/default');
     await rows.note({ id: theirs.id, organisationId: String(organisation_id) }, [{ name: 'smuggled' }]);
     await rows.note({ id: randomUUID(), organisationId: other.organisationId }, [{ name: 'nowhere' }]);

@@ -12,7 +12,7 @@ import { ApiKeyStore } from './api-key.store.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { Authenticator } from './authenticator.js';
-import { PrincipalCache } from './principal-cache.js';
+import { PrincipalCache } from './principal.cache.js';
 import { RateLimiter } from './rate-limiter.js';
 
 @Module({

@@ -18,7 +18,7 @@ import { ApiKeyIssuer, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
 import type { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key.dto.js';
 import { assertGrantable, assertWithinBounds } from './grants.js';
-import { PrincipalCache } from './principal-cache.js';
+import { PrincipalCache } from './principal.cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;

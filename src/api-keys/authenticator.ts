@@ -6,7 +6,7 @@ import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { type AdminToken, AdminTokenVerifier } from './admin-token.verifier.js';
 import { readCredentials } from './credentials.js';
-import { type KeyAnswer, PrincipalCache } from './principal-cache.js';
+import { type KeyAnswer, PrincipalCache } from './principal.cache.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** Who calls. A key names its tenant; which of its tenants an administrator acts for, the request says later. */

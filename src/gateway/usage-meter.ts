@@ -5,7 +5,7 @@ import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
 import { readableMatches } from '../policies/compiled-policies.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
-import { PolicyCache } from '../policies/policy-cache.js';
+import { PolicyCache } from '../policies/policy.cache.js';
 import type { PolicyFacts } from '../policies/policy-keys.js';
 import { RunningCalls } from '../upstream/running-calls.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';

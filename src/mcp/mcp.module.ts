@@ -39,7 +39,7 @@ import { McpServerProbe } from './servers/mcp-server.probe.js';
 import { McpServerTestsController } from './servers/mcp-server-tests.controller.js';
 import { McpServerStore } from './servers/mcp-server.store.js';
 import { McpServerTool } from './servers/mcp-server-tool.entity.js';
-import { McpServerTools } from './servers/mcp-server.tools.js';
+import { McpServerToolStore } from './servers/mcp-server-tool.store.js';
 import { McpServerVault } from './servers/mcp-server.vault.js';
 import { McpServersController } from './servers/mcp-servers.controller.js';
 import { McpServersService } from './servers/mcp-servers.service.js';
@@ -69,7 +69,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServerProbe,
     McpReach,
     McpServerStore,
-    McpServerTools,
+    McpServerToolStore,
     McpServerToolsService,
     McpServerVault,
     McpServersService,

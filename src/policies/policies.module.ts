@@ -6,7 +6,7 @@ import { UsageModule } from '../usage/usage.module.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { NameableKeys } from './nameable-keys.js';
-import { PolicyCache } from './policy-cache.js';
+import { PolicyCache } from './policy.cache.js';
 import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
 import { UsageEntitiesService } from './usage-entities.service.js';

@@ -15,7 +15,7 @@ import { readableConditions } from './conditions.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
 import type { ConditionDto, CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
-import { PolicyCache } from './policy-cache.js';
+import { PolicyCache } from './policy.cache.js';
 import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
 import { UsagePolicy } from './usage-policy.entity.js';

@@ -1,6 +1,6 @@
 import { readObject, readString } from '../../src/common/json/read.js';
 import { UsageMeter } from '../../src/gateway/usage-meter.js';
-import { PolicyCache } from '../../src/policies/policy-cache.js';
+import { PolicyCache } from '../../src/policies/policy.cache.js';
 import { doneWithin } from '../../src/common/time/done-within.js';
 import { usageDrift } from '../../src/usage/drift.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';

@@ -2,7 +2,7 @@ import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
 import type { RpcId } from '../mcp-error.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
-import type { SeenTool } from '../servers/mcp-server.tools.js';
+import type { SeenTool } from '../servers/mcp-server-tool.store.js';
 
 /** The bytes of an answer to `tools/list`, as far as they came. */
 export interface GatheredAnswer {

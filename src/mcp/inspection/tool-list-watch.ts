@@ -9,7 +9,7 @@ import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
 import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
 import { isEventStream, isPlain, mediaTypeOf } from '../proxy/response-head.js';
-import { McpServerTools, type SeenTool } from '../servers/mcp-server.tools.js';
+import { McpServerToolStore, type SeenTool } from '../servers/mcp-server-tool.store.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { AnswerGatherer, GatheredBytes } from './answer-gatherer.js';
 import type { InspectedBody } from './inspect-body.js';
@@ -52,7 +52,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
   private readonly known = new LRUCache<string, number>({ max: MAX_KNOWN_LISTS });
 
   constructor(
-    private readonly tools: McpServerTools,
+    private readonly tools: McpServerToolStore,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import { isRevision, isStateless, STATELESS_REVISION } from '../protocol-revision.js';
-import type { SeenTool } from '../servers/mcp-server.tools.js';
+import type { SeenTool } from '../servers/mcp-server-tool.store.js';
 import { CLIENT_INFO } from './client-info.js';
 import { codeOfStatus } from './code-of-status.js';
 import type { Approach, ReachedServer } from './reached-server.js';

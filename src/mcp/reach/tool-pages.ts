@@ -1,4 +1,4 @@
-import { isStorableTool, MAX_TOOLS, type SeenTool } from '../servers/mcp-server.tools.js';
+import { isStorableTool, MAX_TOOLS, type SeenTool } from '../servers/mcp-server-tool.store.js';
 
 /** More pages of tools are not asked for. */
 const MAX_PAGES = 50;

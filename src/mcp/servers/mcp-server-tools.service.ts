@@ -4,7 +4,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServerStore } from './mcp-server.store.js';
-import { McpServerTools } from './mcp-server.tools.js';
+import { McpServerToolStore } from './mcp-server-tool.store.js';
 import type { McpServerTool } from './mcp-server-tool.entity.js';
 import { entryOf } from './mcp-servers.service.js';
 
@@ -13,7 +13,7 @@ import { entryOf } from './mcp-servers.service.js';
 export class McpServerToolsService {
   constructor(
     private readonly store: McpServerStore,
-    private readonly tools: McpServerTools,
+    private readonly tools: McpServerToolStore,
     private readonly audit: AuditService,
     private readonly directory: McpServerDirectory,
   ) {}

@@ -13,7 +13,7 @@ import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServer } from './mcp-server.entity.js';
 import { McpServerStore } from './mcp-server.store.js';
-import { McpServerTools } from './mcp-server.tools.js';
+import { McpServerToolStore } from './mcp-server-tool.store.js';
 import type { UsableMcpServer } from './usable-mcp-server.js';
 
 /** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
@@ -52,7 +52,7 @@ export class McpServerDirectory {
   constructor(
     private readonly store: McpServerStore,
     private readonly definitions: McpServerDefinitions,
-    private readonly tools: McpServerTools,
+    private readonly tools: McpServerToolStore,
     private readonly workspaces: WorkspacesService,
   ) {
     definitions.onChange(() => this.clear());

@@ -8,7 +8,7 @@ import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpReach } from '../reach/mcp-reach.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
-import { McpServerTools } from './mcp-server.tools.js';
+import { McpServerToolStore } from './mcp-server-tool.store.js';
 import type { McpServerTestResponse } from './mcp-server-test.response.js';
 
 /** Asks a server for its tools, as the caller of the test, and remembers them. */
@@ -17,7 +17,7 @@ export class McpServerProbe {
   constructor(
     private readonly store: McpServerStore,
     private readonly definitions: McpServerDefinitions,
-    private readonly tools: McpServerTools,
+    private readonly tools: McpServerToolStore,
     private readonly outbound: McpOutbound,
     private readonly reach: McpReach,
   ) {}

@@ -32,7 +32,7 @@ type ToolsByName = ReadonlyMap<string, McpServerTool>;
 
 /** What is known of the tools of servers: when they were last seen, and which of them are disabled. */
 @Injectable()
-export class McpServerTools {
+export class McpServerToolStore {
   constructor(
     @InjectRepository(McpServerTool) private readonly tools: Repository<McpServerTool>,
     private readonly clock: Clock,
