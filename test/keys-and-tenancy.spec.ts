@@ -7,7 +7,7 @@ import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { onRedis } from './support/services.js';
-import { startTestApp, type TestApp } from './support/test-app.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 
 /** A revocation must be felt everywhere within ten seconds. */
@@ -872,4 +872,20 @@ it('says the same sentence for a missing key of the own and of another tenant', 
   const missing = await admin.get(`/v1/api-keys/${crypto.randomUUID()}`);
   expect(foreign.status).toBe(404);
   expect(detailOf(foreign)).toBe(detailOf(missing));
+});
+
+describe('an admin key in the settings', () => {
+  it.each([
+    ['that the database knows', ADMIN_KEY, ''],
+    ['that came too late', generateApiKey(), 'TOLLGATE_ADMIN_KEY has no effect'],
+  ])('%s is told to have no effect only when it has none', async (_what, key, complaint) => {
+    const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const replica = await startTestApp({ TOLLGATE_ADMIN_KEY: key }, true);
+    const told = written.mock.calls.map(([text]) => String(text)).join('');
+    written.mockRestore();
+    await replica.close();
+    expect(told).toContain(complaint);
+    expect(told === '').toBe(complaint === '');
+    expect(told).not.toContain(key);
+  });
 });

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
+import { ApiKeySecret } from '../api-keys/api-key-secret.entity.js';
 import { publicIdOf } from '../api-keys/api-key-format.js';
 import { AppConfig } from '../config/environment.js';
 import { VirtualKeysService } from '../virtual-keys/virtual-keys.service.js';
@@ -28,6 +29,16 @@ export class FirstStartService implements OnApplicationBootstrap {
     }
     const made = await this.dataSource.transaction((manager) => this.fill(manager, chosen));
     if (made !== undefined && chosen === undefined) announce(made);
+    if (made === undefined && chosen !== undefined) await this.tellOfStranger(chosen);
+  }
+
+  /** A key that the operator has chosen too late would be refused, and nobody would know why. */
+  private async tellOfStranger(chosen: string): Promise<void> {
+    const publicId = publicIdOf(chosen);
+    if (await this.dataSource.manager.existsBy(ApiKeySecret, { publicId })) return;
+    process.stderr.write(
+      'TOLLGATE_ADMIN_KEY has no effect: the database has its own admin key since its first start, and does not know this one.\n',
+    );
   }
 
   /** The admin key, or undefined when the database is not empty. All or nothing: a start that is killed leaves it empty. */

@@ -33,7 +33,7 @@ export class CreateRerankDto {
         { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: true },
       ],
     },
-    example: ['Keys are rotated with an overlap.', { text: 'Bananas are yellow.' }],
+    example: ['To rotate a gateway key, post to /v1/api-keys/{id}/rotate.', { text: 'Bananas are yellow.' }],
   })
   @AreDocuments()
   readonly documents: RerankDocument[];

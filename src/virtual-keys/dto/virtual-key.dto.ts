@@ -80,7 +80,7 @@ export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
 }
 
 export class CreateVirtualKeyDto extends VirtualKeyFieldsDto {
-  /** @example "Cohere production" */
+  /** @example "Local reranker" */
   @IsString()
   @Length(1, 255)
   @IsStorable()

@@ -138,7 +138,7 @@ export class CreateMcpServerDto extends McpServerFieldsDto {
   @IsStorable()
   readonly url: string;
 
-  /** Made from the name when omitted. Clients connect to `{mcp_url}/{slug}/mcp`. */
+  /** Made from the name when omitted, with a suffix when that is taken. It is in the address to which clients connect. */
   @Optional()
   @IsSlug()
   readonly slug?: string;
