@@ -81,7 +81,7 @@ function typeOf({ name }: NumberSchema): string {
 function bodies(): readonly { readonly operation: Operation; readonly example: unknown }[] {
   return ownOperations().flatMap((operation) => {
     const schema = document.bodyOf(operation);
-    return schema === undefined ? [] : [{ operation, example: document.exampleOf(schema) }];
+    return schema === undefined ? [] : [{ operation, example: document.resolve(schema).example }];
   });
 }
 
@@ -196,7 +196,7 @@ describe('the gateway, used as the document says', () => {
     for (const operation of ownOperations()) {
       const { method, path } = operation;
       const schema = document.bodyOf(operation);
-      const body = schema === undefined ? undefined : (document.exampleOf(schema) ?? {});
+      const body = schema === undefined ? undefined : (document.resolve(schema).example ?? {});
       const collection = path.replace(/\/\{.*$/, '');
       const answer = await call(operation, fillIn(path, ...(await refsFor(path, refs.get(collection)))), body);
       expect(`${nameOf(operation)} answers ${answer.status}`).toBe(

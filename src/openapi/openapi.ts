@@ -4,6 +4,7 @@ import { controllerClasses } from '../access/assert-routes-declared.js';
 import { ErrorResponse } from '../common/errors/error.response.js';
 import { VERSION } from '../common/version.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
+import { writeBodyExamples } from './body-examples.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
 import { describePublicOperations } from './operations.js';
 import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-inputs.js';
@@ -57,6 +58,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
   keepRulesOfText(document);
   enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
   describeWholeNumbers(document);
+  writeBodyExamples(document);
   return document;
 }
 

@@ -6,7 +6,7 @@ import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import type { ReportKey } from '../report-keys.js';
+import { type ReportKey, REPORT_KEYS_TEXT } from '../report-keys.js';
 import { IsReportKey } from './is-report-key.decorator.js';
 import { ToList } from '../../common/validation/to-list.decorator.js';
 import { ToNumber } from '../../common/validation/to-number.decorator.js';
@@ -48,11 +48,11 @@ export class UsageReportQuery extends PageQuery {
   @IsIn(TIME_BUCKETS)
   readonly bucket: TimeBucket = 'day';
 
-  /**
-   * Up to five names, separated by commas.
-   * @example "model,metadata.team"
-   */
-  @ApiPropertyOptional({ type: 'string' })
+  @ApiPropertyOptional({
+    type: 'string',
+    description: `Up to five of ${REPORT_KEYS_TEXT}, separated by commas.`,
+    example: 'model,metadata.team',
+  })
   @Optional()
   @ToList()
   @ArrayMinSize(1)
