@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { VirtualKeyCache } from '../src/virtual-keys/virtual-key.cache.js';
+import { VirtualKeyOpener } from '../src/virtual-keys/virtual-key.opener.js';
 import { eventually } from './support/eventually.js';
 import { json, type Reply, silence } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -109,6 +110,16 @@ describe('a rotation', () => {
     gateway.app.clock.advance(10_000);
     reopen();
     expect((await gateway.rerank(slug)).status).toBe(200);
+  });
+
+  it('is noticed by the next call when asking the manager went wrong for a reason of the gateway', async () => {
+    gateway.kv.put(path, { api_key: NEW });
+    gateway.accept([NEW]);
+    const open = jest.spyOn(VirtualKeyOpener.prototype, 'openAgain').mockRejectedValueOnce(new Error('a defect'));
+    const statuses = [(await gateway.rerank(slug)).status, (await gateway.rerank(slug)).status];
+    const asked = open.mock.calls.length;
+    open.mockRestore();
+    expect([statuses, asked]).toEqual([[500, 200], 2]);
   });
 
   it('to a key that is refused as well is tried exactly once', async () => {

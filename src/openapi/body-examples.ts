@@ -1,11 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { operationsOf } from './operations.js';
+import { jsonBodiesOf, resolveSchema, type Schema } from './schemas.js';
 
-type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
-type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;
 type Document = Pick<OpenAPIObject, 'paths' | 'components'>;
-
-const COMPONENTS = '#/components/schemas/';
 
 /**
  * Gives every request body an example, put together from those of its fields: of all that are required, and of optional ones
@@ -13,28 +9,18 @@ const COMPONENTS = '#/components/schemas/';
  * nobody's, say.
  */
 export function writeBodyExamples(document: Document): void {
-  for (const { requestBody } of operationsOf(document)) {
-    if (requestBody === undefined || '$ref' in requestBody) continue;
-    const reference = requestBody.content['application/json']?.schema;
-    const schema = reference === undefined ? undefined : resolve(document, reference);
-    if (schema !== undefined) schema.example ??= exampleOf(document, schema);
-  }
+  for (const { schema } of jsonBodiesOf(document)) schema.example ??= exampleOf(document, schema);
 }
 
-/** undefined without any. */
-function exampleOf(document: Document, { example, properties = {}, required = [] }: Schema): unknown {
+/** Of a schema, from those of its fields where it has none itself; undefined without any. */
+export function exampleOf(document: Pick<Document, 'components'>, schema: Schema): unknown {
+  const { example, properties = {}, required = [] } = schema;
   if (example !== undefined) return example;
   const given = Object.entries(properties).flatMap(([name, field]) => {
-    const schema = resolve(document, field);
+    const part = resolveSchema(document, field);
     // An optional object belongs to the example when it says so itself, not when one of its fields does.
-    const value: unknown = required.includes(name) && schema ? exampleOf(document, schema) : schema?.example;
+    const value: unknown = required.includes(name) && part ? exampleOf(document, part) : part?.example;
     return value === undefined ? [] : [[name, value] as const];
   });
   return given.length === 0 ? undefined : Object.fromEntries(given);
-}
-
-function resolve(document: Document, schema: SchemaOrRef): Schema | undefined {
-  if (!('$ref' in schema)) return schema;
-  const found = document.components?.schemas?.[schema.$ref.slice(COMPONENTS.length)];
-  return found === undefined ? undefined : resolve(document, found);
 }

@@ -1,5 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { operationsOf, parametersOf } from './operations.js';
+import { parametersOf } from './operations.js';
+import { jsonBodiesOf } from './schemas.js';
 
 /** A parameter with a default may be left out. The generator calls it required, since its field always has a value. */
 export function makeDefaultedParametersOptional(document: Pick<OpenAPIObject, 'paths'>): void {
@@ -11,12 +12,7 @@ export function makeDefaultedParametersOptional(document: Pick<OpenAPIObject, 'p
 
 /** A body of which no field is required may be left out. The generator calls every body required. */
 export function makeEmptyBodiesOptional(document: Pick<OpenAPIObject, 'paths' | 'components'>): void {
-  for (const { requestBody } of operationsOf(document)) {
-    if (requestBody === undefined || '$ref' in requestBody) continue;
-    const schema = requestBody.content['application/json']?.schema;
-    if (schema === undefined || !('$ref' in schema)) continue;
-    const component = document.components?.schemas?.[schema.$ref.slice('#/components/schemas/'.length)];
-    if (component === undefined || '$ref' in component) continue;
-    if ((component.required ?? []).length === 0) requestBody.required = false;
+  for (const { requestBody, schema } of jsonBodiesOf(document)) {
+    if ((schema.required ?? []).length === 0) requestBody.required = false;
   }
 }

@@ -1,8 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { parametersOf } from './operations.js';
-
-type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
-type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;
+import type { Schema } from './schemas.js';
 
 const MAX_32_BITS = 2 ** 31 - 1;
 

@@ -1,4 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { withoutBrackets } from '../common/http/without-brackets.js';
 import type { AppConfig } from '../config/environment.js';
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -33,7 +34,7 @@ export function createRedisClient({ REDIS_URL, REDIS_CLUSTER_URLS }: AppConfig):
 function createCluster(urls: readonly URL[]): Cluster {
   const [first] = urls;
   const nodes = urls.map(({ hostname, port }) => ({
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host: withoutBrackets(hostname),
     port: port === '' ? undefined : Number(port),
   }));
   return new Cluster(nodes, {
@@ -44,9 +45,9 @@ function createCluster(urls: readonly URL[]): Cluster {
     dnsLookup: (host, done) => done(null, host),
     redisOptions: {
       ...CONNECTION,
-      ...(first?.username ? { username: decodeURIComponent(first.username) } : {}),
-      ...(first?.password ? { password: decodeURIComponent(first.password) } : {}),
-      ...(first?.protocol === 'rediss:' ? { tls: {} } : {}),
+      username: first?.username ? decodeURIComponent(first.username) : undefined,
+      password: first?.password ? decodeURIComponent(first.password) : undefined,
+      tls: first?.protocol === 'rediss:' ? {} : undefined,
     },
   });
 }

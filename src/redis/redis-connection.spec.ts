@@ -1,6 +1,6 @@
-import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../test/support/eventually.js';
+import { GatheredLog } from '../../test/support/gathered-log.js';
 import { loadConfig } from '../config/environment.js';
 import { createLogger } from '../telemetry/logger.js';
 import { FaultyRedis, refusing, silent } from './__fixtures__/faulty-redis.js';
@@ -14,21 +14,15 @@ const WRONG = Object.assign(new Error('WRONGPASS invalid username-password pair 
 });
 const READONLY = "READONLY You can't write against a read only replica.";
 
-let log: string;
+let log: GatheredLog;
 
 function connectionTo(settings: Readonly<Record<string, string>>): RedisConnection {
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log += chunk.toString();
-      done();
-    },
-  });
-  return new RedisConnection(loadConfig(settings), createLogger('info', sink));
+  return new RedisConnection(loadConfig(settings), log.logger);
 }
-const reasons = (): readonly string[] => [...log.matchAll(/"reason":"([^"]*)"/g)].map(([, reason = '']) => reason);
+const reasons = (): readonly string[] => [...log.text.matchAll(/"reason":"([^"]*)"/g)].map(([, reason = '']) => reason);
 
 beforeEach(() => {
-  log = '';
+  log = new GatheredLog('info');
 });
 
 describe('the log', () => {
@@ -46,7 +40,7 @@ describe('the log', () => {
   ])('tells what is wrong with Redis by %s, without the password', (_what, error, reason) => {
     connection.client?.emit('error', error);
     expect(reasons()).toEqual([reason]);
-    expect(log).not.toMatch(new RegExp(`${PASSWORD}|cache|invalid`));
+    expect(log.text).not.toMatch(new RegExp(`${PASSWORD}|cache|invalid`));
   });
 
   it('tells each reason once for each outage, also when they take turns', () => {
@@ -123,7 +117,7 @@ it('is not ready while no node of a cluster answers, and says so once', async ()
     connection.client?.on('error', () => (failures += 1));
     await eventually(() => failures >= 3);
     expect(reasons()).toEqual(['no connection', 'no node of the cluster answers']);
-    expect(log).not.toContain(PASSWORD);
+    expect(log.text).not.toContain(PASSWORD);
   } finally {
     connection.onApplicationShutdown();
   }

@@ -1,10 +1,9 @@
-import { Writable } from 'node:stream';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { GatheredLog } from '../../test/support/gathered-log.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { loadConfig } from '../config/environment.js';
 import { KeyRing, parseMasterKey } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
-import { createLogger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { secretReference } from './__fixtures__/secret-reference.js';
 import {
@@ -38,27 +37,21 @@ class FakeManager implements SecretManager {
 }
 
 let metrics: Metrics;
-let lines: string[];
+let log: GatheredLog;
 
 beforeEach(() => {
   metrics = new Metrics();
-  lines = [];
+  log = new GatheredLog('trace');
 });
 
 function fetcherFor(...managers: readonly SecretManager[]): SecretFetcher {
   const vault = new SecretReferenceVault(new Sealer(new KeyRing(parseMasterKey('01'.repeat(32)))));
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString());
-      done();
-    },
-  });
   const config = loadConfig({ SECRET_MANAGER_TIMEOUT_MS: '100' });
   return new SecretFetcher(
     new SecretManagers(managers, new IdentityAllowList(config)),
     vault,
     metrics,
-    createLogger('trace', sink),
+    log.logger,
     config,
   );
 }
@@ -85,13 +78,13 @@ describe('a fetch', () => {
       { organisationId: 'o', authConfig: { vendorC_addr: 'x' }, path: 'secret/a', version: '3' },
     ]);
     expect(await outcomes()).toEqual(['ok']);
-    expect(lines).toEqual([]);
+    expect(log.text).toBe('');
   });
 
   it('that fails is told once, without a value', async () => {
     const manager = new FakeManager(() => Promise.reject(new SecretError('access_denied', 'policy x says no')));
     expect((await errorOf(fetcherFor(manager).fetch(REFERENCE))).code).toBe('access_denied');
-    expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
+    expect(log.lines).toEqual([
       {
         level: 'warn',
         time: expect.any(String),
@@ -114,7 +107,7 @@ describe('a fetch', () => {
     const manager = new FakeManager(async () => Promise.reject(thrown));
     const error = await errorOf(fetcherFor(manager).fetch(REFERENCE));
     expect(error.code).toBe(code);
-    expect(error.message + lines.join('')).not.toContain('value-marker');
+    expect(error.message + log.text).not.toContain('value-marker');
   });
 
   it('fails when the stored credentials do not open', async () => {

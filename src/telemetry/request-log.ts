@@ -20,65 +20,73 @@ export function recordAtEnd(
 ): void {
   const startedAt = performance.now();
   metrics.inFlight.inc();
-  const record = (durationMs: number): void => {
-    const route = routeOf(request);
-    const isBrokenOff = wasBrokenOff(response, context);
-    const status = response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
-    metrics.inFlight.dec();
-    metrics.requests.inc({ route, code: status });
-    metrics.requestSeconds.observe({ route }, durationMs / 1000);
-    const { trace, facts, metadata } = context;
-    // Field by field, since this is done for every request and a spread is slow.
-    logger[levelOf(status, route, facts)]({
-      event: 'request',
-      trace_id: trace.traceId,
-      span_id: trace.spanId,
-      parent_span_id: trace.parentSpanId,
-      span_name: trace.spanName,
-      w3c_trace_id: trace.w3cTraceId,
-      w3c_span_id: trace.w3cSpanId,
-      method: request.method,
-      route,
-      status,
-      duration_ms: Math.round(durationMs * 100) / 100,
-      organisation_id: facts.organisation_id,
-      workspace_id: facts.workspace_id,
-      actor_type: facts.actor_type,
-      actor_id: facts.actor_id,
-      virtual_key: facts.virtual_key,
-      provider: facts.provider,
-      model: facts.model,
-      documents: facts.documents,
-      search_units: facts.search_units,
-      total_tokens: facts.total_tokens,
-      cost_nano: facts.cost_nano,
-      limit_decision: facts.limit_decision,
-      limit_monitored: facts.limit_monitored,
-      limit_monitored_policy: facts.limit_monitored_policy,
-      mcp_server: facts.mcp_server,
-      mcp_method: facts.mcp_method,
-      upstream_status: facts.upstream_status,
-      upstream_attempts: facts.upstream_attempts,
-      upstream_ms: facts.upstream_ms,
-      upstream_request_id: facts.upstream_request_id,
-      error_code: facts.error_code,
-      error_reason: facts.error_reason,
-      metadata,
-    });
-    context.span?.end({
-      method: request.method,
-      scheme: request.protocol,
-      route: route === UNMATCHED ? undefined : route,
-      status,
-      isBrokenOff,
-      facts: context.facts,
-      metadata: context.metadata,
-    });
-  };
   response.on('close', () => {
     const durationMs = performance.now() - startedAt;
-    if (response.writableFinished) record(durationMs);
-    else setImmediate(record, durationMs);
+    if (response.writableFinished) record(request, response, context, logger, metrics, durationMs);
+    else setImmediate(record, request, response, context, logger, metrics, durationMs);
+  });
+}
+
+function record(
+  request: Request,
+  response: Response,
+  context: RequestContext,
+  logger: Logger,
+  metrics: Metrics,
+  durationMs: number,
+): void {
+  const route = routeOf(request);
+  const isBrokenOff = wasBrokenOff(response, context);
+  const status = response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
+  metrics.inFlight.dec();
+  metrics.requests.inc({ route, code: status });
+  metrics.requestSeconds.observe({ route }, durationMs / 1000);
+  const { trace, facts, metadata } = context;
+  // Field by field, since this is done for every request and a spread is slow.
+  logger[levelOf(status, route, facts)]({
+    event: 'request',
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    parent_span_id: trace.parentSpanId,
+    span_name: trace.spanName,
+    w3c_trace_id: trace.w3cTraceId,
+    w3c_span_id: trace.w3cSpanId,
+    method: request.method,
+    route,
+    status,
+    duration_ms: Math.round(durationMs * 100) / 100,
+    organisation_id: facts.organisation_id,
+    workspace_id: facts.workspace_id,
+    actor_type: facts.actor_type,
+    actor_id: facts.actor_id,
+    virtual_key: facts.virtual_key,
+    provider: facts.provider,
+    model: facts.model,
+    documents: facts.documents,
+    search_units: facts.search_units,
+    total_tokens: facts.total_tokens,
+    cost_nano: facts.cost_nano,
+    limit_decision: facts.limit_decision,
+    limit_monitored: facts.limit_monitored,
+    limit_monitored_policy: facts.limit_monitored_policy,
+    mcp_server: facts.mcp_server,
+    mcp_method: facts.mcp_method,
+    upstream_status: facts.upstream_status,
+    upstream_attempts: facts.upstream_attempts,
+    upstream_ms: facts.upstream_ms,
+    upstream_request_id: facts.upstream_request_id,
+    error_code: facts.error_code,
+    error_reason: facts.error_reason,
+    metadata,
+  });
+  context.span?.end({
+    method: request.method,
+    scheme: request.protocol,
+    route: route === UNMATCHED ? undefined : route,
+    status,
+    isBrokenOff,
+    facts: context.facts,
+    metadata: context.metadata,
   });
 }
 

@@ -12,7 +12,7 @@ export interface ReportRange {
   readonly groupBy: readonly ReportKey[];
   /** By column of the ledger. */
   readonly filters: Readonly<Record<string, string>>;
-  /** One of them; undefined: any model. */
+  /** Rows of one of these models; undefined for those of all models. */
   readonly models: readonly { readonly provider?: string; readonly model: string }[] | undefined;
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }

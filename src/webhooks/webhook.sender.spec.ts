@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { GatheredLog } from '../../test/support/gathered-log.js';
 import { ALWAYS_PRESENT, Departure } from '../common/http/caller-presence.js';
 import { Clock } from '../common/time/clock.js';
 import { KeyRing, parseMasterKey } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
-import { createLogger } from '../telemetry/logger.js';
 import { type Loopback, startHttp } from '../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
@@ -27,11 +26,11 @@ class StoppedClock extends Clock {
 let server: Loopback;
 let client: UpstreamClient;
 let handle: RequestListener;
-let logged: string;
+let log: GatheredLog;
 
 beforeEach(async () => {
   handle = (_request, response) => response.writeHead(204).end();
-  logged = '';
+  log = new GatheredLog('trace');
   server = await startHttp((request, response) => handle(request, response));
   client = clientFor(new EgressPolicy(['127.0.0.1']));
 });
@@ -46,13 +45,7 @@ function clientFor(policy: EgressPolicy): UpstreamClient {
 }
 
 function sender(): WebhookSender {
-  const log = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      logged += chunk.toString();
-      done();
-    },
-  });
-  return new WebhookSender(client, vault, new StoppedClock(), createLogger('trace', log));
+  return new WebhookSender(client, vault, new StoppedClock(), log.logger);
 }
 
 function delivery(changes: Partial<ClaimedEndpoint> = {}, data = '{}'): ClaimedDelivery {
@@ -143,16 +136,16 @@ describe('WebhookSender', () => {
     const outcome = await sender().attempt(delivery(columns), ALWAYS_PRESENT);
     expect(outcome).toMatchObject({ kind: 'unanswered', error: 'secret_unavailable' });
     expect(server.connections).toBe(0);
-    expect(logged).toContain('"webhook_not_sent"');
-    expect(logged).toMatch(/"error_reason":"[^"]/);
-    expect(logged).not.toContain(secret.slice(6));
-    expect(logged).not.toContain(columns.sealedSecret);
+    expect(log.text).toContain('"webhook_not_sent"');
+    expect(log.text).toMatch(/"error_reason":"[^"]/);
+    expect(log.text).not.toContain(secret.slice(6));
+    expect(log.text).not.toContain(columns.sealedSecret);
   });
 
   it('takes a defect for an outcome, so that it cannot stop the others', async () => {
     const outcome = await sender().attempt(delivery({ url: 'no url' }), ALWAYS_PRESENT);
     expect(outcome).toMatchObject({ kind: 'unanswered', error: 'internal_error' });
-    expect(logged).not.toContain('no url');
+    expect(log.text).not.toContain('no url');
   });
 
   it('leaves at once when the gateway stops', async () => {

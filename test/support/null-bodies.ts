@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
-import type { ApiDocument, SchemaOrRef } from './openapi.js';
+import type { SchemaOrRef } from '../../src/openapi/schemas.js';
+import type { ApiDocument } from './openapi.js';
 
 export interface NullBody {
   /** Where the null is: `rate_limits.0.limit`. */

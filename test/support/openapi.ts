@@ -1,11 +1,11 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
+import { exampleOf } from '../../src/openapi/body-examples.js';
+import type { Schema, SchemaOrRef } from '../../src/openapi/schemas.js';
 import { closed, SchemaCheck } from './schema-check.js';
 
 const METHODS = ['post', 'get', 'patch', 'put', 'delete'] as const;
 
-export type SchemaOrRef = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
-type Schema = Exclude<SchemaOrRef, { readonly $ref: string }>;
 type PathItem = OpenAPIObject['paths'][string];
 
 export interface Operation {
@@ -65,16 +65,9 @@ export class ApiDocument {
     return this.resolve(found);
   }
 
-  /** The example of a schema, put together from those of its fields where it has none itself; undefined without any. */
+  /** As the document's own examples of bodies are put together. */
   exampleOf(schema: SchemaOrRef): unknown {
-    const { example, properties = {}, required = [] } = this.resolve(schema);
-    if (example !== undefined) return example;
-    const given = Object.entries(properties).flatMap(([name, field]) => {
-      // An optional object belongs to the example when it says so itself, not when one of its fields does.
-      const value = required.includes(name) ? this.exampleOf(field) : this.resolve(field).example;
-      return value === undefined ? [] : [[name, value] as const];
-    });
-    return given.length === 0 ? undefined : Object.fromEntries(given);
+    return exampleOf(this.document, this.resolve(schema));
   }
 
   requiredFieldsOf(schema: SchemaOrRef): readonly string[] {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { closedPort } from '../../src/upstream/__fixtures__/loopback.js';
 import { eventually } from './eventually.js';
 import { redisServer } from './services.js';
 
@@ -136,7 +136,7 @@ async function startNode(folder: string): Promise<Node> {
 }
 
 async function tryNode(folder: string): Promise<Node> {
-  const [port, busPort] = [await freePort(), await freePort()];
+  const [port, busPort] = [await closedPort(), await closedPort()];
   const options = {
     bind: HOST,
     port,
@@ -165,15 +165,4 @@ async function tryNode(folder: string): Promise<Node> {
   }
   ended.catch(() => undefined);
   return { port, busPort, process, client };
-}
-
-/** Nobody has it at this moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
-  return address.port;
 }

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
@@ -9,7 +8,8 @@ import { LinkedExpressAdapter } from '../../src/common/http/linked-express.adapt
 import { Clock } from '../../src/common/time/clock.js';
 import { appConfig } from '../../src/config/config.module.js';
 import { loadConfig } from '../../src/config/environment.js';
-import { createLogger, LOGGER } from '../../src/telemetry/logger.js';
+import { LOGGER } from '../../src/telemetry/logger.js';
+import { GatheredLog } from './gathered-log.js';
 import { TestClock } from './test-clock.js';
 import { testDatabase } from './test-database.js';
 
@@ -48,19 +48,13 @@ export async function startTestApp(
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
     ...settings,
   });
-  const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString());
-      done();
-    },
-  });
+  const log = new GatheredLog('trace');
   const clock = new TestClock();
   const testing = await Test.createTestingModule({ imports: [AppModule] })
     .overrideProvider(appConfig.KEY)
     .useValue(config)
     .overrideProvider(LOGGER)
-    .useValue(createLogger('trace', sink))
+    .useValue(log.logger)
     .overrideProvider(Clock)
     .useValue(clock)
     .compile();
@@ -78,7 +72,7 @@ export async function startTestApp(
     url: await app.getUrl(),
     clock,
     dataSource: app.get(DataSource),
-    log: () => lines.join(''),
+    log: () => log.text,
     close: async () => {
       app.getHttpServer().closeAllConnections();
       await app.close();

@@ -1,9 +1,7 @@
-import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { readObject } from '../../common/json/read.js';
+import { GatheredLog } from '../../../test/support/gathered-log.js';
 import { Clock } from '../../common/time/clock.js';
-import { createLogger } from '../../telemetry/logger.js';
 import type { McpCall } from './mcp-call.entity.js';
 import { type McpCallRecord, McpCallRecorder } from './mcp-call.recorder.js';
 import type { McpCallStore } from './mcp-call.store.js';
@@ -54,18 +52,10 @@ class FakeCalls implements Pick<McpCallStore, 'insert'> {
 
 function start() {
   const calls = new FakeCalls();
-  const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString());
-      done();
-    },
-  });
+  const log = new GatheredLog('info');
   const lost = (): readonly unknown[] =>
-    lines
-      .filter((line) => line.includes('mcp_calls_lost'))
-      .map((line) => readObject(JSON.parse(line), 'line')['calls']);
-  return { calls, lost, recorder: new McpCallRecorder(calls, new Clock(), createLogger('info', sink)) };
+    log.lines.filter((line) => line['event'] === 'mcp_calls_lost').map((line) => line['calls']);
+  return { calls, lost, recorder: new McpCallRecorder(calls, new Clock(), log.logger) };
 }
 
 describe('a recorder of calls', () => {

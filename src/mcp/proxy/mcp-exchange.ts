@@ -35,10 +35,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #filter: BodyFilter | undefined;
   #watcher: BodyWatcher | undefined;
-  /** Until the head. */
+  /** Of the wait for the head, then of the wait for the next bytes; undefined where nothing bounds it. */
   #timer: NodeJS.Timeout | undefined;
-  /** From the head on, where the answer is no stream. */
-  #idleTimer: NodeJS.Timeout | undefined;
   #onStreamOver: (() => void) | undefined;
   /** What was written of the answer's head: name, value, name, value …. */
   #head: readonly string[] = [];
@@ -100,7 +98,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
     if (this.#settled || status < 200) return;
     this.#stage = 'answering';
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.seen.status = status;
     this.seen.headAt = performance.now();
     this.#guard(() => this.#begin({ status, headers }));
@@ -109,7 +107,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.seen.bytes += chunk.length;
-    this.#idleTimer?.refresh();
+    this.#timer?.refresh();
     if (!this.#filter) this.#write(chunk);
     else this.#guard(() => this.#write(this.#filter?.push(chunk)));
     this.#watcher?.push(chunk);
@@ -139,7 +137,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     response.statusCode = status;
     for (let at = 0; at + 1 < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
     if (flush) response.flushHeaders();
-    if (!isEventStream(head)) this.#idleTimer = setTimeout(this.#onIdle, this.idleMs);
+    if (!isEventStream(head)) this.#timer = setTimeout(this.#onIdle, this.idleMs);
     else if (this.call.request.method !== 'GET') this.#openStream();
   }
 
@@ -175,14 +173,17 @@ export class McpExchange implements Dispatcher.DispatchHandler {
 
   #settle(error?: unknown): void {
     this.#settled = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#idleTimer);
-    // Else bytes that come yet would bring it back to life.
-    this.#idleTimer = undefined;
+    this.#stopTimer();
     this.options.connection?.end(this.#controller);
     this.#watcher?.end();
     this.#onStreamOver?.();
     this.done(error);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    // Else a refresh would bring it back to life.
+    this.#timer = undefined;
   }
 
   readonly #onClose = (): void => {
@@ -199,7 +200,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
 
   readonly #onDrain = (): void => {
     this.#isPaused = false;
-    this.#idleTimer?.refresh();
+    this.#timer?.refresh();
     if (!this.#settled) this.#controller?.resume();
   };
 

@@ -19,7 +19,7 @@ export function estimateCohere(request: RerankRequest, limits?: TokenLimits): Us
     : estimateByChunks(request, CHUNK_TOKENS, limits);
 }
 
-/** By the name of the model: Cohere's next generation; not known of a deployment at Azure, which has any name. */
+/** By the name of the model, Cohere's generation 5. Of a deployment at Azure it is not known: the name of one is free. */
 export function isBilledByToken(model: string): boolean {
   return BILLED_BY_TOKEN.test(model);
 }

@@ -1,6 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
+import { withoutBrackets } from '../../common/http/without-brackets.js';
 import { isPublicAddress } from './address-policy.js';
 import { EgressAllowList } from './egress-allow-list.js';
 import { EgressRefusedError, MAX_URL_LENGTH } from './egress-refused.error.js';
@@ -109,8 +110,7 @@ function portOf(url: URL): number {
 
 /** Without the brackets of an IPv6 literal and without the trailing dot, which means the same host to a resolver. */
 function comparableHost(hostname: string): string {
-  if (hostname.startsWith('[') && hostname.endsWith(']')) return hostname.slice(1, -1);
-  return hostname.toLowerCase().replace(/\.+$/, '');
+  return withoutBrackets(hostname).toLowerCase().replace(/\.+$/, '');
 }
 
 function isLocalName(host: string): boolean {
