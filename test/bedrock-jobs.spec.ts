@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type OpenAI from 'openai';
 import { INVOCATION_JOB } from '../src/batches/providers/bedrock-batch.js';
-import { type JsonObject, readObject, readString } from '../src/common/json/read.js';
+import { type JsonObject, readArray, readObject, readString } from '../src/common/json/read.js';
 import { CUSTOMIZATION_JOB } from '../src/fine-tuning/providers/bedrock-fine-tuning-job.js';
 import { toJobId } from '../src/gateway/relay/bedrock-jobs.js';
 import { FakeBedrock } from '../src/gateway/relay/__fixtures__/fake-bedrock.js';
@@ -197,6 +197,16 @@ describe('a batch at Bedrock', () => {
     const refusal = refusalOf(await ask('POST', '/batches', { body: broken }));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it('is refused with all broken rules in the message and in the details', async () => {
+    const { error } = readObject(jsonOf(await ask('POST', '/batches', { body: {} })), 'body');
+    const { message, details } = readObject(error, 'error');
+    const rules = readArray(details, 'details').map((rule) =>
+      readString(readObject(rule, 'rule')['message'], 'message'),
+    );
+    expect(rules.length).toBeGreaterThan(2);
+    expect(message).toBe(rules.join('; '));
   });
 
   it.each(['batch_none', `batch_${Buffer.from('arn:aws:s3:::bucket').toString('base64url')}`])(

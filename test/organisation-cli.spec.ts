@@ -45,7 +45,7 @@ describe('organisations:create', () => {
     ['a flag', ['--help']],
     ['a name without quotes', ['acme', 'Acme', 'Corporation']],
     ['an empty name', ['acme', '']],
-    ['a name of blanks', ['acme', ' \t ']],
+    ['a name of blanks', ['acme', '   ']],
     ['a name with control characters', ['acme', 'A\u0001me']],
     ['a slug with a blank', ['a b']],
     ['a slug that is too long', ['a'.repeat(256)]],

@@ -182,7 +182,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
 
   #stopTimer(): void {
     clearTimeout(this.#timer);
-    // Else a refresh would bring it back to life.
+    // Else every chunk of a stream would put it, dead as it is, among the timers again.
     this.#timer = undefined;
   }
 
