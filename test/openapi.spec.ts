@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { isObject, readObject } from '../src/common/json/read.js';
+import { ERROR_CODES } from '../src/common/errors/error-codes.js';
+import { isObject, readObject, readString } from '../src/common/json/read.js';
 import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type ApiDocument, fillIn, type NumberSchema, type Operation, withoutField } from './support/openapi.js';
@@ -107,6 +108,23 @@ describe('the OpenAPI document', () => {
   it('is the one that the page shows', async () => {
     const page = await client.get('/docs');
     expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+  });
+
+  it('lists every error, with its status and when it happens', async () => {
+    const { info } = readObject(jsonOf(await client.get('/docs/openapi.json')), 'document');
+    const rows = readString(readObject(info, 'info')['description'], 'description').split('\n');
+    const missing = Object.entries(ERROR_CODES).filter(
+      ([code, { status, when }]) =>
+        !rows.some(
+          (row) =>
+            row.includes(`| \`${code}\` `) &&
+            row.includes(when) &&
+            (code === 'provider_rejected' || row.startsWith(`| ${status} `)),
+        ),
+    );
+    expect(missing).toEqual([]);
+    const { properties } = document.resolve({ $ref: '#/components/schemas/ErrorBodyResponse' });
+    expect(properties?.['source']).toMatchObject({ enum: ['gateway', 'provider'] });
   });
 
   it('says of every route what it does, to which area it belongs, and how it fails', () => {

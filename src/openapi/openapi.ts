@@ -2,6 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { controllerClasses } from '../access/assert-routes-declared.js';
 import { ErrorResponse } from '../common/errors/error.response.js';
+import { renderErrorsDoc } from '../common/errors/render-errors-doc.js';
 import { VERSION } from '../common/version.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { writeBodyExamples } from './body-examples.js';
@@ -18,6 +19,14 @@ import { describeWholeNumbers } from './whole-numbers.js';
  */
 const OPENAPI_VERSION = '3.1.0';
 
+/** Before the table of errors. What has no operation here follows a specification of its own, or is for machines. */
+const INTRODUCTION = `An open, self-hosted gateway between applications or agents and AI providers or MCP servers.
+
+Not among the operations below: MCP servers, which speak MCP at \`/{server}/mcp\` and \`/{workspace}/{server}/mcp\` (the \`mcp_url\` of a
+server) and tell where to log in under \`/.well-known/oauth-protected-resource\` (RFC 9728); \`POST /v2/rerank\`, which is \`POST /v1/rerank\` at
+the address that Cohere's current SDKs use; and \`GET /metrics\`, for Prometheus.
+`;
+
 /** The document at /docs/openapi.json and the page at /docs. Both are made when they are first asked for. */
 export function setUpOpenApi(app: NestExpressApplication): void {
   let document: OpenAPIObject | undefined;
@@ -31,7 +40,7 @@ export function setUpOpenApi(app: NestExpressApplication): void {
 function createDocument(app: NestExpressApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Tollgate')
-    .setDescription('An open, self-hosted gateway between applications or agents and AI providers or MCP servers.')
+    .setDescription(`${INTRODUCTION}\n${renderErrorsDoc()}`)
     .setVersion(VERSION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .setOpenAPIVersion(OPENAPI_VERSION)
@@ -42,7 +51,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
     )
     .addGlobalResponse({
       status: 'default',
-      description: 'Any error; see the table of codes in docs/errors.md.',
+      description: 'Any error; the table of codes is in the description of this document.',
       type: ErrorResponse,
     })
     .build();

@@ -7,7 +7,7 @@ interface ErrorCodeEntry {
   readonly source: ErrorSource;
   /** What the caller reads when the thrower gives no message of its own. */
   readonly message: string;
-  /** When it happens; printed in docs/errors.md. */
+  /** When it happens; printed in docs/errors.md and the OpenAPI document. */
   readonly when: string;
 }
 

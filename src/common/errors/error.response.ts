@@ -1,4 +1,5 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import type { ErrorSource } from './error-codes.js';
 import type { ExhaustedLimit } from './exhausted-limit.js';
 
 /** One broken rule of a request. */
@@ -37,8 +38,9 @@ export class ErrorBodyResponse {
   readonly code: string;
   /** The first field that is wrong. */
   readonly param: string | null;
-  /** `gateway` or `provider`. */
-  readonly source: string;
+  /** Where the reason lies: in the gateway or the request, or with the provider. */
+  @ApiProperty({ enum: ['gateway', 'provider'] })
+  readonly source: ErrorSource;
   /** All broken rules, for `validation_failed`; all limits in the way, for `usage_limit_exceeded` and `usage_limit_contended`. */
   @ApiPropertyOptional({
     type: 'array',

@@ -26,7 +26,7 @@ Every error has this body, whether the gateway or a provider is the reason:
 Every answer has the header \`x-gateway-trace-id\`. The log line of the request has the same id and the reason that the body leaves out.
 `;
 
-/** docs/errors.md, from the one table of errors. A test keeps both equal. */
+/** docs/errors.md, and a part of the OpenAPI document: from the one table of errors. A test keeps the file equal to it. */
 export function renderErrorsDoc(): string {
   const rows = Object.entries(ERROR_CODES).map(([code, { status, type, source, when }]) => [
     code === 'provider_rejected' ? "the provider's" : String(status),
