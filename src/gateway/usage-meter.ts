@@ -7,7 +7,7 @@ import { readableMatches } from '../policies/compiled-policies.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { PolicyCache } from '../policies/policy.cache.js';
 import type { PolicyFacts } from '../policies/policy-keys.js';
-import { RunningCalls } from '../upstream/running-calls.js';
+import { RunningCalls } from '../common/running-calls.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { Price } from '../usage/prices/price.types.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';

@@ -1,10 +1,7 @@
-import { isDeeperThan } from '../common/json/json-depth.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../common/json/json-depth.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import type { ValueFormat } from './secret-mapping.entity.js';
-
-/** As deep as request bodies may be. What handles JSON calls itself for each level, and the stack is bounded. */
-const MAX_JSON_DEPTH = 64;
 
 /** Which part of a secret is meant, and in which form. */
 export interface ValueSelector {

@@ -9,7 +9,7 @@ import { type OriginPool, OriginPools } from './origin-pools.js';
 import { openRelayPool } from './relay-pool.js';
 import { dispatchRelayed } from './relayed-dispatch.js';
 import { sendWithRetries, type RetryClock } from './retry-loop.js';
-import { RunningCalls } from './running-calls.js';
+import { RunningCalls } from '../common/running-calls.js';
 import { UploadBody } from './upload-body.js';
 import {
   UpstreamFailure,

@@ -1,4 +1,4 @@
-import { RunningCalls } from '../upstream/running-calls.js';
+import { RunningCalls } from '../common/running-calls.js';
 import type { ClaimedEndpoint } from './claimed-delivery.js';
 
 /** Counts the deliveries under way in this gateway, all, and for each endpoint and organisation. */

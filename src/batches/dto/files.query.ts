@@ -1,14 +1,14 @@
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
-import { ID_CHARACTERS } from '../../common/pagination/cursor.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { ToNumber } from '../../common/validation/to-number.decorator.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 
 export class FilesQuery {
   /** Only files with this purpose, e.g. `batch`. */
   @Optional()
   @IsString()
   @Length(1, 64)
-  @Matches(ID_CHARACTERS)
+  @Matches(VISIBLE_ASCII)
   readonly purpose?: string;
 
   @Optional()
@@ -27,6 +27,6 @@ export class FilesQuery {
   @Optional()
   @IsString()
   @Length(1, 1024)
-  @Matches(ID_CHARACTERS)
+  @Matches(VISIBLE_ASCII)
   readonly after?: string;
 }

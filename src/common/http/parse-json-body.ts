@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway.error.js';
-import { isDeeperThan } from '../json/json-depth.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
 import { hasObjectLargerThan } from '../json/json-fields.js';
 
 const JSON_TYPE = /^application\/json$/;
@@ -29,16 +29,16 @@ function unsupported(message: string): GatewayError {
   return new GatewayError('unsupported_media_type', { message });
 }
 
-/** Deeper JSON would overflow the stack of whatever walks it: validation, serialisation, the database. */
-const MAX_DEPTH = 64;
 /** class-transformer's time grows with the square of an object's fields: 300,000 of them would stop the process for a minute. */
 const MAX_FIELDS = 1_000;
 
 /** @throws GatewayError `validation_failed` that tells where the JSON breaks, but not what stands there */
 export function parseJsonBody(body: Buffer): unknown {
   if (!isUtf8(body)) throw new GatewayError('validation_failed', { message: 'The request body is not valid UTF-8.' });
-  if (isDeeperThan(body, MAX_DEPTH)) {
-    throw new GatewayError('validation_failed', { message: `The request body nests more than ${MAX_DEPTH} levels.` });
+  if (isDeeperThan(body, MAX_JSON_DEPTH)) {
+    throw new GatewayError('validation_failed', {
+      message: `The request body nests more than ${MAX_JSON_DEPTH} levels.`,
+    });
   }
   const value = parse(body.toString());
   if (hasObjectLargerThan(value, MAX_FIELDS)) {

@@ -1,5 +1,11 @@
 import { JSON_TOKEN, walkJson } from './walk-json.js';
 
+/**
+ * Of JSON that comes from outside: bodies, secrets, tags. What walks it, the database included, calls itself for each level,
+ * and would overflow its stack.
+ */
+export const MAX_JSON_DEPTH = 64;
+
 /** Whether JSON text nests arrays and objects more than `limit` deep. Text that is no JSON may get either answer. */
 export function isDeeperThan(json: Buffer, limit: number): boolean {
   return opensMoreThan(json, limit) && nestsMoreThan(json, limit);

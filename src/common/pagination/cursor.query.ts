@@ -2,9 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { Optional } from '../validation/optional.decorator.js';
 import { ToNumber } from '../validation/to-number.decorator.js';
-
-/** No id has spaces or control characters. */
-export const ID_CHARACTERS = /^[\x21-\x7e]+$/;
+import { VISIBLE_ASCII } from '../visible-ascii.js';
 
 /** Paging of provider-style lists, forwards only. */
 export class CursorQuery {
@@ -20,7 +18,7 @@ export class CursorQuery {
   @Optional()
   @IsString()
   @Length(1, 1024)
-  @Matches(ID_CHARACTERS)
+  @Matches(VISIBLE_ASCII)
   readonly after?: string;
 }
 
@@ -36,6 +34,6 @@ export class OrderedCursorQuery extends CursorQuery {
   @Optional()
   @IsString()
   @Length(1, 1024)
-  @Matches(ID_CHARACTERS)
+  @Matches(VISIBLE_ASCII)
   readonly before?: string;
 }

@@ -1,4 +1,5 @@
 // Fields that both kinds of Bedrock jobs need. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11-21.
+import { AWS_ROLE_ARN } from '../../upstream/aws/aws-role-arn.js';
 import { type FieldRule, textLike } from './body-fields.js';
 import { s3Address } from './s3-file.js';
 
@@ -8,7 +9,7 @@ export const MODEL = textLike(
 );
 
 export const ROLE_ARN = textLike(
-  /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/,
+  AWS_ROLE_ARN,
   'must be the ARN of the IAM role with which Bedrock reads the input and writes the output',
 );
 

@@ -1,12 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 
 /** Bytes of the HMAC that are kept: 128 bits cannot be guessed online (RFC 2104, section 5). */
 const TAG_BYTES = 16;
 const TAG = /^(.+)-([0-9a-f]{32})$/;
-/** MCP 2025-03-26, "Session Management": visible ASCII. */
-const SESSION_ID = /^[\x21-\x7e]+$/;
-/** Some servers keep the whole session in its id; 2.5 kB are known. Headers altogether are bounded by Node, at 16 KiB. */
+/** Ids are visible ASCII (MCP 2025-03-26, "Session Management"). Some servers keep the whole session in its id; 2.5 kB are known. Headers altogether are bounded by Node, at 16 KiB. */
 const MAX_SESSION_ID_CHARACTERS = 4_096;
 const MAX_OPENED = 10_000;
 /** Of all of it together, which ids of usual length never reach. */
@@ -38,7 +37,7 @@ export class SessionBinding {
 
   /** The id for the client. Undefined when the server's is none, or longer than it may be. */
   bind(sessionId: string, owner: SessionOwner, maxCharacters = MAX_SESSION_ID_CHARACTERS): string | undefined {
-    if (sessionId.length > maxCharacters || !SESSION_ID.test(sessionId)) return undefined;
+    if (sessionId.length > maxCharacters || !VISIBLE_ASCII.test(sessionId)) return undefined;
     return `${sessionId}-${tagOf(this.secrets[0], partsOf(sessionId, owner)).toString('hex')}`;
   }
 
@@ -54,7 +53,7 @@ export class SessionBinding {
 
   private prove(boundId: string, owner: SessionOwner): string | undefined {
     const [, sessionId, tag] = TAG.exec(boundId) ?? [];
-    if (sessionId === undefined || tag === undefined || !SESSION_ID.test(sessionId)) return undefined;
+    if (sessionId === undefined || tag === undefined || !VISIBLE_ASCII.test(sessionId)) return undefined;
     const given = Buffer.from(tag, 'hex');
     let matches = false;
     // All of them, whichever fits: how long it takes tells nothing.

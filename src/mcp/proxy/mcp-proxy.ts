@@ -4,7 +4,7 @@ import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.j
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
 import { RelayOptions } from '../../upstream/relay-pool.js';
-import { RunningCalls } from '../../upstream/running-calls.js';
+import { RunningCalls } from '../../common/running-calls.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { sendRpcError } from '../mcp-error.js';
 import { McpDispatchers } from './mcp-dispatchers.js';

@@ -15,8 +15,7 @@ import {
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-
-const MOST = 1e15;
+import { MAX_AMOUNT } from './usage-limit.dto.js';
 
 export class UsageEstimateDto {
   /** US dollars. */
@@ -24,13 +23,13 @@ export class UsageEstimateDto {
   @ApiProperty({ format: 'double' })
   @IsNumber()
   @Min(0)
-  @Max(MOST)
+  @Max(MAX_AMOUNT)
   readonly cost?: number;
 
   @Optional()
   @IsInt()
   @Min(0)
-  @Max(MOST)
+  @Max(MAX_AMOUNT)
   readonly tokens?: number;
 }
 

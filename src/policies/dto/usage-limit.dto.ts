@@ -25,8 +25,8 @@ import { IsPolicyKey } from './is-policy-key.decorator.js';
 
 const MAX_CONDITIONS = 20;
 const MAX_GROUPS = 5;
-/** Far above any budget, and exact as a JSON number. */
-const MAX_LIMIT = 1e15;
+/** In dollars or tokens: far above any budget, and exact as a JSON number. */
+export const MAX_AMOUNT = 1e15;
 
 export class ConditionDto {
   /** @example "workspace_id" */
@@ -72,7 +72,7 @@ class UsageLimitFieldsDto {
   @OptionalOrNull()
   @IsNumber()
   @Min(0)
-  @Max(MAX_LIMIT)
+  @Max(MAX_AMOUNT)
   readonly alert_threshold?: number | null;
 
   /** At 00:00 UTC on the first of the month, or on Monday. Without it usage adds up for ever. */
@@ -129,7 +129,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
    */
   @IsNumber()
   @Min(0)
-  @Max(MAX_LIMIT)
+  @Max(MAX_AMOUNT)
   readonly credit_limit: number;
 
   /**
@@ -158,6 +158,6 @@ export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   @Optional()
   @IsNumber()
   @Min(0)
-  @Max(MAX_LIMIT)
+  @Max(MAX_AMOUNT)
   readonly credit_limit?: number;
 }

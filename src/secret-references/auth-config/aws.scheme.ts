@@ -3,13 +3,14 @@ import { brokenField, type FieldProblem } from '../../common/errors/gateway.erro
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 import { Equals, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 import { AWS_REGION } from '../../upstream/aws/aws-region.js';
+import { AWS_ROLE_ARN } from '../../upstream/aws/aws-role-arn.js';
 import { readSecretName } from '../managers/aws-secret-arn.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
 /** What fits into a header: these are sent in one, or sign one. */
-const HEADER_SAFE = /^[\x21-\x7e]+$/;
 /** AWS takes 2,048 characters; a reference holds fewer. */
 const MAX_PATH_CHARACTERS = 1_024;
 /** A version's id has 32 to 64 characters, AWS's labels up to 256; a reference holds fewer. */
@@ -28,13 +29,13 @@ class AwsAccessKeyAuth {
   readonly cloudA_access_key_id!: string;
 
   /** Secret access key that belongs to `cloudA_access_key_id`. */
-  @Matches(HEADER_SAFE, { message: PRINTABLE_MESSAGE })
+  @Matches(VISIBLE_ASCII, { message: PRINTABLE_MESSAGE })
   @MaxLength(256)
   readonly cloudA_secret_access_key!: string;
 
   /** Session token, when the access key is a temporary one. */
   @Optional()
-  @Matches(HEADER_SAFE, { message: PRINTABLE_MESSAGE })
+  @Matches(VISIBLE_ASCII, { message: PRINTABLE_MESSAGE })
   @MaxLength(8_192)
   readonly cloudA_session_token?: string;
 
@@ -49,7 +50,7 @@ class AwsAssumedRoleAuth {
   readonly cloudA_auth_type!: 'assumedRole';
 
   /** ARN of the role to assume. Its trust policy must ask for the reference's `cloudA_external_id`. */
-  @Matches(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/, { message: '$property must be the ARN of a role' })
+  @Matches(AWS_ROLE_ARN, { message: '$property must be the ARN of a role' })
   readonly cloudA_role_arn!: string;
 
   /** Region that the secret is in, for example us-east-1. */

@@ -2,13 +2,13 @@ import { brokenField, type FieldProblem } from '../../common/errors/gateway.erro
 import { X509Certificate } from 'node:crypto';
 import { buildMessage, IsIn, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { vaultPathProblem } from '../managers/vault-path.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
 const URL_TEXT = /^https?:\/\/[^\s?#%\\]+$/i;
-const VISIBLE = /^[\x21-\x7e]+$/;
 /** Names between slashes that begin with a letter, digit or underscore: never `..`, never an empty one. */
 const PATH_NAME = /^\w[\w.~@+-]*(?:\/\w[\w.~@+-]*)*\/?$/;
 const ROLE_NAME = /^\w(?:[\w.-]*\w)?$/;
@@ -69,7 +69,7 @@ class VaultTokenAuth extends VaultAuth {
 
   @IsString()
   @MaxLength(4_096)
-  @Matches(VISIBLE, visible)
+  @Matches(VISIBLE_ASCII, visible)
   readonly vendorC_token: string;
 }
 
@@ -79,12 +79,12 @@ class VaultAppRoleAuth extends VaultLoginAuth {
 
   @IsString()
   @MaxLength(4_096)
-  @Matches(VISIBLE, visible)
+  @Matches(VISIBLE_ASCII, visible)
   readonly vendorC_role_id: string;
 
   @IsString()
   @MaxLength(4_096)
-  @Matches(VISIBLE, visible)
+  @Matches(VISIBLE_ASCII, visible)
   readonly vendorC_secret_id: string;
 }
 

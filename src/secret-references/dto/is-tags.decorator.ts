@@ -1,14 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
-import { isDeeperThan } from '../../common/json/json-depth.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/json-depth.js';
 import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { isStorable, IsStorable } from '../../common/validation/is-storable.decorator.js';
 
 const MAX_KEYS = 64;
 const MAX_BYTES = 16 * 1024;
-/** As deep as request bodies may be. */
-const MAX_DEPTH = 64;
 
 /** An object of at most 64 fields and 16 KiB as JSON, whatever its values are. */
 export function IsTags(): PropertyDecorator {
@@ -45,7 +43,7 @@ function isTags(value: unknown): boolean {
 
 function isTagsText(text: string): boolean {
   const bytes = Buffer.from(text);
-  if (bytes.length > MAX_BYTES || isDeeperThan(bytes, MAX_DEPTH)) return false;
+  if (bytes.length > MAX_BYTES || isDeeperThan(bytes, MAX_JSON_DEPTH)) return false;
   try {
     const value: unknown = JSON.parse(text);
     return isTags(value) && isStorable(value);

@@ -1,6 +1,6 @@
 // The HTTP API of Vault and OpenBao. Source: https://developer.hashicorp.com/vault/api-docs and
 // https://openbao.org/api-docs, read 2026-11-21.
-import { isDeeperThan } from '../../common/json/json-depth.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/json-depth.js';
 import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
@@ -10,9 +10,6 @@ import { TRANSPORT_CODES } from './transport-codes.js';
 
 /** Pauses in milliseconds before a node that lags behind (412) is asked again. */
 const LAG_PAUSES_MS = [100, 200] as const;
-
-/** As deep as request bodies may be: no secret is nested deeper. */
-const MAX_JSON_DEPTH = 64;
 
 export interface VaultRequest {
   readonly method: 'GET' | 'POST';

@@ -3,9 +3,11 @@ import { IsIn, Length, Matches, MaxLength } from 'class-validator';
 import { assertNever } from '../../common/assert-never.js';
 import { type FieldProblem, invalidField } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOptions } from '../aws/aws-credentials.js';
 import { AWS_REGION, awsEndpoint } from '../aws/aws-region.js';
 import { areCredentialsRefused } from '../aws/aws-refusal.js';
+import { AWS_ROLE_ARN } from '../aws/aws-role-arn.js';
 import { type AwsCredentials, signAwsRequest } from '../aws/aws-signature.js';
 import { baseUrl, joinUrl } from './base-url.js';
 import { buildRequest } from './build-request.js';
@@ -19,7 +21,6 @@ import type { Vendor, VendorRequest } from './vendor.types.js';
 const MODELS_HOST = 'bedrock-agent-runtime';
 const CONTROL_HOST = 'bedrock';
 
-const HEADER_SAFE = /^[\x21-\x7e]+$/;
 const ACCESS_KEY_FIELDS = ['aws_access_key_id', 'aws_secret_access_key'] as const;
 const ROLE_FIELDS = ['aws_role_arn', 'aws_external_id'] as const;
 
@@ -36,21 +37,21 @@ export class BedrockOptions extends ResourceVendorOptions implements AwsOptions 
 
   /** Secret access key that belongs to `aws_access_key_id`. */
   @Optional()
-  @Matches(HEADER_SAFE)
+  @Matches(VISIBLE_ASCII)
   @MaxLength(256)
   @Sensitive()
   readonly aws_secret_access_key?: string;
 
   /** Session token, when the stored access key is a temporary one. */
   @Optional()
-  @Matches(HEADER_SAFE)
+  @Matches(VISIBLE_ASCII)
   @MaxLength(8_192)
   @Sensitive()
   readonly aws_session_token?: string;
 
   /** ARN of the role to assume, for `aws_auth_type` assumedRole. */
   @Optional()
-  @Matches(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/)
+  @Matches(AWS_ROLE_ARN)
   readonly aws_role_arn?: string;
 
   /** External id that the role's trust policy asks for. */

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 import type { UpstreamRequest } from '../upstream.types.js';
 import type { Credential, VendorRequest } from './vendor.types.js';
 
@@ -31,7 +32,7 @@ export function bearer(credential: Pick<Credential, 'key'>): { readonly authoriz
 /** The key, fit for a header: a line break from a careless secret would otherwise fail far away, in the HTTP client. */
 export function headerKey(credential: Pick<Credential, 'key'>): string {
   const { key } = credential;
-  if (key === undefined || !/^[\x21-\x7e]+$/.test(key)) {
+  if (key === undefined || !VISIBLE_ASCII.test(key)) {
     const reason = 'the key is missing, or has characters that no header takes (a line break at its end?)';
     throw new GatewayError('secret_unavailable', { reason });
   }

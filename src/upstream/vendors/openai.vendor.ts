@@ -1,6 +1,7 @@
 // OpenAI. Source: https://platform.openai.com/docs/api-reference/authentication and …/docs/guides/error-codes, read 2026-11-21.
 import { Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 import { baseUrl, joinUrl } from './base-url.js';
 import { bearer, buildRequest } from './build-request.js';
 import { nestedError } from './error-text.js';
@@ -8,18 +9,16 @@ import { keyProblems } from './option-rules.js';
 import { ResourceVendorOptions } from './resource-vendor-options.js';
 import type { Vendor } from './vendor.types.js';
 
-const HEADER_SAFE = /^[\x21-\x7e]+$/;
-
 export class OpenAiOptions extends ResourceVendorOptions {
   /** Organisation that usage is counted for, sent as `OpenAI-Organization`. */
   @Optional()
-  @Matches(HEADER_SAFE)
+  @Matches(VISIBLE_ASCII)
   @MaxLength(255)
   readonly organization?: string;
 
   /** Project that usage is counted for, sent as `OpenAI-Project`. */
   @Optional()
-  @Matches(HEADER_SAFE)
+  @Matches(VISIBLE_ASCII)
   @MaxLength(255)
   readonly project?: string;
 }
