@@ -4,7 +4,8 @@ import { RedisConnection } from '../src/redis/redis-connection.js';
 import { createLogger } from '../src/telemetry/logger.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { onRedisCluster, RedisCluster } from './support/redis-cluster.js';
+import { RedisCluster } from './support/redis-cluster.js';
+import { onOwnRedis } from './support/redis-process.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 import { COST, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
@@ -15,7 +16,7 @@ const REMEMBERED = /^gateway_limit_refusals_remembered_total (\d+)$/m;
 // Four servers agree on who is who, and later on who has died.
 jest.setTimeout(120_000);
 
-onRedisCluster('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', () => {
+onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', () => {
   let cluster: RedisCluster;
   let gateway: UsageGateway;
   let replica: TestApp;

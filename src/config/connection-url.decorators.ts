@@ -20,8 +20,8 @@ export const IsDatabaseUrl = (): PropertyDecorator => Follows('isDatabaseUrl', d
 /** A URL of Redis, as ioredis reads it. */
 export const IsRedisUrl = (): PropertyDecorator => Follows('isRedisUrl', redisProblem);
 
-/** URLs of nodes of one Redis Cluster: what is not the address is the same in all of them. */
-export const AreRedisClusterUrls = (): PropertyDecorator => Follows('areRedisClusterUrls', clusterProblem);
+/** URLs of Redis servers that belong together, nodes of a cluster or sentinels: what is not the address is the same in all. */
+export const AreRedisUrls = (): PropertyDecorator => Follows('areRedisUrls', serversProblem);
 
 function databaseProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return NO_STRING;
@@ -43,13 +43,14 @@ function redisProblem(value: unknown): string | undefined {
   return undefined;
 }
 
-function clusterProblem(values: unknown): string | undefined {
+function serversProblem(values: unknown): string | undefined {
   if (!Array.isArray(values)) return 'must be a list';
   const problem = values.map(redisProblem).find((found) => found !== undefined);
   if (problem !== undefined) return problem;
   const urls = values.map((value) => new URL(String(value)));
   if (urls.some(({ search }) => search !== '')) return 'must have no parameters';
-  if (urls.some(({ pathname }) => Number(pathname.slice(1)) > 0)) return 'must name no database: a cluster has one';
+  if (urls.some(({ pathname }) => Number(pathname.slice(1)) > 0))
+    return 'must name no database: clusters and sentinels have none to choose';
   const accounts = new Set(urls.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
   return accounts.size > 1 ? 'must have the same scheme, user name and password in all URLs' : undefined;
 }

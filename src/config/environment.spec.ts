@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { complaintAbout, namedIn } from './__fixtures__/complaints.js';
 import { InvalidConfigError, loadConfig } from './environment.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
@@ -12,19 +13,6 @@ const OIDC = {
   ADMIN_OIDC_JWKS_URI: 'https://login.example.com/keys',
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The message that a wrong environment stops the gateway with. */
-function complaintAbout(environment: Environment): string {
-  try {
-    loadConfig(environment);
-  } catch (error) {
-    if (error instanceof InvalidConfigError) return error.message;
-    throw error;
-  }
-  throw new Error('the environment was accepted');
-}
-
 /** Whether a value of it is taken, or complained about. */
 function isRead(name: string): boolean {
   try {
@@ -32,12 +20,6 @@ function isRead(name: string): boolean {
   } catch (error) {
     return error instanceof InvalidConfigError && error.message.includes(name);
   }
-}
-
-/** Names of the settings at the start of the lines of a complaint. */
-function namedIn(complaint: string): ReadonlySet<string | undefined> {
-  const [, ...lines] = complaint.split('\n');
-  return new Set(lines.map((line) => /([A-Z][A-Z0-9_]+)/.exec(line)?.[1]));
 }
 
 describe('without any setting', () => {
@@ -125,16 +107,6 @@ describe('reading', () => {
     expect(loadConfig({ ...SHARED, DATABASE_URL: url }).DATABASE_URL).toBe(url);
   });
 
-  it.each(['redis://cache', 'redis://cache:6379/', 'rediss://:p%40ss@cache:6380/15', 'redis://user:secret@[::1]:6379'])(
-    'takes %s for a Redis',
-    (url) => expect(loadConfig({ REDIS_URL: url }).REDIS_URL).toBe(url),
-  );
-
-  it('takes nodes for a Redis Cluster', () => {
-    const nodes = ['redis://u:p%40ss@cache-1:7000', 'redis://u:p%40ss@[::1]:7001/', 'redis://u:p%40ss@cache-3/0'];
-    expect(loadConfig({ REDIS_CLUSTER_URLS: nodes.join(' , ') }).REDIS_CLUSTER_URLS).toEqual(nodes);
-  });
-
   it.each([KEY, KEY.replace('=', ''), Buffer.alloc(32, 251).toString('base64url'), 'aF'.repeat(32)])(
     'takes %s for an encryption key',
     (key) => {
@@ -163,7 +135,6 @@ describe('refusing', () => {
     ['DATABASE_URL', 'db.example'],
     ['DATABASE_POOL_SIZE', '0'],
     ['DATABASE_POOL_SIZE', '201'],
-    ['REDIS_URL', 'http://cache.example'],
     ['TOLLGATE_ADMIN_KEY', 'letmein'],
     ['TOLLGATE_ADMIN_KEY', 'tg_00000000_tooshort'],
     ['TOLLGATE_ENCRYPTION_KEY', 'aF'.repeat(31)],
@@ -204,26 +175,6 @@ describe('refusing', () => {
     ['DATABASE_URL', 'postgres://user:secret@db-1:5432,db-2:5432/tollgate', 'must name one host'],
     ['DATABASE_URL', 'postgres://db-1,db-2/tollgate?target_session_attrs=primary', 'must name one host'],
     ['DATABASE_URL', 'postgres://db.example/tollgate?schema=gateway', 'must not have "schema"'],
-    ['REDIS_URL', 'http://cache.example', 'must be a URL that begins with redis:// or rediss://'],
-    ['REDIS_URL', 'redis://user:100%@cache', 'must be encoded'],
-    ['REDIS_URL', 'redis://cache:6379/sessions', 'number of a database'],
-    ['REDIS_URL', 'redis://cache:6379/-1', 'number of a database'],
-    ['REDIS_URL', 'redis://cache:6379/1/2', 'number of a database'],
-    ['REDIS_CLUSTER_URLS', 'redis://a:7000, http://b:7000', 'must be a URL that begins with redis:// or rediss://'],
-    ['REDIS_CLUSTER_URLS', 'redis://a:7000, redis://b:7000/1', 'must name no database'],
-    ['REDIS_CLUSTER_URLS', 'redis://a:7000?family=6', 'must have no parameters'],
-    ['REDIS_CLUSTER_URLS', 'redis://:a,b@c:7000', 'a comma as %2C'],
-    ['REDIS_CLUSTER_URLS', 'redis://a:7000, rediss://b:7000', 'must have the same scheme'],
-    [
-      'REDIS_CLUSTER_URLS',
-      'redis://:secret@a:7000, redis://b:7000',
-      'must have the same scheme, user name and password',
-    ],
-    [
-      'REDIS_CLUSTER_URLS',
-      'redis://u:secret@a, redis://v:secret@b',
-      'must have the same scheme, user name and password',
-    ],
     ['AZURE_AUTHORITY_HOST', 'http://login.example.com', 'must be a URL that begins with https://'],
     [
       'MCP_OAUTH_AUTHORIZATION_SERVERS',
@@ -244,11 +195,6 @@ describe('refusing', () => {
 
   it('names production without a shared database, since the embedded one does not survive a power loss', () => {
     expect([...namedIn(complaintAbout({ NODE_ENV: 'production' }))]).toEqual(['DATABASE_URL']);
-  });
-
-  it('names the cluster beside the one server that is set too', () => {
-    const both = { REDIS_URL: 'redis://cache', REDIS_CLUSTER_URLS: 'redis://cache-1' };
-    expect([...namedIn(complaintAbout(both))]).toEqual(['REDIS_CLUSTER_URLS']);
   });
 
   it('names the encryption key that is missing beside a shared database: a generated one would differ on each replica', () => {

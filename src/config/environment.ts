@@ -2,8 +2,9 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
 import { oauthProblems } from './identity-settings.js';
-import { awsIdentityProblems, SecretSettings } from './secret-settings.js';
-import { AreRedisClusterUrls, IsDatabaseUrl, IsRedisUrl } from './connection-url.decorators.js';
+import { RedisSettings, redisProblems } from './redis-settings.js';
+import { awsIdentityProblems } from './secret-settings.js';
+import { IsDatabaseUrl } from './connection-url.decorators.js';
 import { ToList } from '../common/validation/to-list.decorator.js';
 import { IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
@@ -13,7 +14,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
 
 /** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
-export class AppConfig extends SecretSettings {
+export class AppConfig extends RedisSettings {
   @IsIn(['development', 'test', 'production'])
   readonly NODE_ENV: 'development' | 'test' | 'production' = 'development';
 
@@ -42,16 +43,6 @@ export class AppConfig extends SecretSettings {
 
   @IsString()
   readonly DATA_DIR: string = './data';
-
-  /** Absent, and no cluster either: rate limits are counted in each process. */
-  @OptionalSetting()
-  @IsRedisUrl()
-  readonly REDIS_URL?: string;
-
-  /** Nodes of a Redis Cluster to begin with, in the place of REDIS_URL. */
-  @ToList()
-  @AreRedisClusterUrls()
-  readonly REDIS_CLUSTER_URLS: readonly string[] = [];
 
   @OptionalSetting()
   @Matches(/^tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/, {
@@ -220,12 +211,9 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   if (config.DATABASE_URL !== undefined && config.TOLLGATE_ENCRYPTION_KEY === undefined) {
     problems.push('TOLLGATE_ENCRYPTION_KEY is required with DATABASE_URL (npm run keys:generate makes one)');
   }
-  if (config.REDIS_URL !== undefined && config.REDIS_CLUSTER_URLS.length > 0) {
-    problems.push('REDIS_CLUSTER_URLS is for a cluster, and REDIS_URL for one server: set one of them');
-  }
   const oidc = [config.ADMIN_OIDC_ISSUER, config.ADMIN_OIDC_AUDIENCE, config.ADMIN_OIDC_JWKS_URI];
   if (oidc.some((value) => value !== undefined) && oidc.includes(undefined)) {
     problems.push('ADMIN_OIDC_ISSUER, ADMIN_OIDC_AUDIENCE and ADMIN_OIDC_JWKS_URI go together: set all three or none');
   }
-  return [...problems, ...awsIdentityProblems(config), ...oauthProblems(config)];
+  return [...problems, ...redisProblems(config), ...awsIdentityProblems(config), ...oauthProblems(config)];
 }

@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { withoutBrackets } from '../common/http/without-brackets.js';
 import type { AppConfig } from '../config/environment.js';
@@ -19,25 +20,59 @@ const CONNECTION = {
 export type RedisClient = Redis | Cluster;
 
 /** Not connected yet. A command fails at once while there is no connection; undefined without a Redis in the settings. */
-export function createRedisClient({ REDIS_URL, REDIS_CLUSTER_URLS }: AppConfig): RedisClient | undefined {
-  if (REDIS_CLUSTER_URLS.length > 0) return createCluster(REDIS_CLUSTER_URLS.map((url) => new URL(url)));
-  if (REDIS_URL === undefined) return undefined;
-  return new Redis(REDIS_URL, {
+export function createRedisClient(config: AppConfig): RedisClient | undefined {
+  const [cluster, sentinels] = [config.REDIS_CLUSTER_URLS, config.REDIS_SENTINEL_URLS].map(serversOf);
+  if (cluster !== undefined) return createCluster(cluster);
+  if (config.REDIS_URL === undefined) return undefined;
+  return new Redis(config.REDIS_URL, {
     ...CONNECTION,
+    ...(sentinels === undefined ? {} : askedOf(sentinels, new URL(config.REDIS_URL).hostname)),
     enableOfflineQueue: false,
     lazyConnect: true,
     reconnectOnError: takesNoWrites,
   });
 }
 
-/** @param urls have one scheme, user name and password, which count for the nodes found later too */
-function createCluster(urls: readonly URL[]): Cluster {
+/** Servers of one kind, which take the same user name and password. */
+interface Servers {
+  readonly addresses: readonly { readonly host: string; readonly port?: number }[];
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly tls: ConnectionOptions | undefined;
+}
+
+/** @param texts URLs with one scheme, user name and password */
+function serversOf(texts: readonly string[]): Servers | undefined {
+  const urls = texts.map((text) => new URL(text));
   const [first] = urls;
-  const nodes = urls.map(({ hostname, port }) => ({
-    host: withoutBrackets(hostname),
-    port: port === '' ? undefined : Number(port),
-  }));
-  return new Cluster(nodes, {
+  if (first === undefined) return undefined;
+  return {
+    addresses: urls.map(({ hostname, port }) => ({
+      host: withoutBrackets(hostname),
+      ...(port === '' ? {} : { port: Number(port) }),
+    })),
+    username: first.username === '' ? undefined : decodeURIComponent(first.username),
+    password: first.password === '' ? undefined : decodeURIComponent(first.password),
+    tls: first.protocol === 'rediss:' ? {} : undefined,
+  };
+}
+
+/** @param name that the sentinels have for a primary and its replicas; whichever is the primary is connected to */
+function askedOf({ addresses, username, password, tls }: Servers, name: string): RedisOptions {
+  return {
+    sentinels: [...addresses],
+    name,
+    sentinelUsername: username,
+    sentinelPassword: password,
+    sentinelTLS: tls,
+    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    // Else `rediss:` of the servers would count for nothing.
+    enableTLSForSentinelMode: true,
+  };
+}
+
+function createCluster({ addresses, username, password, tls }: Servers): Cluster {
+  return new Cluster([...addresses], {
     enableOfflineQueue: false,
     lazyConnect: true,
     maxRedirections: CLUSTER_TRIES,
@@ -45,9 +80,9 @@ function createCluster(urls: readonly URL[]): Cluster {
     dnsLookup: (host, done) => done(null, host),
     redisOptions: {
       ...CONNECTION,
-      username: first?.username ? decodeURIComponent(first.username) : undefined,
-      password: first?.password ? decodeURIComponent(first.password) : undefined,
-      tls: first?.protocol === 'rediss:' ? {} : undefined,
+      username,
+      password,
+      tls,
     },
   });
 }

@@ -130,7 +130,11 @@ it.each([
   ["Socket timeout. Expecting data, but didn't receive any in 3000ms.", 'no answer in time'],
   ["Cluster isn't ready and enableOfflineQueue options is false", 'no connection'],
   ['timeout', 'no answer in time'],
-])('tells what a cluster lacks: %s', (message, reason) => {
+  ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel tells the primary'],
+  ['failed to connect to sentinel a:1 because ERR No such master with that name', 'a sentinel does not know the name'],
+  ['failed to connect to sentinel a:1 because NOAUTH Authentication required.', 'NOAUTH'],
+  ['failed to connect to sentinel a:1 because Command timed out', 'no answer in time'],
+])('tells what a cluster or a sentinel lacks: %s', (message, reason) => {
   expect(redisReason(new Error(message))).toBe(reason);
 });
 

@@ -76,6 +76,7 @@ function warn(client: RedisClient, logger: Logger): void {
   };
   client.on('ready', () => told.clear());
   client.on('error', tell);
-  // Of a cluster: one node fails, and the others serve.
+  // Of a cluster, and of sentinels: one fails, and the others serve.
   client.on('node error', tell);
+  client.on('sentinelError', tell);
 }

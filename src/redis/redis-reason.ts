@@ -3,6 +3,8 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 
 /** The client and the rate limiter have no codes for these; their sentences are all there is. */
 const SENTENCES = [
+  [/^All sentinels are unreachable/, 'no sentinel tells the primary'],
+  [/No such master with that name/, 'a sentinel does not know the name'],
   [/timed out|^timeout$|^Socket timeout/, 'no answer in time'],
   [/not ready|isn't (?:ready|writeable)|is closed/, 'no connection'],
   // Others say so of a node that they no longer reach.
@@ -10,8 +12,9 @@ const SENTENCES = [
   [/Failed to refresh slots/, 'no node of the cluster answers'],
 ] as const;
 
-/** Of Redis, also at the last of the tries that a cluster had. */
-const REFUSAL = /^(?:Too many Cluster redirections\. Last error: \w+: )?([A-Z]{3,})/;
+/** Of Redis, also at the last of the tries that a cluster had, or by a sentinel. */
+const REFUSAL =
+  /^(?:Too many Cluster redirections\. Last error: \w+: |failed to connect to sentinel \S+ because )?([A-Z]{3,})/;
 
 /**
  * What is wrong with Redis, for the log: a code of the network (`ECONNREFUSED`), or the word with which Redis begins a

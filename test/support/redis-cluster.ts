@@ -1,32 +1,16 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe } from '@jest/globals';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { closedPort } from '../../src/upstream/__fixtures__/loopback.js';
 import { eventually } from './eventually.js';
-import { redisServer } from './services.js';
+import { end, HOST, kill, PASSWORD, type RedisProcess, startRedis, urlOf, wordsOf } from './redis-process.js';
 
 const PRIMARIES = 3;
 const SLOTS = 16_384;
-const HOST = '127.0.0.1';
-/** One that has to be encoded in a URL. */
-const PASSWORD = 'p@ss:word/7';
 
-/** Since version 7 the port between nodes can be chosen, and slots be given in ranges. */
-const canStart =
-  Number(/v=(\d+)/.exec(spawnSync('redis-server', ['--version'], { encoding: 'utf8' }).stdout)?.[1]) >= 7;
-
-/** For what needs nodes that die: servers of its own, where tests may use Redis and one is installed. */
-export const onRedisCluster = canStart && redisServer !== undefined ? describe : describe.skip;
-
-interface Node {
-  readonly port: number;
+interface Node extends RedisProcess {
   readonly busPort: number;
-  readonly process: ChildProcess;
-  readonly client: Redis;
 }
 
 /** A Redis Cluster of three primaries, of which the first has a replica. It asks for a password. */
@@ -56,7 +40,7 @@ export class RedisCluster {
 
   /** Of all nodes. */
   get urls(): string {
-    return this.nodes.map(({ port }) => `redis://:${encodeURIComponent(PASSWORD)}@${HOST}:${port}`).join(', ');
+    return this.nodes.map(({ port }) => urlOf(HOST, port)).join(', ');
   }
 
   /** Primaries that have one key or more. */
@@ -67,15 +51,13 @@ export class RedisCluster {
 
   killFirst(): void {
     const [first] = this.nodes;
-    first?.client.disconnect();
-    first?.process.kill('SIGKILL');
+    if (first !== undefined) kill(first, 'SIGKILL');
   }
 
   /** From now on it takes connections and says nothing. */
   stopFirst(): void {
     const [first] = this.nodes;
-    first?.client.disconnect();
-    first?.process.kill('SIGSTOP');
+    if (first !== undefined) kill(first, 'SIGSTOP');
   }
 
   /** A key that the first primary has. */
@@ -88,14 +70,7 @@ export class RedisCluster {
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      this.nodes.map(async ({ client, process }) => {
-        if (client.status !== 'end') client.disconnect();
-        const hasEnded = process.exitCode !== null || process.signalCode !== null || once(process, 'close');
-        process.kill('SIGKILL');
-        await hasEnded;
-      }),
-    );
+    await Promise.all(this.nodes.map(end));
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -152,17 +127,5 @@ async function tryNode(folder: string): Promise<Node> {
     dir: folder,
     save: '',
   };
-  const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const process = spawn('redis-server', words, { stdio: 'ignore' });
-  const client = new Redis(port, HOST, { password: PASSWORD, maxRetriesPerRequest: null });
-  client.on('error', () => undefined);
-  const ended = once(process, 'close').then(([code]) => Promise.reject(new Error(`redis-server ended: ${code}`)));
-  try {
-    await Promise.race([client.ping(), ended]);
-  } catch (error) {
-    client.disconnect();
-    throw error;
-  }
-  ended.catch(() => undefined);
-  return { port, busPort, process, client };
+  return { ...(await startRedis(port, wordsOf(options))), busPort };
 }
