@@ -36,9 +36,29 @@ describe('a batch of azure-openai', () => {
     ['canceling', 'cancelling'],
     ['canceled', 'cancelled'],
     ['finalizing', 'finalizing'],
-    ['somethingNew', 'somethingNew'],
+    ['Validating', 'validating'],
+    ['somethingNew', 'in_progress'],
     [undefined, null],
-  ])('that is %s is %s', (azureStatus, status) => {
-    expect(normalise({ ...BATCH, status: azureStatus })['status']).toBe(status);
+  ])('that is %s is %s, and tells its own word where that is another', (azureStatus, status) => {
+    const { status: mapped, tollgate } = normalise({ ...BATCH, status: azureStatus });
+    expect(mapped).toBe(status);
+    const isOther = azureStatus !== undefined && azureStatus !== status;
+    expect(tollgate).toEqual(isOther ? { provider_status: azureStatus } : undefined);
+  });
+
+  it.each([
+    [{ data: { code: 'a', line: '5' } }, { object: 'list', data: [{ code: 'a', line: 5 }] }],
+    [
+      { object: 'list', data: [{ line: 'x' }] },
+      { object: 'list', data: [{ line: null }] },
+    ],
+    [
+      { object: 'list', data: [{ line: 7 }, 'odd'] },
+      { object: 'list', data: [{ line: 7 }, 'odd'] },
+    ],
+    [{ object: 'list' }, { object: 'list', data: [] }],
+    ['odd', null],
+  ])('with the errors %j has %j', (errors, expected) => {
+    expect(normalise({ ...BATCH, errors })['errors']).toEqual(expected);
   });
 });

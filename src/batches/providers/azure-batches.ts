@@ -1,11 +1,13 @@
 // Batches of Azure OpenAI. Source: https://github.com/Azure/azure-rest-api-specs, specification/cognitiveservices/data-plane/AzureOpenAI/authoring/stable/2024-10-21, read 2026-11-21.
-import { type JsonObject, stringOrUndefined } from '../../common/json/read.js';
+import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
+import { BATCH_STATUSES, type BatchStatus } from '../batch-status.js';
 
-/** States of long operations in older versions of the API, and the other spelling. */
-const STATUSES: ReadonlyMap<string | undefined, string> = new Map([
+/** In lower case: the interface's own, those of long operations in older versions of the API, and the other spelling. */
+const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
+  ...BATCH_STATUSES.map((status) => [status, status] as const),
   ['created', 'validating'],
-  ['notRunning', 'validating'],
+  ['notrunning', 'validating'],
   ['pending', 'validating'],
   ['running', 'in_progress'],
   ['succeeded', 'completed'],
@@ -41,8 +43,34 @@ export const azureBatches: ResourceProvider & { readonly kind: 'relay' } = {
   kind: 'relay',
   slug: 'azure-openai',
   normalise(batch) {
-    const { status } = batch;
-    // The first spread keeps Azure's order of the fields, the last one Azure's values.
-    return { ...batch, ...ABSENT, ...batch, status: STATUSES.get(stringOrUndefined(status)) ?? status ?? null };
+    const { status: given } = batch;
+    const status = toStatus(given);
+    return {
+      // The first spread keeps Azure's order of the fields, the last one Azure's values.
+      ...batch,
+      ...ABSENT,
+      ...batch,
+      status,
+      errors: toErrors(batch['errors']),
+      ...(status === given || given === undefined ? {} : { tollgate: { provider_status: given } }),
+    };
   },
 };
+
+/** A status that Azure adds later must not end a client's waiting. */
+function toStatus(given: unknown): BatchStatus | null {
+  return typeof given === 'string' ? (STATUSES.get(given.toLowerCase()) ?? 'in_progress') : null;
+}
+
+/** By Azure's own description `data` is one error and not a list of them, and its `line` a text. */
+function toErrors(errors: unknown): unknown {
+  if (!isObject(errors)) return null;
+  const { data } = errors;
+  const items: readonly unknown[] = Array.isArray(data) ? data : isObject(data) ? [data] : [];
+  return { object: 'list', ...errors, data: items.map((item) => (isObject(item) ? withLine(item) : item)) };
+}
+
+function withLine(error: JsonObject): JsonObject {
+  const { line } = error;
+  return typeof line === 'string' ? { ...error, line: /^\d{1,15}$/.test(line) ? Number(line) : null } : error;
+}

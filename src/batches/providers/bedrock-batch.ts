@@ -10,6 +10,7 @@ import {
 import { type BedrockJobKind, toJobId } from '../../gateway/relay/bedrock-jobs.js';
 import { isoToUnixSeconds } from '../../gateway/relay/iso-time.js';
 import { toFileId } from '../../gateway/relay/s3-file.js';
+import type { BatchStatus } from '../batch-status.js';
 
 export const INVOCATION_JOB: BedrockJobKind = {
   idPrefix: 'batch_',
@@ -19,8 +20,6 @@ export const INVOCATION_JOB: BedrockJobKind = {
   listField: 'invocationJobSummaries',
   jobPath: '/model-invocation-job',
 };
-
-type BatchStatus = 'validating' | 'failed' | 'in_progress' | 'completed' | 'expired' | 'cancelling' | 'cancelled';
 
 const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
   ['Submitted', 'validating'],

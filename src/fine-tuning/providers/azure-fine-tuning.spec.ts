@@ -48,10 +48,42 @@ describe('a fine-tuning job of azure-openai', () => {
     ['notRunning', 'queued'],
     ['canceled', 'cancelled'],
     ['running', 'running'],
-    ['paused', 'paused'],
+    ['paused', 'queued'],
+    ['deleted', 'cancelled'],
+    ['Succeeded', 'succeeded'],
+    ['somethingNew', 'running'],
     [undefined, null],
-  ])('that is %s is %s', (azureStatus, status) => {
-    expect(normalise({ ...JOB, status: azureStatus })['status']).toBe(status);
+  ])('that is %s is %s, and tells its own word where that is another', (azureStatus, status) => {
+    const { status: mapped, tollgate } = normalise({ ...JOB, status: azureStatus });
+    expect(mapped).toBe(status);
+    const isOther = azureStatus !== undefined && azureStatus !== status;
+    expect(tollgate).toEqual(isOther ? { provider_status: azureStatus } : undefined);
+  });
+
+  it('has nulls of Azure in the form of the interface', () => {
+    expect(normalise({ ...JOB, error: null, result_files: null })).toMatchObject({
+      error: { code: null, message: null, param: null },
+      result_files: [],
+    });
+    expect(normalise({ ...JOB, error: { message: 'm', inner_error: {} } })['error']).toEqual({
+      code: null,
+      message: 'm',
+      param: null,
+      inner_error: {},
+    });
+  });
+
+  it('has what belongs to its end only then, and no estimate of its end after it', () => {
+    const full = { ...JOB, fine_tuned_model: 'm', finished_at: 2, trained_tokens: 3, estimated_finish: 4 };
+    const ended = { fine_tuned_model: 'm', finished_at: 2, trained_tokens: 3, estimated_finish: null };
+    const running = { fine_tuned_model: null, finished_at: null, trained_tokens: null, estimated_finish: 4 };
+    for (const status of ['queued', 'running', 'paused']) {
+      expect(normalise({ ...full, status })).toMatchObject(running);
+    }
+    for (const status of ['succeeded', 'failed', 'canceled']) {
+      expect(normalise({ ...full, status })).toMatchObject(ended);
+    }
+    expect(normalise({ ...JOB, status: 'succeeded' })).not.toHaveProperty('estimated_finish');
   });
 
   it('reads the owner in either spelling', () => {

@@ -1,21 +1,29 @@
 // Fine-tuning at Azure OpenAI. Source: https://github.com/Azure/azure-rest-api-specs, specification/cognitiveservices/data-plane/AzureOpenAI/authoring/stable/2024-10-21, read 2026-11-21.
-import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
+import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
+import { JOB_STATUSES, type JobStatus } from '../job-status.js';
 
-/** Azure's own states, those of older versions of its API, and the other spelling. */
-const STATUSES: ReadonlyMap<string | undefined, string> = new Map([
+/** In lower case: the interface's own, Azure's, those of older versions of its API, and the other spelling. */
+const STATUSES: ReadonlyMap<string, JobStatus> = new Map([
+  ...JOB_STATUSES.map((status) => [status, status] as const),
   ['created', 'queued'],
-  ['notRunning', 'queued'],
+  ['notrunning', 'queued'],
   ['pending', 'queued'],
+  // It goes on when it is resumed.
+  ['paused', 'queued'],
   ['canceled', 'cancelled'],
+  ['deleted', 'cancelled'],
 ]);
+const ENDED: ReadonlySet<string | null> = new Set<JobStatus>(['succeeded', 'failed', 'cancelled']);
+
+const NO_ERROR: JsonObject = { code: null, message: null, param: null };
 
 /** The required fields of the interface. */
 const ABSENT: JsonObject = {
   id: null,
   object: 'fine_tuning.job',
   created_at: null,
-  error: { code: null, message: null, param: null },
+  error: NO_ERROR,
   fine_tuned_model: null,
   finished_at: null,
   model: null,
@@ -31,19 +39,35 @@ export const azureFineTuning: ResourceProvider & { readonly kind: 'relay' } = {
   kind: 'relay',
   slug: 'azure-openai',
   normalise(job) {
-    const { status } = job;
+    const { status: given, error, result_files: files } = job;
+    const status = toStatus(given);
     return {
       // The first spread keeps Azure's order of the fields, the last one Azure's values.
       ...job,
       ...ABSENT,
       ...job,
-      status: STATUSES.get(stringOrUndefined(status)) ?? status ?? null,
+      status,
+      error: isObject(error) ? { ...NO_ERROR, ...error } : NO_ERROR,
+      result_files: Array.isArray(files) ? files : [],
       hyperparameters: toHyperparameters(job['hyperparameters']),
       // The dated API spells it the British way.
       organization_id: job['organization_id'] ?? job['organisation_id'] ?? null,
+      ...ofState(job, status),
+      ...(status === given || given === undefined ? {} : { tollgate: { provider_status: given } }),
     };
   },
 };
+
+/** A status that Azure adds later must not end a client's waiting. */
+function toStatus(given: unknown): JobStatus | null {
+  return typeof given === 'string' ? (STATUSES.get(given.toLowerCase()) ?? 'running') : null;
+}
+
+/** What only a job that runs, or only one that has ended, can have. */
+function ofState(job: JsonObject, status: JobStatus | null): JsonObject {
+  if (!ENDED.has(status)) return { fine_tuned_model: null, finished_at: null, trained_tokens: null };
+  return 'estimated_finish' in job ? { estimated_finish: null } : {};
+}
 
 /** Azure writes -1 for what it chooses itself. */
 function toHyperparameters(given: unknown): JsonObject {

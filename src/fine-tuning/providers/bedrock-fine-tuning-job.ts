@@ -3,6 +3,7 @@ import { isObject, type JsonObject, readObject, readString, stringOrUndefined } 
 import { accountOf, type BedrockJobKind, toJobId } from '../../gateway/relay/bedrock-jobs.js';
 import { isoToUnixSeconds } from '../../gateway/relay/iso-time.js';
 import { toFileId } from '../../gateway/relay/s3-file.js';
+import type { JobStatus } from '../job-status.js';
 import { fromBedrockHyperparameters } from './bedrock-hyperparameters.js';
 
 export const CUSTOMIZATION_JOB: BedrockJobKind = {
@@ -13,8 +14,6 @@ export const CUSTOMIZATION_JOB: BedrockJobKind = {
   listField: 'modelCustomizationJobSummaries',
   jobPath: '/model-customization-jobs',
 };
-
-type JobStatus = 'validating_files' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
 
 const STATUSES: ReadonlyMap<string, JobStatus> = new Map([
   ['InProgress', 'running'],

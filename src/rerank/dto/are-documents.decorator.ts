@@ -31,5 +31,5 @@ function problemOf(documents: unknown, body: unknown): string | undefined {
 }
 
 function hasRankFields(body: unknown): boolean {
-  return isObject(body) && Array.isArray(body['rank_fields']);
+  return isObject(body) && Array.isArray(body['rank_fields']) && body['rank_fields'].length > 0;
 }

@@ -76,6 +76,9 @@ describe('a rerank body', () => {
     expect(wrongParamsOf({ ...VALID, rank_fields: ['title'], documents: [{ title: 'a', text: 1 }] })).toEqual(
       new Set(['documents.0.text']),
     );
+    expect(wrongParamsOf({ ...VALID, rank_fields: [], documents: [{ title: 'a' }] })).toEqual(
+      new Set(['documents.0.text']),
+    );
   });
 
   it('has all its wrong fields named at once', () => {

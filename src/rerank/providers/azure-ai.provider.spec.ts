@@ -8,7 +8,8 @@ describe('azureAiRerank', () => {
     ['cohere.Cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-pro'],
     ['cohere.cohere.rerank', 'cohere.rerank'],
     ['cohere.cohere.', 'cohere.'],
-    ['Cohere.rerank', 'Cohere.rerank'],
+    ['Cohere.rerank', 'rerank'],
+    ['cohere.Cohere.rerank', 'Cohere.rerank'],
     ['my-deployment', 'my-deployment'],
     ['xcohere.rerank', 'xcohere.rerank'],
   ])('sends the model %s as %s', (model, sent) => {

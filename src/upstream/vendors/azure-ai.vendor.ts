@@ -39,9 +39,10 @@ export const azureAi: Vendor<AzureAiOptions> = {
   probe: { request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} }, accepts: [400, 422] },
 };
 
-/** `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: one prefix goes, in this spelling; the rest is the deployment's name. */
+/** `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: one prefix goes, in any letter case; the rest is the deployment's name. */
 export function azureDeploymentName(model: string): string {
-  return model.startsWith(VENDOR_PREFIX) ? model.slice(VENDOR_PREFIX.length) : model;
+  const isPrefixed = model.slice(0, VENDOR_PREFIX.length).toLowerCase() === VENDOR_PREFIX;
+  return isPrefixed ? model.slice(VENDOR_PREFIX.length) : model;
 }
 
 /** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
