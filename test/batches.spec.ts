@@ -51,6 +51,13 @@ describe('batches through the official SDK', () => {
     expect(JSON.stringify(call.headers)).not.toContain(ADMIN_KEY);
   });
 
+  it.each(['/batches', '/batches/batch_1'])('are 502 when %s answers something else', async (path) => {
+    gateway.provider.replyWith(json({ foo: 1 }));
+    const answer = await get(path);
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({ error: { code: 'provider_invalid_response', source: 'provider' } });
+  });
+
   it('creates, retrieves and cancels', async () => {
     const [batch] = batches(1);
     gateway.provider.replyWith(json(batch));

@@ -147,7 +147,8 @@ describe('a fine-tuning job of Azure OpenAI', () => {
       'GET',
       `${JOBS}/ft-1`,
     );
-    expect(jsonOf(answer)).toEqual({ ...job, ...mended, status: 'cancelled' });
+    const tollgate = { provider_status: 'canceled' };
+    expect(jsonOf(answer)).toEqual({ ...job, ...mended, status: 'cancelled', tollgate });
     const call = onlyCall(gateway.provider);
     expect(call.path).toBe(expected);
     expect(call.headers).toMatchObject({ 'api-key': PROVIDER_KEY });
@@ -160,11 +161,19 @@ describe('a fine-tuning job of Azure OpenAI', () => {
       json({ object: 'list', has_more: true, data: statuses.map((status) => ({ ...job, status })), extra: 1 }),
     );
     const answer = await plainly(gateway, await gateway.virtualKey('azure-openai'))('GET', `${JOBS}?limit=6`);
-    const expected = ['queued', 'queued', 'queued', 'running', 'cancelled', 'succeeded'];
+    const before = { finished_at: null };
+    const expected = [
+      { status: 'queued', ...before, tollgate: { provider_status: 'notRunning' } },
+      { status: 'queued', ...before, tollgate: { provider_status: 'pending' } },
+      { status: 'queued', ...before, tollgate: { provider_status: 'created' } },
+      { status: 'running', ...before },
+      { status: 'cancelled', tollgate: { provider_status: 'canceled' } },
+      { status: 'succeeded' },
+    ];
     expect(jsonOf(answer)).toEqual({
       object: 'list',
       has_more: true,
-      data: expected.map((status) => ({ ...job, ...mended, status })),
+      data: expected.map((fields) => ({ ...job, ...mended, ...fields })),
       extra: 1,
     });
     expect(onlyCall(gateway.provider).path).toBe(`/openai${JOBS}?limit=6&api-version=2024-10-21`);

@@ -136,6 +136,7 @@ describe("the results of a workspace's own batches and jobs", () => {
     const listed = [{ id: 'batch_listed', output_file_id: 'file-listed' }];
     gateway.provider.replyWith(cursorPages(listed));
     expect(idsIn(await ours('GET', '/batches'))).toEqual(['batch_listed']);
+    gateway.provider.replyWith(json({ id: 'file-listed' }));
     expect((await ours('GET', '/files/file-listed')).status).toBe(200);
     expect((await theirs('GET', '/files/file-listed')).status).toBe(404);
   });
@@ -187,6 +188,7 @@ describe('a thread that is made together with its run', () => {
   it('belongs to the workspace that made it', async () => {
     gateway.provider.replyWith(thread);
     expect((await ours('POST', '/threads/runs', { body: { assistant_id: 'asst_1' } })).status).toBe(200);
+    gateway.provider.replyWith(json({ object: 'list', data: [], has_more: false }));
     expect((await ours('GET', '/threads/thread_ours/runs')).status).toBe(200);
     expect(refusalOf(await theirs('GET', '/threads/thread_ours/runs'))).toEqual({ ...NOT_FOUND, param: 'thread_id' });
   });

@@ -220,6 +220,16 @@ describe('names in conditions', () => {
     expect(refusalOf(refused)).toMatchObject({ status: 400, param: 'conditions.0.value' });
   });
 
+  it('of workspaces that are still slugs become ids when they are sent again', async () => {
+    const id = await make({ conditions: onWorkspace('team', 'team') });
+    const conditions = onWorkspace(['team', 'gone'], 'team');
+    const stored = [JSON.stringify(conditions), id];
+    await gateway.app.dataSource.query('UPDATE usage_policies SET conditions = $1 WHERE id = $2', stored);
+    await admin.patch(`${PATH}/${id}`, { conditions });
+    const { conditions: resolved } = await admin.read(`${PATH}/${id}`);
+    expect(resolved).toEqual(onWorkspace([workspaceId, 'gone'], workspaceId));
+  });
+
   it('of workspaces are those that the caller can see', async () => {
     for (const [client, ref] of [
       [member, 'default'],

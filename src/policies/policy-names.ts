@@ -35,7 +35,8 @@ export class PolicyNames {
     const known: KnownNames = { organisationId: tenant.organisationId, workspaceIdOf, callers };
     const read = (key: PolicyKey, values: string | readonly string[], param: string): string | string[] => {
       const kept = new Set(namesOf(stored, key));
-      const each = (name: string): string => (kept.has(name) ? name : readName(known, key, name, param));
+      const each = (name: string): string =>
+        kept.has(name) ? again(known, key, name) : readName(known, key, name, param);
       return typeof values === 'string' ? each(values) : values.map(each);
     };
     return conditions.map((condition, index) => {
@@ -72,6 +73,11 @@ function namesOf(conditions: readonly Condition[], key: PolicyKey): string[] {
   return conditions.flatMap((condition) =>
     condition.key === key ? [condition.value, condition.excludes ?? []].flat(2) : [],
   );
+}
+
+/** A name that the policy has: slugs of workspaces are from versions that did not look them up. */
+function again({ workspaceIdOf }: KnownNames, key: PolicyKey, name: string): string {
+  return key === 'workspace_id' ? (workspaceIdOf(name) ?? name) : name;
 }
 
 function readName(known: KnownNames, key: PolicyKey, name: string, param: string): string {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Watched } from '../../../test/support/watched.js';
 import { RunningAnswers } from './running-answers.js';
 
@@ -97,6 +98,29 @@ describe('RunningAnswers', () => {
     // The one that these listeners belong to.
     expect(await answers.left()).toBe(1);
     expect(listeners).not.toEqual([]);
+  });
+
+  it('ends connections on which nothing was ever sent, and none on which a request has begun', async () => {
+    const { port } = Object(server.address());
+    const [silent, begun] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    const arrived = once(server, 'connection').then(() => once(server, 'connection'));
+    try {
+      await arrived;
+      begun.write('GET /begun HTTP/1.1\r\n');
+      const closed = once(silent, 'close');
+      const answers = await askAll('/a');
+      running.endConnections();
+      await closed;
+      begun.write('host: a\r\n\r\n');
+      while (!held.has('/begun')) await once(server, 'held');
+      const ended = once(begun.resume(), 'end');
+      for (const path of ['/a', '/begun']) await give(path);
+      await ended;
+      expect(await connectionOf(answers.get('/a'))).toBe('close');
+    } finally {
+      silent.destroy();
+      begun.destroy();
+    }
   });
 
   it('ends connections that ask afterwards', async () => {

@@ -1,14 +1,19 @@
-import { isObject, readObject } from '../../common/json/read.js';
+import { isObject, type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
 import { parseProviderJson } from '../../upstream/provider-error.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import { type JsonAnswer, readPollAfter } from './relay-reply.js';
 import type { RelayRoute } from './relay-route.js';
 
-/** The provider's answer, byte for byte unless the provider's answers need mending, or it deleted without a word. */
+type Route = Pick<RelayRoute, 'method' | 'operation' | 'response' | 'deletes'>;
+
+/**
+ * The provider's answer, byte for byte unless the provider's answers need mending, or it deleted without a word.
+ * @throws UnexpectedShapeError when what was read is not what was asked for; what was made or changed stays so in any case
+ */
 export function normaliseAnswer(
   provider: Extract<ResourceProvider, { kind: 'relay' }>,
-  { response, deletes }: Pick<RelayRoute, 'response' | 'deletes'>,
+  { method, operation, response, deletes }: Route,
   { params }: Pick<OperationInput, 'params'>,
   answer: UpstreamAnswer,
 ): JsonAnswer {
@@ -19,10 +24,20 @@ export function normaliseAnswer(
   const json = parseProviderJson(answer);
   const { normalise } = provider;
   const head = { status: answer.status, pollAfterMs: readPollAfter(answer) };
-  if (normalise === undefined || response === undefined) return { ...head, json, bytes: answer.body };
-  const body = readObject(json, 'body');
-  const { data } = body;
-  if (body['object'] !== 'list' && !Array.isArray(data)) return { ...head, json: normalise(body) };
-  const items = Array.isArray(data) ? data.map((item: unknown) => (isObject(item) ? normalise(item) : item)) : [];
-  return { ...head, json: { ...body, data: items } };
+  const asItCame = { ...head, json, bytes: answer.body };
+  if (response === undefined) return asItCame;
+  if (operation.endsWith('.list')) {
+    const list = readObject(json, 'body');
+    const data = readArray(list['data'], 'body.data');
+    if (normalise === undefined && hasEnvelope(list)) return asItCame;
+    const items = normalise === undefined ? data : data.map((item) => (isObject(item) ? normalise(item) : item));
+    // SDKs read on only where they are told that there is more.
+    return { ...head, json: { ...list, object: 'list', data: items, has_more: list['has_more'] === true } };
+  }
+  if (method === 'GET') readString(readObject(json, 'body')['id'], 'body.id');
+  return normalise === undefined ? asItCame : { ...head, json: normalise(readObject(json, 'body')) };
+}
+
+function hasEnvelope({ object, has_more: hasMore }: JsonObject): boolean {
+  return object === 'list' && typeof hasMore === 'boolean';
 }

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../common/json/read.js';
+import { normaliseAnswer } from './normalise-answer.js';
+
+class SomeResponse {}
+
+const PLAIN = { kind: 'relay', slug: 'openai-compatible' } as const;
+const MENDED = { ...PLAIN, normalise: (item: JsonObject) => ({ ...item, mended: true }) };
+const LIST = { operation: 'things.list', method: 'GET', response: SomeResponse } as const;
+const ITEM = { operation: 'things.retrieve', method: 'GET', response: SomeResponse } as const;
+const CREATE = { operation: 'things.create', method: 'POST', response: SomeResponse } as const;
+
+type Case = Parameters<typeof normaliseAnswer>;
+
+function normalised(provider: Case[0], route: Case[1], body: unknown) {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const answer = normaliseAnswer(provider, route, { params: {} }, { status: 200, headers: {}, body: bytes });
+  return { json: answer.json, isAsItCame: answer.bytes === bytes };
+}
+
+describe('an answer of a provider', () => {
+  it.each([
+    ['a list', LIST, { object: 'list', data: [], has_more: true, more: 1 }],
+    ['an object', ITEM, { id: 'x', odd: true }],
+    ['what was made, whatever it is', CREATE, { odd: true }],
+    ['a list that has no form', { ...LIST, response: undefined }, { odd: true }],
+  ])('passes as it came: %s', (_what, route, body) => {
+    expect(normalised(PLAIN, route, body)).toEqual({ json: body, isAsItCame: true });
+  });
+
+  it.each([
+    [{ data: [1] }, { object: 'list', data: [1], has_more: false }],
+    [
+      { data: [], has_more: true, last_id: 'x' },
+      { object: 'list', data: [], has_more: true, last_id: 'x' },
+    ],
+    [
+      { object: 'page', data: [], has_more: 'yes' },
+      { object: 'list', data: [], has_more: false },
+    ],
+  ])('gets the envelope of a list that it lacks: %j', (body, json) => {
+    expect(normalised(PLAIN, LIST, body)).toEqual({ json, isAsItCame: false });
+  });
+
+  it('is mended where the provider needs it, item by item', () => {
+    expect(normalised(MENDED, LIST, { data: [{ id: 'a' }, 'odd'] }).json).toEqual({
+      object: 'list',
+      data: [{ id: 'a', mended: true }, 'odd'],
+      has_more: false,
+    });
+    expect(normalised(MENDED, ITEM, { id: 'a' }).json).toEqual({ id: 'a', mended: true });
+    expect(normalised(MENDED, CREATE, { data: [] }).json).toEqual({ data: [], mended: true });
+  });
+
+  it.each([
+    ['a list without data', LIST, { object: 'list' }, 'an array at body.data'],
+    ['a list whose data are none', LIST, { data: { id: 'x' } }, 'an array at body.data'],
+    ['a list that is an array', LIST, [], 'an object at body'],
+    ['an object without id', ITEM, { error: 'x' }, 'a string at body.id'],
+    ['an object that is a text', ITEM, 'x', 'an object at body'],
+  ])('is refused when it was asked for and is not there: %s', (_what, route, body, expected) => {
+    expect(() => normalised(PLAIN, route, body)).toThrow(`expected ${expected}`);
+    expect(() => normalised(MENDED, route, body)).toThrow(`expected ${expected}`);
+  });
+});
