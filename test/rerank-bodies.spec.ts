@@ -31,6 +31,31 @@ function withField(name: string, value: string): string {
   return JSON.stringify(VALID).replace('{', `{"${name}":${value},`);
 }
 
+describe('numbers that a double cannot hold', () => {
+  const DOCUMENTS = '[{"text":"needle","id":12345678901234567890},{"text":"b","of":[1e400,0.12345678901234567]}]';
+  const PARAMETERS = '{"seed":9007199254740993}';
+  const body = (more: string): string =>
+    `{"model":"m","query":"needle","documents":${DOCUMENTS},"return_documents":true${more}}`;
+
+  it('come back as they were sent', async () => {
+    const { status, headers, text } = await gateway.rerank('local', body(''));
+    expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(text).toContain('"document":{"text":"needle","id":12345678901234567890}');
+    expect(text).toContain('"document":{"text":"b","of":[1e400,0.12345678901234567]}');
+    expect(JSON.parse(text)).toMatchObject({ object: 'list', provider: 'local' });
+  });
+
+  it('reach a provider that takes whole objects', async () => {
+    const { status, text } = await gateway.rerank(pinecone, body(`,"parameters":${PARAMETERS}`));
+    expect(status).toBe(200);
+    expect(text).toContain('"document":{"text":"needle","id":12345678901234567890}');
+    const sent = onlyCall(gateway.provider).body;
+    expect(sent).toContain(`"documents":${DOCUMENTS}`);
+    expect(sent).toContain(`"parameters":${PARAMETERS}`);
+    expect(JSON.parse(sent)).toMatchObject({ model: 'm', return_documents: true });
+  });
+});
+
 describe('rerank of unusual documents', () => {
   it.each([
     ['100 KB of text', ['x'.repeat(100_000)]],

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { stringifyLongNumbers } from '../common/json/long-numbers.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { ProviderRoute } from '../gateway/provider-route.decorator.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';
@@ -35,11 +36,14 @@ export class RerankController {
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<RerankResponse> {
+  ): Promise<RerankResponse | string> {
     const context = providerContextOf(request, response);
     const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
     if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
-    return toRerankResponse(ranked);
+    const answer = toRerankResponse(ranked);
+    if (!ranked.request.hasLongNumbers) return answer;
+    response.type('json');
+    return stringifyLongNumbers(answer);
   }
 
   /** The same where version 2 of Cohere's API has it: its current SDKs put the version into the path by themselves. */
@@ -51,7 +55,7 @@ export class RerankController {
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<RerankResponse> {
+  ): Promise<RerankResponse | string> {
     return this.create(request, dto, response);
   }
 }

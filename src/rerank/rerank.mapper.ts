@@ -1,3 +1,5 @@
+import { mayHaveLongNumbers, parseLongNumbers } from '../common/json/long-numbers.js';
+import { readArray, readObject } from '../common/json/read.js';
 import type { CreateRerankDto } from './dto/create-rerank.dto.js';
 import type { RerankResponse } from './rerank.response.js';
 import type { RankedRerank, RerankDocument, RerankRequest } from './rerank.types.js';
@@ -5,18 +7,38 @@ import type { RankedRerank, RerankDocument, RerankRequest } from './rerank.types
 /** `bytes`: the JSON that the body was read from. */
 export function toRerankRequest(dto: CreateRerankDto, bytes?: Buffer): RerankRequest {
   const topN = dto.top_n === undefined ? undefined : Math.min(dto.top_n, dto.documents.length);
+  const kept = bytes === undefined ? undefined : withLongNumbers(dto, bytes);
   return {
     model: dto.model,
     query: dto.query,
-    documents: dto.documents,
+    documents: kept?.documents ?? dto.documents,
     topN,
     returnDocuments: dto.return_documents ?? false,
     maxTokensPerDoc: dto.max_tokens_per_doc,
     priority: dto.priority,
     rankFields: dto.rank_fields,
     truncation: dto.truncation,
-    parameters: dto.parameters,
+    parameters: kept?.parameters ?? dto.parameters,
+    hasLongNumbers: kept !== undefined,
     original: bytes === undefined || topN !== dto.top_n ? undefined : { bytes, names: Object.keys(dto) },
+  };
+}
+
+/** What holds values of the caller's own, where a double would change a number in it: somebody's id, most likely. */
+function withLongNumbers(
+  { documents, parameters }: CreateRerankDto,
+  bytes: Buffer,
+): Pick<RerankRequest, 'documents' | 'parameters'> | undefined {
+  if (!mayHaveLongNumbers(documents) && !mayHaveLongNumbers(parameters)) return undefined;
+  const kept = parseLongNumbers(bytes);
+  if (kept === undefined) return undefined;
+  // The same JSON as that of the body, which was checked.
+  const body = readObject(kept.value, 'body');
+  return {
+    documents: readArray(body['documents'], 'documents').map((document, index) =>
+      typeof document === 'string' ? document : readObject(document, `documents.${index}`),
+    ),
+    parameters: parameters === undefined ? undefined : readObject(body['parameters'], 'parameters'),
   };
 }
 

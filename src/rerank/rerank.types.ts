@@ -22,6 +22,8 @@ export interface RerankRequest {
   readonly rankFields: readonly string[] | undefined;
   readonly truncation: boolean | undefined;
   readonly parameters: JsonObject | undefined;
+  /** Some are written by `stringifyLongNumbers` alone: in `documents` and `parameters`. */
+  readonly hasLongNumbers: boolean;
   /** What the caller sent; undefined when a value of this request is another. */
   readonly original: OriginalBody | undefined;
 }

@@ -14,6 +14,7 @@ const PLAIN: RerankRequest = {
   rankFields: undefined,
   truncation: undefined,
   parameters: undefined,
+  hasLongNumbers: false,
   original: undefined,
 };
 
@@ -60,6 +61,7 @@ describe('withoutOptions', () => {
       ...FULL,
       maxTokensPerDoc: undefined,
       parameters: undefined,
+      hasLongNumbers: false,
       original: undefined,
     });
   });

@@ -1,4 +1,4 @@
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+import { replaceNumbers } from './json-numbers.js';
 
 /**
  * JSON with every number as the text that stands there: `JSON.parse` would make a float of it, and lose digits.
@@ -6,5 +6,6 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  */
 export function parseWithNumbersAsText(json: string): unknown {
   JSON.parse(json); // after this, what looks like a number is one
-  return JSON.parse(json.replace(STRING_OR_NUMBER, (part) => (part.startsWith('"') ? part : `"${part}"`)));
+  const bytes = Buffer.from(json);
+  return JSON.parse(replaceNumbers(bytes, (start, end) => `"${bytes.toString('latin1', start, end)}"`));
 }

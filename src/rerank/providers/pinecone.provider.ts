@@ -1,5 +1,6 @@
 // Vendor P4, rerank: POST /rerank. Source: https://docs.pinecone.io/reference/api/2026-04/inference/rerank, read 2026-11-21.
 import { invalidField } from '../../common/errors/gateway.error.js';
+import { stringifyLongNumbers } from '../../common/json/long-numbers.js';
 import { readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { UsageEstimate } from '../../gateway/billable-use.js';
@@ -32,19 +33,17 @@ export const pineconeRerank: RemoteRerankProvider = {
   estimate,
   toUpstream(request) {
     checkDocumentCount(request);
-    return {
-      method: 'POST',
-      path: '/rerank',
-      body: withoutUndefined({
-        model: request.model,
-        query: request.query,
-        documents: request.documents.map((document, index) => toPineconeDocument(document, index, request.rankFields)),
-        top_n: request.topN,
-        rank_fields: request.rankFields,
-        return_documents: request.returnDocuments, // always said: its default is true
-        parameters: request.parameters,
-      }),
-    };
+    const body = withoutUndefined({
+      model: request.model,
+      query: request.query,
+      documents: request.documents.map((document, index) => toPineconeDocument(document, index, request.rankFields)),
+      top_n: request.topN,
+      rank_fields: request.rankFields,
+      return_documents: request.returnDocuments, // always said: its default is true
+      parameters: request.parameters,
+    });
+    const bytes = request.hasLongNumbers ? Buffer.from(stringifyLongNumbers(body)) : undefined;
+    return { method: 'POST', path: '/rerank', bytes, body: bytes === undefined ? body : undefined };
   },
   fromUpstream(answer, request) {
     const body = readObject(answer, 'body');
