@@ -3,14 +3,12 @@ import { loadConfig } from '../src/config/environment.js';
 import { RedisConnection } from '../src/redis/redis-connection.js';
 import { createLogger } from '../src/telemetry/logger.js';
 import { eventually } from './support/eventually.js';
-import { GatewayClient } from './support/gateway-client.js';
+import { GatewayPair } from './support/gateway-pair.js';
 import { RedisCluster } from './support/redis-cluster.js';
 import { onOwnRedis } from './support/redis-process.js';
-import { startTestApp, type TestApp } from './support/test-app.js';
-import { COST, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+import { COST, type UsageGateway } from './support/usage-gateway.js';
 
-const LIMIT = { type: 'requests', unit: 'rph', value: 3 };
-const NO_LIMIT = { ...LIMIT, value: 100_000 };
+const NO_LIMIT = { type: 'requests', unit: 'rph', value: 100_000 };
 const REMEMBERED = /^gateway_limit_refusals_remembered_total (\d+)$/m;
 
 // Four servers agree on who is who, and later on who has died.
@@ -18,35 +16,22 @@ jest.setTimeout(120_000);
 
 onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', () => {
   let cluster: RedisCluster;
+  let pair: GatewayPair;
   let gateway: UsageGateway;
-  let replica: TestApp;
 
   beforeAll(async () => {
     cluster = await RedisCluster.start();
-    const settings = { REDIS_URL: '', REDIS_CLUSTER_URLS: cluster.urls };
-    gateway = await startUsageGateway(settings);
-    replica = await startTestApp(settings, true);
+    pair = await GatewayPair.start({ REDIS_URL: '', REDIS_CLUSTER_URLS: cluster.urls });
+    ({ gateway } = pair);
   });
   afterAll(async () => {
-    await replica?.close();
-    await gateway?.close();
+    await pair?.close();
     await cluster?.close();
   });
 
-  /** Statuses of calls with a new key, in turns at both gateways. */
-  async function statusesOf(limit: object, calls: number): Promise<readonly number[]> {
-    const { key, client } = await gateway.admin.createKey({ scopes: ['api_keys.list'], rate_limits: [limit] });
-    const elsewhere = new GatewayClient(replica.url).as(key);
-    const statuses: number[] = [];
-    for (let call = 0; call < calls; call += 1) {
-      statuses.push((await (call % 2 === 0 ? client : elsewhere).get('/v1/api-keys')).status);
-    }
-    return statuses;
-  }
-
   it('counts the limits of keys for all gateways together, each key at its node', async () => {
     await eventually(async () => {
-      expect(await statusesOf(LIMIT, 5)).toEqual([200, 200, 200, 429, 429]);
+      expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);
       return (await cluster.primariesInUse()) === 3;
     });
     expect((await gateway.admin.get('/health/ready')).status).toBe(200);
@@ -86,7 +71,7 @@ onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', 
     expect(new Set(seen.flatMap((statuses) => [...statuses]))).toEqual(new Set([200, 503]));
     expect(seen.some((statuses) => !statuses.has(503))).toBe(true);
     expect(readiness).toEqual(new Set([200]));
-    expect(await statusesOf(LIMIT, 5)).toEqual([200, 200, 200, 429, 429]);
+    expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);
   });
 
   it('is waited for at the start no longer than it may take, found once it is one, and survives a node that hangs', async () => {

@@ -2,14 +2,10 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { loadConfig } from '../src/config/environment.js';
 import { RedisConnection } from '../src/redis/redis-connection.js';
 import { eventually } from './support/eventually.js';
-import { GatewayClient } from './support/gateway-client.js';
+import { GatewayPair } from './support/gateway-pair.js';
 import { GatheredLog } from './support/gathered-log.js';
 import { onOwnRedis } from './support/redis-process.js';
 import { WatchedRedis } from './support/redis-sentinel.js';
-import { startTestApp, type TestApp } from './support/test-app.js';
-import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
-
-const LIMIT = { type: 'requests', unit: 'rph', value: 3 };
 
 type Settings = WatchedRedis['settings'];
 
@@ -18,44 +14,28 @@ jest.setTimeout(120_000);
 
 onOwnRedis('Redis behind sentinels (needs REDIS_URL, and redis-server 7 on the path)', () => {
   let redis: WatchedRedis;
-  let gateway: UsageGateway;
-  let replica: TestApp;
+  let pair: GatewayPair;
 
   beforeAll(async () => {
     redis = await WatchedRedis.start();
-    gateway = await startUsageGateway(redis.settings);
-    replica = await startTestApp(redis.settings, true);
+    pair = await GatewayPair.start(redis.settings);
   });
   afterAll(async () => {
-    await replica?.close();
-    await gateway?.close();
+    await pair?.close();
     await redis?.close();
   });
 
-  /** Statuses of calls with a new key, in turns at both gateways. */
-  async function statusesOf(calls: number): Promise<readonly number[]> {
-    const { key, client } = await gateway.admin.createKey({ scopes: ['api_keys.list'], rate_limits: [LIMIT] });
-    const elsewhere = new GatewayClient(replica.url).as(key);
-    const statuses: number[] = [];
-    for (let call = 0; call < calls; call += 1) {
-      statuses.push((await (call % 2 === 0 ? client : elsewhere).get('/v1/api-keys')).status);
-    }
-    return statuses;
-  }
-
   it('counts the limits of keys for all gateways together, at the primary that they name', async () => {
-    expect(await statusesOf(5)).toEqual([200, 200, 200, 429, 429]);
+    expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);
     expect(await redis.keys()).toBeGreaterThan(0);
-    expect((await gateway.admin.get('/health/ready')).status).toBe(200);
+    expect(await pair.isReady()).toBe(true);
   });
 
   it('is asked for at the next sentinel, and found again when its primary hangs and a replica takes the place', async () => {
     await redis.endPrimary('SIGSTOP');
-    const ready = async (): Promise<boolean> => (await gateway.admin.get('/health/ready')).status === 200;
-    await eventually(async () => !(await ready()));
-    await eventually(ready, 30_000);
-    await eventually(async () => (await new GatewayClient(replica.url).get('/health/ready')).status === 200, 30_000);
-    expect(await statusesOf(5)).toEqual([200, 200, 200, 429, 429]);
+    await eventually(async () => !(await pair.isReady()));
+    await eventually(() => pair.isReady(), 30_000);
+    expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);
     expect(await redis.keys()).toBeGreaterThan(0);
   });
 
