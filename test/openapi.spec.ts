@@ -195,6 +195,11 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has a body for every route that takes one, so that none passes over what it does not know', () => {
+    const without = ownOperations().filter((operation) => document.bodyOf(operation) === undefined);
+    expect(new Set(without.map(({ method }) => method))).toEqual(new Set(['get', 'delete']));
+  });
+
   it('gives an example of every request body, with all required fields', () => {
     expect(
       bodies().flatMap(({ operation, example }) => {

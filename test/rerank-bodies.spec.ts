@@ -31,8 +31,8 @@ function withField(name: string, value: string): string {
   return JSON.stringify(VALID).replace('{', `{"${name}":${value},`);
 }
 
-describe('numbers that a double cannot hold', () => {
-  const DOCUMENTS = '[{"text":"needle","id":12345678901234567890},{"text":"b","of":[1e400,0.12345678901234567]}]';
+describe('whole numbers beyond 2^53', () => {
+  const DOCUMENTS = '[{"text":"needle","id":12345678901234567890},{"text":"b","of":[-9007199254740993,0.5]}]';
   const PARAMETERS = '{"seed":9007199254740993}';
   const body = (more: string): string =>
     `{"model":"m","query":"needle","documents":${DOCUMENTS},"return_documents":true${more}}`;
@@ -41,7 +41,7 @@ describe('numbers that a double cannot hold', () => {
     const { status, headers, text } = await gateway.rerank('local', body(''));
     expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     expect(text).toContain('"document":{"text":"needle","id":12345678901234567890}');
-    expect(text).toContain('"document":{"text":"b","of":[1e400,0.12345678901234567]}');
+    expect(text).toContain('"document":{"text":"b","of":[-9007199254740993,0.5]}');
     expect(JSON.parse(text)).toMatchObject({ object: 'list', provider: 'local' });
   });
 
@@ -53,6 +53,8 @@ describe('numbers that a double cannot hold', () => {
     expect(sent).toContain(`"documents":${DOCUMENTS}`);
     expect(sent).toContain(`"parameters":${PARAMETERS}`);
     expect(JSON.parse(sent)).toMatchObject({ model: 'm', return_documents: true });
+    await gateway.rerank(pinecone, `{"model":"m","query":"q","documents":["a"],"parameters":${PARAMETERS}}`);
+    expect(gateway.provider.calls.at(-1)?.body).toContain(`"parameters":${PARAMETERS}`);
   });
 });
 

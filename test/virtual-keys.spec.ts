@@ -627,6 +627,17 @@ describe('using a virtual key', () => {
     await make({ slug: 'twice', workspace_id: two });
     expect(refusalOf(await rerank('twice'))).toMatchObject({ status: 409, code: 'conflict' });
     expect(refusalOf(await admin.get('/v1/virtual-keys/twice'))).toMatchObject({ status: 409, code: 'conflict' });
+    expect(refusalOf(await admin.patch('/v1/virtual-keys/twice', { name: 'x' }))).toMatchObject({ status: 409 });
+  });
+
+  it("is the organisation's for its callers, whatever workspaces call theirs, but is not deleted by such a name", async () => {
+    const [theirs, workspace] = [await make({ slug: 'shared' }), await admin.createWorkspace('Namesake')];
+    const other = await make({ slug: 'shared', workspace_id: workspace });
+    const path = '/v1/virtual-keys/shared';
+    expect(await admin.read(path)).toMatchObject({ id: theirs.id });
+    expect(jsonOf(await admin.patch(path, { name: 'Ours' }))).toMatchObject({ id: theirs.id, name: 'Ours' });
+    expect(refusalOf(await admin.delete(path))).toMatchObject({ status: 409, code: 'conflict' });
+    for (const { id } of [theirs, other]) expect((await admin.delete(`/v1/virtual-keys/${id}`)).status).toBe(204);
   });
 
   it('never sends the credentials of the caller to the provider', async () => {

@@ -6,10 +6,12 @@ type Document = Pick<OpenAPIObject, 'paths' | 'components'>;
 /**
  * Gives every request body an example, put together from those of its fields: of all that are required, and of optional ones
  * that have one. The page would otherwise make one up of all fields, and the gateway refuse it: for an organisation that is
- * nobody's, say.
+ * nobody's, say. Where nothing has to be said, that is the example.
  */
 export function writeBodyExamples(document: Document): void {
-  for (const { schema } of jsonBodiesOf(document)) schema.example ??= exampleOf(document, schema);
+  for (const { schema } of jsonBodiesOf(document)) {
+    schema.example ??= exampleOf(document, schema) ?? ((schema.required ?? []).length === 0 ? {} : undefined);
+  }
 }
 
 /** Of a schema, from those of its fields where it has none itself; undefined without any. */

@@ -5,6 +5,7 @@ import { RequireScope } from '../access/require-scope.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
+import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { SimulateUsageDto } from './dto/simulate-usage.dto.js';
 import { UsageEntitiesQuery } from './dto/usage-entities.query.js';
 import { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
@@ -128,6 +129,7 @@ export class UsageLimitsController {
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Param('entityId') entityId: string,
+    @Body() _none: NoFieldsDto,
   ): Promise<void> {
     await this.entities.reset(principal, id, entityId);
   }

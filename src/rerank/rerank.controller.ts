@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { stringifyLongNumbers } from '../common/json/long-numbers.js';
+import type { JsonText } from '../common/http/json-text.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { ProviderRoute } from '../gateway/provider-route.decorator.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';
@@ -36,14 +36,11 @@ export class RerankController {
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<RerankResponse | string> {
+  ): Promise<RerankResponse | JsonText> {
     const context = providerContextOf(request, response);
     const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
     if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
-    const answer = toRerankResponse(ranked);
-    if (!ranked.request.hasLongNumbers) return answer;
-    response.type('json');
-    return stringifyLongNumbers(answer);
+    return toRerankResponse(ranked);
   }
 
   /** The same where version 2 of Cohere's API has it: its current SDKs put the version into the path by themselves. */
@@ -55,7 +52,7 @@ export class RerankController {
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<RerankResponse | string> {
+  ): Promise<RerankResponse | JsonText> {
     return this.create(request, dto, response);
   }
 }

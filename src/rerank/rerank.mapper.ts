@@ -1,4 +1,5 @@
-import { mayHaveLongNumbers, parseLongNumbers } from '../common/json/long-numbers.js';
+import { JsonText } from '../common/http/json-text.js';
+import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../common/json/long-numbers.js';
 import { readArray, readObject } from '../common/json/read.js';
 import type { CreateRerankDto } from './dto/create-rerank.dto.js';
 import type { RerankResponse } from './rerank.response.js';
@@ -7,33 +8,27 @@ import type { RankedRerank, RerankDocument, RerankRequest } from './rerank.types
 /** `bytes`: the JSON that the body was read from. */
 export function toRerankRequest(dto: CreateRerankDto, bytes?: Buffer): RerankRequest {
   const topN = dto.top_n === undefined ? undefined : Math.min(dto.top_n, dto.documents.length);
-  const kept = bytes === undefined ? undefined : withLongNumbers(dto, bytes);
   return {
     model: dto.model,
     query: dto.query,
-    documents: kept?.documents ?? dto.documents,
+    documents: dto.documents,
     topN,
     returnDocuments: dto.return_documents ?? false,
     maxTokensPerDoc: dto.max_tokens_per_doc,
     priority: dto.priority,
     rankFields: dto.rank_fields,
     truncation: dto.truncation,
-    parameters: kept?.parameters ?? dto.parameters,
-    hasLongNumbers: kept !== undefined,
+    parameters: dto.parameters,
+    exact: bytes === undefined ? undefined : exactOf(dto, bytes),
     original: bytes === undefined || topN !== dto.top_n ? undefined : { bytes, names: Object.keys(dto) },
   };
 }
 
-/** What holds values of the caller's own, where a double would change a number in it: somebody's id, most likely. */
-function withLongNumbers(
-  { documents, parameters }: CreateRerankDto,
-  bytes: Buffer,
-): Pick<RerankRequest, 'documents' | 'parameters'> | undefined {
-  if (!mayHaveLongNumbers(documents) && !mayHaveLongNumbers(parameters)) return undefined;
-  const kept = parseLongNumbers(bytes);
-  if (kept === undefined) return undefined;
+/** What holds values of the caller's own, where a double would change one: somebody's id, most likely. */
+function exactOf({ documents, parameters }: CreateRerankDto, bytes: Buffer): RerankRequest['exact'] {
+  if (!hasLongNumbers(documents) && !hasLongNumbers(parameters)) return undefined;
   // The same JSON as that of the body, which was checked.
-  const body = readObject(kept.value, 'body');
+  const body = readObject(parseLongNumbers(bytes), 'body');
   return {
     documents: readArray(body['documents'], 'documents').map((document, index) =>
       typeof document === 'string' ? document : readObject(document, `documents.${index}`),
@@ -42,8 +37,18 @@ function withLongNumbers(
   };
 }
 
+export function toRerankResponse(ranked: RankedRerank): RerankResponse | JsonText {
+  const { exact, documents } = ranked.request;
+  return exact === undefined
+    ? responseWith(ranked, documents)
+    : new JsonText(stringifyLongNumbers(responseWith(ranked, exact.documents)));
+}
+
 /** What is undefined here is absent from the JSON. */
-export function toRerankResponse({ request, outcome, id, provider, results }: RankedRerank): RerankResponse {
+function responseWith(
+  { request, outcome, id, provider, results }: RankedRerank,
+  documents: readonly RerankDocument[],
+): RerankResponse {
   const { searchUnits, totalTokens } = outcome;
   return {
     object: 'list',
@@ -51,7 +56,7 @@ export function toRerankResponse({ request, outcome, id, provider, results }: Ra
     results: results.map(({ index, relevanceScore }) => ({
       index,
       relevance_score: relevanceScore,
-      document: request.returnDocuments ? toDocument(request.documents[index]) : undefined,
+      document: request.returnDocuments ? toDocument(documents[index]) : undefined,
     })),
     model: outcome.model ?? request.model,
     provider,

@@ -22,8 +22,8 @@ export interface RerankRequest {
   readonly rankFields: readonly string[] | undefined;
   readonly truncation: boolean | undefined;
   readonly parameters: JsonObject | undefined;
-  /** Some are written by `stringifyLongNumbers` alone: in `documents` and `parameters`. */
-  readonly hasLongNumbers: boolean;
+  /** The same with whole numbers beyond 2^53 as `stringifyLongNumbers` writes them; undefined without any. */
+  readonly exact: Pick<RerankRequest, 'documents' | 'parameters'> | undefined;
   /** What the caller sent; undefined when a value of this request is another. */
   readonly original: OriginalBody | undefined;
 }

@@ -14,7 +14,7 @@ const PLAIN: RerankRequest = {
   rankFields: undefined,
   truncation: undefined,
   parameters: undefined,
-  hasLongNumbers: false,
+  exact: undefined,
   original: undefined,
 };
 
@@ -61,7 +61,7 @@ describe('withoutOptions', () => {
       ...FULL,
       maxTokensPerDoc: undefined,
       parameters: undefined,
-      hasLongNumbers: false,
+      exact: undefined,
       original: undefined,
     });
   });

@@ -1,5 +1,5 @@
 import type { EntityManager, EntityMetadata } from 'typeorm';
-import { onlyRow } from '../access/only-row.js';
+import { meantRow, onlyRow } from '../access/only-row.js';
 import type { Principal } from '../access/principal.js';
 import { refWhere, tenantWhere } from '../access/tenant-where.js';
 import { toSkipTake } from '../common/pagination/list.js';
@@ -32,6 +32,7 @@ interface PageOptions {
 interface ReferenceOptions {
   readonly select: object;
   readonly where: Tenant & ReturnType<typeof refWhere>;
+  readonly order: { readonly workspaceId: { readonly direction: 'ASC'; readonly nulls: 'FIRST' } };
   readonly take: number;
   readonly lock?: RowLock | undefined;
 }
@@ -39,6 +40,9 @@ interface ReferenceOptions {
 interface RowLock {
   readonly mode: 'pessimistic_write';
 }
+
+const LOCK: RowLock = { mode: 'pessimistic_write' };
+const SHARED_FIRST: ReferenceOptions['order'] = { workspaceId: { direction: 'ASC', nulls: 'FIRST' } };
 
 /** As much of TypeORM's `Repository<Row>` as is used here: for a type that is not known yet its own cannot be called. */
 interface Rows<Row> {
@@ -103,24 +107,38 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
 
   /**
    * One row that the caller manages.
-   * @throws GatewayError `not_found`, or `conflict` when a slug names rows of several workspaces
+   * @throws GatewayError `not_found`, or `conflict` when a slug names rows of several workspaces and none of the organisation
    */
   async get(principal: Principal, ref: string): Promise<Row> {
-    return this.findOnly(this.manager, principal, ref);
+    return meantRow(await this.find(this.manager, principal, ref), this.resource.ambiguous);
   }
 
   /** The same in a transaction, until whose end nobody else changes the row. */
   async getForChange(manager: EntityManager, principal: Principal, ref: string): Promise<Row> {
-    const { id } = await this.findOnly(manager, principal, ref, { mode: 'pessimistic_write' });
-    // Read after the lock: of what another change had just written, that statement may have seen the row alone.
-    return this.findOnly(manager, principal, id);
+    return this.locked(manager, principal, ref, meantRow);
   }
 
-  private async findOnly(manager: EntityManager, principal: Principal, ref: string, lock?: RowLock): Promise<Row> {
+  /** The same for a deletion, for which a slug must name one row: sent twice, it would delete first one and then another. */
+  async getForDelete(manager: EntityManager, principal: Principal, ref: string): Promise<Row> {
+    return this.locked(manager, principal, ref, onlyRow);
+  }
+
+  private async locked(
+    manager: EntityManager,
+    principal: Principal,
+    ref: string,
+    choose: (rows: readonly Row[], ambiguous: string) => Row,
+  ): Promise<Row> {
+    const { id } = choose(await this.find(manager, principal, ref, LOCK), this.resource.ambiguous);
+    // Read after the lock: of what another change had just written, that statement may have seen the row alone.
+    return choose(await this.find(manager, principal, id), this.resource.ambiguous);
+  }
+
+  /** At most two, the organisation's own first. */
+  private find(manager: EntityManager, principal: Principal, ref: string, lock?: RowLock): Promise<Row[]> {
     const rows = this.resource.rowsOf(manager);
     const where = { ...refWhere(ref), ...tenantWhere(principal) };
-    const found = await rows.find({ select: allColumns(rows.metadata), where, take: 2, lock });
-    return onlyRow(found, this.resource.ambiguous);
+    return rows.find({ select: allColumns(rows.metadata), where, order: SHARED_FIRST, take: 2, lock });
   }
 
   private ownerOf({ id, slug, organisationId, workspaceId }: Row): SecretOwner {

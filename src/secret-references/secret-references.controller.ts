@@ -4,6 +4,7 @@ import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
+import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { CreateSecretReferenceDto, UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { SecretReferenceProbe } from './secret-reference.probe.js';
@@ -79,6 +80,7 @@ export class SecretReferencesController {
   async test(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
+    @Body() _none: NoFieldsDto,
   ): Promise<SecretReferenceTestResponse> {
     return this.probe.test(principal, ref);
   }

@@ -21,7 +21,7 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
     super(rows.manager, mappings, {
       type: 'virtual-key',
       rowsOf: (manager) => manager.getRepository(VirtualKey),
-      ambiguous: AMBIGUOUS,
+      ambiguous: 'Several virtual keys have this slug; name the one that is meant by its id.',
     });
   }
 

@@ -7,6 +7,7 @@ import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { PageQuery } from '../common/pagination/page.query.js';
 import { Clock } from '../common/time/clock.js';
+import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
@@ -74,6 +75,7 @@ export class VirtualKeysController {
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Req() request: Request,
+    @Body() _none: NoFieldsDto,
   ): Promise<VirtualKeyTestResponse> {
     return this.probe.test(principal, ref, contextOf(request));
   }

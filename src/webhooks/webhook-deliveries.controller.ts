@@ -1,9 +1,10 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
+import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { WebhookDeliveryQuery } from './dto/webhook-delivery.query.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import {
@@ -21,7 +22,11 @@ export class WebhookDeliveriesController {
   @Post('test')
   @HttpCode(202)
   @RequireScope('webhooks.update')
-  async test(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<WebhookDeliveryResponse> {
+  async test(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() _none: NoFieldsDto,
+  ): Promise<WebhookDeliveryResponse> {
     return toWebhookDeliveryResponse(await this.deliveries.test(principal, id));
   }
 
@@ -44,6 +49,7 @@ export class WebhookDeliveriesController {
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Param('delivery_id') deliveryId: string,
+    @Body() _none: NoFieldsDto,
   ): Promise<WebhookDeliveryResponse> {
     return toWebhookDeliveryResponse(await this.deliveries.redeliver(principal, id, deliveryId));
   }

@@ -179,14 +179,14 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider could not be reached or failed.',
-    when: 'The provider refused the connection, broke it off, answered 5xx (with its `Retry-After`), or its address is refused by the egress rules.',
+    when: 'The provider refused the connection, broke it off, answered 5xx itself (with its `Retry-After`), or its address is refused by the egress rules.',
   },
   provider_invalid_response: {
     status: 502,
     type: 'provider_error',
     source: 'provider',
     message: 'The provider answered in a form that the gateway does not understand.',
-    when: 'The answer is not JSON, is cut off, too large, redirects elsewhere, or has the wrong shape.',
+    when: 'The answer is not JSON, is cut off, too large, redirects elsewhere, or has the wrong shape. Also a 5xx with a page, which something in between has made (with its `Retry-After`): what the provider has done is not known.',
   },
   secret_unavailable: {
     status: 502,

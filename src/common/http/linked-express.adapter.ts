@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { JsonText } from './json-text.js';
 import { answerMalformedRequest } from './malformed-request.js';
 import { closeQueuedAnswers } from './queued-answers.js';
 import { RouteIndex } from './route-index.js';
@@ -52,7 +53,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
     if (typeof body !== 'object' || body === null || Buffer.isBuffer(body) || 'getStream' in body) {
       return super.reply(response, body, statusCode);
     }
-    const text = JSON.stringify(body);
+    const text = body instanceof JsonText ? body.text : JSON.stringify(body);
     response.statusCode = statusCode ?? response.statusCode;
     response.setHeader('content-type', 'application/json; charset=utf-8');
     response.setHeader('content-length', Buffer.byteLength(text));

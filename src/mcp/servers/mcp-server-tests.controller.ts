@@ -1,9 +1,10 @@
-import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/require-scope.decorator.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
+import { NoFieldsDto } from '../../common/validation/no-fields.dto.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { HeadersPreviewResponse, McpServerTestResponse } from './mcp-server-test.response.js';
 import { McpServerPreview } from './mcp-server.preview.js';
@@ -25,6 +26,7 @@ export class McpServerTestsController {
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Req() request: Request,
+    @Body() _none: NoFieldsDto,
   ): Promise<McpServerTestResponse> {
     return this.probe.test(principal, ref, contextOf(request));
   }
@@ -37,6 +39,7 @@ export class McpServerTestsController {
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Req() request: Request,
+    @Body() _none: NoFieldsDto,
   ): Promise<HeadersPreviewResponse> {
     return this.headers.preview(principal, ref, request);
   }

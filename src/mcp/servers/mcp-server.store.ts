@@ -12,7 +12,7 @@ export class McpServerStore extends MappedResourceStore<McpServer> {
     super(rows.manager, mappings, {
       type: 'mcp-server',
       rowsOf: (manager) => manager.getRepository(McpServer),
-      ambiguous: 'Several workspaces have an MCP server with this slug; name it by its id.',
+      ambiguous: 'Several MCP servers have this slug; name the one that is meant by its id.',
     });
   }
 }

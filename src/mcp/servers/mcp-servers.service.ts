@@ -84,7 +84,7 @@ export class McpServersService {
 
   async delete(principal: Principal, ref: string): Promise<void> {
     await this.store.manager.transaction(async (manager) => {
-      const row = await this.store.getForChange(manager, principal, ref);
+      const row = await this.store.getForDelete(manager, principal, ref);
       await this.store.remove(manager, row);
       await this.audit.record(manager, principal, entryOf('delete', row, []));
     });

@@ -33,17 +33,10 @@ export const pineconeRerank: RemoteRerankProvider = {
   estimate,
   toUpstream(request) {
     checkDocumentCount(request);
-    const body = withoutUndefined({
-      model: request.model,
-      query: request.query,
-      documents: request.documents.map((document, index) => toPineconeDocument(document, index, request.rankFields)),
-      top_n: request.topN,
-      rank_fields: request.rankFields,
-      return_documents: request.returnDocuments, // always said: its default is true
-      parameters: request.parameters,
-    });
-    const bytes = request.hasLongNumbers ? Buffer.from(stringifyLongNumbers(body)) : undefined;
-    return { method: 'POST', path: '/rerank', bytes, body: bytes === undefined ? body : undefined };
+    const { exact } = request;
+    return exact === undefined
+      ? { method: 'POST', path: '/rerank', body: toBody(request) }
+      : { method: 'POST', path: '/rerank', bytes: Buffer.from(stringifyLongNumbers(toBody({ ...request, ...exact }))) };
   },
   fromUpstream(answer, request) {
     const body = readObject(answer, 'body');
@@ -60,6 +53,18 @@ export const pineconeRerank: RemoteRerankProvider = {
     };
   },
 };
+
+function toBody(request: RerankRequest) {
+  return withoutUndefined({
+    model: request.model,
+    query: request.query,
+    documents: request.documents.map((document, index) => toPineconeDocument(document, index, request.rankFields)),
+    top_n: request.topN,
+    rank_fields: request.rankFields,
+    return_documents: request.returnDocuments, // always said: its default is true
+    parameters: request.parameters,
+  });
+}
 
 /** Models that are not known may be of either kind. */
 function estimate(request: RerankRequest): UsageEstimate {

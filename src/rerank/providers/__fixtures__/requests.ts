@@ -15,7 +15,7 @@ export function requestWith(changes: Partial<RerankRequest> = {}): RerankRequest
     rankFields: undefined,
     truncation: undefined,
     parameters: undefined,
-    hasLongNumbers: false,
+    exact: undefined,
     original: undefined,
     ...changes,
   };
