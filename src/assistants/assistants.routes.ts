@@ -39,6 +39,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     ...read('threads.delete', 'Deletes a thread.', ONE_THREAD),
     method: 'DELETE',
+    reads: undefined,
     scope: 'threads.delete',
     deletes: { idParam: 'thread_id', object: 'thread.deleted' },
   },
@@ -46,6 +47,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     ...read('threads.messages.list', 'Lists the messages of a thread.', MESSAGES),
     scope: 'threads.list',
+    reads: 'list',
     query: MessagesQuery,
   },
   write('threads.messages.create', 'Adds a message to a thread.', MESSAGES),
@@ -54,6 +56,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     ...read('threads.messages.delete', 'Deletes a message.', `${MESSAGES}/{message_id}`),
     method: 'DELETE',
+    reads: undefined,
     scope: 'threads.delete',
     deletes: { idParam: 'message_id', object: 'thread.message.deleted' },
   },
@@ -61,6 +64,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     ...read('threads.runs.list', 'Lists the runs of a thread.', RUNS),
     scope: 'threads.list',
+    reads: 'list',
     query: OrderedCursorQuery,
     response: ThreadRunListResponse,
   },
@@ -85,6 +89,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     ...read('threads.runs.steps.list', 'Lists the steps of a run.', `${ONE_RUN}/steps`),
     scope: 'threads.list',
+    reads: 'list',
     query: RunStepsQuery,
   },
   {
@@ -95,7 +100,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
 
 /** What reads within a thread have in common. */
 function read(operation: string, summary: string, path: string): RelayRoute {
-  return { operation, summary, method: 'GET', path, scope: 'threads.read', about: THREAD };
+  return { operation, summary, method: 'GET', path, scope: 'threads.read', reads: 'object', about: THREAD };
 }
 
 /** What changes within a thread have in common. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Watched } from '../../../test/support/watched.js';
 import { RunningAnswers } from './running-answers.js';
 
@@ -121,6 +121,41 @@ describe('RunningAnswers', () => {
       silent.destroy();
       begun.destroy();
     }
+  });
+
+  it('answers what has come when the process was too busy to read it', async () => {
+    const { port } = Object(server.address());
+    const client = connect(port, '127.0.0.1');
+    try {
+      await Promise.all([once(server, 'connection'), once(client, 'connect')]);
+      client.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n');
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      running.endConnections();
+      const until = performance.now() + 150;
+      while (performance.now() < until);
+      while (!held.has('/late')) await once(server, 'held');
+      const answered = once(client, 'data');
+      await give('/late');
+      expect(String((await answered)[0])).toContain('200 OK');
+      await closed;
+    } finally {
+      client.destroy();
+    }
+  });
+
+  it('forgets connections that are closed', async () => {
+    const { port } = Object(server.address());
+    const sockets = new Watched<Socket>();
+    for (let count = 0; count < 5; count += 1) {
+      const closed = new Promise((done) => {
+        server.once('connection', (socket: Socket) => sockets.hand(socket).once('close', done));
+      });
+      connect(port, '127.0.0.1', function (this: Socket) {
+        this.destroy();
+      });
+      await closed;
+    }
+    expect(await sockets.left()).toBeLessThan(2);
   });
 
   it('ends connections that ask afterwards', async () => {

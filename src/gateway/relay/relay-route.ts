@@ -30,6 +30,8 @@ export interface RelayRoute {
   readonly answer?: 'bytes' | 'events';
   /** Form of the answer. One without is passed on as it is, whatever the provider. */
   readonly response?: new () => object;
+  /** What is read, where an answer that is something else has to be refused: a list, or an object with its id. */
+  readonly reads?: 'list' | 'object';
   /** The object that a successful answer has made, and the field that holds its id. */
   readonly creates?: { readonly kind: ProviderObjectKind; readonly idField: string };
   /** What a DELETE deletes: the path parameter that holds its id, and what the answer calls it (`thread.deleted`). */
