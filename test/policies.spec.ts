@@ -304,7 +304,8 @@ describe('names in conditions', () => {
       const value = Array.from({ length: count }, () => randomUUID());
       const conditions = ['workspace_id', 'api_key'].map((key) => ({ key, value, excludes: ['team'] }));
       expect((await admin.post(PATH, { ...VALID, conditions })).status).toBe(400);
-      return queries.mock.calls.length;
+      // The gateway's own rounds ask things meanwhile.
+      return queries.mock.calls.filter((call) => JSON.stringify(call).includes(value[0] ?? '')).length;
     };
     const few = await asked(1);
     expect(few).toBeGreaterThan(0);

@@ -46,7 +46,7 @@ onOwnRedis('Redis behind sentinels (needs REDIS_URL, and redis-server 7 on the p
       (settings: Settings) => ({ REDIS_SENTINEL_URLS: settings.REDIS_SENTINEL_URLS.replaceAll(/:[^:@]+@/g, ':no@') }),
       'WRONGPASS',
     ],
-    ['that are away', () => ({ REDIS_SENTINEL_URLS: 'redis://127.0.0.1:1' }), 'no sentinel tells the primary'],
+    ['that are away', () => ({ REDIS_SENTINEL_URLS: 'redis://127.0.0.1:1' }), 'a sentinel cannot be reached'],
   ])(
     'is waited for no longer than it may take behind sentinels %s, and the log says why',
     async (_which, other, why) => {

@@ -20,6 +20,8 @@ const WITH_ID = named(ROUTES.filter((route) => route.path.includes('{')));
 const DELETIONS = named(ROUTES.filter((route) => route.method === 'DELETE'));
 const WITH_JSON = named(ROUTES.filter((route) => route.body === 'json'));
 
+const READS = named(ROUTES.filter((route) => route.method === 'GET' && route.answer === undefined));
+
 /** An answer that is good enough for each of them. */
 const ANYTHING: Reply = json({ id: 'x', thread_id: 'x', object: 'list', data: [], has_more: false });
 
@@ -187,6 +189,13 @@ describe.each(DELETIONS)('%s', (_name, route) => {
   it('is no success when the provider answers what cannot be read', async () => {
     gateway.provider.replyWith(text('<p>', 'text/html'));
     expect(refusalOf(await call(route, { path }))).toMatchObject({ status: 502, code: 'provider_invalid_response' });
+  });
+});
+
+describe('a read', () => {
+  it.each(READS)('is none when the provider answers something else: %s', async (_name, route) => {
+    gateway.provider.replyWith(json({ foo: 1 }));
+    expect(refusalOf(await call(route))).toMatchObject({ status: 502, code: 'provider_invalid_response' });
   });
 });
 

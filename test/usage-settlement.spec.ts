@@ -126,7 +126,7 @@ describe.each([
   it('what is no call of a model is never billed', async () => {
     const openai = await gateway.virtualKey('openai-compatible', { path: '/v1' });
     const headers = { 'x-gateway-virtual-key': openai };
-    gateway.provider.replyWith(json({ object: 'list', data: [], has_more: false }));
+    gateway.provider.replyWith(json({ id: 'ft-1', object: 'list', data: [], has_more: false }));
     for (const path of ['/v1/batches', '/v1/files', '/v1/threads/thread_1/runs', '/v1/fine_tuning/jobs/ft-1']) {
       expect((await gateway.admin.get(path, headers)).status).toBeLessThan(500);
     }

@@ -133,9 +133,32 @@ it.each([
   ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel tells the primary'],
   ['failed to connect to sentinel a:1 because ERR No such master with that name', 'a sentinel does not know the name'],
   ['failed to connect to sentinel a:1 because NOAUTH Authentication required.', 'NOAUTH'],
-  ['failed to connect to sentinel a:1 because Command timed out', 'no answer in time'],
+  ['failed to connect to sentinel a:1 because Command timed out', 'a sentinel cannot be reached'],
+  ['failed to connect to sentinel a:1 because Connection is closed.', 'a sentinel cannot be reached'],
 ])('tells what a cluster or a sentinel lacks: %s', (message, reason) => {
   expect(redisReason(new Error(message))).toBe(reason);
+});
+
+it('asks sentinels with their own account, in their own way, and the servers in theirs', () => {
+  const connection = connectionTo({
+    REDIS_URL: 'rediss://user:of-the-server@my_Primary/3',
+    REDIS_SENTINEL_URLS: `rediss://sentinel:p%40ss@a.example, rediss://sentinel:p%40ss@[::1]:5000`,
+  });
+  expect(connection.client?.options).toMatchObject({
+    sentinels: [{ host: 'a.example' }, { host: '::1', port: 5000 }],
+    name: 'my_Primary',
+    sentinelUsername: 'sentinel',
+    sentinelPassword: 'p@ss',
+    sentinelTLS: {},
+    sentinelCommandTimeout: expect.any(Number),
+    enableTLSForSentinelMode: true,
+    username: 'user',
+    password: 'of-the-server',
+    db: 3,
+    tls: expect.anything(),
+  });
+  const plain = connectionTo({ REDIS_URL: 'redis://name', REDIS_SENTINEL_URLS: 'redis://a' });
+  for (const name of ['sentinelTLS', 'tls']) expect(plain.client?.options).not.toHaveProperty(name, expect.anything());
 });
 
 it('is ready when none is configured', async () => {

@@ -5,6 +5,8 @@ import { errorCodeOf } from '../common/errors/error-code-of.js';
 const SENTENCES = [
   [/^All sentinels are unreachable/, 'no sentinel tells the primary'],
   [/No such master with that name/, 'a sentinel does not know the name'],
+  // ioredis keeps the cause to itself. A refusal of the sentinel has a word of its own.
+  [/^failed to connect to sentinel \S+ because (?![A-Z]{3,} )/, 'a sentinel cannot be reached'],
   [/timed out|^timeout$|^Socket timeout/, 'no answer in time'],
   [/not ready|isn't (?:ready|writeable)|is closed/, 'no connection'],
   // Others say so of a node that they no longer reach.

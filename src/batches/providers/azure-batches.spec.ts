@@ -56,7 +56,7 @@ describe('a batch of azure-openai', () => {
       { object: 'list', data: [{ line: 7 }, 'odd'] },
       { object: 'list', data: [{ line: 7 }, 'odd'] },
     ],
-    [{ object: 'list' }, { object: 'list', data: [] }],
+    [{ object: null }, { object: 'list', data: [] }],
     ['odd', null],
   ])('with the errors %j has %j', (errors, expected) => {
     expect(normalise({ ...BATCH, errors })['errors']).toEqual(expected);

@@ -1,6 +1,7 @@
 // Batches of Azure OpenAI. Source: https://github.com/Azure/azure-rest-api-specs, specification/cognitiveservices/data-plane/AzureOpenAI/authoring/stable/2024-10-21, read 2026-11-21.
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
+import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
 import { BATCH_STATUSES, type BatchStatus } from '../batch-status.js';
 
 /** In lower case: the interface's own, those of long operations in older versions of the API, and the other spelling. */
@@ -42,32 +43,22 @@ const ABSENT: JsonObject = {
 export const azureBatches: ResourceProvider & { readonly kind: 'relay' } = {
   kind: 'relay',
   slug: 'azure-openai',
-  normalise(batch) {
-    const { status: given } = batch;
-    const status = toStatus(given);
-    return {
-      // The first spread keeps Azure's order of the fields, the last one Azure's values.
-      ...batch,
-      ...ABSENT,
-      ...batch,
-      status,
-      errors: toErrors(batch['errors']),
-      ...(status === given || given === undefined ? {} : { tollgate: { provider_status: given } }),
-    };
-  },
+  normalise: (batch) => ({
+    // The first spread keeps Azure's order of the fields, the last one Azure's values.
+    ...batch,
+    ...ABSENT,
+    ...batch,
+    ...fromProviderStatus(batch['status'], STATUSES, 'in_progress'),
+    errors: toErrors(batch['errors']),
+  }),
 };
-
-/** A status that Azure adds later must not end a client's waiting. */
-function toStatus(given: unknown): BatchStatus | null {
-  return typeof given === 'string' ? (STATUSES.get(given.toLowerCase()) ?? 'in_progress') : null;
-}
 
 /** By Azure's own description `data` is one error and not a list of them, and its `line` a text. */
 function toErrors(errors: unknown): unknown {
   if (!isObject(errors)) return null;
   const { data } = errors;
   const items: readonly unknown[] = Array.isArray(data) ? data : isObject(data) ? [data] : [];
-  return { object: 'list', ...errors, data: items.map((item) => (isObject(item) ? withLine(item) : item)) };
+  return { ...errors, object: 'list', data: items.map((item) => (isObject(item) ? withLine(item) : item)) };
 }
 
 function withLine(error: JsonObject): JsonObject {

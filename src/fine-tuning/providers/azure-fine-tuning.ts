@@ -1,7 +1,8 @@
 // Fine-tuning at Azure OpenAI. Source: https://github.com/Azure/azure-rest-api-specs, specification/cognitiveservices/data-plane/AzureOpenAI/authoring/stable/2024-10-21, read 2026-11-21.
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
-import { JOB_STATUSES, type JobStatus } from '../job-status.js';
+import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
+import { ENDED_JOB_STATUSES, JOB_STATUSES, type JobStatus } from '../job-status.js';
 
 /** In lower case: the interface's own, Azure's, those of older versions of its API, and the other spelling. */
 const STATUSES: ReadonlyMap<string, JobStatus> = new Map([
@@ -14,7 +15,7 @@ const STATUSES: ReadonlyMap<string, JobStatus> = new Map([
   ['canceled', 'cancelled'],
   ['deleted', 'cancelled'],
 ]);
-const ENDED: ReadonlySet<string | null> = new Set<JobStatus>(['succeeded', 'failed', 'cancelled']);
+const ENDED: ReadonlySet<string | null> = new Set(ENDED_JOB_STATUSES);
 
 const NO_ERROR: JsonObject = { code: null, message: null, param: null };
 
@@ -39,29 +40,23 @@ export const azureFineTuning: ResourceProvider & { readonly kind: 'relay' } = {
   kind: 'relay',
   slug: 'azure-openai',
   normalise(job) {
-    const { status: given, error, result_files: files } = job;
-    const status = toStatus(given);
+    const { error, result_files: files } = job;
+    const status = fromProviderStatus(job['status'], STATUSES, 'running');
     return {
       // The first spread keeps Azure's order of the fields, the last one Azure's values.
       ...job,
       ...ABSENT,
       ...job,
-      status,
+      ...status,
       error: isObject(error) ? { ...NO_ERROR, ...error } : NO_ERROR,
       result_files: Array.isArray(files) ? files : [],
       hyperparameters: toHyperparameters(job['hyperparameters']),
       // The dated API spells it the British way.
       organization_id: job['organization_id'] ?? job['organisation_id'] ?? null,
-      ...ofState(job, status),
-      ...(status === given || given === undefined ? {} : { tollgate: { provider_status: given } }),
+      ...ofState(job, status.status),
     };
   },
 };
-
-/** A status that Azure adds later must not end a client's waiting. */
-function toStatus(given: unknown): JobStatus | null {
-  return typeof given === 'string' ? (STATUSES.get(given.toLowerCase()) ?? 'running') : null;
-}
 
 /** What only a job that runs, or only one that has ended, can have. */
 function ofState(job: JsonObject, status: JobStatus | null): JsonObject {

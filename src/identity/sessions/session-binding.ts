@@ -5,7 +5,7 @@ import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 /** Bytes of the HMAC that are kept: 128 bits cannot be guessed online (RFC 2104, section 5). */
 const TAG_BYTES = 16;
 const TAG = /^(.+)-([0-9a-f]{32})$/;
-/** Ids are visible ASCII (MCP 2025-03-26, "Session Management"). Some servers keep the whole session in its id; 2.5 kB are known. Headers altogether are bounded by Node, at 16 KiB. */
+/** Some servers keep the whole session in its id; 2.5 kB are known. Headers altogether are bounded by Node, at 16 KiB. */
 const MAX_SESSION_ID_CHARACTERS = 4_096;
 const MAX_OPENED = 10_000;
 /** Of all of it together, which ids of usual length never reach. */
@@ -37,6 +37,7 @@ export class SessionBinding {
 
   /** The id for the client. Undefined when the server's is none, or longer than it may be. */
   bind(sessionId: string, owner: SessionOwner, maxCharacters = MAX_SESSION_ID_CHARACTERS): string | undefined {
+    // As MCP 2025-03-26 has them ("Session Management").
     if (sessionId.length > maxCharacters || !VISIBLE_ASCII.test(sessionId)) return undefined;
     return `${sessionId}-${tagOf(this.secrets[0], partsOf(sessionId, owner)).toString('hex')}`;
   }

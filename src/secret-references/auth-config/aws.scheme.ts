@@ -10,7 +10,6 @@ import { readSecretName } from '../managers/aws-secret-arn.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
-/** What fits into a header: these are sent in one, or sign one. */
 /** AWS takes 2,048 characters; a reference holds fewer. */
 const MAX_PATH_CHARACTERS = 1_024;
 /** A version's id has 32 to 64 characters, AWS's labels up to 256; a reference holds fewer. */
