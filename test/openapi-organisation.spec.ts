@@ -1,13 +1,14 @@
-// How the document lets an administrator of several organisations name the one to act in.
+// How the document lets an administrator of several organisations name the one to act in, and where it says that the API is.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
-import { readString } from '../src/common/json/read.js';
+import { readObject, readString } from '../src/common/json/read.js';
 import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type IdentityProvider, startIdentityProvider } from './support/identity-provider.js';
 import { fillIn, type Operation } from './support/openapi.js';
-import { brokenRulesOf } from './support/send.js';
+import { brokenRulesOf, jsonOf } from './support/send.js';
 
+const PUBLIC_URL = 'https://gateway.example.com/tollgate/';
 const OTHER = '11111111-2222-4333-8444-555555555555';
 
 let provider: IdentityProvider;
@@ -17,7 +18,7 @@ let admin: GatewayClient;
 
 beforeAll(async () => {
   provider = await startIdentityProvider();
-  gateway = await startDocumentedGateway({ ...provider.settings, EGRESS_ALLOW: '127.0.0.1' });
+  gateway = await startDocumentedGateway({ ...provider.settings, EGRESS_ALLOW: '127.0.0.1', PUBLIC_URL });
   const workspace = await gateway.client.read('/v1/workspaces/default');
   organisationId = readString(workspace['organisation_id'], 'organisation_id');
   const token = await provider.tokenFor({ scopes: SCOPES, organisationId: [organisationId, OTHER] });
@@ -59,4 +60,9 @@ describe('the query parameter organisation_id', () => {
     const query = `?organisation_id=${organisationId}`;
     expect(await placesWhere(operations, (operation) => isMissed(operation, query))).toEqual([]);
   });
+});
+
+it('the document tells the public address of the API', async () => {
+  const { servers } = readObject(jsonOf(await gateway.client.get('/docs/openapi.json')), 'document');
+  expect(servers).toEqual([{ url: 'https://gateway.example.com/tollgate' }]);
 });

@@ -99,6 +99,10 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true);
   });
 
+  it('names no address of the API without a setting: it is where the document is', async () => {
+    expect(readObject(jsonOf(await client.get('/docs/openapi.json')), 'document')['servers']).toEqual([]);
+  });
+
   it('has schemas that strict validators take as they stand', () => {
     const schemas = document.schemas();
     expect(schemas).toContainEqual({ $ref: '#/components/schemas/UsageLimitResponse' });

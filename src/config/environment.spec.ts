@@ -159,6 +159,9 @@ describe('refusing', () => {
     ['ADMIN_OIDC_ISSUER', 'login.example.com'],
     ['ADMIN_OIDC_JWKS_URI', 'file:///etc/passwd'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['PUBLIC_URL', 'gateway.example.com'],
+    ['PUBLIC_URL', 'https://user:pass@gateway.example.com'],
+    ['PUBLIC_URL', 'https://gateway.example.com/?a=b'],
   ])('names %s when it is %j, and nothing else', (name, value) => {
     const complaint = complaintAbout({ ...SHARED, ...OIDC, [name]: value });
     expect([...namedIn(complaint)]).toEqual([name]);

@@ -27,6 +27,12 @@ export class AppConfig extends RedisSettings {
   @Max(65_535)
   readonly PORT: number = 8787;
 
+  /** Where API consumers reach the gateway, without `/v1`: told in the OpenAPI document. Absent: wherever that was read. */
+  @OptionalSetting()
+  @IsWebAddress()
+  @Matches(/^[^?#@]+$/, { message: '$property must have no query, fragment or user' })
+  readonly PUBLIC_URL?: string;
+
   @IsIn(LOG_LEVELS)
   readonly LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
 

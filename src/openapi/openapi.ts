@@ -4,6 +4,7 @@ import { controllerClasses } from '../access/assert-routes-declared.js';
 import { ErrorResponse } from '../common/errors/error.response.js';
 import { renderErrorsDoc } from '../common/errors/render-errors-doc.js';
 import { VERSION } from '../common/version.js';
+import { AppConfig } from '../config/environment.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { writeBodyExamples } from './body-examples.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
@@ -38,7 +39,8 @@ export function setUpOpenApi(app: NestExpressApplication): void {
 }
 
 function createDocument(app: NestExpressApplication): OpenAPIObject {
-  const config = new DocumentBuilder()
+  const { PUBLIC_URL: publicUrl } = app.get(AppConfig);
+  const builder = new DocumentBuilder()
     .setTitle('Tollgate')
     .setDescription(`${INTRODUCTION}\n${renderErrorsDoc()}`)
     .setVersion(VERSION)
@@ -53,13 +55,13 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
       status: 'default',
       description: 'Any error; the table of codes is in the description of this document.',
       type: ErrorResponse,
-    })
-    .build();
+    });
+  if (publicUrl !== undefined) builder.addServer(publicUrl.replace(/\/+$/, ''));
   const optionClasses = app
     .get(VendorRegistry, { strict: false })
     .all()
     .map((vendor) => vendor.optionsClass);
-  const document = SwaggerModule.createDocument(app, config, { extraModels: optionClasses });
+  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: optionClasses });
   describeVendorOptions(document, optionClasses);
   makeDefaultedParametersOptional(document);
   makeEmptyBodiesOptional(document);
