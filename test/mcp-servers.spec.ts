@@ -209,6 +209,17 @@ describe('the rules of an MCP server', () => {
     const answer = await admin.post('/v1/mcp-servers', { ...VALID, slug });
     expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict', param: 'slug' });
   });
+
+  it("is the organisation's for its callers, whatever workspaces call theirs, but is not deleted by such a name", async () => {
+    const slug = `namesake-${randomUUID()}`;
+    const ours = await make({ slug });
+    await make({ slug, workspace_id: await admin.createWorkspace(`Namesakes ${randomUUID()}`) });
+    const path = `/v1/mcp-servers/${slug}`;
+    expect(await admin.read(path)).toMatchObject({ id: ours.id });
+    expect(jsonOf(await admin.patch(path, { description: 'ours' }))).toMatchObject({ id: ours.id });
+    expect(refusalOf(await admin.delete(path))).toMatchObject({ status: 409, code: 'conflict' });
+    expect((await admin.delete(ours.path)).status).toBe(204);
+  });
 });
 
 describe('the secrets of an MCP server', () => {

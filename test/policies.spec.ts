@@ -222,12 +222,13 @@ describe('names in conditions', () => {
 
   it('of workspaces that are still slugs become ids when they are sent again', async () => {
     const id = await make({ conditions: onWorkspace('team', 'team') });
-    const conditions = onWorkspace(['team', 'gone'], 'team');
+    const byName = { key: 'metadata.team', value: 'team' };
+    const conditions = [...onWorkspace(['team', 'gone'], 'team'), byName];
     const stored = [JSON.stringify(conditions), id];
     await gateway.app.dataSource.query('UPDATE usage_policies SET conditions = $1 WHERE id = $2', stored);
     await admin.patch(`${PATH}/${id}`, { conditions });
     const { conditions: resolved } = await admin.read(`${PATH}/${id}`);
-    expect(resolved).toEqual(onWorkspace([workspaceId, 'gone'], workspaceId));
+    expect(resolved).toEqual([...onWorkspace([workspaceId, 'gone'], workspaceId), byName]);
   });
 
   it('of workspaces are those that the caller can see', async () => {

@@ -149,7 +149,7 @@ it('asks sentinels with their own account, in their own way, and the servers in 
     name: 'my_Primary',
     sentinelUsername: 'sentinel',
     sentinelPassword: 'p@ss',
-    sentinelTLS: {},
+    sentinelTLS: expect.anything(),
     sentinelCommandTimeout: expect.any(Number),
     enableTLSForSentinelMode: true,
     username: 'user',
