@@ -32,7 +32,7 @@ onOwnRedis('Redis behind sentinels (needs REDIS_URL, and redis-server 7 on the p
   });
 
   it('is asked for at the next sentinel, and found again when its primary hangs and a replica takes the place', async () => {
-    await redis.endPrimary('SIGSTOP');
+    await redis.stopPrimary();
     await eventually(async () => !(await pair.isReady()));
     await eventually(() => pair.isReady(), 30_000);
     expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);

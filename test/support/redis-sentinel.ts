@@ -44,11 +44,9 @@ export class WatchedRedis {
     return { REDIS_URL: `${urlOf(NAME)}/1`, REDIS_SENTINEL_URLS: sentinels.join() };
   }
 
-  /** `SIGSTOP`: from now on it takes connections and says nothing. */
-  async endPrimary(signal: 'SIGKILL' | 'SIGSTOP'): Promise<void> {
-    const { port } = await this.primary();
-    const server = this.servers.find((one) => one.port === port);
-    if (server !== undefined) kill(server, signal);
+  /** From now on it takes connections and says nothing. */
+  async stopPrimary(): Promise<void> {
+    kill(await this.primary(), 'SIGSTOP');
   }
 
   /** Keys of the database of the settings. */

@@ -35,6 +35,6 @@ function endOfNumber(json: Buffer, start: number): number {
   return end;
 }
 
-export function isDigit(byte: number | undefined): boolean {
+function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }

@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from './long-numbers.js';
 
-const LONG = ['12345678901234567890', '-9007199254740993', '9007199254740992', '100000000000000000000'];
+const LONG = [
+  '12345678901234567890',
+  '-9007199254740993',
+  '9007199254740993',
+  '9007199254740992',
+  '100000000000000000000',
+];
 const OTHERS = [
   '0',
   '-0',

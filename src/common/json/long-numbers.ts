@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { isDigit, replaceNumbers } from './json-numbers.js';
+import { replaceNumbers } from './json-numbers.js';
 import { isObject } from './read.js';
 
-/** The longest whole number of which a double may hold all digits, without its sign. */
-const MAX_EXACT_DIGITS = 16;
-const MINUS = 0x2d;
+/** 2^53 has so many digits. */
+const LONG = 16;
+const WHOLE = /^-?\d+$/;
 /** In front of a long number, which is a text meanwhile. Nobody outside can know it, and it never goes there. */
 const MARK = randomUUID();
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
@@ -22,19 +22,13 @@ export function hasLongNumbers(value: unknown): boolean {
  */
 export function parseLongNumbers(json: Buffer): unknown {
   const marked = replaceNumbers(json, (start, end) => {
-    const digits = end - start - (json[start] === MINUS ? 1 : 0);
-    if (digits < MAX_EXACT_DIGITS || !isWhole(json, start, end)) return undefined;
+    if (end - start < LONG) return undefined;
     const number = json.toString('latin1', start, end);
-    return digits === MAX_EXACT_DIGITS && Number.isSafeInteger(Number(number)) ? undefined : `"${MARK}${number}"`;
+    return WHOLE.test(number) && !Number.isSafeInteger(Number(number)) ? `"${MARK}${number}"` : undefined;
   });
   return JSON.parse(marked);
 }
 
 export function stringifyLongNumbers(value: unknown): string {
   return JSON.stringify(value).replaceAll(MARKED, '$1');
-}
-
-function isWhole(json: Buffer, start: number, end: number): boolean {
-  for (let at = start + 1; at < end; at += 1) if (!isDigit(json[at])) return false;
-  return true;
 }
