@@ -168,8 +168,8 @@ describe('the test of a server with handshake', () => {
     expect(await tested(legacy.endpoint, { transport: 'sse' })).toMatchObject({
       ok: true,
       era: 'legacy',
-      protocol_version: null,
-      protocol_versions: [],
+      protocol_version: '2025-11-25',
+      protocol_versions: ['2025-11-25'],
     });
   });
 

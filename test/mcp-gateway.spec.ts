@@ -521,13 +521,31 @@ describe('a call', () => {
   });
 });
 
+describe('an id that JavaScript would round', () => {
+  const LONG = '9007199254740993';
+
+  it.each([
+    ['a tool that is off', 200, { params: { name: 'echo' } }, {}],
+    ['headers that say something else', 400, {}, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'ping' }],
+    ['a server that fails', 502, {}, {}],
+  ])('is the one that was sent in the refusal of %s', async (_what, status, fields, headers) => {
+    raw.answerWith(plain(302, { location: 'https://elsewhere.example.com' }));
+    const { url, path } = await register(raw.endpoint);
+    await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
+    const message = JSON.stringify({ jsonrpc: '2.0', method: 'tools/call', params: { name: 'other' }, ...fields });
+    const body = `{"id":${LONG},${message.slice(1)}`;
+    const answer = await send(url, { headers: { ...ACCEPT, ...KEY, ...headers }, body });
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(`"id":${LONG},`)]);
+  });
+});
+
 describe('an administrator', () => {
   it.each(['streamable_http', 'sse'] as const)('tests a server over %s, and sees its tools', async (transport) => {
     const { path } = await register(transport === 'sse' ? legacy.endpoint : sdk.endpoint, { ...JWT, transport });
     const sessions = sdk.sessions.size;
     const result = jsonOf(await admin.post(`${path}/test`));
     expect(result).toMatchObject({ ok: true, latency_ms: expect.any(Number), server: { version: '1.0.0' } });
-    if (transport === 'streamable_http') expect(result).toMatchObject({ protocol_version: '2025-11-25' });
+    expect(result).toMatchObject({ protocol_version: '2025-11-25' });
     expect(sdk.sessions.size).toBe(sessions);
     const tools = await admin.list(`${path}/tools`);
     expect(tools).toHaveLength(Number(result['tools']));

@@ -97,19 +97,22 @@ describe('an MCP server', () => {
     expect(await admin.read(path)).toMatchObject({ slug: 'docs-mcp' });
   });
 
-  it('leaves an entry in the audit log for every change, without values', async () => {
+  it('leaves an entry in the audit log for every change and test, without values', async () => {
     const { id, path } = await make({ headers: { 'X-Api-Key': SECRET } });
     await admin.patch(path, { description: 'changed' });
     await admin.put(`${path}/tools`, { tools: [{ name: 'search', enabled: false }] });
+    await admin.post(`${path}/test`);
     await admin.delete(path);
     const entries = await admin.list(`/v1/audit-logs?resource=${id}`);
     expect(entries.map(({ action }) => action)).toEqual([
       'mcp_servers.delete',
+      'mcp_servers.test',
       'mcp_servers.update',
       'mcp_servers.update',
       'mcp_servers.create',
     ]);
-    expect(entries[1]).toMatchObject({ changed_fields: ['tools'] });
+    expect(entries[1]).toMatchObject({ changed_fields: [] });
+    expect(entries[2]).toMatchObject({ changed_fields: ['tools'] });
     expect(JSON.stringify(entries)).not.toContain(SECRET);
   });
 });

@@ -2,9 +2,9 @@ import { ServerResponse, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
-import { McpError, RPC_CODES, rpcErrorBody, sendRpcError } from './mcp-error.js';
+import { McpError, RPC_CODES, rpcErrorText, sendRpcError } from './mcp-error.js';
 
-describe('rpcErrorBody', () => {
+describe('rpcErrorText', () => {
   it.each([
     ['a fault of the request', new GatewayError('permission_denied'), -32600, 'permission_denied', 'gateway'],
     ['a fault of ours', new GatewayError('internal_error'), -32603, 'internal_error', 'gateway'],
@@ -17,7 +17,7 @@ describe('rpcErrorBody', () => {
       'gateway',
     ],
   ])('tells %s', (_what, error, rpcCode, code, source) => {
-    expect(rpcErrorBody(error, 'x')).toEqual({
+    expect(JSON.parse(rpcErrorText(error, 'x'))).toEqual({
       jsonrpc: '2.0',
       id: 'x',
       error: { code: rpcCode, message: error.message, data: { code, source } },
@@ -25,7 +25,7 @@ describe('rpcErrorBody', () => {
   });
 
   it('names the field, and has an id of null where none is known', () => {
-    const body = rpcErrorBody(invalidField('params.name', 'must be a string'));
+    const body: unknown = JSON.parse(rpcErrorText(invalidField('params.name', 'must be a string')));
     expect(body).toMatchObject({ id: null, error: { data: { param: 'params.name', details: [{}] } } });
   });
 });

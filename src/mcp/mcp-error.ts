@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '../common/errors/error-codes.js';
 import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
+import { stringifyLongNumbers } from '../common/json/long-numbers.js';
 
 /** Codes of JSON-RPC 2.0 and of MCP that the gateway itself answers with. It makes up none between -32000 and -32099. */
 export const RPC_CODES = {
@@ -13,6 +14,7 @@ export const RPC_CODES = {
 } as const;
 
 export type RpcCode = (typeof RPC_CODES)[keyof typeof RPC_CODES];
+/** A whole number beyond 2^53 is a text of `parseLongNumbers`. */
 export type RpcId = string | number | null;
 
 export interface RpcErrorBody {
@@ -31,11 +33,12 @@ export class McpError extends GatewayError {
   }
 }
 
-/** The body of every error on an MCP route: the code of the error table is in `data.code`. */
-export function rpcErrorBody(error: GatewayError, id: RpcId = null): RpcErrorBody {
+/** The body of every error on an MCP route, as JSON: the code of the error table is in `data.code`. */
+export function rpcErrorText(error: GatewayError, id: RpcId = null): string {
   const { code, source, param, details } = error;
   const data = { code, source, ...(param === null ? {} : { param }), ...(details ? { details } : {}) };
-  return { jsonrpc: '2.0', id, error: { code: rpcCodeOf(error), message: error.message, data } };
+  const body: RpcErrorBody = { jsonrpc: '2.0', id, error: { code: rpcCodeOf(error), message: error.message, data } };
+  return stringifyLongNumbers(body);
 }
 
 /**
@@ -46,7 +49,7 @@ export function sendRpcError(response: ServerResponse, error: GatewayError, id: 
   // An answer that has begun cannot become an error: cutting the connection tells the client that it is not whole.
   if (response.headersSent) return void response.destroy();
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
-  sendJson(response, error.status, JSON.stringify(rpcErrorBody(error, id)));
+  sendJson(response, error.status, rpcErrorText(error, id));
 }
 
 export function sendJson(response: ServerResponse, status: number, text: string): void {

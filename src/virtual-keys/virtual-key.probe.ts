@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { failedTest } from '../secret-references/failed-test.js';
 import type { RequestContext } from '../telemetry/request-context.js';
@@ -9,6 +10,7 @@ import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyOpener } from './virtual-key.opener.js';
 import type { VirtualKeyTestResponse } from './virtual-key.response.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
+import { entryOf } from './virtual-keys.service.js';
 
 /** Tells whether the provider accepts the credential of a virtual key. */
 @Injectable()
@@ -18,10 +20,12 @@ export class VirtualKeyProbe {
     private readonly credentials: VirtualKeyCredentials,
     private readonly opener: VirtualKeyOpener,
     private readonly sender: ProviderSender,
+    private readonly audit: AuditService,
   ) {}
 
   async test(principal: Principal, ref: string, { caller, facts }: RequestContext): Promise<VirtualKeyTestResponse> {
     const row = await this.store.get(principal, ref);
+    await this.audit.record(this.store.manager, principal, entryOf('test', row, []));
     const vendor = this.credentials.vendorOf(row);
     // A provider inside the gateway has nothing that could refuse.
     if (vendor.probe === undefined) return { ok: true, latency_ms: 0 };

@@ -28,7 +28,7 @@ type NewVirtualKey = Pick<
 >;
 type Place = Pick<VirtualKey, 'workspaceId' | 'slug'>;
 
-const entryOf = auditRecords<'create' | 'update' | 'delete'>('virtual_keys', 'virtual-key');
+export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'test'>('virtual_keys', 'virtual-key');
 
 @Injectable()
 export class VirtualKeysService {

@@ -3,13 +3,14 @@ import type { Request, Response } from 'express';
 import { describeDefect } from '../../common/errors/describe-defect.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
+import { JsonText } from '../../common/http/json-text.js';
 import { BodyRefusedError, RequestAbortedError } from '../../common/http/read-body.js';
 import { isDatabaseUnavailable } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { McpCallLog } from '../calls/mcp-call-log.js';
 import { noteMethod } from '../calls/request-facts.js';
-import { rpcErrorBody } from '../mcp-error.js';
+import { rpcErrorText } from '../mcp-error.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import type { ServerAddress } from '../servers/mcp-server.directory.js';
@@ -34,7 +35,7 @@ export class McpGateway {
   async serve(request: Request, response: Response, endpoint: McpEndpoint): Promise<void> {
     // First, so that an address that cannot be a server's gets the 404 of every other unknown address.
     const address = addressOf(request);
-    request.errorForm = (error) => rpcErrorBody(error);
+    request.errorForm = (error) => new JsonText(rpcErrorText(error));
     if (request.method === 'GET') return this.enterAndPass(request, response, address, endpoint);
     const over = this.proxy.expectCall();
     try {
@@ -82,7 +83,7 @@ export class McpGateway {
     } catch (error) {
       noteMethod(passage);
       done(endingOf(error, passage));
-      passage.request.errorForm = (refusal) => rpcErrorBody(refusal, rpcIdOf(passage.message));
+      passage.request.errorForm = (refusal) => new JsonText(rpcErrorText(refusal, rpcIdOf(passage.message)));
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { hasLongNumbers, parseLongNumbers } from '../../common/json/long-numbers.js';
 import { McpError, RPC_CODES } from '../mcp-error.js';
 import { findAmbiguousKey } from './ambiguous-keys.js';
 import { readRpcMessage, type RpcMessage } from './rpc-message.js';
@@ -20,7 +21,7 @@ export interface InspectedBody {
 export function inspectBody(body: Buffer): InspectedBody {
   const value = parse(body);
   const isBatch = Array.isArray(value);
-  const items: readonly unknown[] = isBatch ? value : [value];
+  const items = itemsOf(value);
   if (items.length === 0 || items.length > MAX_BATCH) {
     throw invalid(`A batch must have 1 to ${MAX_BATCH} messages.`);
   }
@@ -28,7 +29,17 @@ export function inspectBody(body: Buffer): InspectedBody {
   const key = findAmbiguousKey(body, isBatch);
   if (key !== undefined)
     throw invalid('A key comes twice, or differs from a key of the protocol only in its spelling.');
-  return { isBatch, messages };
+  return { isBatch, messages: messages.some(({ id }) => hasLongNumbers(id)) ? withExactIds(messages, body) : messages };
+}
+
+/** The client of a refusal looks for the number that it wrote, and not for the nearest that JavaScript has. */
+function withExactIds(messages: readonly RpcMessage[], body: Buffer): readonly RpcMessage[] {
+  const items = itemsOf(parseLongNumbers(body));
+  return messages.map((message, index) => ({ ...message, id: readRpcMessage(items[index]).id }));
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 function parse(body: Buffer): unknown {

@@ -5,6 +5,7 @@ import { inspectBody, type InspectedBody } from './inspect-body.js';
 import { denyToolCalls } from './tool-denial.js';
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'safe', arguments: { name: 'x' } } };
+const LONG = '9007199254740993';
 const LIST = { jsonrpc: '2.0', id: 'b', method: 'tools/list' };
 
 const read = (text: string): InspectedBody => inspectBody(Buffer.from(text));
@@ -62,6 +63,7 @@ describe('inspectBody', () => {
     ['neither method nor result', '{"id":1}', -32600],
     ['a tool call without a tool', '{"id":1,"method":"tools/call","params":{}}', -32600],
     ['a tool call with a list of names', '{"id":1,"method":"tools/call","params":{"name":["a"]}}', -32600],
+    ['a tool call with a number for a name', `{"id":${LONG},"method":"tools/call","params":{"name":${LONG}}}`, -32600],
   ])('refuses %s', (_what, text, code) => {
     expect(rpcCodeOf(() => read(text))).toBe(code);
   });
@@ -179,6 +181,14 @@ describe('denyToolCalls', () => {
       { id: 1, error: { code: -32600 } },
       { id: 2, error: { code: -32602 } },
     ]);
+  });
+
+  it.each([LONG, '-18446744073709551615'])('answers to the id %s as it was written', (id) => {
+    const call = `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"off","arguments":{"n":${id}}}}`;
+    expect(denyToolCalls(read(call), mayUse)?.text).toContain(`"id":${id},`);
+    expect(denyToolCalls(read(`[${call},${JSON.stringify(LIST)}]`), mayUse)?.text).toMatch(
+      new RegExp(`"id":${id},.*"id":"b",`),
+    );
   });
 
   it('answers nothing to a call that asks for no answer', () => {

@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../common/json/long-numbers.js';
 import { RPC_CODES, type RpcErrorBody, type RpcId } from '../mcp-error.js';
 import type { InspectedBody } from './inspect-body.js';
 import type { RpcMessage } from './rpc-message.js';
@@ -30,7 +31,7 @@ export function denyToolCalls({ isBatch, messages }: InspectedBody, mayUse: Tool
     errors.push(isDenied(message, mayUse) ? unknownTool(message) : notRun(message.id));
   }
   if (errors.length === 0) return { tool, status: 202, text: '' };
-  return { tool, status: 200, text: JSON.stringify(isBatch ? errors : errors[0]) };
+  return { tool, status: 200, text: stringifyLongNumbers(isBatch ? errors : errors[0]) };
 }
 
 function isDenied({ method, subject }: RpcMessage, mayUse: ToolAccess): boolean {

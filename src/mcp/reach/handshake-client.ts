@@ -2,6 +2,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { abortedWith } from '../../common/time/with-deadline.js';
@@ -25,15 +26,16 @@ const REQUEST_TIMEOUT_MS = 20_000;
 export async function askByHandshake(server: Reachable, approach: Approach): Promise<ReachedServer> {
   const { deadline } = approach;
   const transport = transportFor(server, approach);
+  const agreed = agreedRevisionOf(transport);
   const client = new Client(CLIENT_INFO, { jsonSchemaValidator: UNREAD_SCHEMAS });
   try {
     await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS, signal: deadline });
     const list = await listTools(client, deadline);
     const { name, version } = client.getServerVersion() ?? {};
-    const protocolVersion = protocolVersionOf(transport);
+    const protocolVersion = agreed();
     return {
       era: 'legacy',
-      protocol_version: protocolVersion ?? null,
+      protocol_version: protocolVersion,
       protocol_versions: protocolVersion === undefined ? [] : [protocolVersion],
       server: name === undefined ? null : { name, version: version ?? '' },
       ...list,
@@ -44,12 +46,19 @@ export async function askByHandshake(server: Reachable, approach: Approach): Pro
   } finally {
     await client.close().catch(() => undefined);
     const sessionId = transport instanceof StreamableHTTPClientTransport ? transport.sessionId : undefined;
-    if (sessionId !== undefined) await endSession(server.url, approach, sessionId, protocolVersionOf(transport));
+    if (sessionId !== undefined) await endSession(server.url, approach, sessionId, agreed());
   }
 }
 
-function protocolVersionOf(transport: ReturnType<typeof transportFor>): string | undefined {
-  return transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
+/** What client and server agree on: the client tells its transport, and only one of the two tells it on. */
+function agreedRevisionOf(transport: Transport): () => string | undefined {
+  let revision: string | undefined;
+  const tell = transport.setProtocolVersion?.bind(transport);
+  transport.setProtocolVersion = (agreed) => {
+    revision = agreed;
+    tell?.(agreed);
+  };
+  return () => revision;
 }
 
 function transportFor(

@@ -15,8 +15,8 @@ export class McpServerTestResponse {
    * `legacy`, for those that begin with `initialize`; or `both`.
    */
   readonly era?: McpEra;
-  /** Revision of MCP in which it was asked; null where the transport does not say. */
-  readonly protocol_version?: string | null;
+  /** Revision of MCP in which it was asked. */
+  readonly protocol_version?: string;
   /** Revisions that it named, or agreed on. */
   readonly protocol_versions?: string[];
   /** What the server calls itself. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
+import { AuditService } from '../../audit/audit.service.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { failedTest } from '../../secret-references/failed-test.js';
 import type { RequestContext } from '../../telemetry/request-context.js';
@@ -8,6 +9,7 @@ import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpReach } from '../reach/mcp-reach.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
+import { entryOf } from './mcp-servers.service.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
 import type { McpServerTestResponse } from './mcp-server-test.response.js';
 
@@ -20,10 +22,12 @@ export class McpServerProbe {
     private readonly tools: McpServerToolStore,
     private readonly outbound: McpOutbound,
     private readonly reach: McpReach,
+    private readonly audit: AuditService,
   ) {}
 
   async test(principal: Principal, ref: string, context: RequestContext): Promise<McpServerTestResponse> {
     const row = await this.store.get(principal, ref);
+    await this.audit.record(this.store.manager, principal, entryOf('test', row, []));
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
     try {

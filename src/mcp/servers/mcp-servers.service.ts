@@ -20,7 +20,7 @@ import type { McpServerResponse } from './mcp-server.response.js';
 import { assertMappedForHost, assertSecretsReplaced, changedSettings, newSettings } from './mcp-server.settings.js';
 import { McpServerStore } from './mcp-server.store.js';
 
-export const entryOf = auditRecords<'create' | 'update' | 'delete'>('mcp_servers', 'mcp-server');
+export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'test'>('mcp_servers', 'mcp-server');
 
 @Injectable()
 export class McpServersService {
