@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
+import { APP_GUARD, Reflector } from '@nestjs/core';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthenticationGuard } from './api-keys/authentication.guard.js';
 import { TenantGuard } from './api-keys/tenant.guard.js';
@@ -8,7 +8,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { BatchesModule } from './batches/batches.module.js';
 import { JsonBodyGuard } from './common/http/json-body.guard.js';
 import { TimeModule } from './common/time/time.module.js';
-import { GatewayValidationPipe } from './common/validation/gateway-validation.pipe.js';
+import { ValidationModule } from './common/validation/validation.module.js';
 import { ConfigModule } from './config/config.module.js';
 import { AppConfig } from './config/environment.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -37,6 +37,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     // lowest room first
     ConfigModule,
     TimeModule,
+    ValidationModule,
     TelemetryModule,
     DatabaseModule.forRoot(ENTITIES),
     RedisModule,
@@ -69,7 +70,6 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
         new JsonBodyGuard({ maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS }, reflector),
     },
     { provide: APP_GUARD, useClass: TenantGuard },
-    { provide: APP_PIPE, useClass: GatewayValidationPipe },
   ],
 })
 export class AppModule {}

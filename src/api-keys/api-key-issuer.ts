@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type DeepPartial, type EntityManager, LessThanOrEqual } from 'typeorm';
 import { SCOPES } from '../access/scopes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { assertInFuture } from '../common/time/assert-in-future.js';
 import { Clock } from '../common/time/clock.js';
 import { insertRow } from '../database/write-row.js';
 import { generateApiKey, publicIdOf } from './api-key-format.js';
@@ -29,8 +28,6 @@ export class ApiKeyIssuer {
 
   /** Stores a new key. `key` is for the first key of a gateway, which the operator may have chosen. */
   async issue(manager: EntityManager, fields: DeepPartial<ApiKey>, key = generateApiKey()): Promise<IssuedKey> {
-    const { expiresAt } = fields;
-    if (expiresAt instanceof Date) assertInFuture(expiresAt, this.clock.now());
     const apiKey = await insertRow(manager, manager.create(ApiKey, fields));
     await this.addSecret(manager, apiKey.id, key);
     return { apiKey, key };

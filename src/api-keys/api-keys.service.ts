@@ -5,18 +5,21 @@ import type { Principal, Tenant } from '../access/principal.js';
 import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
-import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { brokenField, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
+import { assertInFuture } from '../common/time/assert-in-future.js';
+import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { isUuid } from '../common/uuid.js';
+import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { updateRow } from '../database/write-row.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { entryOf } from './audit-entry.js';
 import { ApiKeyIssuer, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
-import type { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key.dto.js';
+import { CreateApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
 import { assertGrantable, assertWithinBounds } from './grants.js';
 import { PrincipalCache } from './principal.cache.js';
 
@@ -31,13 +34,17 @@ export class ApiKeysService {
     private readonly workspaces: WorkspacesService,
     private readonly audit: AuditService,
     private readonly cache: PrincipalCache,
-  ) {}
+    rules: BodyRules,
+    clock: Clock,
+  ) {
+    rules.add(CreateApiKeyDto, ['type', 'user'], userProblems);
+    rules.add(CreateApiKeyDto, ['level', 'workspace_id'], levelProblems);
+    rules.add(CreateApiKeyDto, ['expires_at'], (dto) => assertInFuture(dto, clock.now()));
+  }
 
   async create(principal: Principal, dto: CreateApiKeyDto): Promise<IssuedKey> {
     assertGrantable(principal, dto.scopes);
     const { name, scopes, type = 'service', metadata = {}, rate_limits: rateLimits = [], user = null } = dto;
-    if (type === 'user' && user === null) throw invalidField('user', 'is required for a key of type user');
-    if (type === 'service' && user !== null) throw invalidField('user', 'is only for keys of type user');
     const expiresAt = fromUnixSeconds(dto.expires_at) ?? null;
     assertWithinBounds(principal, { expiresAt, metadata, rateLimits });
     const workspaceId = await this.workspaceOf(principal, dto);
@@ -137,9 +144,21 @@ export class ApiKeysService {
         param: 'level',
       });
     }
-    if (dto.workspace_id !== undefined) throw invalidField('workspace_id', 'is not for keys of level organisation');
     return null;
   }
+}
+
+function userProblems({ type, user }: Pick<CreateApiKeyDto, 'type' | 'user'>): readonly ErrorDetail[] {
+  if ((type === 'user') === (user !== undefined)) return [];
+  return [brokenField('user', user ? 'is only for keys of type user' : 'is required for a key of type user')];
+}
+
+function levelProblems({
+  level,
+  workspace_id,
+}: Pick<CreateApiKeyDto, 'level' | 'workspace_id'>): readonly ErrorDetail[] {
+  if (level !== 'organisation' || workspace_id === undefined) return [];
+  return [brokenField('workspace_id', 'is not for keys of level organisation')];
 }
 
 /** With FOR_CHANGE, which needs a transaction, nobody else changes the key until that ends. */

@@ -5,6 +5,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { assertNoneBroken, brokenField, type ErrorDetail } from '../common/errors/gateway.error.js';
 import { UNITS } from '../common/money/units.js';
+import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
@@ -13,7 +14,7 @@ import { entryOf } from './audit-entry.js';
 import { isReadable, readPolicy } from './compiled-policies.js';
 import { readableConditions } from './conditions.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
-import type { ConditionDto, CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
+import { type ConditionDto, CreateUsageLimitDto, type UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
 import { PolicyCache } from './policy.cache.js';
 import { PolicyNames } from './policy-names.js';
@@ -29,11 +30,15 @@ export class UsageLimitsService {
     private readonly audit: AuditService,
     private readonly cache: PolicyCache,
     @Inject(USAGE_STORE) private readonly usage: UsageStore,
-  ) {}
+    rules: BodyRules,
+  ) {
+    rules.add(CreateUsageLimitDto, ['type', 'credit_limit', 'alert_threshold'], (dto) =>
+      amountProblems(dto.type, dto.credit_limit, dto.alert_threshold ?? null),
+    );
+    rules.add(CreateUsageLimitDto, ['group_by'], groupProblems);
+  }
 
   async create(principal: Principal, dto: CreateUsageLimitDto): Promise<UsagePolicy> {
-    assertAmounts(dto.type, dto.credit_limit, dto.alert_threshold ?? null);
-    assertDistinctGroups(dto);
     const workspaceId = await this.names.workspaceFor(principal, dto.workspace_id);
     const { organisationId } = principal;
     const conditions = await this.names.conditions({ organisationId, workspaceId }, dto.conditions);
@@ -83,11 +88,8 @@ export class UsageLimitsService {
       const policy = await this.store.getForChange(manager, principal, id);
       const setsAmount = credit_limit !== undefined || alert_threshold !== undefined;
       if (setsAmount && UNITS.includes(policy.type)) {
-        assertAmounts(
-          policy.type,
-          credit_limit ?? Number(policy.creditLimit),
-          alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold,
-        );
+        const threshold = alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold;
+        assertNoneBroken(amountProblems(policy.type, credit_limit ?? Number(policy.creditLimit), threshold));
       }
       const changes = withoutUndefined({
         name,
@@ -139,7 +141,7 @@ export class UsageLimitsService {
   }
 }
 
-function assertAmounts(type: UsagePolicy['type'], limit: number, threshold: number | null): void {
+function amountProblems(type: UsagePolicy['type'], limit: number, threshold: number | null): readonly ErrorDetail[] {
   const details: ErrorDetail[] = [];
   if (toUnits(type, limit) === undefined) {
     details.push({ param: 'credit_limit', message: `credit_limit must ${precisionOf(type)}` });
@@ -150,17 +152,17 @@ function assertAmounts(type: UsagePolicy['type'], limit: number, threshold: numb
   if (threshold !== null && threshold >= limit) {
     details.push(brokenField('alert_threshold', 'must be less than credit_limit'));
   }
-  assertNoneBroken(details);
+  return details;
 }
 
-function assertDistinctGroups({ group_by: groups }: CreateUsageLimitDto): void {
+function groupProblems({ group_by: groups }: Pick<CreateUsageLimitDto, 'group_by'>): readonly ErrorDetail[] {
   const seen = new Set<string>();
   const details: ErrorDetail[] = [];
   for (const [index, { key }] of groups.entries()) {
     if (seen.has(key)) details.push(brokenField(`group_by.${index}.key`, 'comes twice'));
     seen.add(key);
   }
-  assertNoneBroken(details);
+  return details;
 }
 
 function toDecimal(amount: number): string;

@@ -20,7 +20,8 @@ import { SecretReferenceVault } from './secret-reference.vault.js';
 /** The columns that hold `auth_config`. */
 export type SealedColumns = Pick<SecretReference, 'authConfig' | 'sealedAuthConfig'>;
 
-type NewRow = Pick<SecretReference, 'id' | 'organisationId' | 'managerType' | 'spelling'>;
+type Manager = Pick<SecretReference, 'managerType' | 'spelling'>;
+type NewRow = Manager & Pick<SecretReference, 'id' | 'organisationId'>;
 
 /** What a secret reference holds for its manager: checked on the way in, sealed at rest, masked on the way out. */
 @Injectable()
@@ -31,6 +32,11 @@ export class SecretReferenceCredentials {
     private readonly egress: EgressPolicy,
     private readonly config: AppConfig,
   ) {}
+
+  /** @throws GatewayError `validation_failed` for what the manager does not take */
+  check(manager: Manager, given: JsonObject, address: SecretAddress): void {
+    this.checked(manager, {}, given, address);
+  }
 
   /**
    * @throws GatewayError `validation_failed` for what the manager does not take, `permission_denied` for secrets that the
@@ -59,16 +65,26 @@ export class SecretReferenceCredentials {
     address: SecretAddress,
     failure?: GatewayError,
   ): AuthConfig {
-    const scheme = authScheme(row.managerType);
-    const given = readAuthConfig(row.managerType, sent, row.spelling);
-    const merged = mergeAuthConfig(scheme, stored, given, () => `tollgate-${randomUUID()}`);
-    if (failure !== undefined) assertReplaced(scheme, merged, given.nameOf, failure);
-    const rules = { egress: this.egress, azureVaultHosts: this.config.AZURE_VAULT_HOSTS };
-    const checked = checkAuthConfig(scheme, merged, address, rules, given.nameOf);
-    const target = scheme.identityTarget(checked, address);
+    const checked = this.checked(row, stored, sent, address, failure);
+    const target = authScheme(row.managerType).identityTarget(checked, address);
     if (target !== undefined && !this.identities.allows(row.organisationId, row.managerType, target))
       throw notAllowed();
     return checked;
+  }
+
+  private checked(
+    { managerType, spelling }: Manager,
+    stored: AuthConfig,
+    sent: JsonObject,
+    address: SecretAddress,
+    failure?: GatewayError,
+  ): AuthConfig {
+    const scheme = authScheme(managerType);
+    const given = readAuthConfig(managerType, sent, spelling);
+    const merged = mergeAuthConfig(scheme, stored, given, () => `tollgate-${randomUUID()}`);
+    if (failure !== undefined) assertReplaced(scheme, merged, given.nameOf, failure);
+    const rules = { egress: this.egress, azureVaultHosts: this.config.AZURE_VAULT_HOSTS };
+    return checkAuthConfig(scheme, merged, address, rules, given.nameOf);
   }
 
   private sealed(row: NewRow, config: AuthConfig): SealedColumns {

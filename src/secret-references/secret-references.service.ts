@@ -6,6 +6,7 @@ import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { invalidField } from '../common/errors/gateway.error.js';
+import { BodyRules } from '../common/validation/body-rules.js';
 import { type ListOf, toList } from '../common/pagination/list.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
@@ -13,7 +14,7 @@ import { insertRow, updateRow } from '../database/write-row.js';
 import { entryOf } from './audit-entry.js';
 import type { SecretAddress } from './auth-config/auth-scheme.types.js';
 import { readManagerName } from './auth-config/spelling.js';
-import type { CreateSecretReferenceDto, UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
+import { CreateSecretReferenceDto, type UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { type Changes, changesOf } from './secret-reference.changes.js';
 import { type SealedColumns, SecretReferenceCredentials } from './secret-reference.credentials.js';
@@ -31,6 +32,8 @@ import {
   writeWorkspaces,
 } from './workspace-access.js';
 
+type ManagerColumns = Pick<SecretReference, 'managerType' | 'spelling'>;
+
 /** Unless a body says otherwise. */
 const EVERYBODY: WorkspaceAccess = { allowAll: true, workspaceIds: [] };
 
@@ -41,14 +44,17 @@ export class SecretReferencesService {
     private readonly credentials: SecretReferenceCredentials,
     private readonly audit: AuditService,
     private readonly resolver: SecretResolver,
-  ) {}
+    rules: BodyRules,
+  ) {
+    rules.add(CreateSecretReferenceDto, ['manager_type', 'auth_config', 'secret_path', 'secret_version'], (dto) =>
+      credentials.check(managerOf(dto), dto.auth_config, addressOf(dto.secret_path, dto.secret_version ?? null)),
+    );
+  }
 
   async create(principal: Principal, dto: CreateSecretReferenceDto): Promise<{ id: string; slug: string }> {
     const { name, secret_path: secretPath, secret_key: secretKey = null, description = null, tags = null } = dto;
     const { organisationId, id: createdBy } = principal;
-    const named = readManagerName(dto.manager_type);
-    if (named === undefined) throw invalidField('manager_type', 'must name a secret manager');
-    const row = { id: randomUUID(), organisationId, managerType: named.type, spelling: named.spelling };
+    const row = { id: randomUUID(), organisationId, ...managerOf(dto) };
     const secretVersion = dto.secret_version ?? null;
     const sealed = this.credentials.seal(row, dto.auth_config, addressOf(secretPath, secretVersion));
     const columns = { ...row, ...sealed, name, description, secretPath, secretKey, secretVersion, tags, createdBy };
@@ -137,6 +143,13 @@ export class SecretReferencesService {
     const workspaceIds = accessOf(row).workspaceIds.filter((id) => workspaceId === null || id === workspaceId);
     return toSecretReferenceResponse(row, this.credentials.toMasked(row), workspaceIds);
   }
+}
+
+/** @throws GatewayError `validation_failed` */
+function managerOf({ manager_type }: Pick<CreateSecretReferenceDto, 'manager_type'>): ManagerColumns {
+  const named = readManagerName(manager_type);
+  if (named === undefined) throw invalidField('manager_type', 'must name a secret manager');
+  return { managerType: named.type, spelling: named.spelling };
 }
 
 function addressOf(path: string, version: string | null): SecretAddress {

@@ -2,8 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import { ValidationError, validateSync } from 'class-validator';
 import { assertNoneBroken, type ErrorDetail } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
-import { withoutInheritedNames } from '../common/validation/inherited-names.js';
-import { leftOutFields } from '../common/validation/left-out-fields.js';
+import { markInheritedNames } from '../common/validation/inherited-names.js';
 import { toValidationError } from '../common/validation/validation-details.js';
 import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -29,11 +28,8 @@ export function checkProviderOptions(
   egress: EgressPolicy,
   mapped: MappedFields = NO_FIELDS,
 ): void {
-  const options = plainToInstance(vendor.optionsClass, withoutInheritedNames(config));
-  const errors = [
-    ...leftOutFields(config),
-    ...validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false }),
-  ];
+  const options = plainToInstance(vendor.optionsClass, markInheritedNames(config));
+  const errors = validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   if (errors.length > 0) throw toValidationError([nestUnderConfig(errors)]);
   const required = vendor.checkOptions?.(options, key) ?? [];
   const details = [...required.filter(({ param }) => !mapped.has(param)), ...egressProblems(options, egress)];

@@ -26,7 +26,8 @@ import { VirtualKeyVault } from './virtual-key.vault.js';
 /** The columns that hold a virtual key's credential and options. */
 export type SealedColumns = Pick<VirtualKey, 'options' | 'sealedKey' | 'sealedOptions'>;
 
-type KeyRow = Pick<VirtualKey, 'id' | 'organisationId' | 'provider'>;
+type ProviderRow = Pick<VirtualKey, 'provider'>;
+type KeyRow = ProviderRow & Pick<VirtualKey, 'id' | 'organisationId'>;
 
 /** Shown masked, like every secret. */
 const UNREADABLE = '';
@@ -41,16 +42,22 @@ export class VirtualKeyCredentials {
     private readonly egress: EgressPolicy,
   ) {}
 
-  vendorOf(row: Pick<VirtualKey, 'provider'>): Vendor {
+  vendorOf(row: ProviderRow): Vendor {
     const vendor = this.vendors.find(row.provider);
     if (vendor === undefined) throw new Error(`a virtual key of an unknown provider: ${row.provider}`);
     return vendor;
   }
 
   /** @throws GatewayError `validation_failed` for options that the provider does not take, and for masks instead of secrets */
-  seal(row: KeyRow, config: JsonObject, key: string | undefined, mapped: MappedFields = NO_FIELDS): SealedColumns {
+  check(row: ProviderRow, config: JsonObject, key: string | undefined, mapped: MappedFields): void {
     assertNoStaleMask({ key, config: splitOptions(this.vendorOf(row), config).secret }, { key: undefined, config: {} });
-    return this.sealed(row, config, key, mapped);
+    this.checkOptions(row, config, key, mapped);
+  }
+
+  /** Throws as `check`. */
+  seal(row: KeyRow, config: JsonObject, key: string | undefined, mapped: MappedFields = NO_FIELDS): SealedColumns {
+    this.check(row, config, key, mapped);
+    return this.sealed(row, config, key);
   }
 
   /**
@@ -79,7 +86,9 @@ export class VirtualKeyCredentials {
       if (storedKey !== undefined && newKey === undefined) throw invalidField('key', SENT_AGAIN);
       if (kept !== undefined) throw invalidField(`config.${kept}`, SENT_AGAIN);
     }
-    return this.sealed(row, merged, newKey ?? storedKey, mapped);
+    const wholeKey = newKey ?? storedKey;
+    this.checkOptions(row, merged, wholeKey, mapped);
+    return this.sealed(row, merged, wholeKey);
   }
 
   /** @throws GatewayError `secret_unavailable` when a stored secret does not open */
@@ -113,11 +122,14 @@ export class VirtualKeyCredentials {
     });
   }
 
-  private sealed(row: KeyRow, config: JsonObject, key: string | undefined, mapped: MappedFields): SealedColumns {
+  private checkOptions(row: ProviderRow, config: JsonObject, key: string | undefined, mapped: MappedFields): void {
     const vendor = this.vendorOf(row);
     checkProviderOptions(vendor, config, key, this.egress, mapped);
-    const { open, secret } = splitOptions(vendor, config);
-    assertAddressIsOurs(mapped, key, secret);
+    assertAddressIsOurs(mapped, key, splitOptions(vendor, config).secret);
+  }
+
+  private sealed(row: KeyRow, config: JsonObject, key: string | undefined): SealedColumns {
+    const { open, secret } = splitOptions(this.vendorOf(row), config);
     return {
       options: open,
       sealedKey: this.vault.sealKey(row, key),

@@ -6,7 +6,6 @@ import { RequireScope } from '../access/require-scope.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { PageQuery } from '../common/pagination/page.query.js';
-import { Clock } from '../common/time/clock.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
@@ -20,14 +19,13 @@ export class VirtualKeysController {
   constructor(
     private readonly virtualKeys: VirtualKeysService,
     private readonly probe: VirtualKeyProbe,
-    private readonly clock: Clock,
   ) {}
 
   /** Creates a virtual key: a provider, a credential for it, and options. */
   @Post()
   @RequireScope('virtual_keys.create')
   async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateVirtualKeyDto): Promise<CreatedResponse> {
-    const { id, slug } = await this.virtualKeys.create(principal, dto, this.clock.now());
+    const { id, slug } = await this.virtualKeys.create(principal, dto);
     return { id, slug, object: 'virtual-key' };
   }
 

@@ -8,13 +8,15 @@ import { namedFields } from '../audit/named-fields.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { assertInFuture } from '../common/time/assert-in-future.js';
+import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
+import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
 import { assertMayMap } from '../secret-references/assert-may-map.js';
 import type { SecretMappingDto } from '../secret-references/dto/secret-mapping.dto.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import type { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
+import { CreateVirtualKeyDto, type UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { keepTargets, readTargets } from './mapped-fields.js';
 import { VirtualKey } from './virtual-key.entity.js';
 import type { VirtualKeyResponse } from './virtual-key.response.js';
@@ -38,12 +40,18 @@ export class VirtualKeysService {
     private readonly workspaces: WorkspacesService,
     private readonly audit: AuditService,
     private readonly cache: VirtualKeyCache,
-  ) {}
+    rules: BodyRules,
+    clock: Clock,
+  ) {
+    rules.add(CreateVirtualKeyDto, ['provider', 'key', 'config', 'secret_mappings'], (dto) => {
+      const { key, config = {}, secret_mappings: mappings } = dto;
+      credentials.check(dto, config, key, readTargets(credentials.vendorOf(dto), mappings ?? [], { key, config }));
+    });
+    rules.add(CreateVirtualKeyDto, ['expires_at'], (dto) => assertInFuture(dto, clock.now()));
+  }
 
-  async create(principal: Principal, dto: CreateVirtualKeyDto, now: Date): Promise<VirtualKey> {
+  async create(principal: Principal, dto: CreateVirtualKeyDto): Promise<VirtualKey> {
     assertMayMap(principal, dto);
-    const expiresAt = fromUnixSeconds(dto.expires_at);
-    if (expiresAt instanceof Date) assertInFuture(expiresAt, now);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     const saved = await withFreeSlug(dto.slug, dto.name, (slug) =>
       this.store.manager.transaction((manager) => this.insert(manager, principal, { workspaceId, slug }, dto)),

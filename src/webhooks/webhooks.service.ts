@@ -4,17 +4,18 @@ import type { Principal } from '../access/principal.js';
 import { namedFields } from '../audit/named-fields.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { Clock } from '../common/time/clock.js';
+import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import type {
+import {
   CreateWebhookEndpointDto,
-  RotateWebhookSecretDto,
+  type RotateWebhookSecretDto,
   UpdateWebhookEndpointDto,
 } from './dto/webhook-endpoint.dto.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
-import { checkWebhookUrl } from './webhook-url.js';
+import { urlProblems } from './webhook-url.js';
 import { WebhookVault } from './webhook.vault.js';
 
 const DEFAULT_TRANSITION_SECONDS = 86_400;
@@ -31,12 +32,16 @@ export class WebhooksService {
     private readonly store: WebhookEndpointStore,
     private readonly vault: WebhookVault,
     private readonly workspaces: WorkspacesService,
-    private readonly egress: EgressPolicy,
     private readonly clock: Clock,
-  ) {}
+    egress: EgressPolicy,
+    rules: BodyRules,
+  ) {
+    for (const dto of [CreateWebhookEndpointDto, UpdateWebhookEndpointDto]) {
+      rules.add(dto, ['url'], ({ url }) => (url === undefined ? [] : urlProblems(url, egress)));
+    }
+  }
 
   async create(principal: Principal, dto: CreateWebhookEndpointDto): Promise<WithSecret> {
-    checkWebhookUrl(dto.url, this.egress);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     const { url, events, description = null } = dto;
     const place = { id: randomUUID(), organisationId: principal.organisationId };
@@ -55,7 +60,6 @@ export class WebhooksService {
 
   async update(principal: Principal, id: string, dto: UpdateWebhookEndpointDto): Promise<WebhookEndpoint> {
     const { url, events, description, enabled } = dto;
-    if (url !== undefined) checkWebhookUrl(url, this.egress);
     return this.store.change(principal, id, 'update', namedFields(dto), (row) => ({
       ...withoutUndefined({ url, events, description }),
       ...switched(row, enabled, this.clock.now()),

@@ -7,7 +7,7 @@ import { type AuditedResource, auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
-import { assertNotReserved, slugSource } from '../common/http/reserved-segments.js';
+import { slugSource } from '../common/http/reserved-segments.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -37,7 +37,6 @@ export class WorkspacesService {
   async create(principal: Principal, dto: CreateWorkspaceDto): Promise<Workspace> {
     assertOrganisationLevel(principal);
     const { name, slug: wanted, description = null, defaults = {} } = dto;
-    assertNotReserved(wanted);
     return withFreeSlug(wanted, slugSource(name, 'workspace'), (slug) =>
       this.workspaces.manager.transaction(async (manager) => {
         const workspace = await insertRow(

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
-import { withoutInheritedNames } from '../../src/common/validation/inherited-names.js';
+import { markInheritedNames } from '../../src/common/validation/inherited-names.js';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 const DTO_FILE = /(?<!spec)\.(?:dto|query)\.ts$/;
@@ -24,7 +24,7 @@ const takers = new Map<string, unknown>();
 beforeAll(async () => {
   for (const dto of await dtoClasses()) {
     for (const field of fieldsOf(dto)) {
-      const instance = plainToInstance(dto, withoutInheritedNames({ [field]: GIVEN }));
+      const instance = plainToInstance(dto, markInheritedNames({ [field]: GIVEN }));
       const errors = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true });
       if (errors.some(({ property }) => property === field)) continue;
       takers.set(`${dto.name}.${field}`, Reflect.get(instance, field));

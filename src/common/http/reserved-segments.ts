@@ -1,4 +1,3 @@
-import { invalidField } from '../errors/gateway.error.js';
 import { slugFromName } from '../slug.js';
 
 /** First parts of addresses that are the gateway's own: an MCP server or a workspace of that name could not be reached. */
@@ -15,11 +14,6 @@ const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
 /** The router takes upper and lower case for the same. */
 export function isReservedSegment(segment: string): boolean {
   return RESERVED_SEGMENTS.has(segment.toLowerCase());
-}
-
-/** @throws GatewayError `validation_failed` */
-export function assertNotReserved(slug: string | undefined): void {
-  if (slug !== undefined && isReservedSegment(slug)) throw invalidField('slug', 'is reserved');
 }
 
 /** What a slug is made of: that of a workspace named "Docs" is `docs-workspace`. */

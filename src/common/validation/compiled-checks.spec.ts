@@ -19,7 +19,7 @@ import { CreateRerankDto } from '../../rerank/dto/create-rerank.dto.js';
 import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from '../../virtual-keys/dto/virtual-key.dto.js';
 import { type Accepts, compileChecks } from './compiled-checks.js';
 import { IsSlug } from './is-slug.decorator.js';
-import { leftOutFields } from './left-out-fields.js';
+import { markInheritedNames } from './inherited-names.js';
 import { Optional, OptionalOrNull } from './optional.decorator.js';
 
 class Parent {
@@ -76,7 +76,7 @@ type Body = Readonly<Record<string, unknown>>;
 /** What the full validator says of a body, with the settings that the gateway gives it. */
 function libraryAccepts(target: new () => object, body: Body): boolean {
   const options = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true };
-  return leftOutFields(body).length === 0 && validateSync(plainToInstance(target, body), options).length === 0;
+  return validateSync(plainToInstance(target, markInheritedNames(body)), options).length === 0;
 }
 
 function compiled(target: new () => object): Accepts {

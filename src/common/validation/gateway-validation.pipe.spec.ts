@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, ValidateNested } from 'class-validator';
-import { GatewayError } from '../errors/gateway.error.js';
+import { brokenField, GatewayError, invalidField } from '../errors/gateway.error.js';
 import { PageQuery } from '../pagination/page.query.js';
+import { BodyRules } from './body-rules.js';
 import { GatewayValidationPipe } from './gateway-validation.pipe.js';
 import { IsMetadata } from './is-metadata.decorator.js';
 import { Optional } from './optional.decorator.js';
@@ -69,7 +70,8 @@ describe('a body', () => {
 
   it('is refused, and breaks nothing, with such fields where they do not belong', async () => {
     const value = JSON.parse('{"child": {"count": {"constructor": "a"}, "constructor": "b"}}');
-    expect(await paramsOf(body(value, Nested))).toEqual(['child.count']);
+    expect(new Set(await paramsOf(body(value, Nested)))).toEqual(new Set(['child.count', 'child.constructor']));
+    expect(await paramsOf(body({ child: { count: 1, toString: 1 } }, Nested))).toEqual(['child.toString']);
   });
 
   it('that is missing counts as one without fields', async () => {
@@ -95,6 +97,49 @@ describe('a body', () => {
     expect(await paramsOf(body({ child: { count: 'one' } }, Nested))).toEqual(['child.count']);
     expect(await paramsOf(body({ child: { count: 1, extra: 1 } }, Nested))).toEqual(['child.extra']);
     expect(await paramsOf(body({ child: 1 }, Nested))).toEqual(['child']);
+  });
+});
+
+describe('rules between the fields of a body', () => {
+  class Range {
+    @IsInt()
+    readonly from: number;
+
+    @IsInt()
+    readonly to: number;
+
+    @Optional()
+    @IsString()
+    readonly name?: string;
+  }
+
+  const rules = new BodyRules();
+  rules.add(Range, ['from', 'to'], ({ from, to }) => (from < to ? [] : [brokenField('to', 'must be after from')]));
+  rules.add(Range, ['name'], ({ name }) => {
+    if (name === 'taken') throw invalidField('name', 'is taken');
+    if (name === 'defect') throw new TypeError('a defect');
+  });
+  const ruled = new GatewayValidationPipe(rules);
+  const range = async (value: unknown): Promise<unknown> => ruled.transform(value, { type: 'body', metatype: Range });
+
+  it.each([
+    ['one of them', { from: 2, to: 1 }, ['to']],
+    ['all of them', { from: 2, to: 1, name: 'taken' }, ['to', 'name']],
+    ['one of them beside a broken field', { from: 'x', to: 1, name: 'taken' }, ['from', 'name']],
+    ['one of them beside a missing field', { from: 1, name: 'taken' }, ['to', 'name']],
+    ['one of them beside an unknown field', { from: 2, to: 1, extra: 1 }, ['extra', 'to']],
+    ['none of them, as its fields are broken', { from: 2, to: 'x' }, ['to']],
+  ])('are told when a body breaks %s', async (_what, value, params) => {
+    expect(await paramsOf(range(value))).toEqual(params);
+  });
+
+  it('let everything else pass, as it is', async () => {
+    const value = { from: 1, to: 2, name: 'free' };
+    expect(await range(value)).toBe(value);
+  });
+
+  it('hide no defect', async () => {
+    await expect(range({ from: 1, to: 2, name: 'defect' })).rejects.toThrow(TypeError);
   });
 });
 

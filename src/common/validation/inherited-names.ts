@@ -1,27 +1,38 @@
 import { isObject, type JsonObject } from '../json/read.js';
 
+/** Before a name that every object has. No class has a field of such a name, so that the validator refuses it. */
+const MARK = '\u0000';
+
 /** Of each copy that was made here. */
 const originals = new WeakMap<object, JsonObject>();
 
 /**
  * Whether every object has a field of this name (`__proto__`, `constructor`, `toString` …). class-transformer and Nest's pipe
- * leave such fields out without a word, at any depth.
+ * leave such fields out without a word, at any depth, and class-transformer fails where it takes `constructor` for a class.
  */
-export function isInheritedName(name: string): boolean {
+function isInheritedName(name: string): boolean {
   return name in Object.prototype || name === 'prototype';
 }
 
 /**
- * A copy of JSON for class-transformer, which takes a field `constructor` for a class where it knows none, and then fails. What
- * was left out is still there for fields that are `@AsGiven()`.
+ * A copy of JSON for class-transformer in which such fields are marked, and so refused where they do not belong. What was sent is
+ * still there for fields that are `@AsGiven()`.
  */
-export function withoutInheritedNames(json: unknown): unknown {
-  if (Array.isArray(json)) return json.map(withoutInheritedNames);
+export function markInheritedNames(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(markInheritedNames);
   if (!isObject(json)) return json;
-  const entries = Object.entries(json).filter(([name]) => !isInheritedName(name));
-  const copy = Object.fromEntries(entries.map(([name, value]) => [name, withoutInheritedNames(value)]));
+  const entries = Object.entries(json).map(([name, value]): [string, unknown] => [
+    isInheritedName(name) ? MARK + name : name,
+    markInheritedNames(value),
+  ]);
+  const copy = Object.fromEntries(entries);
   originals.set(copy, json);
   return copy;
+}
+
+/** The name as it was sent. */
+export function withoutMark(name: string): string {
+  return name.startsWith(MARK) ? name.slice(MARK.length) : name;
 }
 
 /** What a copy was made from; anything else itself. */

@@ -1,14 +1,19 @@
 import type { ValidationError } from 'class-validator';
 import { type ErrorDetail, GatewayError, invalidFields } from '../errors/gateway.error.js';
+import { withoutMark } from './inherited-names.js';
 
 /** All broken rules as one 400: `param` is the first field, nested ones as `conditions.0.key`. */
 export function toValidationError(errors: readonly ValidationError[]): GatewayError {
-  const details = errors.flatMap((error) => detailsOf(error, ''));
-  return invalidFields(details);
+  return invalidFields(toDetails(errors));
+}
+
+export function toDetails(errors: readonly ValidationError[]): readonly ErrorDetail[] {
+  return errors.flatMap((error) => detailsOf(error, ''));
 }
 
 function detailsOf(error: ValidationError, parent: string): readonly ErrorDetail[] {
-  const path = parent === '' ? error.property : `${parent}.${error.property}`;
+  const name = withoutMark(error.property);
+  const path = parent === '' ? name : `${parent}.${name}`;
   const own = Object.entries(error.constraints ?? {}).map(([rule, message]) =>
     toDetail(rule, message, error.property, path),
   );

@@ -48,14 +48,24 @@ function addressesIn({ url, jwt_validation: validation }: McpServerSettings): re
  * @throws GatewayError `validation_failed` that names every broken field, as `headers.X-Api-Key`
  */
 export function checkMcpServer(settings: McpServerSettings, rules: McpServerRules): void {
-  const details = [
+  assertNoneBroken([
     ...urlProblems(settings.url, rules.egress),
-    ...headerProblems(settings),
     ...originProblems(settings.allowedOrigins),
+    ...problemsOfSecretsAndIdentity(settings, rules),
+  ]);
+}
+
+/** The rules between headers, mapped secrets and what is told of users. */
+export function problemsOfSecretsAndIdentity(
+  settings: McpServerSettings,
+  rules: McpServerRules,
+): readonly ErrorDetail[] {
+  const problems = [
+    ...headerProblems(settings),
     ...identityProblems(settings, rules),
     ...clientSecretProblems(settings),
-  ].map((detail) => blamed(detail, settings.mapped));
-  assertNoneBroken(details);
+  ];
+  return problems.map((detail) => blamed(detail, settings.mapped));
 }
 
 /** The identity room's own rules, beside ours: a caller reads about all that is wrong at once. */
@@ -69,7 +79,7 @@ function identityProblems(settings: McpServerSettings, rules: McpServerRules): r
   }
 }
 
-function urlProblems(text: string, egress: McpServerRules['egress']): readonly ErrorDetail[] {
+export function urlProblems(text: string, egress: McpServerRules['egress']): readonly ErrorDetail[] {
   if (!/^https?:\/\//i.test(text) || /\s/.test(text) || !URL.canParse(text)) {
     return [brokenField('url', 'must be an absolute https URL')];
   }
@@ -122,7 +132,7 @@ export function valueProblem(value: unknown): string | undefined {
   return HEADER_VALUE.test(value) ? undefined : 'must be printable ASCII without spaces around it';
 }
 
-function originProblems(origins: readonly string[]): readonly ErrorDetail[] {
+export function originProblems(origins: readonly string[]): readonly ErrorDetail[] {
   return origins.flatMap((origin, index) =>
     isOrigin(origin) ? [] : [brokenField(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
   );

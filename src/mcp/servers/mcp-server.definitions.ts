@@ -6,7 +6,7 @@ import { SigningKeys } from '../../identity/jwt/signing-keys.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { type Opened, openedOr } from '../../sealing/opened.js';
 import { SecretValues } from '../../secret-references/secret-values.js';
-import { checkMcpServer, rulesForChange } from './check-mcp-server.js';
+import { checkMcpServer, type McpServerRules, rulesForChange } from './check-mcp-server.js';
 import { withMaskedSecret, withoutSecret } from './jwt-validation.secret.js';
 import { mappedSecrets } from './mapped-secrets.js';
 import type { McpServer } from './mcp-server.entity.js';
@@ -49,6 +49,10 @@ export class McpServerDefinitions {
     private readonly values: SecretValues,
   ) {}
 
+  get rules(): McpServerRules {
+    return { egress: this.egress, canSign: this.keys.current !== undefined };
+  }
+
   /**
    * @param before what is stored, when the settings are a change of it
    * @throws GatewayError `validation_failed`
@@ -58,8 +62,7 @@ export class McpServerDefinitions {
     settings: OpenSettings,
     before?: OpenSettings,
   ): SettingsColumns {
-    const rules = { egress: this.egress, canSign: this.keys.current !== undefined };
-    checkMcpServer(settings, before === undefined ? rules : rulesForChange(rules, before));
+    checkMcpServer(settings, before === undefined ? this.rules : rulesForChange(this.rules, before));
     const { jwt_validation: validation, headers, ...others } = settings;
     const secrets = {
       headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),

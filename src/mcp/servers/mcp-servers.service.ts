@@ -4,14 +4,16 @@ import type { Principal } from '../../access/principal.js';
 import { auditRecords } from '../../audit/audit-record.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { namedFields } from '../../audit/named-fields.js';
-import { assertNotReserved, slugSource } from '../../common/http/reserved-segments.js';
+import { slugSource } from '../../common/http/reserved-segments.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
+import { BodyRules } from '../../common/validation/body-rules.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { withFreeSlug } from '../../database/with-free-slug.js';
 import { assertMayMap } from '../../secret-references/assert-may-map.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
-import type { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
+import { originProblems, problemsOfSecretsAndIdentity, urlProblems } from './check-mcp-server.js';
+import { CreateMcpServerDto, type UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import { keepTargets, readTargets } from './mapped-targets.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
@@ -22,6 +24,15 @@ import { McpServerStore } from './mcp-server.store.js';
 
 export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'test'>('mcp_servers', 'mcp-server');
 
+const SECRETS_AND_IDENTITY = [
+  'auth_type',
+  'headers',
+  'secret_mappings',
+  'user_identity_forwarding',
+  'jwt_validation',
+  'forward_headers',
+] as const;
+
 @Injectable()
 export class McpServersService {
   constructor(
@@ -30,11 +41,17 @@ export class McpServersService {
     private readonly workspaces: WorkspacesService,
     private readonly audit: AuditService,
     private readonly directory: McpServerDirectory,
-  ) {}
+    rules: BodyRules,
+  ) {
+    rules.add(CreateMcpServerDto, ['url'], ({ url }) => urlProblems(url, definitions.rules.egress));
+    rules.add(CreateMcpServerDto, ['allowed_origins'], (dto) => originProblems(dto.allowed_origins ?? []));
+    rules.add(CreateMcpServerDto, SECRETS_AND_IDENTITY, (dto) =>
+      problemsOfSecretsAndIdentity(newSettings(dto, readTargets(dto.secret_mappings ?? [], dto)), definitions.rules),
+    );
+  }
 
   async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
     assertMayMap(principal, dto);
-    assertNotReserved(dto.slug);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     const { organisationId } = principal;
     const { name, description = null } = dto;

@@ -3,8 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
 import { AsGiven } from '../../common/validation/as-given.decorator.js';
-import { withoutInheritedNames } from '../../common/validation/inherited-names.js';
-import { leftOutFields } from '../../common/validation/left-out-fields.js';
+import { markInheritedNames, withoutMark } from '../../common/validation/inherited-names.js';
 import { SecretMappingDto } from './secret-mapping.dto.js';
 
 /** More than any owner has fields. */
@@ -38,11 +37,11 @@ function problemOf(value: unknown): string | undefined {
 
 function problemOfItem(item: unknown): string | undefined {
   if (!isObject(item)) return ' must be an object';
-  const mapping = plainToInstance(SecretMappingDto, withoutInheritedNames(item));
+  const mapping = plainToInstance(SecretMappingDto, markInheritedNames(item));
   const rules = { whitelist: true, forbidNonWhitelisted: true } as const;
-  const [error] = [...leftOutFields(item), ...validateSync(mapping, rules)];
+  const [error] = validateSync(mapping, rules);
   if (error === undefined) return undefined;
   const { property, constraints = {} } = error;
   const [message = ''] = Object.values(constraints);
-  return 'whitelistValidation' in constraints ? `.${property} is not a known field` : `.${message}`;
+  return 'whitelistValidation' in constraints ? `.${withoutMark(property)} is not a known field` : `.${message}`;
 }

@@ -1,6 +1,7 @@
 import { Type } from 'class-transformer';
 import { IsObject, IsString, IsUUID, Length, MaxLength, ValidateNested } from 'class-validator';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { IsNotReserved } from '../../common/validation/is-not-reserved.decorator.js';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -22,6 +23,7 @@ export class CreateWorkspaceDto {
   /** Made from the name when omitted. */
   @Optional()
   @IsSlug()
+  @IsNotReserved()
   readonly slug?: string;
 
   @OptionalOrNull()

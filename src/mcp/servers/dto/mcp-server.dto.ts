@@ -13,6 +13,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { AsGiven } from '../../../common/validation/as-given.decorator.js';
+import { IsNotReserved } from '../../../common/validation/is-not-reserved.decorator.js';
 import { IsSlug } from '../../../common/validation/is-slug.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
@@ -141,6 +142,7 @@ export class CreateMcpServerDto extends McpServerFieldsDto {
   /** Made from the name when omitted, with a suffix when that is taken. It is in the address to which clients connect. */
   @Optional()
   @IsSlug()
+  @IsNotReserved()
   readonly slug?: string;
 
   /** Id or slug. Without it, a caller of the whole organisation makes a server that all its workspaces can use. */
