@@ -113,12 +113,14 @@ describe('what is used', () => {
     expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted', 'usage_limit.threshold_reached']);
   });
 
-  it('raises no alert of a policy that is out of force', async () => {
+  it('raises no alert of a policy that is out of force, which cannot be changed', async () => {
     const id = await make({ credit_limit: 1 });
     await callAs('alice');
     await gateway.books.ledger(1);
     await admin.delete(`${PATH}/${id}`);
-    expect((await admin.patch(`${PATH}/${id}`, { credit_limit: 0 })).status).toBe(200);
+    const answer = await admin.patch(`${PATH}/${id}`, { credit_limit: 0 });
+    expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict' });
+    expect(await admin.read(`${PATH}/${id}`)).toMatchObject({ credit_limit: 1, status: 'archived' });
     expect(await gateway.books.alerts()).toEqual([]);
   });
 

@@ -133,7 +133,7 @@ describe('a secret reference', () => {
       secret_key: 'api_key',
       secret_version: 'AWSPREVIOUS',
       allow_all_workspaces: true,
-      allowed_workspaces: [],
+      allowed_workspaces: null,
       tags: { team: 'search', level: 3, nested: { a: [null, true] } },
       status: 'active',
       auth_config: {
@@ -219,7 +219,6 @@ describe('a secret reference', () => {
     ['allow_all_workspaces', { allow_all_workspaces: null }],
     ['allowed_workspaces', { allowed_workspaces: [] }],
     ['allowed_workspaces', { allowed_workspaces: 'default' }],
-    ['allowed_workspaces', { allowed_workspaces: null }],
     ['allowed_workspaces', { allowed_workspaces: [1] }],
     ['allowed_workspaces', { allowed_workspaces: [''] }],
     ['allowed_workspaces.1', { allowed_workspaces: ['default', 'nobody'] }],
@@ -619,9 +618,12 @@ describe('the workspaces of a reference', () => {
     });
     expect(jsonOf(replaced)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: [theirs.id] });
     const everybody = await admin.patch(`${PATH}/${id}`, { allow_all_workspaces: true });
-    expect(jsonOf(everybody)).toMatchObject({ allow_all_workspaces: true, allowed_workspaces: [] });
+    expect(jsonOf(everybody)).toMatchObject({ allow_all_workspaces: true, allowed_workspaces: null });
     const nobody = await admin.patch(`${PATH}/${id}`, { allow_all_workspaces: false });
-    expect(jsonOf(nobody)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: [] });
+    expect(jsonOf(nobody)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: null });
+    await admin.patch(`${PATH}/${id}`, { allowed_workspaces: ['mine', 'theirs'] });
+    const withoutList = await admin.patch(`${PATH}/${id}`, { allowed_workspaces: null });
+    expect(jsonOf(withoutList)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: null });
     const [{ count } = { count: undefined }]: readonly { count?: unknown }[] = await gateway.dataSource.query(
       'SELECT count(*)::int AS "count" FROM "secret_reference_workspaces" WHERE "secret_reference_id" = $1',
       [id],
@@ -631,7 +633,7 @@ describe('the workspaces of a reference', () => {
 
   it('may be none yet', async () => {
     const id = await make({ allow_all_workspaces: false });
-    expect(await read(id)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: [] });
+    expect(await read(id)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: null });
     expect((await mine.client.get(`${PATH}/${id}`)).status).toBe(404);
   });
 
@@ -661,7 +663,7 @@ describe('a caller of one workspace', () => {
       await make({ slug: 'for-mine', allowed_workspaces: ['mine'] }),
       await make({ slug: 'for-theirs', allowed_workspaces: ['theirs'] }),
     ];
-    expect(await read(all, mine.client)).toMatchObject({ allow_all_workspaces: true, allowed_workspaces: [] });
+    expect(await read(all, mine.client)).toMatchObject({ allow_all_workspaces: true, allowed_workspaces: null });
     expect(await read(shared, mine.client)).toMatchObject({ allowed_workspaces: [mine.id] });
     expect(await read('for-mine', mine.client)).toEqual(await read(own));
     for (const ref of [foreign, 'for-theirs']) {

@@ -175,6 +175,16 @@ describe('an endpoint', () => {
     expect(refusalOf(await admin.get(path))).toEqual(NOT_FOUND);
   });
 
+  it('may be made switched off', async () => {
+    const fields = { url: 'https://hooks.example.com/x', events: ['*'], enabled: false };
+    const { id } = await admin.create('/v1/webhooks', fields);
+    expect(await admin.read(`/v1/webhooks/${String(id)}`)).toMatchObject({
+      enabled: false,
+      disabled_at: expect.any(Number),
+      disabled_reason: 'administrator',
+    });
+  });
+
   it.each([
     [{ events: ['*'] }, 'url'],
     [{ url: 'https://a.example' }, 'events'],
@@ -184,7 +194,7 @@ describe('an endpoint', () => {
     [{ url: 'https://a.example', events: ['usage_limit.*'] }, 'events'],
     [{ url: 'https://a.example', events: ['*', '*'] }, 'events'],
     [{ url: 'https://a.example', events: ['*'], description: 1 }, 'description'],
-    [{ url: 'https://a.example', events: ['*'], enabled: true }, 'enabled'],
+    [{ url: 'https://a.example', events: ['*'], enabled: 'no' }, 'enabled'],
     [{ url: 'https://a.example', events: ['*'], secret: 'whsec_mine' }, 'secret'],
     [{ url: 'https://a.example', events: ['*'], workspace_id: 1 }, 'workspace_id'],
     [{ url: 'no url', events: ['*'] }, 'url'],

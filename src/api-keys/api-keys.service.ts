@@ -100,7 +100,9 @@ export class ApiKeysService {
       const changed = await updateRow(manager, apiKey, changes);
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
       if (!isOnlyRenamed) assertWithinBounds(principal, changed);
-      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
+      if (changed !== apiKey) {
+        await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
+      }
       return changed;
     });
     this.cache.clear();
@@ -149,7 +151,7 @@ export class ApiKeysService {
 }
 
 function userProblems({ type, user }: Pick<CreateApiKeyDto, 'type' | 'user'>): readonly ErrorDetail[] {
-  if ((type === 'user') === (user !== undefined)) return [];
+  if ((type === 'user') === Boolean(user)) return [];
   return [brokenField('user', user ? 'is only for keys of type user' : 'is required for a key of type user')];
 }
 
@@ -157,7 +159,7 @@ function levelProblems({
   level,
   workspace_id,
 }: Pick<CreateApiKeyDto, 'level' | 'workspace_id'>): readonly ErrorDetail[] {
-  if (level !== 'organisation' || workspace_id === undefined) return [];
+  if (level !== 'organisation' || !workspace_id) return [];
   return [brokenField('workspace_id', 'is not for keys of level organisation')];
 }
 

@@ -10,16 +10,30 @@ export async function insertRow<Row extends ObjectLiteral>(manager: EntityManage
   return row;
 }
 
-/** Writes the fields that get another value. Returns the row with them; the given one stays as it was read. */
+/**
+ * Writes the fields that get another value. Returns a row with them, or the given one, which stays as it was read, if there are none.
+ * @param isTouched something that belongs to the row has changed beside it: it has another time of its last update
+ */
 export async function updateRow<Row extends ObjectLiteral>(
   manager: EntityManager,
   row: Row,
   changes: Partial<NoInfer<Row>>,
+  isTouched = false,
 ): Promise<Row> {
-  const changed = Object.entries(changes).filter(([name, value]) => !isDeepStrictEqual(value, Reflect.get(row, name)));
-  if (changed.length === 0) return row;
+  const changed = Object.entries(changes).filter(([name, value]) => !isSameValue(value, Reflect.get(row, name)));
+  if (changed.length === 0 && !isTouched) return row;
   const values = Object.fromEntries(changed);
   const updated: Row = Object.assign(Object.create(Object.getPrototypeOf(row)), row, values);
   await manager.createQueryBuilder().update(row.constructor).set(values).whereEntity(updated).execute();
   return updated;
+}
+
+/** Whether a column would hold the same: of what comes from a body, parts may be instances of classes, which what is stored never is. */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other) || isDeepStrictEqual(asStored(one), asStored(other));
+}
+
+function asStored(value: unknown): unknown {
+  const isJson = typeof value === 'object' && value !== null && !(value instanceof Date) && !Buffer.isBuffer(value);
+  return isJson ? JSON.parse(JSON.stringify(value)) : value;
 }

@@ -55,7 +55,7 @@ export class PolicyNames {
   }
 
   /** The workspace of a new policy. Without an API key it must be named: the interface has it so. */
-  workspaceFor(principal: Principal, ref: string | undefined): Promise<string | null> {
+  workspaceFor(principal: Principal, ref: string | null | undefined): Promise<string | null> {
     return principal.kind === 'api_key'
       ? this.workspaces.resolveOrShared(principal, ref)
       : this.workspaces.resolveForCreate(principal, ref);

@@ -3,10 +3,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
-import { assertNoneBroken, brokenField, type ErrorDetail } from '../common/errors/gateway.error.js';
+import { assertNoneBroken, brokenField, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { UNITS } from '../common/money/units.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { updateRow } from '../database/write-row.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
@@ -86,6 +87,7 @@ export class UsageLimitsService {
     const conditions = dto.conditions && (await this.readConditions(principal, id, dto.conditions));
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
+      if (policy.status === 'archived') throw new GatewayError('conflict', { message: 'The usage limit is archived.' });
       const setsAmount = credit_limit !== undefined || alert_threshold !== undefined;
       if (setsAmount && UNITS.includes(policy.type)) {
         const threshold = alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold;
@@ -95,12 +97,13 @@ export class UsageLimitsService {
         name,
         description,
         conditions,
-        creditLimit: credit_limit === undefined ? undefined : toDecimal(credit_limit),
-        alertThreshold: alert_threshold === undefined ? undefined : toDecimal(alert_threshold),
+        creditLimit: changedAmount(policy.creditLimit, credit_limit),
+        alertThreshold: changedAmount(policy.alertThreshold, alert_threshold),
         periodicReset: periodic_reset,
         enforcement,
       });
-      const changed = await manager.save(Object.assign(policy, changes));
+      const changed = await updateRow(manager, policy, changes);
+      if (changed === policy) return policy;
       // Of a policy that cannot be read, its period can be corrected, and no amount be set.
       if (setsAmount || (periodic_reset !== undefined && isReadable(changed))) {
         await this.applyLimit(changed, now, manager);
@@ -133,7 +136,6 @@ export class UsageLimitsService {
   }
 
   private async applyLimit(policy: UsagePolicy, now: Date, transaction: Transaction): Promise<void> {
-    if (policy.status !== 'active') return;
     const { id: policyId, organisationId } = policy;
     const { limit, threshold } = readPolicy(policy);
     const { id: windowId } = windowAt(policy.periodicReset, now);
@@ -163,6 +165,13 @@ function groupProblems({ group_by: groups }: Pick<CreateUsageLimitDto, 'group_by
     seen.add(key);
   }
   return details;
+}
+
+/** undefined: nothing. The column shows the same amount with other digits. */
+function changedAmount(stored: string, amount: number | undefined): string | undefined;
+function changedAmount(stored: string | null, amount: number | null | undefined): string | null | undefined;
+function changedAmount(stored: string | null, amount: number | null | undefined): string | null | undefined {
+  return amount === undefined || amount === toNumber(stored) ? undefined : toDecimal(amount);
 }
 
 function toDecimal(amount: number): string;

@@ -5,7 +5,7 @@ import { refWhere, tenantWhere } from '../access/tenant-where.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { allColumns } from '../database/all-columns.js';
-import { insertRow, updateRow } from '../database/write-row.js';
+import { insertRow, isSameValue, updateRow } from '../database/write-row.js';
 import type { SecretMappingDto } from './dto/secret-mapping.dto.js';
 import type { MappedField, SecretOwnerType } from './secret-mapping.entity.js';
 import type { SecretMappingsService, SecretOwner } from './secret-mappings.service.js';
@@ -76,17 +76,18 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     return row;
   }
 
-  /** Throws as `insert`. Without mappings, they stay what they are. */
+  /** Throws as `insert`. Without mappings, they stay what they are. Returns the row itself if nothing changes. */
   async update(
     manager: EntityManager,
     row: Row,
     changes: Partial<Row>,
     mappings?: readonly SecretMappingDto[],
   ): Promise<Row> {
-    const updated = await updateRow(manager, row, changes);
-    if (mappings !== undefined) {
-      updated.secretMappings = await this.mappings.replace(manager, this.ownerOf(updated), mappings);
-    }
+    if (mappings === undefined) return updateRow(manager, row, changes);
+    const secretMappings = await this.mappings.replace(manager, this.ownerOf(row), mappings);
+    const areOther = !isSameValue(secretMappings, row.secretMappings);
+    const updated = await updateRow(manager, row, changes, areOther);
+    if (areOther) updated.secretMappings = secretMappings;
     return updated;
   }
 

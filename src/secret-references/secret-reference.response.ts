@@ -17,8 +17,8 @@ export class SecretReferenceResponse {
   /** null: the current one. */
   readonly secret_version: string | null;
   readonly allow_all_workspaces: boolean;
-  /** Ids. A caller of one workspace sees its own only. */
-  readonly allowed_workspaces: string[];
+  /** Ids; null where there is no list. A caller of one workspace sees its own only. */
+  readonly allowed_workspaces: string[] | null;
   readonly tags: Record<string, unknown> | null;
   readonly status: 'active';
   /** Id of the API key, or subject of the administrator's token. */
@@ -65,7 +65,7 @@ export function toSecretReferenceResponse(
     secret_key: row.secretKey,
     secret_version: row.secretVersion,
     allow_all_workspaces: row.allowAllWorkspaces,
-    allowed_workspaces: [...allowedWorkspaces],
+    allowed_workspaces: allowedWorkspaces.length === 0 ? null : [...allowedWorkspaces],
     tags: row.tags,
     status: 'active',
     created_by: row.createdBy,

@@ -15,8 +15,8 @@ export interface WorkspaceAccess {
 /** The part of a body that tells it. */
 interface WantedAccess {
   readonly allow_all_workspaces?: boolean;
-  /** Ids or slugs. */
-  readonly allowed_workspaces?: readonly string[];
+  /** Ids or slugs; null takes those before away. */
+  readonly allowed_workspaces?: readonly string[] | null;
 }
 
 export function accessOf(row: Pick<SecretReference, 'allowAllWorkspaces' | 'allowedWorkspaces'>): WorkspaceAccess {
@@ -54,13 +54,13 @@ export async function readAccess(
   before: WorkspaceAccess,
 ): Promise<WorkspaceAccess> {
   const { allow_all_workspaces: allowAll, allowed_workspaces: refs } = wanted;
-  if (refs !== undefined) return { allowAll: false, workspaceIds: await findWorkspaces(manager, principal, refs) };
+  if (refs) return { allowAll: false, workspaceIds: await findWorkspaces(manager, principal, refs) };
   if (principal.workspaceId !== null) {
     if (allowAll === true) throw new GatewayError('tenant_mismatch', { param: 'allow_all_workspaces' });
     return { allowAll: false, workspaceIds: [principal.workspaceId] };
   }
-  if (allowAll === undefined) return before;
-  return { allowAll, workspaceIds: allowAll ? [] : before.workspaceIds };
+  const isForAll = allowAll ?? before.allowAll;
+  return { allowAll: isForAll, workspaceIds: isForAll || refs === null ? [] : before.workspaceIds };
 }
 
 export async function writeWorkspaces(

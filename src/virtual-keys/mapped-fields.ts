@@ -92,9 +92,13 @@ function readKey(value: unknown): string {
   throw invalidField(KEY, `must be a text of 1 to ${MAX_KEY_CHARACTERS} characters`);
 }
 
-function fieldsOf({ key, optionsClass }: Vendor): ReadonlySet<string> {
+export function optionNames({ optionsClass }: Vendor): ReadonlySet<string> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(optionsClass, '', false, false);
-  return new Set([...(key === 'none' ? [] : [KEY]), ...rules.map((rule) => targetOf(rule.propertyName))]);
+  return new Set(rules.map((rule) => rule.propertyName));
+}
+
+function fieldsOf(vendor: Vendor): ReadonlySet<string> {
+  return new Set([...(vendor.key === 'none' ? [] : [KEY]), ...[...optionNames(vendor)].map(targetOf)]);
 }
 
 /** `null` takes an option out, so it is none. */

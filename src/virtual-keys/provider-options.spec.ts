@@ -115,7 +115,9 @@ describe('checkProviderOptions', () => {
 
 describe('mergeOptions', () => {
   it('lays an update over what is stored, and takes out what it sets to null', () => {
-    expect(mergeOptions({ region: 'eu', retries: 3 }, { region: 'us', retries: null, password: 'new' })).toEqual({
+    expect(
+      mergeOptions(sample, { region: 'eu', retries: 3 }, { region: 'us', retries: null, password: 'new' }),
+    ).toEqual({
       region: 'us',
       password: 'new',
     });
@@ -124,12 +126,16 @@ describe('mergeOptions', () => {
   it('changes neither of the two', () => {
     const stored = { region: 'eu' };
     const update = { region: null };
-    mergeOptions(stored, update);
+    mergeOptions(sample, stored, update);
     expect([stored, update]).toEqual([{ region: 'eu' }, { region: null }]);
   });
 
   it('keeps false, zero and empty text, which are values', () => {
-    expect(mergeOptions({}, { a: false, b: 0, c: '' })).toEqual({ a: false, b: 0, c: '' });
+    expect(mergeOptions(sample, {}, { a: false, b: 0, c: '' })).toEqual({ a: false, b: 0, c: '' });
+  });
+
+  it('keeps null for an option that the provider does not have, for the rules to refuse', () => {
+    expect(mergeOptions(sample, { region: 'eu' }, { nope: null })).toEqual({ region: 'eu', nope: null });
   });
 });
 

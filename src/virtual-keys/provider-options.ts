@@ -8,7 +8,7 @@ import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
 import type { BaseVendorOptions, Vendor } from '../upstream/vendors/vendor.types.js';
-import { type MappedFields, NO_FIELDS } from './mapped-fields.js';
+import { type MappedFields, NO_FIELDS, optionNames } from './mapped-fields.js';
 
 /** The options of a virtual key, parted into what may be read and what must be sealed. */
 export interface SplitOptions {
@@ -36,9 +36,11 @@ export function checkProviderOptions(
   assertNoneBroken(details);
 }
 
-/** Lays the fields of an update over the stored ones; `null` takes a field out. */
-export function mergeOptions(stored: JsonObject, update: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries({ ...stored, ...update }).filter(([, value]) => value !== null));
+/** Lays the fields of an update over the stored ones; `null` takes a field out, if the provider has it. */
+export function mergeOptions(vendor: Vendor, stored: JsonObject, update: JsonObject): JsonObject {
+  const known = optionNames(vendor);
+  const merged = Object.entries({ ...stored, ...update });
+  return Object.fromEntries(merged.filter(([name, value]) => value !== null || !known.has(name)));
 }
 
 export function splitOptions(vendor: Vendor, options: JsonObject): SplitOptions {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
@@ -10,6 +11,7 @@ import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
 import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
+import type { UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import {
   assertAddressIsOurs,
   type InlineFields,
@@ -25,6 +27,9 @@ import { VirtualKeyVault } from './virtual-key.vault.js';
 
 /** The columns that hold a virtual key's credential and options. */
 export type SealedColumns = Pick<VirtualKey, 'options' | 'sealedKey' | 'sealedOptions'>;
+
+/** As an update has it: null for a key that goes, nothing for what stays. */
+type GivenCredential = Pick<UpdateVirtualKeyDto, 'key' | 'config'>;
 
 type ProviderRow = Pick<VirtualKey, 'provider'>;
 type KeyRow = ProviderRow & Pick<VirtualKey, 'id' | 'organisationId'>;
@@ -61,34 +66,40 @@ export class VirtualKeyCredentials {
   }
 
   /**
-   * Lays an update over what is stored and seals the whole again. Masked secrets that come back count as unchanged, and
-   * what is stored for a mapped field goes. What does not open is replaced when the update brings all of it.
+   * Lays an update over what is stored and seals the whole again, if it is not the same. Masked secrets that come back count as
+   * unchanged, and what is stored for a mapped field goes. What does not open is replaced when the update brings all of it.
    * @throws GatewayError `validation_failed` also for masks of what is not stored, and when stored secrets would go to another
    * host than they were stored for; `secret_unavailable` when it leaves out a stored secret that does not open
    */
-  reseal(row: VirtualKey, config: JsonObject, key: string | undefined, mapped: MappedFields): SealedColumns {
+  reseal(row: VirtualKey, { key, config = {} }: GivenCredential, mapped: MappedFields): Partial<SealedColumns> {
     const vendor = this.vendorOf(row);
     const ownKey = openedOr(() => (mapped.has('key') ? undefined : this.vault.openKey(row)), undefined);
     const ownOptions = openedOr(() => this.vault.openOptions(row), {});
     const storedKey = ownKey.value;
     const secrets = withoutMapped(ownOptions.value, mapped);
-    const given = { key, config: splitOptions(vendor, config).secret };
+    const given = { key: key ?? undefined, config: splitOptions(vendor, config).secret };
     assertNoStaleMask(given, { key: storedKey, config: secrets });
     if (ownKey.failure !== undefined && key === undefined) throw incompleteUpdate(ownKey.failure, 'Send again: key.');
     if (ownOptions.failure !== undefined) assertAllOptions(ownOptions.failure, vendor, given.config, mapped);
-    const newKey = isMaskOf(key, storedKey) ? undefined : key;
+    const isKeyKept = key === undefined || isMaskOf(key, storedKey);
+    const newKey = isKeyKept ? storedKey : given.key;
     const update = Object.fromEntries(
       Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
     );
-    const merged = mergeOptions({ ...withoutMapped(row.options, mapped), ...secrets }, update);
+    const merged = mergeOptions(vendor, { ...withoutMapped(row.options, mapped), ...secrets }, update);
+    this.checkOptions(row, merged, newKey, mapped);
     if (isOtherHost(row.options['base_url'], merged['base_url'])) {
       const kept = Object.keys(secrets).find((name) => !(name in update));
-      if (storedKey !== undefined && newKey === undefined) throw invalidField('key', SENT_AGAIN);
+      if (storedKey !== undefined && isKeyKept) throw invalidField('key', SENT_AGAIN);
       if (kept !== undefined) throw invalidField(`config.${kept}`, SENT_AGAIN);
     }
-    const wholeKey = newKey ?? storedKey;
-    this.checkOptions(row, merged, wholeKey, mapped);
-    return this.sealed(row, merged, wholeKey);
+    return this.holds(row, newKey, merged) ? {} : this.sealed(row, merged, newKey);
+  }
+
+  /** Whether that is what is stored. What does not open, nobody knows. */
+  private holds(row: VirtualKey, key: string | undefined, config: JsonObject): boolean {
+    const { value, failure } = openedOr<InlineFields | undefined>(() => this.inlineFieldsOf(row), undefined);
+    return failure === undefined && isDeepStrictEqual(value, { key, config });
   }
 
   /** @throws GatewayError `secret_unavailable` when a stored secret does not open */

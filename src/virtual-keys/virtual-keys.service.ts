@@ -17,7 +17,8 @@ import { assertMayMap } from '../secret-references/assert-may-map.js';
 import type { SecretMappingDto } from '../secret-references/dto/secret-mapping.dto.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CreateVirtualKeyDto, type UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
-import { keepTargets, readTargets } from './mapped-fields.js';
+import { type InlineFields, keepTargets, readTargets } from './mapped-fields.js';
+import { mergeOptions } from './provider-options.js';
 import { VirtualKey } from './virtual-key.entity.js';
 import type { VirtualKeyResponse } from './virtual-key.response.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
@@ -44,8 +45,9 @@ export class VirtualKeysService {
     clock: Clock,
   ) {
     rules.add(CreateVirtualKeyDto, ['provider', 'key', 'config', 'secret_mappings'], (dto) => {
-      const { key, config = {}, secret_mappings: mappings } = dto;
-      credentials.check(dto, config, key, readTargets(credentials.vendorOf(dto), mappings ?? [], { key, config }));
+      const given = this.inlineFieldsOf(dto);
+      const mapped = readTargets(credentials.vendorOf(dto), dto.secret_mappings ?? [], given);
+      credentials.check(dto, given.config, given.key, mapped);
     });
     rules.add(CreateVirtualKeyDto, ['expires_at'], (dto) => assertInFuture(dto, clock.now()));
   }
@@ -63,12 +65,13 @@ export class VirtualKeysService {
 
   /** Writes a new key in the caller's transaction. Also for the gateway's first start, when there is no caller yet. */
   async insert(manager: EntityManager, actor: Actor, place: Place, fields: NewVirtualKey): Promise<VirtualKey> {
-    const { name, provider, description = null, config = {}, key } = fields;
+    const { name, provider, description = null } = fields;
     const { organisationId } = actor;
     const mappings = fields.secret_mappings ?? [];
     const row = { id: randomUUID(), organisationId, provider };
-    const mapped = readTargets(this.credentials.vendorOf(row), mappings, { key, config });
-    const sealed = this.credentials.seal(row, config, key, mapped);
+    const given = this.inlineFieldsOf(fields);
+    const mapped = readTargets(this.credentials.vendorOf(row), mappings, given);
+    const sealed = this.credentials.seal(row, given.config, given.key, mapped);
     const expiresAt = fromUnixSeconds(fields.expires_at) ?? null;
     const saved = await this.store.insert(
       manager,
@@ -96,7 +99,7 @@ export class VirtualKeysService {
       const sealed = this.resealed(row, dto, mappings);
       const changes = withoutUndefined({ name, description, expiresAt: fromUnixSeconds(dto.expires_at), ...sealed });
       const changed = await this.store.update(manager, row, changes, mappings);
-      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
+      if (changed !== row) await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });
     this.cache.clear();
@@ -112,19 +115,27 @@ export class VirtualKeysService {
     this.cache.clear();
   }
 
+  private inlineFieldsOf({
+    provider,
+    key,
+    config = {},
+  }: Pick<NewVirtualKey, 'provider' | 'key' | 'config'>): InlineFields {
+    return { key: key ?? undefined, config: mergeOptions(this.credentials.vendorOf({ provider }), {}, config) };
+  }
+
   private resealed(
     row: VirtualKey,
     { key, config }: UpdateVirtualKeyDto,
     mappings: readonly SecretMappingDto[] | undefined,
   ): Partial<SealedColumns> {
     if (key === undefined && config === undefined && mappings === undefined) return {};
-    const given = { key, config: config ?? {} };
+    const given = { key: key ?? undefined, config: config ?? {} };
     const mapped =
       mappings === undefined
         ? keepTargets(row.secretMappings, given)
         : readTargets(this.credentials.vendorOf(row), mappings, given);
-    const sealed = this.credentials.reseal(row, given.config, key, mapped);
-    if (mappings === undefined) assertMappedForHost(row.options, sealed.options, mapped);
+    const sealed = this.credentials.reseal(row, { key, config }, mapped);
+    if (mappings === undefined && sealed.options) assertMappedForHost(row.options, sealed.options, mapped);
     return sealed;
   }
 }

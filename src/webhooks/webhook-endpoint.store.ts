@@ -9,6 +9,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { isUuid } from '../common/uuid.js';
+import { updateRow } from '../database/write-row.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 const FOR_CHANGE = 'pessimistic_write';
@@ -68,8 +69,8 @@ export class WebhookEndpointStore {
   ): Promise<WebhookEndpoint> {
     return this.rows.manager.transaction(async (manager) => {
       const row = await find(manager, principal, id, FOR_CHANGE);
-      const saved = await manager.save(Object.assign(row, change(row)));
-      await this.audit.record(manager, principal, entryOf(verb, saved, named));
+      const saved = await updateRow(manager, row, change(row));
+      if (saved !== row) await this.audit.record(manager, principal, entryOf(verb, saved, named));
       return saved;
     });
   }

@@ -19,6 +19,7 @@ import { urlProblems } from './webhook-url.js';
 import { WebhookVault } from './webhook.vault.js';
 
 const DEFAULT_TRANSITION_SECONDS = 86_400;
+const NEW = { disabledAt: null };
 
 /** An endpoint, and the secret that is shown only now. */
 interface WithSecret {
@@ -43,10 +44,18 @@ export class WebhooksService {
 
   async create(principal: Principal, dto: CreateWebhookEndpointDto): Promise<WithSecret> {
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
-    const { url, events, description = null } = dto;
+    const { url, events, description = null, enabled } = dto;
     const place = { id: randomUUID(), organisationId: principal.organisationId };
     const { secret, columns } = this.vault.issue(place);
-    const fields = { ...place, workspaceId, url, events, description, ...columns };
+    const fields = {
+      ...place,
+      workspaceId,
+      url,
+      events,
+      description,
+      ...columns,
+      ...switched(NEW, enabled, this.clock.now()),
+    };
     return { endpoint: await this.store.create(principal, fields, namedFields(dto)), secret };
   }
 
@@ -88,8 +97,12 @@ export class WebhooksService {
 }
 
 /** What switching an endpoint on or off changes. Off stays as it is, with its reason and its time. */
-function switched(row: WebhookEndpoint, enabled: boolean | undefined, now: Date): Partial<WebhookEndpoint> {
+function switched(
+  { disabledAt }: Pick<WebhookEndpoint, 'disabledAt'>,
+  enabled: boolean | undefined,
+  now: Date,
+): Partial<WebhookEndpoint> {
   if (enabled === true) return { disabledAt: null, disabledReason: null };
-  if (enabled === undefined || row.disabledAt !== null) return {};
+  if (enabled === undefined || disabledAt !== null) return {};
   return { disabledAt: now, disabledReason: 'administrator' };
 }

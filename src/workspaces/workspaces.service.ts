@@ -72,8 +72,8 @@ export class WorkspacesService {
    * @param ref id or slug, as the body names it
    * @throws GatewayError `tenant_mismatch` for a workspace that is not the caller's own
    */
-  async resolveForCreate(principal: Principal, ref: string | undefined): Promise<string> {
-    if (ref === undefined) {
+  async resolveForCreate(principal: Principal, ref: string | null | undefined): Promise<string> {
+    if (ref === undefined || ref === null) {
       if (principal.workspaceId !== null) return principal.workspaceId;
       throw invalidField('workspace_id', 'is required when the caller acts for the whole organisation');
     }
@@ -86,8 +86,8 @@ export class WorkspacesService {
    * The same for a resource that may be for all workspaces, which is null: so it is when a caller of the whole organisation
    * names none.
    */
-  async resolveOrShared(principal: Principal, ref: string | undefined): Promise<string | null> {
-    return principal.workspaceId === null && ref === undefined ? null : this.resolveForCreate(principal, ref);
+  async resolveOrShared(principal: Principal, ref: string | null | undefined): Promise<string | null> {
+    return principal.workspaceId === null && (ref ?? null) === null ? null : this.resolveForCreate(principal, ref);
   }
 
   async organisationExists(id: string): Promise<boolean> {
@@ -112,7 +112,9 @@ export class WorkspacesService {
     return this.workspaces.manager.transaction(async (manager) => {
       const workspace = await find(manager, principal, ref, FOR_CHANGE);
       const saved = await updateRow(manager, workspace, changes);
-      await this.audit.record(manager, principal, entryOf('update', inItself(saved), namedFields(dto)));
+      if (saved !== workspace) {
+        await this.audit.record(manager, principal, entryOf('update', inItself(saved), namedFields(dto)));
+      }
       return saved;
     });
   }

@@ -155,17 +155,18 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
    * Id or slug; required for `workspace` keys unless the caller itself acts in one workspace.
    * @example "default"
    */
-  @Optional()
+  @OptionalOrNull()
   @IsString()
   @Length(1, 255)
   @IsStorable()
-  readonly workspace_id?: string;
+  readonly workspace_id?: string | null;
 
-  @Optional()
+  /** null: none. */
+  @OptionalOrNull()
   @IsObject()
   @ValidateNested()
   @Type(() => KeyUserDto)
-  readonly user?: KeyUserDto;
+  readonly user?: KeyUserDto | null;
 }
 
 export class RotateApiKeyDto {

@@ -4,11 +4,7 @@ import { withoutMark } from './inherited-names.js';
 
 /** All broken rules as one 400: `param` is the first field, nested ones as `conditions.0.key`. */
 export function toValidationError(errors: readonly ValidationError[]): GatewayError {
-  return invalidFields(toDetails(errors));
-}
-
-export function toDetails(errors: readonly ValidationError[]): readonly ErrorDetail[] {
-  return errors.flatMap((error) => detailsOf(error, ''));
+  return invalidFields(errors.flatMap((error) => detailsOf(error, '')));
 }
 
 function detailsOf(error: ValidationError, parent: string): readonly ErrorDetail[] {

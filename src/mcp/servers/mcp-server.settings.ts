@@ -1,6 +1,7 @@
 import { type GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
 import { isOtherHost, mustComeAgain } from '../../common/secret-destination.js';
+import { isSameValue } from '../../database/write-row.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
 import { incompleteUpdate } from '../../sealing/opened.js';
@@ -74,6 +75,11 @@ export function changedSettings(before: OpenSettings, dto: Changes, mapped: Mapp
     timeouts: dto.timeouts ?? stored.timeouts,
     enabled: dto.enabled ?? stored.enabled,
   };
+}
+
+export function isSameSettings(one: OpenSettings, other: OpenSettings): boolean {
+  const fields = ({ mapped, ...others }: OpenSettings): object => ({ ...others, mapped: [...mapped.keys()].sort() });
+  return isSameValue(fields(one), fields(other));
 }
 
 /**

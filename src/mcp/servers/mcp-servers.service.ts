@@ -19,7 +19,13 @@ import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServer } from './mcp-server.entity.js';
 import type { McpServerResponse } from './mcp-server.response.js';
-import { assertMappedForHost, assertSecretsReplaced, changedSettings, newSettings } from './mcp-server.settings.js';
+import {
+  assertMappedForHost,
+  assertSecretsReplaced,
+  changedSettings,
+  isSameSettings,
+  newSettings,
+} from './mcp-server.settings.js';
 import { McpServerStore } from './mcp-server.store.js';
 
 export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'test'>('mcp_servers', 'mcp-server');
@@ -89,10 +95,11 @@ export class McpServersService {
       const after = changedSettings(before, dto, mapped);
       if (failure !== undefined) assertSecretsReplaced(failure, before, after, dto);
       if (mappings === undefined) assertMappedForHost(before, after);
-      const columns = this.definitions.toColumns(row, after, before);
+      const isSame = failure === undefined && isSameSettings(before, after);
+      const columns = isSame ? {} : this.definitions.toColumns(row, after, before);
       const changes = { ...withoutUndefined({ name, description }), ...columns };
       const changed = await this.store.update(manager, row, changes, mappings);
-      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
+      if (changed !== row) await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
       return changed;
     });
     this.directory.clear();

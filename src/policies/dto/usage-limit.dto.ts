@@ -136,11 +136,11 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
    * Id or slug. Without it, an API key of the whole organisation makes a policy for all its workspaces; required with an
    * administrator's token.
    */
-  @Optional()
+  @OptionalOrNull()
   @IsString()
   @Length(1, 255)
   @IsStorable()
-  readonly workspace_id?: string;
+  readonly workspace_id?: string | null;
 }
 
 /** `type` and `group_by` cannot change: what was counted would mean something else. */

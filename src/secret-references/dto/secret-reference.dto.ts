@@ -51,15 +51,15 @@ class SecretReferenceFieldsDto {
   @IsOneWorkspaceChoice()
   readonly allow_all_workspaces?: boolean;
 
-  /** Ids or slugs of the workspaces that may use it, instead of all of them. */
-  @Optional()
+  /** Ids or slugs of the workspaces that may use it, instead of all of them; null: no list. */
+  @OptionalOrNull()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_WORKSPACES)
   @IsString({ each: true })
   @Length(1, 255, { each: true })
   @IsOneWorkspaceChoice()
-  readonly allowed_workspaces?: string[];
+  readonly allowed_workspaces?: string[] | null;
 
   /** For your own order: at most 64 fields, values of any kind. */
   @OptionalOrNull()

@@ -18,6 +18,7 @@ function isOneChoice(body: object): boolean {
     'allow_all_workspaces' in body &&
     body.allow_all_workspaces === true &&
     'allowed_workspaces' in body &&
-    body.allowed_workspaces !== undefined
+    body.allowed_workspaces !== undefined &&
+    body.allowed_workspaces !== null
   );
 }

@@ -34,13 +34,13 @@ class VirtualKeyFieldsDto {
   @IsStorable()
   readonly description?: string | null;
 
-  /** The provider's own key. Sealed at once, and only ever shown masked. The mask of what is stored changes nothing. */
-  @Optional()
+  /** The provider's own key. Sealed at once, and only ever shown masked. The mask of what is stored changes nothing; null: none. */
+  @OptionalOrNull()
   @IsString()
   @IsNotEmpty()
   @MaxLength(8192)
   @Matches(FITS_A_HEADER, { message: '$property must be of printable ASCII characters without spaces and line breaks' })
-  readonly key?: string;
+  readonly key?: string | null;
 
   /** Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out. */
   @Optional()
@@ -96,9 +96,9 @@ export class CreateVirtualKeyDto extends VirtualKeyFieldsDto {
   readonly slug?: string;
 
   /** Id or slug. Without it, a caller of the whole organisation makes a key that all its workspaces can use. */
-  @Optional()
+  @OptionalOrNull()
   @IsString()
   @Length(1, 255)
   @IsStorable()
-  readonly workspace_id?: string;
+  readonly workspace_id?: string | null;
 }

@@ -33,6 +33,11 @@ class WebhookEndpointFieldsDto {
   @IsStorable()
   readonly description?: string | null;
 
+  /** false: nothing is sent until it is true again. */
+  @Optional()
+  @IsBoolean()
+  readonly enabled?: boolean;
+
   /** Required with an administrator's token; with an API key it can only be the key's own. */
   @Optional()
   @IsUUID()
@@ -55,11 +60,6 @@ export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
   @ArrayUnique()
   @IsIn(SUBSCRIBABLE_EVENTS, { each: true })
   readonly events?: SubscribableEvent[];
-
-  /** false: nothing is sent until it is true again. */
-  @Optional()
-  @IsBoolean()
-  readonly enabled?: boolean;
 }
 
 export class CreateWebhookEndpointDto extends WebhookEndpointFieldsDto {
@@ -84,11 +84,11 @@ export class CreateWebhookEndpointDto extends WebhookEndpointFieldsDto {
   readonly events: SubscribableEvent[];
 
   /** Id or slug. Without it, a caller of the whole organisation makes an endpoint for the events of all its workspaces. */
-  @Optional()
+  @OptionalOrNull()
   @IsString()
   @Length(1, 255)
   @IsStorable()
-  readonly workspace_id?: string;
+  readonly workspace_id?: string | null;
 }
 
 export class RotateWebhookSecretDto {

@@ -146,9 +146,9 @@ export class CreateMcpServerDto extends McpServerFieldsDto {
   readonly slug?: string;
 
   /** Id or slug. Without it, a caller of the whole organisation makes a server that all its workspaces can use. */
-  @Optional()
+  @OptionalOrNull()
   @IsString()
   @Length(1, 255)
   @IsStorable()
-  readonly workspace_id?: string;
+  readonly workspace_id?: string | null;
 }

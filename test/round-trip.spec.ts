@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getMetadataStorage } from 'class-validator';
+import { UpdateApiKeyDto } from '../src/api-keys/dto/api-key.dto.js';
+import { type JsonObject, readString } from '../src/common/json/read.js';
+import { UpdateMcpServerDto } from '../src/mcp/servers/dto/mcp-server.dto.js';
+import { UpdateUsageLimitDto } from '../src/policies/dto/usage-limit.dto.js';
+import { UpdateSecretReferenceDto } from '../src/secret-references/dto/secret-reference.dto.js';
+import { UpdateVirtualKeyDto } from '../src/virtual-keys/dto/virtual-key.dto.js';
+import { UpdateWebhookEndpointDto } from '../src/webhooks/dto/webhook-endpoint.dto.js';
+import { UpdateWorkspaceDto } from '../src/workspaces/dto/workspace.dto.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { jsonOf } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+
+const SECRET = 'provider-secret-0123456789';
+const AWS = { aws_auth_type: 'accessKey', aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE', aws_region: 'eu-central-1' };
+const CLOUD_A = {
+  manager_type: 'aws_sm',
+  secret_path: 'prod/cohere',
+  auth_config: { ...AWS, aws_secret_access_key: 'aws-secret-0123456789' },
+};
+
+let gateway: TestApp;
+let admin: GatewayClient;
+
+beforeAll(async () => {
+  gateway = await startTestApp();
+  admin = new GatewayClient(gateway.url);
+  await admin.create('/v1/secret-references', { name: 'Cohere', slug: 'cohere', ...CLOUD_A });
+});
+
+afterAll(async () => {
+  await gateway.close();
+});
+
+/** What was read, without what an update does not take. */
+function writablePartOf(resource: JsonObject, dto: new () => object): JsonObject {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+  const names = new Set(rules.map((rule) => rule.propertyName));
+  return Object.fromEntries(Object.entries(resource).filter(([name]) => names.has(name)));
+}
+
+async function lastUpdateOf(table: string, id: string): Promise<unknown> {
+  const [row] = await gateway.dataSource.query(`SELECT updated_at::text FROM "${table}" WHERE id = $1`, [id]);
+  return row;
+}
+
+describe('what was read can be written back, which changes nothing and leaves no trace', () => {
+  it.each<[string, string, new () => object, string, object]>([
+    [
+      'a workspace',
+      '/v1/workspaces',
+      UpdateWorkspaceDto,
+      'workspaces',
+      { name: 'A', defaults: { metadata: { team: 'a' } } },
+    ],
+    [
+      'an API key',
+      '/v1/api-keys',
+      UpdateApiKeyDto,
+      'api_keys',
+      { name: 'A', scopes: ['usage.read'], level: 'organisation' },
+    ],
+    [
+      'an API key with everything',
+      '/v1/api-keys',
+      UpdateApiKeyDto,
+      'api_keys',
+      {
+        name: 'A',
+        scopes: ['usage.read'],
+        workspace_id: 'default',
+        type: 'user',
+        user: { user_id: 'u', claims: { a: [1] } },
+        metadata: { team: 'a' },
+        expires_at: 4_000_000_000,
+        rate_limits: [{ type: 'requests', unit: 'rpm', value: 5 }],
+      },
+    ],
+    [
+      'a virtual key',
+      '/v1/virtual-keys',
+      UpdateVirtualKeyDto,
+      'virtual_keys',
+      { name: 'A', provider: 'cohere', key: SECRET },
+    ],
+    [
+      'one without a key',
+      '/v1/virtual-keys',
+      UpdateVirtualKeyDto,
+      'virtual_keys',
+      { name: 'A', provider: 'local', key: null },
+    ],
+    [
+      'one with sealed options',
+      '/v1/virtual-keys',
+      UpdateVirtualKeyDto,
+      'virtual_keys',
+      { name: 'A', provider: 'bedrock', config: { ...AWS, aws_secret_access_key: SECRET, base_url: null } },
+    ],
+    [
+      'one with mappings',
+      '/v1/virtual-keys',
+      UpdateVirtualKeyDto,
+      'virtual_keys',
+      { name: 'A', provider: 'cohere', secret_mappings: [{ target_field: 'key', secret_reference_id: 'cohere' }] },
+    ],
+    [
+      'a secret reference',
+      '/v1/secret-references',
+      UpdateSecretReferenceDto,
+      'secret_references',
+      { name: 'A', ...CLOUD_A },
+    ],
+    [
+      'one for nobody',
+      '/v1/secret-references',
+      UpdateSecretReferenceDto,
+      'secret_references',
+      { name: 'A', ...CLOUD_A, allow_all_workspaces: false },
+    ],
+    [
+      'one for some workspaces',
+      '/v1/secret-references',
+      UpdateSecretReferenceDto,
+      'secret_references',
+      { name: 'A', ...CLOUD_A, allowed_workspaces: ['default'], tags: { a: { b: [null] } } },
+    ],
+    [
+      'a usage limit',
+      '/v1/policies/usage-limits',
+      UpdateUsageLimitDto,
+      'usage_policies',
+      {
+        name: 'A',
+        conditions: [
+          { key: 'workspace_id', value: ['default'] },
+          { key: 'virtual_key', value: '*', excludes: 'x*' },
+        ],
+        group_by: [{ key: 'api_key' }],
+        type: 'cost',
+        credit_limit: 1.5,
+        alert_threshold: 0.000_000_001,
+        workspace_id: null,
+      },
+    ],
+    [
+      'a webhook',
+      '/v1/webhooks',
+      UpdateWebhookEndpointDto,
+      'webhook_endpoints',
+      { url: 'https://hooks.example.com/a', events: ['*'], enabled: false, workspace_id: null },
+    ],
+    [
+      'an MCP server',
+      '/v1/mcp-servers',
+      UpdateMcpServerDto,
+      'mcp_servers',
+      {
+        name: 'A',
+        url: 'https://mcp.example.com/mcp',
+        headers: { 'X-Api-Key': SECRET },
+        jwt_validation: {
+          jwksUri: 'https://login.example.com/jwks',
+          requiredClaims: ['sub'],
+          introspection: {
+            endpoint: 'https://login.example.com/introspect',
+            client_id: 'tollgate',
+            client_secret: SECRET,
+          },
+        },
+        user_identity_forwarding: { method: 'claims_header', include_claims: ['sub'] },
+        forward_headers: { mode: 'allowlist', headers: ['x-tenant'] },
+        allowed_origins: ['https://app.example.com'],
+        timeouts: { first_byte_ms: 1_000 },
+      },
+    ],
+    [
+      'one with mappings',
+      '/v1/mcp-servers',
+      UpdateMcpServerDto,
+      'mcp_servers',
+      {
+        name: 'A',
+        url: 'https://mcp.example.com/mcp',
+        auth_type: 'headers',
+        secret_mappings: [{ target_field: 'headers.X-Api-Key', secret_reference_id: 'cohere', secret_key: 'key' }],
+      },
+    ],
+  ])('%s at %s', async (_what, path, dto, table, fields) => {
+    const id = readString((await admin.create(path, fields))['id'], 'id');
+    const resource = await admin.read(`${path}/${id}`);
+    const body = writablePartOf(resource, dto);
+    expect(Object.keys(body).length).toBeGreaterThan(1);
+    const before = await lastUpdateOf(table, id);
+    for (const update of [body, {}]) {
+      const answer = await admin.put(`${path}/${id}`, update);
+      expect([answer.status, jsonOf(answer)]).toEqual([200, resource]);
+    }
+    expect(await lastUpdateOf(table, id)).toEqual(before);
+    expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(1);
+    const change = 'name' in body ? { name: 'Another' } : { description: 'another' };
+    expect(jsonOf(await admin.put(`${path}/${id}`, { ...body, ...change }))).toMatchObject(change);
+    expect(await lastUpdateOf(table, id)).not.toEqual(before);
+    expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(2);
+  });
+});
