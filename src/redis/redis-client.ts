@@ -9,12 +9,17 @@ const COMMAND_TIMEOUT_MS = 1_000;
 const CLUSTER_TRIES = 5;
 /** Else a server that vanished without a word keeps its connection for as long as TCP goes on trying: some 15 minutes. */
 const SOCKET_TIMEOUT_MS = 3_000;
+const RECONNECT_STEP_MS = 50;
+const MAX_RECONNECT_MS = 2_000;
 
 const CONNECTION = {
   connectTimeout: CONNECT_TIMEOUT_MS,
   commandTimeout: COMMAND_TIMEOUT_MS,
   socketTimeout: SOCKET_TIMEOUT_MS,
   maxRetriesPerRequest: 1,
+  retryStrategy: (tries: number) => Math.min(tries * RECONNECT_STEP_MS, MAX_RECONNECT_MS),
+  // What RESP3 adds is not used, and not every server and proxy has it.
+  protocol: 2,
 } satisfies RedisOptions;
 
 export type RedisClient = Redis | Cluster;

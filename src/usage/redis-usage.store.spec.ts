@@ -400,6 +400,7 @@ describe('a Redis that is of no use', () => {
       enableReadyCheck: false,
       enableOfflineQueue: false,
       disableClientInfo: true,
+      protocol: 2,
       lazyConnect: true,
     });
     client.on('error', () => undefined);
