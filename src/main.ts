@@ -11,6 +11,8 @@ import { isDatabaseUnavailable } from './database/database-errors.js';
 import { explainDatabaseFailure } from './database/explain-database-failure.js';
 import { endOnSignals, stopOnSignals } from './shutdown.js';
 
+// A log that cannot be written is no reason to stop.
+process.stdout.on('error', () => undefined);
 const started = endOnSignals();
 try {
   const adapter = new LinkedExpressAdapter();

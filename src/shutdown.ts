@@ -77,9 +77,11 @@ async function finishRequests(app: NestExpressApplication, running: RunningAnswe
   const server = app.getHttpServer();
   const { SHUTDOWN_DELAY_MS: delayMs, SHUTDOWN_GRACE_MS: graceMs } = app.get(AppConfig);
   app.get(ReadinessService).startDraining();
+  // A client that keeps its connections would not leave before they are cut, perhaps with a request on its way.
+  running.endWithAnswers();
   if (delayMs > 0) await sleep(delayMs);
   const finished = new Promise<void>((done) => server.close(() => done()));
-  running.endConnections();
+  running.endUnused();
   // Streams have no end of their own; calls that run on them get the grace time.
   // Its module asks again, and tells of a failure.
   const proxyClosing = app.get(McpProxy).close(graceMs);

@@ -195,18 +195,37 @@ describe('a gateway with a hanging request', () => {
 describe('a gateway that is given time to leave its load balancer', () => {
   afterAll(killAll);
 
-  it('serves on after SIGTERM, and is not ready, until that time is over', async () => {
+  it('serves on after SIGTERM, and is not ready, until that time is over; connections end with their answers', async () => {
     const settings = { ...(await onTestDatabase()), SHUTDOWN_DELAY_MS: '3000', TOLLGATE_ADMIN_KEY: ADMIN_KEY };
     const gateway = spawnGateway(settings);
     const url = await gateway.url();
     const status = async (path: string): Promise<number> => (await new GatewayClient(url).get(path)).status;
-    expect(await status('/health/ready')).toBe(200);
+    const connection = async (): Promise<unknown> => (await fetch(`${url}/health/live`)).headers.get('connection');
+    expect([await status('/health/ready'), await connection()]).toEqual([200, 'keep-alive']);
     const signalledAt = Date.now();
     gateway.signal('SIGTERM');
     await eventually(async () => (await status('/health/ready')) === 503);
     expect([await status('/health/live'), await status('/v1/api-keys')]).toEqual([200, 200]);
+    expect(await connection()).toBe('close');
     await eventually(() => isRefusing(url));
     expect(Date.now() - signalledAt).toBeGreaterThanOrEqual(2_950);
+    expect(await gateway.exitCode()).toBe(0);
+  });
+});
+
+describe('a gateway whose log nobody reads any more', () => {
+  afterAll(killAll);
+
+  it('serves on, and ends on SIGTERM', async () => {
+    const gateway = spawnGateway({ ...(await onTestDatabase()), TOLLGATE_ADMIN_KEY: ADMIN_KEY });
+    const client = new GatewayClient(await gateway.url());
+    // Makes lines of 4 KB.
+    const metadata = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, 'x'.repeat(128)]));
+    const headers = { 'x-gateway-metadata': JSON.stringify(metadata) };
+    gateway.leaveOutput();
+    for (let time = 0; time < 300; time += 1) expect((await client.get('/v1/api-keys', headers)).status).toBe(200);
+    gateway.signal('SIGTERM');
+    await eventually(() => gateway.hasEnded);
     expect(await gateway.exitCode()).toBe(0);
   });
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createLogger, flushLog, logDestination, NestLogger } from './logger.js';
+import { logDestination } from './log-destination.js';
+import { createLogger, flushLog, NestLogger } from './logger.js';
 
 let folder: string;
 beforeAll(() => {
@@ -69,6 +70,8 @@ describe('a log file', () => {
     logger.info({ text: 'x'.repeat(100_000) });
     await expect(failed).resolves.toMatchObject({ code: 'ENOSPC' });
     await flushLog(logger);
+    // As at the end of the process; by itself it would try for ever.
+    destination.flushSync();
     destination.destroy();
   });
 
@@ -80,6 +83,10 @@ describe('a log file', () => {
     for (let number = 0; number < 20; number += 1) logger.info({ text: 'x'.repeat(1024 * 1024) });
     expect(dropped).toBeGreaterThanOrEqual(4);
     await new Promise((done) => destination.once('drain', done));
+    await flushLog(logger);
+    destination.flushSync();
+    const last: unknown = JSON.parse(readFileSync(join(folder, 'slow'), 'utf8').trim().split('\n').at(-1) ?? '');
+    expect(last).toMatchObject({ level: 'warn', event: 'log_lines_dropped', lines: dropped });
     destination.destroy();
   });
 });

@@ -1,22 +1,17 @@
+import { EventEmitter } from 'node:events';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { doneWithin } from '../common/time/done-within.js';
+import { FLUSH_MS, logDestination } from './log-destination.js';
 
 /** Injection token of the process's pino logger. */
 export const LOGGER = Symbol('LOGGER');
 export type Logger = PinoLogger;
 
 const STDOUT = 1;
-/** Bytes that are gathered before a write; a timer in the telemetry module writes what is left. */
-const BUFFER_BYTES = 32 * 1024;
-const MAX_WRITE_BYTES = 2 * BUFFER_BYTES;
-/** A reader of the log that stalls costs lines above this, never the gateway's memory. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** A log that cannot be written may hold up the end of the process this long. */
-const FLUSH_MS = 1_000;
 
 export function createLogger(level: string, stream: DestinationStream = logDestination(STDOUT)): Logger {
-  return pino(
+  const logger = pino(
     {
       level,
       base: null,
@@ -25,6 +20,19 @@ export function createLogger(level: string, stream: DestinationStream = logDesti
     },
     stream,
   );
+  if (stream instanceof EventEmitter) reportDropped(logger, stream);
+  return logger;
+}
+
+/** Says, as soon as lines are written again, that the log is not whole. */
+function reportDropped(logger: Logger, destination: EventEmitter): void {
+  let lines = 0;
+  destination.on('drop', () => (lines += 1));
+  destination.on('drain', () => {
+    const lost = lines;
+    lines = 0;
+    if (lost > 0) logger.warn({ event: 'log_lines_dropped', lines: lost });
+  });
 }
 
 /** As `pino.stdTimeFunctions.isoTime`; within a millisecond the text stays the same. */
@@ -37,24 +45,6 @@ function isoTimes(): () => string {
     last = now;
     return text;
   };
-}
-
-/** Writes to a file descriptor or a file, off the path of requests. */
-export function logDestination(dest: number | string): ReturnType<typeof pino.destination> {
-  const destination = pino.destination({
-    dest,
-    sync: false,
-    minLength: BUFFER_BYTES,
-    maxWrite: MAX_WRITE_BYTES,
-    maxLength: MAX_WAITING_BYTES,
-    contentMode: 'buffer',
-  });
-  // Of lines that wait as text, the whole text is counted anew with each further line.
-  const write = destination.write.bind(destination);
-  destination.write = (line: string) => Boolean(Reflect.apply(write, undefined, [Buffer.from(line)]));
-  // Without a listener, a log that cannot be written (a full disk) would end the process.
-  destination.on('error', () => undefined);
-  return destination;
 }
 
 /**

@@ -46,8 +46,14 @@ export class BuiltProgram {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
+  /** Nobody reads what it prints until `exitCode` is asked for. */
+  leaveOutput(): void {
+    this.child.stdout?.pause();
+  }
+
   /** The exit code; null when a signal ended it. Then everything that was printed is there. */
   async exitCode(): Promise<number | null> {
+    this.child.stdout?.resume();
     await this.closed;
     return this.child.exitCode;
   }

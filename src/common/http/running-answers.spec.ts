@@ -69,7 +69,7 @@ describe('RunningAnswers', () => {
     async (early) => {
       const answers = await askAll(...PATHS);
       for (const path of early) await give(path);
-      running.endConnections();
+      running.endWithAnswers();
       const late = PATHS.filter((path) => !early.includes(path));
       for (const path of late) await give(path);
       for (const path of early) expect(await connectionOf(answers.get(path))).toBe('keep-alive');
@@ -81,7 +81,7 @@ describe('RunningAnswers', () => {
     const answers = await askAll('/a');
     held.get('/a')?.write('be');
     const answer = await answers.get('/a');
-    running.endConnections();
+    running.endWithAnswers();
     const closed = once(Object(answer).socket, 'close');
     await give('/a');
     await closed;
@@ -109,7 +109,8 @@ describe('RunningAnswers', () => {
       begun.write('GET /begun HTTP/1.1\r\n');
       const closed = once(silent, 'close');
       const answers = await askAll('/a');
-      running.endConnections();
+      running.endWithAnswers();
+      running.endUnused();
       await closed;
       begun.write('host: a\r\n\r\n');
       while (!held.has('/begun')) await once(server, 'held');
@@ -130,7 +131,8 @@ describe('RunningAnswers', () => {
       await Promise.all([once(server, 'connection'), once(client, 'connect')]);
       client.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n');
       const closed = new Promise<void>((done) => server.close(() => done()));
-      running.endConnections();
+      running.endWithAnswers();
+      running.endUnused();
       const until = performance.now() + 150;
       while (performance.now() < until);
       while (!held.has('/late')) await once(server, 'held');
@@ -159,7 +161,7 @@ describe('RunningAnswers', () => {
   });
 
   it('ends connections that ask afterwards', async () => {
-    running.endConnections();
+    running.endWithAnswers();
     const answers = await askAll('/a');
     await give('/a');
     expect(await connectionOf(answers.get('/a'))).toBe('close');

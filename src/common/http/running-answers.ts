@@ -25,16 +25,19 @@ export class RunningAnswers {
     });
   }
 
-  /** From now on every connection ends with its answer, and one that has asked nothing soon. */
-  endConnections(): void {
+  /** From now on every connection ends with its answer. */
+  endWithAnswers(): void {
     this.ending = true;
     for (const answer of this.answers) endConnectionAfter(answer);
-    // What came while the process was busy is read between the two.
-    setTimeout(() => setImmediate(() => this.endSilent()), SILENT_MS);
   }
 
-  private endSilent(): void {
-    for (const socket of this.connections) if (socket.bytesRead === 0) socket.destroy();
+  /** Ends soon what has asked nothing. */
+  endUnused(): void {
+    const end = (): void => {
+      for (const socket of this.connections) if (socket.bytesRead === 0) socket.destroy();
+    };
+    // What came while the process was busy is read between the two.
+    setTimeout(() => setImmediate(end), SILENT_MS);
   }
 }
 
