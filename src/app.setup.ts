@@ -1,10 +1,13 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { DataSource } from 'typeorm';
 import { assertRoutesDeclared } from './access/assert-routes-declared.js';
 import { AppErrorFilter } from './app.error-filter.js';
 import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
+import { poolCounts } from './database/pool-counts.js';
 import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
+import { malformedRequestLog } from './telemetry/malformed-request-log.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
 
@@ -12,7 +15,11 @@ import { Tracing } from './telemetry/tracing.js';
 export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdapter): void {
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
-  app.use(contextMiddleware(logger, app.get(Metrics), app.get(Tracing)));
+  const metrics = app.get(Metrics);
+  const dataSource = app.get(DataSource);
+  metrics.databaseCounts = () => poolCounts(dataSource);
+  adapter.noteMalformed = malformedRequestLog(logger, metrics);
+  app.use(contextMiddleware(logger, metrics, app.get(Tracing)));
   app.useGlobalFilters(new AppErrorFilter(adapter, logger));
   setUpOpenApi(app);
   assertRoutesDeclared(app);

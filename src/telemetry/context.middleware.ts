@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { GatewayError } from '../common/errors/gateway.error.js';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { IDENTITY_HEADERS } from '../common/http/identity-headers.js';
 import { HttpCaller } from '../common/http/caller-presence.js';
 import type { Logger } from './logger.js';
@@ -39,9 +39,14 @@ function removeProtectedHeaders(request: Request): void {
   }
 }
 
-/** A request with a broken tracing header is refused later on, under a trace id all the same. */
-function traceOf({ headers }: Request): { readonly trace: TraceHeaders; readonly refusal?: GatewayError } {
+/** A request with a broken tracing header, or without a host, is refused later on, under a trace id all the same. */
+function traceOf({ headers, httpVersionMinor }: Request): {
+  readonly trace: TraceHeaders;
+  readonly refusal?: GatewayError;
+} {
   try {
+    // RFC 9112, section 3.2.
+    if (headers.host === undefined && httpVersionMinor > 0) throw invalidField('host', 'is required');
     return { trace: readTraceHeaders(headers) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from './metrics.js';
 
-const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome', 'result', 'method', 'status'];
+const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome', 'result', 'method', 'status', 'state'];
 
 describe('Metrics', () => {
   it('has only labels of bounded sets, on every metric of our own', async () => {
     const metrics = new Metrics();
     const ours = metrics.registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gateway_'));
     expect(ours.map(({ name }) => name).sort()).toEqual([
+      'gateway_database_connections',
+      'gateway_http_answers_broken_off_total',
       'gateway_http_request_duration_seconds',
       'gateway_http_requests_total',
       'gateway_in_flight_requests',

@@ -15,6 +15,12 @@ export class Metrics {
     labelNames: ['route', 'code'],
     registers: [this.registry],
   });
+  readonly brokenOff = new Counter({
+    name: 'gateway_http_answers_broken_off_total',
+    help: 'Answers that had begun, with the code under which they are counted, and that the gateway could not bring to their end',
+    labelNames: ['route'],
+    registers: [this.registry],
+  });
   readonly requestSeconds = new Histogram({
     name: 'gateway_http_request_duration_seconds',
     help: 'Time from the request line to the end of the answer',
@@ -27,6 +33,18 @@ export class Metrics {
     help: 'Requests that are being handled',
     registers: [this.registry],
   });
+  readonly databaseConnections = new Gauge({
+    name: 'gateway_database_connections',
+    help: 'Connections to the database that are in use and idle, and the statements and transactions that wait for one',
+    labelNames: ['state'],
+    registers: [this.registry],
+    collect: () => {
+      for (const [state, count] of Object.entries(this.databaseCounts()))
+        this.databaseConnections.set({ state }, count);
+    },
+  });
+  /** Set when there is a database. */
+  databaseCounts: () => Readonly<Record<string, number>> = () => ({});
   readonly upstreamRequests = new Counter({
     name: 'gateway_upstream_requests_total',
     help: 'Provider calls by provider and final status, or the kind of failure; what the gateway refuses before it tries is none',

@@ -54,6 +54,10 @@ beforeEach(async () => {
       response.status(500).json({});
     });
     app.get('/rejects', (_request, response) => void response.status(502).json({}));
+    app.get('/breaks-off', (request, response) => {
+      contextOf(request).facts.error_code = 'provider_failed';
+      response.write('part', () => response.destroy());
+    });
     app.get('/waits', (_request, response) => void open.push(response));
     app.get('/health/live', (_request, response) => void response.json({}));
     app.get('/health/ready', (_request, response) => void response.status(503).json({}));
@@ -151,6 +155,20 @@ describe('metrics', () => {
     expect(text).toContain('gateway_http_requests_total{route="/v1/items/:id",code="201"} 2');
     expect(text).toContain('gateway_http_requests_total{route="unmatched",code="404"} 3');
     expect(text.match(/^gateway_http_requests_total\{/gm)).toHaveLength(2);
+  });
+
+  it('count answers that the gateway breaks off, and none that a client leaves', async () => {
+    const brokenOff = (): Promise<string> =>
+      server.metrics.registry.getSingleMetricAsString('gateway_http_answers_broken_off_total');
+    await leave('/waits', () => {
+      for (const response of open) response.write('part');
+      return open.length > 0;
+    });
+    await server.lines(1);
+    expect(await brokenOff()).not.toContain('{');
+    await expect(fetch(`${server.url}/breaks-off`).then((answer) => answer.text())).rejects.toThrow();
+    await expect(server.lines(2)).resolves.toMatchObject([{}, { status: 200, error_code: 'provider_failed' }]);
+    expect(await brokenOff()).toContain('{route="/breaks-off"} 1');
   });
 
   it('count requests that are being handled, down again to none when the client left', async () => {

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';
 import type { RequestFacts } from './request-facts.js';
 
-const UNMATCHED = 'unmatched';
+export const UNMATCHED = 'unmatched';
 
 /**
  * Writes the one log line, the metrics and the span of a request when it ends, however it ends. When its client leaves, what
@@ -40,6 +40,7 @@ function record(
   const status = response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
   metrics.inFlight.dec();
   metrics.requests.inc({ route, code: status });
+  if (isBrokenOff) metrics.brokenOff.inc({ route });
   metrics.requestSeconds.observe({ route }, durationMs / 1000);
   const { trace, facts, metadata } = context;
   // Field by field, since this is done for every request and a spread is slow.

@@ -1,8 +1,9 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { JsonText } from './json-text.js';
-import { answerMalformedRequest } from './malformed-request.js';
+import { answerMalformedRequest, type NoteRefusal } from './malformed-request.js';
 import { closeQueuedAnswers } from './queued-answers.js';
 import { RouteIndex } from './route-index.js';
 
@@ -18,6 +19,9 @@ const REQUEST_TIMEOUT_MS = 3_600_000;
  * own, so that setting it changes nothing.
  */
 export class LinkedExpressAdapter extends ExpressAdapter {
+  /** Told of what never becomes a request. */
+  noteMalformed: NoteRefusal | undefined;
+
   constructor() {
     const app = express();
     app.disable('x-powered-by');
@@ -40,10 +44,16 @@ export class LinkedExpressAdapter extends ExpressAdapter {
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
+        // Refused by the gateway itself, in the form of its errors.
+        requireHostHeader: false,
       },
       app,
     );
-    this.httpServer.on('clientError', answerMalformedRequest);
+    this.httpServer.on('clientError', (cause: Error, socket: Duplex) =>
+      answerMalformedRequest(cause, socket, this.noteMalformed),
+    );
+    // To expect something unknown is no reason to refuse (RFC 9110, section 10.1.1).
+    this.httpServer.on('checkExpectation', (...exchange) => this.httpServer.emit('request', ...exchange));
     closeQueuedAnswers(this.httpServer);
     indexRoutes(app);
   }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { rawExchange } from '../../../test/support/raw-exchange.js';
 import { answerMalformedRequest } from './malformed-request.js';
 
 describe('answerMalformedRequest', () => {
@@ -8,7 +8,7 @@ describe('answerMalformedRequest', () => {
 
   beforeEach(async () => {
     server = createServer({ connectionsCheckingInterval: 20 }, (_request, response) => response.end('handled'));
-    server.on('clientError', answerMalformedRequest);
+    server.on('clientError', (cause, socket) => answerMalformedRequest(cause, socket));
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   });
 
@@ -42,13 +42,7 @@ describe('answerMalformedRequest', () => {
   function send(text: string): Promise<string> {
     const address = server.address();
     if (typeof address !== 'object' || address === null) throw new Error('not listening');
-    return new Promise((done, fail) => {
-      let answer = '';
-      const socket = connect(address.port, '127.0.0.1', () => socket.write(text));
-      socket.on('data', (chunk) => (answer += chunk.toString()));
-      socket.on('end', () => done(answer));
-      socket.on('error', fail);
-    });
+    return rawExchange(address.port, text);
   }
 });
 

@@ -49,7 +49,7 @@ export class McpCallLog {
   }
 
   private count({ request, message }: Passage, { status, firstByteMs }: Ending, totalMs: number): void {
-    const method = methodLabel(request.method, rpcMethodOf(message));
+    const method = methodLabel(request.method, message);
     this.metrics.mcpRequests.inc({ method, status });
     if (firstByteMs !== undefined) this.metrics.mcpFirstByteSeconds.observe({ method }, firstByteMs / 1_000);
     if (request.method !== 'GET') this.metrics.mcpSeconds.observe({ method }, totalMs / 1_000);

@@ -11,14 +11,13 @@ import { methodLabel } from './rpc-method-label.js';
 export function noteMethod(passage: Passage): void {
   const { request, message } = passage;
   const { facts, span } = contextOf(request);
-  facts.mcp_method = methodLabel(request.method, rpcMethodOf(message));
+  facts.mcp_method = methodLabel(request.method, message);
   span?.noteMcpCall(callInfoOf(passage));
 }
 
 export function callInfoOf({ request, server, message, denial }: Passage): McpCallInfo {
-  const rpcMethod = rpcMethodOf(message);
   const tool = denial?.tool ?? toolOf(message);
-  return { server: server.slug, label: methodLabel(request.method, rpcMethod), rpcMethod, tool };
+  return { server: server.slug, label: methodLabel(request.method, message), rpcMethod: rpcMethodOf(message), tool };
 }
 
 /** `ms` is the time from the call to the head of its answer. */

@@ -1,3 +1,5 @@
+import { type McpMessage, rpcMethodOf } from '../endpoints/mcp-message.js';
+
 /** Methods of all revisions of MCP. A label must not be what a client makes up. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'completion/complete',
@@ -21,8 +23,11 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'tools/list',
 ]);
 
-export function methodLabel(httpMethod: string, rpcMethod: string | undefined): string {
+/** @param message undefined for what is none */
+export function methodLabel(httpMethod: string, message: McpMessage | undefined): string {
   if (httpMethod !== 'POST') return httpMethod;
+  if (message === undefined) return 'invalid';
+  const rpcMethod = rpcMethodOf(message);
   if (rpcMethod === undefined) return 'response';
   return KNOWN_METHODS.has(rpcMethod) ? rpcMethod : 'other';
 }

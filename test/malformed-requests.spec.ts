@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readObject } from '../src/common/json/read.js';
+import { rawExchange } from './support/raw-exchange.js';
+import { send } from './support/send.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+
+const TRACE_ID = /\r\nx-gateway-trace-id: (\S+)\r\n/i;
+const NO_ROUTE = 'GET /v1/nothing HTTP/1.1\r\nconnection: close\r\n';
+
+let gateway: TestApp;
+
+beforeAll(async () => {
+  gateway = await startTestApp();
+});
+
+afterAll(async () => {
+  await gateway.close();
+});
+
+interface Exchange {
+  readonly status: number;
+  readonly traceId: string;
+  readonly error: object;
+}
+
+async function exchange(text: string): Promise<Exchange> {
+  const answer = await rawExchange(Number(new URL(gateway.url).port), text);
+  const body: unknown = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+  return {
+    status: Number(answer.split(' ', 2)[1]),
+    traceId: TRACE_ID.exec(answer)?.[1] ?? '',
+    error: readObject(readObject(body, 'body')['error'], 'body.error'),
+  };
+}
+
+function linesOf(traceId: string): readonly unknown[] {
+  const lines = gateway.log().split('\n');
+  return lines.filter((line) => line.includes(`"${traceId}"`)).map((line): unknown => JSON.parse(line));
+}
+
+async function counted(code: number): Promise<number> {
+  const { text } = await send(`${gateway.url}/metrics`, { method: 'GET' });
+  return Number(
+    new RegExp(`^gateway_http_requests_total\\{route="unmatched",code="${code}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0,
+  );
+}
+
+describe('what never becomes a request', () => {
+  it.each([
+    ['no HTTP', 'NONSENSE\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
+    [
+      'a head that is too large',
+      `GET / HTTP/1.1\r\nhost: a\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'HPE_HEADER_OVERFLOW',
+    ],
+  ])('is refused, counted and told: %s', async (_what, text, status, reason) => {
+    const before = await counted(status);
+    const refusal = await exchange(text);
+    expect(refusal).toMatchObject({ status, error: { code: 'validation_failed', source: 'gateway' } });
+    expect(await counted(status)).toBe(before + 1);
+    expect(linesOf(refusal.traceId)).toEqual([
+      expect.objectContaining({
+        event: 'malformed_request',
+        status,
+        error_code: 'validation_failed',
+        error_reason: reason,
+      }),
+    ]);
+  });
+});
+
+describe('a request', () => {
+  it('without a host is refused as all others are', async () => {
+    const refusal = await exchange(
+      `${NO_ROUTE}x-gateway-api-key: none\r\n\r\n`.replace('/v1/nothing', '/v1/workspaces'),
+    );
+    expect(refusal).toMatchObject({ status: 400, error: { code: 'validation_failed', param: 'host' } });
+    expect(linesOf(refusal.traceId)).toMatchObject([{ event: 'request', status: 400, route: '/v1/workspaces' }]);
+  });
+
+  it('of HTTP/1.0 needs none', async () => {
+    const { status } = await exchange('GET /v1/workspaces HTTP/1.0\r\n\r\n');
+    expect(status).toBe(401);
+  });
+
+  it('that expects what nobody knows is answered all the same', async () => {
+    const answer = await exchange(`${NO_ROUTE}host: a\r\nexpect: wonders\r\n\r\n`);
+    expect(answer).toMatchObject({ status: 404, error: { code: 'not_found' } });
+    expect(linesOf(answer.traceId)).toMatchObject([{ event: 'request', status: 404 }]);
+  });
+});
+
+it('tells how the connections to the database are taken', async () => {
+  const { text } = await send(`${gateway.url}/metrics`, { method: 'GET' });
+  const states = [...text.matchAll(/^gateway_database_connections\{state="(\w+)"\} (\d+)$/gm)];
+  expect(states.map(([, state]) => state)).toEqual(['in_use', 'idle', 'waiting']);
+  expect(states.reduce((sum, [, , count]) => sum + Number(count), 0)).toBeGreaterThan(0);
+});
