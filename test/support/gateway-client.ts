@@ -2,6 +2,8 @@ import { type JsonObject, readArray, readObject, readString } from '../../src/co
 import { type Answer, jsonOf, send } from './send.js';
 import { ADMIN_KEY } from './test-app.js';
 
+const MAX_PAGE_SIZE = 100;
+
 /** Speaks JSON with a gateway, as one caller. */
 export class GatewayClient {
   constructor(
@@ -66,6 +68,16 @@ export class GatewayClient {
     const answer = await this.get(path);
     if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${answer.text}`);
     return jsonOf(answer);
+  }
+
+  /** The items of all pages of a list. */
+  async listAll(path: string): Promise<readonly JsonObject[]> {
+    const items: JsonObject[] = [];
+    for (let page = 0; ; page += 1) {
+      const found = await this.list(`${path}?page_size=${MAX_PAGE_SIZE}&current_page=${page}`);
+      items.push(...found);
+      if (found.length < MAX_PAGE_SIZE) return items;
+    }
   }
 
   /** The items of a list that must succeed. */

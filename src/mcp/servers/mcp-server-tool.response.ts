@@ -15,10 +15,6 @@ export class McpServerToolListResponse {
   readonly total: number;
 }
 
-export function toToolListResponse(tools: readonly McpServerTool[]): McpServerToolListResponse {
-  return { object: 'list', data: tools.map(toToolResponse), total: tools.length };
-}
-
-function toToolResponse({ name, enabled, description, seenAt }: McpServerTool): McpServerToolResponse {
+export function toToolResponse({ name, enabled, description, seenAt }: McpServerTool): McpServerToolResponse {
   return { name, enabled, description, seen_at: toUnixSeconds(seenAt) };
 }

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
+import { toSkipTake } from '../../common/pagination/list.js';
+import type { PageQuery } from '../../common/pagination/page.query.js';
 import { isStorableText, toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
 import { McpServer } from './mcp-server.entity.js';
@@ -38,8 +40,12 @@ export class McpServerToolStore {
     private readonly clock: Clock,
   ) {}
 
-  async list(serverId: string): Promise<readonly McpServerTool[]> {
-    return this.tools.find({ where: { serverId }, order: { name: 'ASC' } });
+  async page(serverId: string, page: PageQuery): Promise<[McpServerTool[], number]> {
+    return this.tools.findAndCount({ where: { serverId }, order: { name: 'ASC' }, ...toSkipTake(page) });
+  }
+
+  async all(serverId: string): Promise<[McpServerTool[], number]> {
+    return this.tools.findAndCount({ where: { serverId }, order: { name: 'ASC' } });
   }
 
   async disabledNames(serverId: string): Promise<ReadonlySet<string>> {

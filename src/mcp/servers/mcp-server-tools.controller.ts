@@ -1,10 +1,12 @@
-import { Body, Controller, Get, Param, Put } from '@nestjs/common';
+import { Body, Controller, Get, Param, Put, Query } from '@nestjs/common';
 import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/require-scope.decorator.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
+import { toList } from '../../common/pagination/list.js';
+import { PageQuery } from '../../common/pagination/page.query.js';
 import { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
-import { McpServerToolListResponse, toToolListResponse } from './mcp-server-tool.response.js';
+import { McpServerToolListResponse, toToolResponse } from './mcp-server-tool.response.js';
 import { McpServerToolsService } from './mcp-server-tools.service.js';
 
 @ManagementApi('MCP servers')
@@ -15,11 +17,15 @@ export class McpServerToolsController {
   /** Lists the tools that the server had when it was last tested, those that it has listed to clients since, and those that are disabled. */
   @Get()
   @RequireScope('mcp_servers.read')
-  async list(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<McpServerToolListResponse> {
-    return toToolListResponse(await this.tools.list(principal, ref));
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Query() page: PageQuery,
+  ): Promise<McpServerToolListResponse> {
+    return toList(await this.tools.list(principal, ref, page), toToolResponse);
   }
 
-  /** Enables and disables tools by name; those that are not named stay as they are. */
+  /** Enables and disables tools by name; those that are not named stay as they are. Answers all of them, on one page. */
   @Put()
   @RequireScope('mcp_servers.update')
   async update(
@@ -27,6 +33,6 @@ export class McpServerToolsController {
     @Param('ref') ref: string,
     @Body() dto: UpdateMcpServerToolsDto,
   ): Promise<McpServerToolListResponse> {
-    return toToolListResponse(await this.tools.update(principal, ref, dto));
+    return toList(await this.tools.update(principal, ref, dto), toToolResponse);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { AuditService } from '../../audit/audit.service.js';
+import type { PageQuery } from '../../common/pagination/page.query.js';
 import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServerStore } from './mcp-server.store.js';
@@ -18,11 +19,11 @@ export class McpServerToolsService {
     private readonly directory: McpServerDirectory,
   ) {}
 
-  async list(principal: Principal, ref: string): Promise<readonly McpServerTool[]> {
-    return this.tools.list((await this.store.get(principal, ref)).id);
+  async list(principal: Principal, ref: string, page: PageQuery): Promise<[McpServerTool[], number]> {
+    return this.tools.page((await this.store.get(principal, ref)).id, page);
   }
 
-  async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<readonly McpServerTool[]> {
+  async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<[McpServerTool[], number]> {
     const id = await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       await this.tools.setEnabled(manager, row.id, dto.tools);
@@ -30,6 +31,6 @@ export class McpServerToolsService {
       return row.id;
     });
     this.directory.clear();
-    return this.tools.list(id);
+    return this.tools.all(id);
   }
 }
