@@ -22,6 +22,7 @@ const POLICY = {
   type: 'cost',
   credit_limit: 1,
 };
+const RATE_LIMIT = { type: 'requests', unit: 'rpm', value: 5 };
 const SECRET_REFERENCE = {
   name: 'Fields',
   manager_type: 'cloudA_sm',
@@ -149,10 +150,10 @@ describe("an administrator's token", () => {
 
   it.each([
     ['/v1/workspaces', { name: 'Fields' }, { description: 'ours' }],
-    ['/v1/api-keys', { name: 'f', scopes: ['api_keys.read'], level: 'organisation' }, { rate_limits: [] }],
-    ['/v1/virtual-keys', { name: 'Fields', provider: 'local' }, { expires_at: null }],
+    ['/v1/api-keys', { name: 'f', scopes: ['api_keys.read'], level: 'organisation' }, { rate_limits: [RATE_LIMIT] }],
+    ['/v1/virtual-keys', { name: 'Fields', provider: 'local' }, { expires_at: 4_000_000_000 }],
     ['/v1/webhooks', { url: 'https://example.com/hook', events: ['*'] }, { enabled: false }],
-    ['/v1/mcp-servers', { name: 'Fields', url: 'https://example.com/mcp' }, { allowed_origins: [] }],
+    ['/v1/mcp-servers', { name: 'Fields', url: 'https://example.com/mcp' }, { allowed_origins: ['https://a.example'] }],
     ['/v1/secret-references', SECRET_REFERENCE, { secret_path: 'another' }],
     ['/v1/policies/usage-limits', { ...POLICY, workspace_id: 'default' }, { credit_limit: 2 }],
   ])('leaves the names of fields in the audit log, without the organisation that it acts for: %s', async (...given) => {

@@ -9,7 +9,7 @@ import { UpdateVirtualKeyDto } from '../src/virtual-keys/dto/virtual-key.dto.js'
 import { UpdateWebhookEndpointDto } from '../src/webhooks/dto/webhook-endpoint.dto.js';
 import { UpdateWorkspaceDto } from '../src/workspaces/dto/workspace.dto.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { jsonOf } from './support/send.js';
+import { brokenRulesOf, jsonOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 
 const SECRET = 'provider-secret-0123456789';
@@ -199,6 +199,10 @@ describe('what was read can be written back, which changes nothing and leaves no
     }
     expect(await lastUpdateOf(table, id)).toEqual(before);
     expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(1);
+    const all = await admin.put(`${path}/${id}`, resource);
+    expect(all.status).toBe(400);
+    expect(all.text).not.toContain('is not a known field');
+    expect(brokenRulesOf(all)).toEqual(new Set(Object.keys(resource).filter((name) => !(name in body))));
     const change = 'name' in body ? { name: 'Another' } : { description: 'another' };
     expect(jsonOf(await admin.put(`${path}/${id}`, { ...body, ...change }))).toMatchObject(change);
     expect(await lastUpdateOf(table, id)).not.toEqual(before);

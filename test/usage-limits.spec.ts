@@ -294,7 +294,7 @@ describe('a limit that cannot be read', () => {
   });
 
   it('may be renamed whatever its type is, and gets no amount that nobody could count', async () => {
-    const path = `/v1/policies/usage-limits/${await gateway.limit({ credit_limit: 1 })}`;
+    const path = `/v1/policies/usage-limits/${await gateway.limit({ credit_limit: 1, alert_threshold: 0.25 })}`;
     await gateway.app.dataSource.query(`UPDATE usage_policies SET type = 'calls'`);
     for (const changes of [{ credit_limit: 5 }, { alert_threshold: 0.5 }, { alert_threshold: null }]) {
       const refused = await gateway.admin.patch(path, changes);

@@ -19,6 +19,7 @@ import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/rate-limit.js
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -107,6 +108,7 @@ class ApiKeyFieldsDto {
   readonly organisation_id?: string;
 }
 
+@FixedFields('type', 'level', 'workspace_id', 'user')
 export class UpdateApiKeyDto extends ApiKeyFieldsDto {
   /** @example "search service" */
   @Optional()

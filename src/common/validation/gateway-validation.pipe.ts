@@ -18,7 +18,7 @@ export class GatewayValidationPipe implements PipeTransform {
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
     transform: true,
-    validationError: { target: false, value: false },
+    validationError: { target: true, value: false },
     exceptionFactory: toValidationError,
   });
   private readonly compiled = new WeakMap<object, Accepts | false>();

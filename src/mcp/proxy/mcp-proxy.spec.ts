@@ -231,7 +231,7 @@ describe('McpProxy: the client leaves', () => {
       response.writeHead(200, { 'content-type': type });
       response.write(Buffer.alloc(30_000_000, ' '));
     });
-    const gateway = await start(QUICK, { answerIdleMs: 1_000 });
+    const gateway = await start({ timeouts: { firstByteMs: 1_000 } }, { answerIdleMs: 1_000 });
     const answer = await open(gateway, 'POST', CALL);
     answer.pause();
     if (type === 'application/json') {

@@ -16,6 +16,7 @@ import {
   IsObject,
 } from 'class-validator';
 import type { UsageUnit } from '../../common/money/units.js';
+import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import type { PolicyKey } from '../policy-keys.js';
@@ -144,6 +145,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
 }
 
 /** `type` and `group_by` cannot change: what was counted would mean something else. */
+@FixedFields('workspace_id', 'type', 'group_by', 'status', 'next_reset_at', 'usage')
 export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   @Optional()
   @IsArray()

@@ -11,6 +11,7 @@ import {
   MaxLength,
 } from 'class-validator';
 import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -72,6 +73,7 @@ class SecretReferenceFieldsDto {
   readonly organisation_id?: string;
 }
 
+@FixedFields('slug', 'manager_type', 'status', 'created_by', 'last_resolved_at', 'last_error')
 export class UpdateSecretReferenceDto extends SecretReferenceFieldsDto {
   /** @example "Cohere production" */
   @Optional()

@@ -11,6 +11,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { AsGiven } from '../../common/validation/as-given.decorator.js';
@@ -70,6 +71,7 @@ class VirtualKeyFieldsDto {
   readonly organisation_id?: string;
 }
 
+@FixedFields('slug', 'provider', 'workspace_id')
 export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Cohere production" */
   @Optional()

@@ -13,6 +13,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { SUBSCRIBABLE_EVENTS, type SubscribableEvent } from '../event-types.js';
@@ -44,6 +45,7 @@ class WebhookEndpointFieldsDto {
   readonly organisation_id?: string;
 }
 
+@FixedFields('workspace_id', 'disabled_at', 'disabled_reason')
 export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
   /** @example "https://hooks.example.com/tollgate" */
   @Optional()

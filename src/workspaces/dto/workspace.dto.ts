@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import { IsObject, IsString, IsUUID, Length, MaxLength, ValidateNested } from 'class-validator';
+import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsNotReserved } from '../../common/validation/is-not-reserved.decorator.js';
 import { IsSlug } from '../../common/validation/is-slug.decorator.js';
@@ -44,6 +45,7 @@ export class CreateWorkspaceDto {
   readonly organisation_id?: string;
 }
 
+@FixedFields('slug')
 export class UpdateWorkspaceDto {
   /** @example "Search team" */
   @Optional()

@@ -12,9 +12,11 @@ import {
   ValidateNested,
   IsObject,
 } from 'class-validator';
+import { FixedFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../../common/validation/optional.decorator.js';
 
+@FixedFields('description', 'seen_at')
 export class ToolChoiceDto {
   /** @example "create_issue" */
   @IsString()

@@ -13,6 +13,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { AsGiven } from '../../../common/validation/as-given.decorator.js';
+import { FixedFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsNotReserved } from '../../../common/validation/is-not-reserved.decorator.js';
 import { IsSlug } from '../../../common/validation/is-slug.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
@@ -107,6 +108,7 @@ class McpServerFieldsDto {
   readonly organisation_id?: string;
 }
 
+@FixedFields('slug', 'workspace_id', 'mcp_url')
 export class UpdateMcpServerDto extends McpServerFieldsDto {
   /** @example "Issue tracker" */
   @Optional()
