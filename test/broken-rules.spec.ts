@@ -45,6 +45,12 @@ describe('one answer names everything that is wrong with a body', () => {
       ['name', 'config.nope', 'config.timeout_ms', 'expires_at'],
     ],
     [
+      'a virtual key without a key and with two broken options',
+      '/v1/virtual-keys',
+      { name: 'A', provider: 'cohere', config: { nope: 1, base_url: METADATA_ADDRESS } },
+      ['key', 'config.nope', 'config.base_url'],
+    ],
+    [
       'a virtual key with an address that is refused',
       '/v1/virtual-keys',
       { name: 5, provider: 'cohere', key: 'provider-secret', config: { base_url: METADATA_ADDRESS } },
@@ -56,9 +62,10 @@ describe('one answer names everything that is wrong with a body', () => {
       {
         name: 5,
         provider: 'cohere',
+        config: { timeout_ms: 'soon' },
         secret_mappings: [{ target_field: 'config.nope', secret_reference_id: 'some' }],
       },
-      ['name', 'secret_mappings.0.target_field'],
+      ['name', 'key', 'config.timeout_ms', 'secret_mappings.0.target_field'],
     ],
     [
       'a secret reference',
@@ -102,6 +109,22 @@ describe('one answer names everything that is wrong with a body', () => {
     ],
   ])('of %s', async (_what, path, body, params) => {
     expect(await brokenIn(path, body)).toEqual(new Set(params));
+  });
+
+  it('of an MCP server whose mapping is wrong', async () => {
+    const body = {
+      name: 'A',
+      url: 'https://mcp.example.com/mcp',
+      headers: { 'bad name': 'x' },
+      secret_mappings: [{ target_field: 'nope', secret_reference_id: 'some' }],
+    };
+    const params = ['headers.bad name', 'secret_mappings.0.target_field'];
+    expect(await brokenIn('/v1/mcp-servers', body)).toEqual(new Set(params));
+  });
+
+  it('with a point in the name of an unknown field', async () => {
+    const body = { name: 'A', provider: 'cohere', 'provider.x': 1 };
+    expect(await brokenIn('/v1/virtual-keys', body)).toEqual(new Set(['provider.x', 'key']));
   });
 
   it('and not what only seems wrong because of a broken field', async () => {

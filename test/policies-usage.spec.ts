@@ -118,8 +118,10 @@ describe('what is used', () => {
     await callAs('alice');
     await gateway.books.ledger(1);
     await admin.delete(`${PATH}/${id}`);
-    const answer = await admin.patch(`${PATH}/${id}`, { credit_limit: 0 });
-    expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict' });
+    for (const changes of [{ credit_limit: 0 }, { conditions: [{ key: 'workspace_id', value: 'nobody' }] }]) {
+      const answer = await admin.patch(`${PATH}/${id}`, changes);
+      expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict' });
+    }
     expect(await admin.read(`${PATH}/${id}`)).toMatchObject({ credit_limit: 1, status: 'archived' });
     expect(await gateway.books.alerts()).toEqual([]);
   });

@@ -184,7 +184,11 @@ describe('what was read can be written back, which changes nothing and leaves no
         name: 'A',
         url: 'https://mcp.example.com/mcp',
         auth_type: 'headers',
-        secret_mappings: [{ target_field: 'headers.X-Api-Key', secret_reference_id: 'cohere', secret_key: 'key' }],
+        secret_mappings: ['headers.authorization', 'headers.X-Api-Key', 'headers.api-key'].map((target_field) => ({
+          target_field,
+          secret_reference_id: 'cohere',
+          secret_key: 'key',
+        })),
       },
     ],
   ])('%s at %s', async (_what, path, dto, table, fields) => {

@@ -79,7 +79,7 @@ export class UsageLimitsController {
     return toUsageLimitResponse(policy, this.clock.now(), usage);
   }
 
-  /** Changes the named fields of a policy, at once and for the running period too. */
+  /** Changes the named fields of a policy, at once and for the running period too; of an archived one, none (409). */
   @Patch(':id')
   @RequireScope('policies.update')
   async update(

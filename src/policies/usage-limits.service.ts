@@ -87,7 +87,7 @@ export class UsageLimitsService {
     const conditions = dto.conditions && (await this.readConditions(principal, id, dto.conditions));
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
-      if (policy.status === 'archived') throw new GatewayError('conflict', { message: 'The usage limit is archived.' });
+      assertInForce(policy);
       const setsAmount = credit_limit !== undefined || alert_threshold !== undefined;
       if (setsAmount && UNITS.includes(policy.type)) {
         const threshold = alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold;
@@ -132,6 +132,7 @@ export class UsageLimitsService {
     conditions: readonly ConditionDto[],
   ): Promise<ConditionDto[]> {
     const policy = await this.store.get(principal, id);
+    assertInForce(policy);
     return this.names.conditions(policy, conditions, readableConditions(policy.conditions));
   }
 
@@ -141,6 +142,10 @@ export class UsageLimitsService {
     const { id: windowId } = windowAt(policy.periodicReset, now);
     await this.usage.changeLimit({ organisationId, policyId, windowId, limit, threshold }, transaction);
   }
+}
+
+function assertInForce({ status }: UsagePolicy): void {
+  if (status === 'archived') throw new GatewayError('conflict', { message: 'The usage limit is archived.' });
 }
 
 function amountProblems(type: UsagePolicy['type'], limit: number, threshold: number | null): readonly ErrorDetail[] {

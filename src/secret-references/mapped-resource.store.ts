@@ -72,7 +72,7 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
   /** @throws GatewayError `validation_failed` for secret references that the resource may not use */
   async insert(manager: EntityManager, row: Row, mappings: readonly SecretMappingDto[]): Promise<Row> {
     await insertRow(manager, row);
-    row.secretMappings = await this.mappings.replace(manager, this.ownerOf(row), mappings);
+    await this.writeMappings(manager, row, await this.mappings.resolve(manager, this.ownerOf(row), mappings));
     return row;
   }
 
@@ -84,11 +84,16 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     mappings?: readonly SecretMappingDto[],
   ): Promise<Row> {
     if (mappings === undefined) return updateRow(manager, row, changes);
-    const secretMappings = await this.mappings.replace(manager, this.ownerOf(row), mappings);
-    const areOther = !isSameValue(secretMappings, row.secretMappings);
+    const fields = await this.mappings.resolve(manager, this.ownerOf(row), mappings);
+    const areOther = !isSameValue(fields, row.secretMappings);
     const updated = await updateRow(manager, row, changes, areOther);
-    if (areOther) updated.secretMappings = secretMappings;
+    if (areOther) await this.writeMappings(manager, updated, fields);
     return updated;
+  }
+
+  private async writeMappings(manager: EntityManager, row: Row, fields: readonly MappedField[]): Promise<void> {
+    await this.mappings.replace(manager, this.ownerOf(row), fields);
+    row.secretMappings = fields;
   }
 
   async remove(manager: EntityManager, row: Row): Promise<void> {

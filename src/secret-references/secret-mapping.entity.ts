@@ -63,7 +63,7 @@ export function mappingsOfOwner(ownerType: SecretOwnerType): (alias: string) => 
         json_build_object(
           'targetField', "mapping"."target_field", 'secretReferenceId', "mapping"."secret_reference_id",
           'secretKey', "mapping"."secret_key", 'valueFormat', "mapping"."value_format"
-        ) ORDER BY "mapping"."target_field"
+        ) ORDER BY "mapping"."target_field" COLLATE "C"
       ),
       '[]'
     ) FROM "secret_mappings" "mapping"

@@ -23,10 +23,10 @@ export interface SecretOwner {
 @Injectable()
 export class SecretMappingsService {
   /**
-   * Puts these mappings in the place of all that the owner has. Which fields there are is the owner's to check.
+   * The mappings that are asked for, in the order in which they are read. Which fields there are is the owner's to check.
    * @throws GatewayError `validation_failed`: a field twice, or a reference that the owner may not use, existing or not
    */
-  async replace(
+  async resolve(
     manager: EntityManager,
     owner: SecretOwner,
     wanted: readonly SecretMappingDto[],
@@ -35,20 +35,20 @@ export class SecretMappingsService {
     const usable = await usableReferences(manager, owner, wanted);
     const ids = wanted.map(({ secret_reference_id: ref }) => usable.find((reference) => isMeant(reference, ref))?.id);
     assertAllFound(ids);
-    const fields = wanted
+    return wanted
       .map((mapping, index): MappedField => {
         const { target_field: targetField, secret_key: secretKey, value_format: valueFormat } = mapping;
         const secretReferenceId = ids[index] ?? '';
         return { targetField, secretReferenceId, secretKey: secretKey ?? null, valueFormat: valueFormat ?? 'string' };
       })
       .sort((a, b) => (a.targetField < b.targetField ? -1 : 1));
+  }
+
+  /** Puts these in the place of all that the owner has. */
+  async replace(manager: EntityManager, owner: SecretOwner, fields: readonly MappedField[]): Promise<void> {
     await this.remove(manager, owner);
-    if (fields.length > 0)
-      await manager.insert(
-        SecretMapping,
-        fields.map((field) => ({ ...field, ...columnsOf(owner) })),
-      );
-    return fields;
+    const rows = fields.map((field) => ({ ...field, ...columnsOf(owner) }));
+    if (rows.length > 0) await manager.insert(SecretMapping, rows);
   }
 
   async remove(manager: EntityManager, { organisationId, type, id }: Omit<SecretOwner, 'slug'>): Promise<void> {

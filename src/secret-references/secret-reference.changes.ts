@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { isSameValue } from '../database/write-row.js';
 import type { UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import type { SealedColumns } from './secret-reference.credentials.js';
 import type { SecretReference } from './secret-reference.entity.js';
@@ -38,7 +38,7 @@ export function changesOf(
     ...plainChanges(row, dto),
     ...(sealed === undefined ? [] : ['auth_config']),
     ...(access.allowAll === before.allowAll ? [] : ['allow_all_workspaces']),
-    ...(isDeepStrictEqual(access.workspaceIds, before.workspaceIds) ? [] : ['allowed_workspaces']),
+    ...(isSameValue(access.workspaceIds, before.workspaceIds) ? [] : ['allowed_workspaces']),
   ];
   const columns = {
     ...withoutUndefined({ ...columnsOf(dto) }),
@@ -71,5 +71,5 @@ function plainChanges(row: SecretReference, dto: UpdateSecretReferenceDto): read
     tags: row.tags,
   };
   const names: readonly PlainField[] = ['name', 'description', 'secret_path', 'secret_key', 'secret_version', 'tags'];
-  return names.filter((name) => dto[name] !== undefined && !isDeepStrictEqual(dto[name], before[name]));
+  return names.filter((name) => dto[name] !== undefined && !isSameValue(dto[name], before[name]));
 }

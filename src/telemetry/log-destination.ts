@@ -69,5 +69,6 @@ function oneFlushAtATime(destination: Destination): () => boolean {
       for (const flushed of waiting.splice(0)) flushed(error);
     });
   };
+  destination.on('write', () => (since = performance.now()));
   return () => waiting.length > 0 && performance.now() - since >= STALLED_MS;
 }

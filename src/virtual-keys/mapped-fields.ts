@@ -11,7 +11,7 @@ export type MappedFields = ReadonlySet<string>;
 export const NO_FIELDS: MappedFields = new Set();
 
 const KEY = 'key';
-const CONFIG = 'config.';
+export const CONFIG = 'config.';
 const MAX_KEY_CHARACTERS = 8192;
 
 /** What a virtual key has inline. */

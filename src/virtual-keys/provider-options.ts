@@ -1,14 +1,14 @@
 import { plainToInstance } from 'class-transformer';
-import { ValidationError, validateSync } from 'class-validator';
+import { validateSync } from 'class-validator';
 import { assertNoneBroken, type ErrorDetail } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { markInheritedNames } from '../common/validation/inherited-names.js';
-import { toValidationError } from '../common/validation/validation-details.js';
+import { toDetails } from '../common/validation/validation-details.js';
 import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
 import type { BaseVendorOptions, Vendor } from '../upstream/vendors/vendor.types.js';
-import { type MappedFields, NO_FIELDS, optionNames } from './mapped-fields.js';
+import { CONFIG, type MappedFields, NO_FIELDS, optionNames } from './mapped-fields.js';
 
 /** The options of a virtual key, parted into what may be read and what must be sealed. */
 export interface SplitOptions {
@@ -28,12 +28,15 @@ export function checkProviderOptions(
   egress: EgressPolicy,
   mapped: MappedFields = NO_FIELDS,
 ): void {
-  const options = plainToInstance(vendor.optionsClass, markInheritedNames(config));
-  const errors = validateSync(options, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
-  if (errors.length > 0) throw toValidationError([nestUnderConfig(errors)]);
-  const required = vendor.checkOptions?.(options, key) ?? [];
-  const details = [...required.filter(({ param }) => !mapped.has(param)), ...egressProblems(options, egress)];
-  assertNoneBroken(details);
+  const given = plainToInstance(vendor.optionsClass, markInheritedNames(config));
+  const errors = validateSync(given, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  const broken = new Set(errors.map(({ property }) => property));
+  const sound = Object.fromEntries(Object.entries(config).filter(([name]) => !broken.has(name)));
+  const options = plainToInstance(vendor.optionsClass, markInheritedNames(sound));
+  const others = [...(vendor.checkOptions?.(options, key) ?? []), ...egressProblems(options, egress)];
+  const isTold = ({ param }: ErrorDetail): boolean =>
+    param !== null && (mapped.has(param) || (param.startsWith(CONFIG) && broken.has(param.slice(CONFIG.length))));
+  assertNoneBroken([...toDetails(errors, 'config'), ...others.filter((detail) => !isTold(detail))]);
 }
 
 /** Lays the fields of an update over the stored ones; `null` takes a field out, if the provider has it. */
@@ -54,10 +57,6 @@ export function splitOptions(vendor: Vendor, options: JsonObject): SplitOptions 
 
 export function toVendorOptions(vendor: Vendor, options: JsonObject): BaseVendorOptions {
   return plainToInstance(vendor.optionsClass, options);
-}
-
-function nestUnderConfig(children: ValidationError[]): ValidationError {
-  return Object.assign(new ValidationError(), { property: 'config', children });
 }
 
 function egressProblems(options: BaseVendorOptions, egress: EgressPolicy): readonly ErrorDetail[] {

@@ -93,11 +93,11 @@ export class VirtualKeyCredentials {
       if (storedKey !== undefined && isKeyKept) throw invalidField('key', SENT_AGAIN);
       if (kept !== undefined) throw invalidField(`config.${kept}`, SENT_AGAIN);
     }
-    return this.holds(row, newKey, merged) ? {} : this.sealed(row, merged, newKey);
+    return this.isStored(row, newKey, merged) ? {} : this.sealed(row, merged, newKey);
   }
 
   /** Whether that is what is stored. What does not open, nobody knows. */
-  private holds(row: VirtualKey, key: string | undefined, config: JsonObject): boolean {
+  private isStored(row: VirtualKey, key: string | undefined, config: JsonObject): boolean {
     const { value, failure } = openedOr<InlineFields | undefined>(() => this.inlineFieldsOf(row), undefined);
     return failure === undefined && isDeepStrictEqual(value, { key, config });
   }

@@ -6,11 +6,11 @@ import { failedTest } from '../secret-references/failed-test.js';
 import type { RequestContext } from '../telemetry/request-context.js';
 import { answerToError } from '../upstream/provider-error.js';
 import { ProviderSender } from '../upstream/provider-sender.js';
+import { entryOf } from './audit-entry.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyOpener } from './virtual-key.opener.js';
 import type { VirtualKeyTestResponse } from './virtual-key.response.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
-import { entryOf } from './virtual-keys.service.js';
 
 /** Tells whether the provider accepts the credential of a virtual key. */
 @Injectable()

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
-import { auditRecords } from '../audit/audit-record.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
@@ -16,6 +15,7 @@ import { withFreeSlug } from '../database/with-free-slug.js';
 import { assertMayMap } from '../secret-references/assert-may-map.js';
 import type { SecretMappingDto } from '../secret-references/dto/secret-mapping.dto.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { entryOf } from './audit-entry.js';
 import { CreateVirtualKeyDto, type UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { type InlineFields, keepTargets, readTargets } from './mapped-fields.js';
 import { mergeOptions } from './provider-options.js';
@@ -31,7 +31,7 @@ type NewVirtualKey = Pick<
 >;
 type Place = Pick<VirtualKey, 'workspaceId' | 'slug'>;
 
-export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'test'>('virtual_keys', 'virtual-key');
+const CREDENTIAL = ['provider', 'key', 'config', 'secret_mappings'] as const;
 
 @Injectable()
 export class VirtualKeysService {
@@ -44,10 +44,12 @@ export class VirtualKeysService {
     rules: BodyRules,
     clock: Clock,
   ) {
-    rules.add(CreateVirtualKeyDto, ['provider', 'key', 'config', 'secret_mappings'], (dto) => {
-      const given = this.inlineFieldsOf(dto);
-      const mapped = readTargets(credentials.vendorOf(dto), dto.secret_mappings ?? [], given);
-      credentials.check(dto, given.config, given.key, mapped);
+    rules.add(CreateVirtualKeyDto, CREDENTIAL, (dto) => {
+      readTargets(credentials.vendorOf(dto), dto.secret_mappings ?? [], this.givenFields(dto));
+    });
+    rules.add(CreateVirtualKeyDto, CREDENTIAL, (dto) => {
+      const { key, config } = this.givenFields(dto);
+      credentials.check(dto, config, key, new Set(dto.secret_mappings?.map((mapping) => mapping.target_field)));
     });
     rules.add(CreateVirtualKeyDto, ['expires_at'], (dto) => assertInFuture(dto, clock.now()));
   }
@@ -69,7 +71,7 @@ export class VirtualKeysService {
     const { organisationId } = actor;
     const mappings = fields.secret_mappings ?? [];
     const row = { id: randomUUID(), organisationId, provider };
-    const given = this.inlineFieldsOf(fields);
+    const given = this.givenFields(fields);
     const mapped = readTargets(this.credentials.vendorOf(row), mappings, given);
     const sealed = this.credentials.seal(row, given.config, given.key, mapped);
     const expiresAt = fromUnixSeconds(fields.expires_at) ?? null;
@@ -115,7 +117,7 @@ export class VirtualKeysService {
     this.cache.clear();
   }
 
-  private inlineFieldsOf({
+  private givenFields({
     provider,
     key,
     config = {},

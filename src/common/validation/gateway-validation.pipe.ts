@@ -43,7 +43,7 @@ export class GatewayValidationPipe implements PipeTransform {
       (whole: unknown) => ({ made: whole, details: [] }),
       (error: unknown) => ({ made: undefined, details: detailsOf(error) }),
     );
-    const broken = new Set(details.map(({ param }) => param?.split('.', 1)[0] ?? ''));
+    const broken = new Set(details.map(({ param }) => fieldIn(body, param ?? '')));
     assertNoneBroken([...details, ...this.rules.problemsOf(metadata.metatype, body, broken)]);
     return made;
   }
@@ -57,6 +57,11 @@ export class GatewayValidationPipe implements PipeTransform {
     }
     return accepts !== false && accepts(value);
   }
+}
+
+/** The field of a path; there may be a point in its name. */
+function fieldIn(body: object, path: string): string {
+  return Object.hasOwn(body, path) ? path : (path.split('.', 1)[0] ?? path);
 }
 
 /** @throws whatever else it is */

@@ -8,7 +8,12 @@ const UNKNOWN_FIELD = 'whitelistValidation';
 
 /** All broken rules as one 400: `param` is the first field, nested ones as `conditions.0.key`. */
 export function toValidationError(errors: readonly ValidationError[]): GatewayError {
-  return invalidFields(errors.flatMap((error) => detailsOf(error, '')));
+  return invalidFields(toDetails(errors));
+}
+
+/** @param parent the path of the object that was validated */
+export function toDetails(errors: readonly ValidationError[], parent = ''): readonly ErrorDetail[] {
+  return errors.flatMap((error) => detailsOf(error, parent));
 }
 
 function detailsOf(error: ValidationError, parent: string): readonly ErrorDetail[] {

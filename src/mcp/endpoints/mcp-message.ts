@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { assertJsonBody } from '../../common/http/parse-json-body.js';
 import { type BodyLimits, readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
-import { inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
+import { answerableMessages, inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
 import type { RpcId } from '../mcp-error.js';
 
 const TOOL_CALL = 'tools/call';
@@ -51,7 +51,7 @@ export function toolOf(message: McpMessage | undefined): string | undefined {
 /** The id that a refusal answers; null where no single request asks for an answer. */
 export function rpcIdOf(message: McpMessage | undefined): RpcId {
   if (message === undefined || message.inspected.isBatch) return null;
-  const [only] = message.inspected.messages;
+  const [only] = answerableMessages(message.inspected);
   return only?.kind === 'request' ? (only.id ?? null) : null;
 }
 

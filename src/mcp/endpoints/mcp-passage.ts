@@ -92,7 +92,7 @@ export class McpPassage {
       renewHeaders: this.renewalOf(outgoing, headers),
       callerKey,
       body: passage.body,
-      rpcId: rpcIdOf(passage.message),
+      rpcId: () => rpcIdOf(passage.message),
       hooks: this.hooks.hooksFor(passage, owner),
     });
   }

@@ -11,6 +11,13 @@ export interface InspectedBody {
   readonly isBatch: boolean;
   /** At least one. */
   readonly messages: readonly RpcMessage[];
+  /** The same with ids as they were sent, where one is a number that JavaScript rounds. */
+  readonly exactMessages?: () => readonly RpcMessage[];
+}
+
+/** What a refusal answers: its client looks for the number that it wrote, and not for the nearest that JavaScript has. */
+export function answerableMessages({ messages, exactMessages }: InspectedBody): readonly RpcMessage[] {
+  return exactMessages?.() ?? messages;
 }
 
 /**
@@ -29,10 +36,10 @@ export function inspectBody(body: Buffer): InspectedBody {
   const key = findAmbiguousKey(body, isBatch);
   if (key !== undefined)
     throw invalid('A key comes twice, or differs from a key of the protocol only in its spelling.');
-  return { isBatch, messages: messages.some(({ id }) => hasLongNumbers(id)) ? withExactIds(messages, body) : messages };
+  const exactMessages = messages.some(({ id }) => hasLongNumbers(id)) ? () => withExactIds(messages, body) : undefined;
+  return { isBatch, messages, exactMessages };
 }
 
-/** The client of a refusal looks for the number that it wrote, and not for the nearest that JavaScript has. */
 function withExactIds(messages: readonly RpcMessage[], body: Buffer): readonly RpcMessage[] {
   const items = itemsOf(parseLongNumbers(body));
   return messages.map((message, index) => ({ ...message, id: readRpcMessage(items[index]).id }));

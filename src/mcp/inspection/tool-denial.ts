@@ -1,6 +1,6 @@
 import { stringifyLongNumbers } from '../../common/json/long-numbers.js';
 import { RPC_CODES, type RpcErrorBody, type RpcId } from '../mcp-error.js';
-import type { InspectedBody } from './inspect-body.js';
+import { answerableMessages, type InspectedBody } from './inspect-body.js';
 import type { RpcMessage } from './rpc-message.js';
 
 /** Whether the caller may use a tool of the server. */
@@ -21,17 +21,17 @@ export interface ToolDenial {
  * The answer to a body that calls a tool which the caller may not use; undefined when it calls none. A batch goes through
  * whole or not at all.
  */
-export function denyToolCalls({ isBatch, messages }: InspectedBody, mayUse: ToolAccess): ToolDenial | undefined {
-  const denied = messages.find((message) => isDenied(message, mayUse));
+export function denyToolCalls(body: InspectedBody, mayUse: ToolAccess): ToolDenial | undefined {
+  const denied = body.messages.find((message) => isDenied(message, mayUse));
   if (denied === undefined) return undefined;
   const { subject: tool = '' } = denied;
   const errors: RpcErrorBody[] = [];
-  for (const message of messages) {
+  for (const message of answerableMessages(body)) {
     if (message.kind !== 'request') continue;
     errors.push(isDenied(message, mayUse) ? unknownTool(message) : notRun(message.id));
   }
   if (errors.length === 0) return { tool, status: 202, text: '' };
-  return { tool, status: 200, text: stringifyLongNumbers(isBatch ? errors : errors[0]) };
+  return { tool, status: 200, text: stringifyLongNumbers(body.isBatch ? errors : errors[0]) };
 }
 
 function isDenied({ method, subject }: RpcMessage, mayUse: ToolAccess): boolean {

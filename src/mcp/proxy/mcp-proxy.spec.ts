@@ -140,7 +140,7 @@ describe('McpProxy: an answer that has to be read', () => {
       throw new UpstreamFailure('too_large', 'the list of tools is too long');
     };
     const hooks = { bodyFilter: () => ({ push: () => Buffer.alloc(0), end: failing }) };
-    const gateway = await start({}, { change: () => ({ hooks, rpcId: 7 }) });
+    const gateway = await start({}, { change: () => ({ hooks, rpcId: () => 7 }) });
     const answer = await post(gateway);
     expect(answer.status).toBe(502);
     expect(jsonOf(answer)).toMatchObject({ id: 7, error: { data: { code: 'provider_invalid_response' } } });
@@ -291,7 +291,7 @@ describe('McpProxy: the server fails', () => {
 
   it('to answer in time', async () => {
     server.answerWith(() => undefined);
-    const gateway = await start({ timeouts: { firstByteMs: 300 } }, { change: () => ({ rpcId: 'seven' }) });
+    const gateway = await start({ timeouts: { firstByteMs: 300 } }, { change: () => ({ rpcId: () => 'seven' }) });
     const answer = await post(gateway);
     expect(answer.status).toBe(504);
     expect(jsonOf(answer)).toMatchObject({ id: 'seven', error: { data: { code: 'provider_timeout' } } });

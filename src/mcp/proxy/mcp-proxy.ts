@@ -200,7 +200,7 @@ function answerFailure(call: McpForward, run: Run, startedAt: number, thrown: un
   const { response } = call;
   if (isCallerGone(thrown)) response.destroy();
   else if (!response.destroyed && !response.writableEnded)
-    sendRpcError(response, toMcpFailure(thrown), call.rpcId ?? null);
+    sendRpcError(response, toMcpFailure(thrown), call.rpcId?.() ?? null);
   return run.outcome(call, startedAt, thrown);
 }
 

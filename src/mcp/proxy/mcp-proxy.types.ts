@@ -30,7 +30,7 @@ export interface McpForward {
   /** Of a POST, whole: these bytes are sent. Others have none. */
   readonly body?: Buffer | undefined;
   /** For the answers that the gateway gives itself; null where no single request was read. */
-  readonly rpcId?: RpcId;
+  readonly rpcId?: () => RpcId;
   readonly hooks?: McpHooks;
 }
 

@@ -26,7 +26,12 @@ export function readTargets(mappings: readonly { readonly target_field: string }
     return problem === undefined ? [] : [brokenField(paramOf(index), problem)];
   });
   assertNoneBroken(details);
-  return new Map(fields.map((field, index) => [field, paramOf(index)]));
+  return namedTargets(mappings);
+}
+
+/** The same of mappings that may be wrong. */
+export function namedTargets(mappings: readonly { readonly target_field: string }[]): MappedTargets {
+  return new Map(mappings.map(({ target_field: field }, index) => [field, paramOf(index)]));
 }
 
 /**

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
+import { entryOf } from './audit-entry.js';
 import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServerStore } from './mcp-server.store.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
 import type { McpServerTool } from './mcp-server-tool.entity.js';
-import { entryOf } from './mcp-servers.service.js';
 
 /** What administrators see of a server's tools, and which of them they let through. */
 @Injectable()

@@ -7,9 +7,9 @@ import type { RequestContext } from '../../telemetry/request-context.js';
 import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpReach } from '../reach/mcp-reach.js';
+import { entryOf } from './audit-entry.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
-import { entryOf } from './mcp-servers.service.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
 import type { McpServerTestResponse } from './mcp-server-test.response.js';
 

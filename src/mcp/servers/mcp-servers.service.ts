@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
-import { auditRecords } from '../../audit/audit-record.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { namedFields } from '../../audit/named-fields.js';
 import { slugSource } from '../../common/http/reserved-segments.js';
@@ -12,9 +11,10 @@ import { withoutUndefined } from '../../common/without-undefined.js';
 import { withFreeSlug } from '../../database/with-free-slug.js';
 import { assertMayMap } from '../../secret-references/assert-may-map.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import { entryOf } from './audit-entry.js';
 import { originProblems, problemsOfSecretsAndIdentity, urlProblems } from './check-mcp-server.js';
 import { CreateMcpServerDto, type UpdateMcpServerDto } from './dto/mcp-server.dto.js';
-import { keepTargets, readTargets } from './mapped-targets.js';
+import { keepTargets, namedTargets, readTargets } from './mapped-targets.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServer } from './mcp-server.entity.js';
@@ -27,8 +27,6 @@ import {
   newSettings,
 } from './mcp-server.settings.js';
 import { McpServerStore } from './mcp-server.store.js';
-
-export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'test'>('mcp_servers', 'mcp-server');
 
 const SECRETS_AND_IDENTITY = [
   'auth_type',
@@ -51,8 +49,11 @@ export class McpServersService {
   ) {
     rules.add(CreateMcpServerDto, ['url'], ({ url }) => urlProblems(url, definitions.rules.egress));
     rules.add(CreateMcpServerDto, ['allowed_origins'], (dto) => originProblems(dto.allowed_origins ?? []));
+    rules.add(CreateMcpServerDto, ['headers', 'jwt_validation', 'secret_mappings'], (dto) => {
+      readTargets(dto.secret_mappings ?? [], dto);
+    });
     rules.add(CreateMcpServerDto, SECRETS_AND_IDENTITY, (dto) =>
-      problemsOfSecretsAndIdentity(newSettings(dto, readTargets(dto.secret_mappings ?? [], dto)), definitions.rules),
+      problemsOfSecretsAndIdentity(newSettings(dto, namedTargets(dto.secret_mappings ?? [])), definitions.rules),
     );
   }
 

@@ -52,7 +52,7 @@ class SecretReferenceFieldsDto {
   @IsOneWorkspaceChoice()
   readonly allow_all_workspaces?: boolean;
 
-  /** Ids or slugs of the workspaces that may use it, instead of all of them; null: no list. */
+  /** Ids or slugs of the workspaces that may use it, instead of all of them; null: no list, and without allow_all_workspaces nobody may. */
   @OptionalOrNull()
   @IsArray()
   @ArrayMinSize(1)
