@@ -327,6 +327,18 @@ describe('the secrets of an MCP server', () => {
     expect((await admin.patch(path, { description: 'Opens again' })).status).toBe(200);
   });
 
+  it('that do not open are sealed anew by any update where there are none', async () => {
+    const [{ id, path }, other] = [await make(), await make({ headers: { 'X-One': SECRET } })];
+    await gateway.dataSource.query(
+      'UPDATE "mcp_servers" SET "sealed_secrets" = (SELECT "sealed_secrets" FROM "mcp_servers" WHERE "id" = $1) WHERE "id" = $2',
+      [other.id, id],
+    );
+    const errorOfTest = async (): Promise<unknown> => jsonOf(await admin.post(`${path}/test`))['error'];
+    expect(await errorOfTest()).toBe('secret_unavailable');
+    expect((await admin.patch(path, {})).status).toBe(200);
+    expect(await errorOfTest()).not.toBe('secret_unavailable');
+  });
+
   it('of the identity provider stay with it as well', async () => {
     const introspection = {
       endpoint: 'https://idp.example.com/introspect',

@@ -213,3 +213,16 @@ describe('what was read can be written back, which changes nothing and leaves no
     expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(2);
   });
 });
+
+it('is a change, and audited, when only a mapping is another', async () => {
+  const mapping = { target_field: 'key', secret_reference_id: 'cohere' };
+  const fields = { name: 'A', provider: 'cohere', secret_mappings: [mapping] };
+  const id = readString((await admin.create('/v1/virtual-keys', fields))['id'], 'id');
+  const before = await lastUpdateOf('virtual_keys', id);
+  const secret_mappings = [{ ...mapping, secret_key: 'other' }];
+  expect(jsonOf(await admin.patch(`/v1/virtual-keys/${id}`, { secret_mappings }))).toMatchObject({
+    secret_mappings: [{ secret_key: 'other' }],
+  });
+  expect(await lastUpdateOf('virtual_keys', id)).not.toEqual(before);
+  expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(2);
+});

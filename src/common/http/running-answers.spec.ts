@@ -160,6 +160,34 @@ describe('RunningAnswers', () => {
     expect(await sockets.left()).toBeLessThan(2);
   });
 
+  it.each([
+    ['before and after', ['/first', '/second'], ['/third']],
+    ['before', ['/first', '/second', '/third'], []],
+    ['after', [], ['/first', '/second', '/third']],
+  ])('answers all that were asked for without waiting, %s the end has begun', async (_what, early, late) => {
+    const { port } = Object(server.address());
+    const client = connect(port, '127.0.0.1');
+    const sent = (paths: readonly string[]): string =>
+      paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`).join('');
+    let text = '';
+    client.on('data', (chunk) => (text += chunk.toString()));
+    try {
+      client.write(sent(early));
+      while (held.size < early.length) await once(server, 'held');
+      held.get('/first')?.write('begun');
+      running.endWithAnswers();
+      client.write(sent(late));
+      while (held.size < 3) await once(server, 'held');
+      const ended = once(client, 'end');
+      for (const path of ['/first', '/second', '/third']) held.get(path)?.end('done');
+      await ended;
+      expect(text.match(/done/g)).toHaveLength(3);
+      expect(text.match(/connection: close/gi)).toHaveLength(1);
+    } finally {
+      client.destroy();
+    }
+  });
+
   it('ends connections that ask afterwards', async () => {
     running.endWithAnswers();
     const answers = await askAll('/a');

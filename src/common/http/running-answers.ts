@@ -13,11 +13,13 @@ const SILENT_MS = 100;
 export class RunningAnswers {
   private readonly answers = new LinkedItems<ServerResponse>();
   private readonly connections = new LinkedItems<Socket>();
+  /** Of each connection, once they end. */
+  private readonly last = new WeakMap<Socket, ServerResponse>();
   private ending = false;
 
   constructor(server: Server) {
     server.prependListener('request', (_request, answer: ServerResponse) => {
-      if (this.ending) return endConnectionAfter(answer);
+      if (this.ending) return this.endConnectionAfter(answer);
       answer.once('close', this.answers.add(answer));
     });
     server.on('connection', (socket: Socket) => {
@@ -28,7 +30,8 @@ export class RunningAnswers {
   /** From now on every connection ends with its answer. */
   endWithAnswers(): void {
     this.ending = true;
-    for (const answer of this.answers) endConnectionAfter(answer);
+    // The list has the newest first.
+    for (const answer of [...this.answers].reverse()) this.endConnectionAfter(answer);
   }
 
   /** Ends soon what has asked nothing. */
@@ -39,10 +42,16 @@ export class RunningAnswers {
     // What came while the process was busy is read between the two.
     setTimeout(() => setImmediate(end), SILENT_MS);
   }
-}
 
-function endConnectionAfter(answer: ServerResponse): void {
-  const { socket } = answer;
-  if (answer.headersSent) answer.once('finish', () => socket?.end());
-  else answer.setHeader('connection', 'close');
+  /** After the last of those that were asked for on the connection without waiting: what is behind the end gets no answer. */
+  private endConnectionAfter(answer: ServerResponse): void {
+    const { socket } = answer.req;
+    const before = this.last.get(socket);
+    this.last.set(socket, answer);
+    if (before?.headersSent === false) before.removeHeader('connection');
+    if (!answer.headersSent) return void answer.setHeader('connection', 'close');
+    answer.once('finish', () => {
+      if (this.last.get(socket) === answer) socket.end();
+    });
+  }
 }
