@@ -20,8 +20,10 @@ import { SecretReferenceVault } from './secret-reference.vault.js';
 /** The columns that hold `auth_config`. */
 export type SealedColumns = Pick<SecretReference, 'authConfig' | 'sealedAuthConfig'>;
 
-type Manager = Pick<SecretReference, 'managerType' | 'spelling'>;
-type NewRow = Manager & Pick<SecretReference, 'id' | 'organisationId'>;
+/** The columns that name the manager. */
+export type ManagerColumns = Pick<SecretReference, 'managerType' | 'spelling'>;
+
+type NewRow = ManagerColumns & Pick<SecretReference, 'id' | 'organisationId'>;
 
 /** What a secret reference holds for its manager: checked on the way in, sealed at rest, masked on the way out. */
 @Injectable()
@@ -34,7 +36,7 @@ export class SecretReferenceCredentials {
   ) {}
 
   /** @throws GatewayError `validation_failed` for what the manager does not take */
-  check(manager: Manager, given: JsonObject, address: SecretAddress): void {
+  check(manager: ManagerColumns, given: JsonObject, address: SecretAddress): void {
     this.checked(manager, {}, given, address);
   }
 
@@ -73,7 +75,7 @@ export class SecretReferenceCredentials {
   }
 
   private checked(
-    { managerType, spelling }: Manager,
+    { managerType, spelling }: ManagerColumns,
     stored: AuthConfig,
     sent: JsonObject,
     address: SecretAddress,

@@ -17,7 +17,7 @@ import { readManagerName } from './auth-config/spelling.js';
 import { CreateSecretReferenceDto, type UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { type Changes, changesOf } from './secret-reference.changes.js';
-import { type SealedColumns, SecretReferenceCredentials } from './secret-reference.credentials.js';
+import { type ManagerColumns, type SealedColumns, SecretReferenceCredentials } from './secret-reference.credentials.js';
 import { SecretReference } from './secret-reference.entity.js';
 import { type SecretReferenceResponse, toSecretReferenceResponse } from './secret-reference.response.js';
 import { SecretReferenceStore } from './secret-reference.store.js';
@@ -31,8 +31,6 @@ import {
   type WorkspaceAccess,
   writeWorkspaces,
 } from './workspace-access.js';
-
-type ManagerColumns = Pick<SecretReference, 'managerType' | 'spelling'>;
 
 /** Unless a body says otherwise. */
 const EVERYBODY: WorkspaceAccess = { allowAll: true, workspaceIds: [] };

@@ -77,6 +77,7 @@ export function changedSettings(before: OpenSettings, dto: Changes, mapped: Mapp
   };
 }
 
+/** Whether an update would leave all of them as they are. */
 export function isSameSettings(one: OpenSettings, other: OpenSettings): boolean {
   const fields = ({ mapped, ...others }: OpenSettings): object => ({ ...others, mapped: [...mapped.keys()].sort() });
   return isSameValue(fields(one), fields(other));
