@@ -229,7 +229,7 @@ describe('the test of a server', () => {
         tools.note({ id, organisationId }, list(11, `note ${round}`)),
       ]);
     }
-    const [all] = await tools.all(id);
+    const [all] = await tools.list(id);
     expect(all.length).toBeGreaterThanOrEqual(40);
   });
 

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager, ObjectLiteral } from 'typeorm';
+import { isSameValue } from '../common/same-value.js';
 
 // For rows with JSON that callers may form as they like. TypeORM's `save` takes such JSON apart: it loses lists and objects under
 // names that every object inherits, and fails where a field is named `hasOwnProperty`.
@@ -26,14 +26,4 @@ export async function updateRow<Row extends ObjectLiteral>(
   const updated: Row = Object.assign(Object.create(Object.getPrototypeOf(row)), row, values);
   await manager.createQueryBuilder().update(row.constructor).set(values).whereEntity(updated).execute();
   return updated;
-}
-
-/** Whether a column would hold the same: of what comes from a body, parts may be instances of classes, which what is stored never is. */
-export function isSameValue(one: unknown, other: unknown): boolean {
-  return isDeepStrictEqual(one, other) || isDeepStrictEqual(asStored(one), asStored(other));
-}
-
-function asStored(value: unknown): unknown {
-  const isJson = typeof value === 'object' && value !== null && !(value instanceof Date) && !Buffer.isBuffer(value);
-  return isJson ? JSON.parse(JSON.stringify(value)) : value;
 }

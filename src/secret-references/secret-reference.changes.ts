@@ -1,5 +1,5 @@
+import { isSameValue } from '../common/same-value.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { isSameValue } from '../database/write-row.js';
 import type { UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import type { SealedColumns } from './secret-reference.credentials.js';
 import type { SecretReference } from './secret-reference.entity.js';

@@ -1,8 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logDestination } from './log-destination.js';
 import { createLogger, flushLog, NestLogger } from './logger.js';
 
@@ -73,6 +76,59 @@ describe('a log file', () => {
     // As at the end of the process; by itself it would try for ever.
     destination.flushSync();
     destination.destroy();
+  });
+
+  describe('whose reader stalls', () => {
+    const PIPE_BYTES = 64 * 1024;
+    let pipe: number;
+    let destination: ReturnType<typeof logDestination>;
+
+    beforeEach(() => {
+      const path = join(folder, `pipe-${randomUUID()}`);
+      execFileSync('mkfifo', [path]);
+      pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      destination = logDestination(pipe);
+      const logger = createLogger('info', destination);
+      for (let number = 0; number < 50; number += 1) logger.info({ text: 'x'.repeat(4_000) });
+    });
+    afterEach(async () => {
+      const reading = setInterval(readAll, 10);
+      await new Promise((done) => {
+        destination.once('drain', done);
+        destination.flush();
+      });
+      clearInterval(reading);
+      destination.destroy();
+    });
+
+    /** What is in the pipe, which is as much as it holds at most. */
+    const readAll = (): number => {
+      try {
+        return readSync(pipe, Buffer.alloc(2 * PIPE_BYTES));
+      } catch {
+        return 0;
+      }
+    };
+
+    it('is given up after a second at the end of the process', () => {
+      const startedAt = performance.now();
+      destination.flushSync();
+      expect(performance.now() - startedAt).toBeGreaterThanOrEqual(900);
+      expect(readAll()).toBeGreaterThan(0);
+    });
+
+    it('is not waited for at all when it has not read for long, and is when it has just read', async () => {
+      const listeners = destination.listenerCount('drain');
+      for (let time = 0; time < 5; time += 1) destination.flush();
+      expect(destination.listenerCount('drain')).toBe(listeners + 1);
+      await sleep(700);
+      readAll();
+      destination.flushSync();
+      expect(readAll()).toBe(0);
+      destination.emit('write', 1);
+      destination.flushSync();
+      expect(readAll()).toBeGreaterThan(0);
+    });
   });
 
   it('that is not read loses lines, not memory', async () => {

@@ -65,7 +65,10 @@ export class VirtualKeysService {
     return saved;
   }
 
-  /** Writes a new key in the caller's transaction. Also for the gateway's first start, when there is no caller yet. */
+  /**
+   * Writes a new key in the caller's transaction. Also for the gateway's first start, when there is no caller yet, nor a body that
+   * was held against the rules.
+   */
   async insert(manager: EntityManager, actor: Actor, place: Place, fields: NewVirtualKey): Promise<VirtualKey> {
     const { name, provider, description = null } = fields;
     const { organisationId } = actor;

@@ -40,12 +40,9 @@ export class McpServerToolStore {
     private readonly clock: Clock,
   ) {}
 
-  async page(serverId: string, page: PageQuery): Promise<[McpServerTool[], number]> {
-    return this.tools.findAndCount({ where: { serverId }, order: { name: 'ASC' }, ...toSkipTake(page) });
-  }
-
-  async all(serverId: string): Promise<[McpServerTool[], number]> {
-    return this.tools.findAndCount({ where: { serverId }, order: { name: 'ASC' } });
+  /** By name, and how many there are; all of them without a page. */
+  async list(serverId: string, page?: PageQuery): Promise<[McpServerTool[], number]> {
+    return this.tools.findAndCount({ where: { serverId }, order: { name: 'ASC' }, ...(page && toSkipTake(page)) });
   }
 
   async disabledNames(serverId: string): Promise<ReadonlySet<string>> {

@@ -20,7 +20,7 @@ export class McpServerToolsService {
   ) {}
 
   async list(principal: Principal, ref: string, page: PageQuery): Promise<[McpServerTool[], number]> {
-    return this.tools.page((await this.store.get(principal, ref)).id, page);
+    return this.tools.list((await this.store.get(principal, ref)).id, page);
   }
 
   async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<[McpServerTool[], number]> {
@@ -31,6 +31,6 @@ export class McpServerToolsService {
       return row.id;
     });
     this.directory.clear();
-    return this.tools.all(id);
+    return this.tools.list(id);
   }
 }

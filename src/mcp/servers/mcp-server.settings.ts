@@ -1,7 +1,7 @@
 import { type GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
+import { isSameValue } from '../../common/same-value.js';
 import { isOtherHost, mustComeAgain } from '../../common/secret-destination.js';
-import { isSameValue } from '../../database/write-row.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
 import { incompleteUpdate } from '../../sealing/opened.js';

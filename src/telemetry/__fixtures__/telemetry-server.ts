@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
-import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import express, { type Express } from 'express';
+import { rawExchange } from '../../../test/support/raw-exchange.js';
 import { contextMiddleware } from '../context.middleware.js';
 import { createLogger } from '../logger.js';
 import { Metrics } from '../metrics.js';
@@ -43,23 +43,11 @@ export async function startTelemetryServer(
       while (logged.length < count) await new Promise((done) => setTimeout(done, 5));
       return logged.map((line): Record<string, unknown> => JSON.parse(line));
     },
-    raw: (text) => exchange(port, text),
+    raw: (text) => rawExchange(port, text),
     close: () =>
       new Promise((done) => {
         server.close(() => done());
         server.closeAllConnections();
       }),
   };
-}
-
-function exchange(port: number, text: string): Promise<string> {
-  return new Promise((done, fail) => {
-    const socket = connect(port, '127.0.0.1', () => socket.end(text));
-    let answer = '';
-    socket.on('data', (chunk) => {
-      answer += String(chunk);
-    });
-    socket.on('error', fail);
-    socket.on('close', () => done(answer));
-  });
 }
