@@ -72,6 +72,23 @@ describe('a new workspace', () => {
   });
 });
 
+describe('a slug in the form of an id', () => {
+  const slug = crypto.randomUUID();
+
+  it.each<readonly [string, object]>([
+    ['/v1/workspaces', { name: 'w' }],
+    ['/v1/virtual-keys', { name: 'k', provider: 'local', workspace_id: 'default' }],
+    ['/v1/mcp-servers', { name: 'm', url: 'https://mcp.example.com/mcp', workspace_id: 'default' }],
+    ['/v1/secret-references', SECRET_REFERENCE],
+  ])('is refused at %s, for it would be taken for one', async (path, body) => {
+    const refusal = refusalOf(await admin.post(path, { ...body, slug }));
+    expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: 'slug' });
+    const made = await admin.create(path, { ...body, name: slug });
+    expect(made['slug']).not.toBe(slug);
+    expect(await admin.read(`${path}/${readString(made['slug'], 'slug')}`)).toMatchObject({ id: made['id'] });
+  });
+});
+
 describe('a workspace that is gone', () => {
   it.each([...RESOURCES, ['/v1/secret-references', SECRET_REFERENCE] as const])(
     'is refused as one that the caller does not act for: %s of a key that is still remembered',
@@ -83,6 +100,27 @@ describe('a workspace that is gone', () => {
     for (const [path, body] of RESOURCES) {
       expect(refusalOf(await admin.post(path, { ...body, workspace_id: never }))).toEqual(GONE);
     }
+  });
+});
+
+describe('a workspace that is in use', () => {
+  const KINDS: Readonly<Record<string, string>> = {
+    '/v1/api-keys': 'API keys',
+    '/v1/virtual-keys': 'virtual keys',
+    '/v1/webhooks': 'webhooks',
+    '/v1/mcp-servers': 'MCP servers',
+    [LIMITS]: 'active usage-limit policies',
+  };
+
+  it.each(RESOURCES)('is kept, and says what keeps it: %s', async (path, body) => {
+    const workspace = await admin.createWorkspace('In use');
+    const created = await admin.create(path, { ...body, workspace_id: workspace });
+    const answer = await admin.delete(`/v1/workspaces/${workspace}`);
+    expect(refusalOf(answer)).toEqual({ status: 409, code: 'conflict', param: null, source: 'gateway' });
+    const message = `The workspace still has ${KINDS[path]}; delete them first.`;
+    expect(jsonOf(answer)['error']).toMatchObject({ message });
+    expect((await admin.delete(`${path}/${readString(created['id'], 'id')}`)).status).toBe(204);
+    expect((await admin.delete(`/v1/workspaces/${workspace}`)).status).toBe(204);
   });
 });
 

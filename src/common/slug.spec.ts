@@ -17,6 +17,11 @@ describe('slugFromName', () => {
     expect(slugFromName(name)).not.toBe(slugFromName(name));
   });
 
+  it('adds a suffix to a name in the form of an id, which its slug would be taken for', () => {
+    const name = '0198F0C4-1c1b-7d5e-9a53-0242AC120002';
+    expect(slugFromName(name)).toMatch(/^0198f0c4-1c1b-7d5e-9a53-0242ac120002-[0-9a-f]{6}$/);
+  });
+
   it('makes a valid slug with room for a suffix from any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { isUuid } from './uuid.js';
 
 const MAX_SLUG_LENGTH = 255;
 export const SLUG_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
-/** A slug made from a name: `Cohere (EU)` becomes `cohere-eu`. Names without Latin letters or digits get a random one. */
+/**
+ * A slug made from a name: `Cohere (EU)` becomes `cohere-eu`. Names without Latin letters or digits get a random one,
+ * and those in the form of an id a suffix.
+ */
 export function slugFromName(name: string): string {
   const slug = name
     .normalize('NFKD')
@@ -12,7 +16,8 @@ export function slugFromName(name: string): string {
     .replace(/[^a-z0-9_]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, MAX_SLUG_LENGTH - 7);
-  return slug === '' ? randomSuffix() : slug;
+  if (slug === '') return randomSuffix();
+  return isUuid(slug) ? withSuffix(slug) : slug;
 }
 
 /** Another slug for the same name, for when the first is taken. */

@@ -11,17 +11,15 @@ import { slugSource } from '../common/http/reserved-segments.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
 import { insertRow, updateRow } from '../database/write-row.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { findWorkspaceIds } from './find-workspace-ids.js';
 import { Organisation } from './organisation.entity.js';
 import { unknownWorkspace } from './unknown-workspace.js';
+import { workspaceInUse } from './workspace-in-use.js';
 import { Workspace } from './workspace.entity.js';
 
-const IN_USE =
-  'The workspace still has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies; delete them first.';
 const entryOf = auditRecords<'create' | 'update' | 'delete'>('workspaces', 'workspace');
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
@@ -129,8 +127,7 @@ export class WorkspacesService {
         await this.audit.record(manager, principal, entryOf('delete', inItself(workspace), []));
       });
     } catch (error) {
-      if (!isForeignKeyViolation(error)) throw error;
-      throw new GatewayError('conflict', { message: IN_USE, cause: error });
+      throw workspaceInUse(error) ?? error;
     }
   }
 }

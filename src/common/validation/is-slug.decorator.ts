@@ -1,8 +1,19 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsString, Matches, MaxLength } from 'class-validator';
+import { buildMessage, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { SLUG_PATTERN } from '../slug.js';
+import { isUuid } from '../uuid.js';
 
-/** Letters, digits, `_` and `-`, at most 255. */
+/** Letters, digits, `_` and `-`, at most 255; never in the form of an id, which is what a reference would be taken for. */
 export function IsSlug(): PropertyDecorator {
-  return applyDecorators(IsString(), MaxLength(255), Matches(SLUG_PATTERN));
+  return applyDecorators(IsString(), MaxLength(255), Matches(SLUG_PATTERN), IsNoId());
+}
+
+function IsNoId(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isNoId',
+    validator: {
+      validate: (value: unknown) => typeof value !== 'string' || !isUuid(value),
+      defaultMessage: buildMessage(() => '$property must not have the form of an id (a UUID)'),
+    },
+  });
 }

@@ -1,0 +1,18 @@
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { violatedForeignKey } from '../database/database-errors.js';
+
+/** What keeps a workspace, by the foreign keys that lead to it. */
+const KEPT_BY: ReadonlyMap<string, string> = new Map([
+  ['fk_api_keys_workspace', 'API keys'],
+  ['fk_virtual_keys_workspace', 'virtual keys'],
+  ['fk_webhook_endpoints_workspace', 'webhooks'],
+  ['fk_mcp_servers_workspace', 'MCP servers'],
+  ['fk_usage_policies_workspace', 'active usage-limit policies'],
+]);
+
+/** What deleting a workspace answers while something belongs to it, and undefined for every other error; names one kind. */
+export function workspaceInUse(error: unknown): GatewayError | undefined {
+  const kind = KEPT_BY.get(violatedForeignKey(error) ?? '');
+  if (kind === undefined) return undefined;
+  return new GatewayError('conflict', { message: `The workspace still has ${kind}; delete them first.`, cause: error });
+}
