@@ -135,6 +135,21 @@ describe('toolListFilter: events', () => {
   });
 });
 
-it('does not touch other answers', () => {
-  expect(toolListFilter({ status: 202, headers: {} }, mayUse, 10)).toBeUndefined();
+describe('toolListFilter: answers of another type', () => {
+  it.each([
+    '',
+    'text/plain',
+    'application/json-rpc',
+    'application/json, application/json',
+    'text/plain; application/json',
+    'text/event-stream-x',
+  ])('fails for a list that is said to be %j: some clients would read it', (type) => {
+    expect(() => run(type, JSON.stringify(LIST))).toThrow('neither JSON nor a stream');
+  });
+
+  it('passes what has no body', () => {
+    const filter = toolListFilter({ status: 202, headers: {} }, mayUse, 10);
+    expect(String(filter?.push(Buffer.alloc(0)))).toBe('');
+    expect(String(filter?.end())).toBe('');
+  });
 });

@@ -12,14 +12,14 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Takes the tools that the caller may not use out of the lists in an answer, whether it is JSON or an event stream.
- * For answers to `tools/list`, and for streams that are resumed and may repeat one. Undefined for an answer of another
- * kind, and for an error, which hold no list.
+ * For answers to `tools/list`, and for streams that are resumed and may repeat one. Undefined for an error, which holds no list.
+ * An answer of another type ends as a failure: there are clients that take `application/json-rpc` for JSON.
  */
 export function toolListFilter(head: UpstreamHead, mayUse: ToolAccess, maxBytes: number): BodyFilter | undefined {
   if (head.status >= 300) return undefined;
   if (isEventStream(head)) return new EventStreamFilter(mayUse, maxBytes);
   const isJson = mediaTypeOf(firstHeader(head.headers, 'content-type')) === 'application/json';
-  return isJson ? new JsonFilter(mayUse, maxBytes) : undefined;
+  return isJson ? new JsonFilter(mayUse, maxBytes) : new EmptyBody();
 }
 
 /** Passes every event on when it is whole, with its own bytes unless it holds a tool that has to go. */
@@ -70,6 +70,17 @@ class JsonFilter implements BodyFilter {
   end(): Buffer {
     const body = this.#chunks.take();
     return body.length === 0 ? body : (withoutDenied(body, this.mayUse) ?? body);
+  }
+}
+
+class EmptyBody implements BodyFilter {
+  push(chunk: Buffer): Buffer {
+    if (chunk.length === 0) return chunk;
+    throw new UpstreamFailure('incomplete', 'the MCP server sent a list of tools that is neither JSON nor a stream');
+  }
+
+  end(): Buffer {
+    return NOTHING;
   }
 }
 
