@@ -9,7 +9,13 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 
-const { GATEWAY_URL = 'http://localhost:8787', API_KEY, PORT = '3001', HOST = '127.0.0.1' } = process.env;
+const {
+  GATEWAY_URL = 'http://localhost:8787',
+  API_KEY,
+  ORGANISATION_ID,
+  PORT = '3001',
+  HOST = '127.0.0.1',
+} = process.env;
 if (!API_KEY) throw new Error('set API_KEY: only who knows it may call this server');
 
 const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', GATEWAY_URL));
@@ -71,9 +77,12 @@ async function userOf({ headers }) {
       issuer: 'service-mcp-gateway',
       algorithms: ['RS256'],
     });
+    // The tokens of all organisations of a gateway are signed with the same keys, and each has its own users.
+    if (ORGANISATION_ID && payload.organisation_id !== ORGANISATION_ID)
+      throw new Error('a token of another organisation');
     return payload;
   } catch (error) {
-    console.warn(`no identity: ${error.code ?? error.name}`);
+    console.warn(`no identity: ${error.code ?? error.message}`);
     return undefined;
   }
 }
