@@ -10,8 +10,9 @@ const DEFAULTS = {
   timezone: "'Pacific/Auckland'",
   default_transaction_isolation: 'serializable',
   standard_conforming_strings: 'off',
-  statement_timeout: "'1ms'",
-  lock_timeout: "'1ms'",
+  // The statement that puts an end to them comes under them itself: they must be long enough for a busy machine.
+  statement_timeout: "'1s'",
+  lock_timeout: "'1s'",
 };
 const HOUR_MS = 3_600_000;
 
@@ -58,5 +59,12 @@ onServer('a database with defaults of its own (needs DATABASE_URL)', () => {
     expect(await gateway.dataSource.query('SHOW transaction_isolation')).toEqual([
       { transaction_isolation: 'read committed' },
     ]);
+  });
+
+  it.each([
+    ['statement_timeout', '4500ms'],
+    ['lock_timeout', '0'],
+  ])('has the %s of the gateway', async (name, value) => {
+    expect(await gateway.dataSource.query(`SHOW ${name}`)).toEqual([{ [name]: value }]);
   });
 });
