@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { TurnQueue } from '../common/turn-queue.js';
 import { AnswerBuffer } from './answer-buffer.js';
 import type { CallLimits } from './call-limits.js';
 import { Exchange } from './exchange.js';
@@ -10,6 +11,9 @@ import { wireRequest } from './wire-request.js';
  * would be sent in their last moments otherwise, for an answer that nobody reads, and that may have to be paid.
  */
 const LEAST_LEFT = 0.1;
+
+/** Whoever waits for answers that come in one turn of the event loop goes on together. */
+const answers = new TurnQueue();
 
 /**
  * One exchange, the whole answer in memory. Ends early, and closes its connection, when `limits` says so.
@@ -73,6 +77,7 @@ class BufferedExchange extends Exchange {
   protected override takeEnd(): void {
     this.settle();
     const { status, headers } = this.#head;
-    this.resolve({ status, headers, body: this.#body.join() });
+    const answer = { status, headers, body: this.#body.join() };
+    answers.add(() => this.resolve(answer));
   }
 }

@@ -1,3 +1,6 @@
+import { IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Controller, Get, Module, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
@@ -41,6 +44,47 @@ async function ask(adapter: ExpressAdapter): Promise<{ readonly linked: Linked; 
     await app.close();
   }
 }
+
+function newResponse(): ServerResponse {
+  return new ServerResponse(Object.assign(new IncomingMessage(new Socket()), { url: '/', method: 'GET' }));
+}
+
+/** The server of an application of one middleware, which tells what it sees. */
+function serverOf(seen: string[]): Server {
+  const adapter = new LinkedExpressAdapter();
+  adapter.use((_request: Request, response: Response) => {
+    seen.push('begun');
+    response.on('close', () => seen.push('closed'));
+  });
+  adapter.initHttpServer();
+  return adapter.getHttpServer();
+}
+
+describe('a request', () => {
+  function arrive(server: Server, response: ServerResponse): void {
+    server.emit('request', response.req, response);
+  }
+
+  it('begins at the end of the turn in which it comes, with all others of it', async () => {
+    const seen: string[] = [];
+    const server = serverOf(seen);
+    for (const response of [newResponse(), newResponse()]) arrive(server, response);
+    await Promise.resolve();
+    expect(seen).toEqual([]);
+    await turn();
+    expect(seen).toEqual(['begun', 'begun']);
+  });
+
+  it('whose client has left by then is ended all the same: whoever listens for its end is told', async () => {
+    const seen: string[] = [];
+    const server = serverOf(seen);
+    const response = newResponse();
+    arrive(server, response);
+    response.emit('close');
+    await turn();
+    expect(seen).toEqual(['begun', 'closed']);
+  });
+});
 
 describe('LinkedExpressAdapter', () => {
   it("makes requests and responses whose prototypes are Express's own, so that setting them changes nothing", async () => {

@@ -1,7 +1,8 @@
-import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { TurnQueue } from '../turn-queue.js';
 import { JsonText } from './json-text.js';
 import { answerMalformedRequest, type NoteRefusal } from './malformed-request.js';
 import { closeQueuedAnswers } from './queued-answers.js';
@@ -47,7 +48,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
         // Refused by the gateway itself, in the form of its errors.
         requireHostHeader: false,
       },
-      app,
+      inTurns(app),
     );
     this.httpServer.on('clientError', (cause: Error, socket: Duplex) =>
       answerMalformedRequest(cause, socket, this.noteMalformed),
@@ -81,6 +82,21 @@ export class LinkedExpressAdapter extends ExpressAdapter {
     }
     return [...methods].sort();
   }
+}
+
+/** Requests that come in one turn of the event loop begin together. */
+function inTurns(app: Express): RequestListener<typeof IncomingMessage, typeof ServerResponse> {
+  const arrivals = new TurnQueue();
+  return (request, response) => {
+    let isOver = false;
+    response.once('close', () => (isOver = true));
+    arrivals.add(() => {
+      const wasOver = isOver;
+      app(request, response);
+      // The client left before its turn, and whoever listens for that since then came too late.
+      if (wasOver) response.emit('close');
+    });
+  };
 }
 
 /** Made at the first request: by then all routes are there, since the server listens last. */

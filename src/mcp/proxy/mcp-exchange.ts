@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
 import { endInTime } from '../../common/http/end-in-time.js';
+import { TurnQueue } from '../../common/turn-queue.js';
 import { toExchangeError, type ExchangeStage } from '../../upstream/exchange-failure.js';
 import type { RelayOptions } from '../../upstream/relay-pool.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
@@ -11,6 +12,9 @@ import { clientHead, isEventStream, isPlain } from './response-head.js';
 const NO_HOOKS: McpHooks = {};
 /** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream for ever. */
 const CLIENT_PROBE_MS = 30_000;
+
+/** Answers that come in one turn of the event loop go out together. */
+const turns = new TurnQueue();
 
 /** What an exchange has seen of the upstream's answer. */
 export interface SeenAnswer {
@@ -30,6 +34,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   #settled = false;
   #stage: ExchangeStage = 'unsent';
   #received = false;
+  #isHeldBack = false;
   /** Until the client has taken what was written. */
   #isPaused = false;
   #controller: Dispatcher.DispatchController | undefined;
@@ -116,8 +121,7 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#settled) return;
     this.#received = true;
-    if (!this.#filter) this.#response.end();
-    else this.#guard(() => this.#response.end(this.#filter?.end()));
+    this.#holdBack();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -147,10 +151,20 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   }
 
   #write(bytes: Buffer | undefined): void {
-    if (!bytes || bytes.length === 0 || this.#response.write(bytes)) return;
+    if (!bytes || bytes.length === 0) return;
+    this.#holdBack();
+    if (this.#response.write(bytes)) return;
     this.options.connection?.pause();
     if (!this.#isPaused) this.#response.once('drain', this.#onDrain);
     this.#isPaused = true;
+  }
+
+  /** Until the end of the turn: what comes in it, its end included, goes out in one piece. */
+  #holdBack(): void {
+    if (this.#isHeldBack) return;
+    this.#isHeldBack = true;
+    this.#response.cork();
+    turns.add(this.#letGo);
   }
 
   /** What a hook throws ends the exchange; undici would take it for a fault of its own. */
@@ -185,6 +199,13 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     // Else every chunk of a stream would put it, dead as it is, among the timers again.
     this.#timer = undefined;
   }
+
+  readonly #letGo = (): void => {
+    this.#isHeldBack = false;
+    if (this.#settled) return;
+    if (this.#received) this.#guard(() => void this.#response.end(this.#filter?.end()));
+    else this.#response.uncork();
+  };
 
   readonly #onClose = (): void => {
     // Most often it is over, and an error would be made, with its stack, for nobody.
