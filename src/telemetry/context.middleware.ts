@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { IDENTITY_HEADERS } from '../common/http/identity-headers.js';
 import { HttpCaller } from '../common/http/caller-presence.js';
-import type { Logger } from './logger.js';
+import { lineWriter, type Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import { RequestContext } from './request-context.js';
 import { recordAtEnd } from './request-log.js';
@@ -11,6 +11,7 @@ import type { Tracing } from './tracing.js';
 
 /** First step of every request: identity headers out, trace id in and answered, context opened, end recorded. */
 export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tracing): RequestHandler {
+  const write = lineWriter(logger);
   return (request: Request, response: Response, next: NextFunction) => {
     removeProtectedHeaders(request);
     const { trace, refusal } = traceOf(request);
@@ -20,7 +21,7 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     response.setHeader('x-gateway-trace-id', trace.traceId);
     // Under this name, SDKs hand it to whoever uses them.
     response.setHeader('x-request-id', trace.traceId);
-    recordAtEnd(request, response, context, logger, metrics);
+    recordAtEnd(request, response, context, write, metrics);
     next();
   };
 }

@@ -24,6 +24,18 @@ export function createLogger(level: string, stream: DestinationStream = logDesti
   return logger;
 }
 
+/** Members as they follow those that every line begins with: `,"name":value,"name":value …`. */
+export type LineWriter = (level: 'debug' | 'info' | 'error', members: string) => void;
+
+/** Writes lines that are JSON already, to where the logger writes and as its level says. */
+export function lineWriter(logger: Logger): LineWriter {
+  const stream: DestinationStream = Reflect.get(logger, pino.symbols.streamSym);
+  const time = isoTimes();
+  return (level, members) => {
+    if (logger.isLevelEnabled(level)) stream.write(`{"level":"${level}"${time()}${members}}\n`);
+  };
+}
+
 /** Says, as soon as lines are written again, that the log is not whole. */
 function reportDropped(logger: Logger, destination: EventEmitter): void {
   let lines = 0;

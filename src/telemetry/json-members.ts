@@ -1,0 +1,17 @@
+/** Text that stands in a JSON string as it is. Without surrogates, since half of a pair has to be escaped. */
+const PLAIN = /^[ !#-[\]-~\u00a0-\ud7ff\ue000-\uffff]*$/;
+
+/**
+ * `,"name":value` for a value that is there, and nothing for undefined. For lines of the log that are written for every
+ * request: pino's way over an object costs four times as much.
+ * @param name a name of ours, which needs no escapes
+ */
+export function jsonMember(name: string, value: string | number | null | undefined): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return `,"${name}":${jsonString(value)}`;
+  return `,"${name}":${value === null || Number.isFinite(value) ? String(value) : 'null'}`;
+}
+
+export function jsonString(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
