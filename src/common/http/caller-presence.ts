@@ -12,7 +12,8 @@ export const ALWAYS_PRESENT: CallerPresence = { gone: false, onGone: () => () =>
 
 /** A caller that stays until it is told to leave. */
 export class Departure implements CallerPresence {
-  private readonly listeners = new Set<() => void>();
+  /** A few at most: to make a Set for each request would cost more than to look for one of them. */
+  private readonly listeners: (() => void)[] = [];
   private left = false;
 
   get gone(): boolean {
@@ -21,14 +22,19 @@ export class Departure implements CallerPresence {
 
   onGone(listener: () => void): () => void {
     if (this.left) listener();
-    else this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    else this.listeners.push(listener);
+    return () => this.stopTelling(listener);
   }
 
   leave(): void {
     this.left = true;
-    for (const listener of this.listeners) listener();
-    this.listeners.clear();
+    // One by one: a listener may take another out.
+    for (let listener = this.listeners.shift(); listener !== undefined; listener = this.listeners.shift()) listener();
+  }
+
+  private stopTelling(listener: () => void): void {
+    const place = this.listeners.indexOf(listener);
+    if (place >= 0) this.listeners.splice(place, 1);
   }
 }
 

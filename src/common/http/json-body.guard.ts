@@ -1,7 +1,7 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import type { Awaitable } from '../awaitable.js';
+import { type Awaitable, whenKnown } from '../awaitable.js';
 import { PerRoute } from './per-route.js';
 import { type BodyLimits, readBody } from './read-body.js';
 import { assertJsonBody, parseJsonBody } from './parse-json-body.js';
@@ -38,18 +38,19 @@ export class JsonBodyGuard implements CanActivate {
     return this.streamed.of(context) || this.read(request);
   }
 
-  private async read(request: Request): Promise<boolean> {
+  private read(request: Request): Awaitable<boolean> {
     // Only of chunks it is known at their end whether there were any.
     const inChunks = request.headers['transfer-encoding'] !== undefined;
     if (!inChunks) assertJsonBody(request.headers, 'suffixed');
-    const body = await readBody(request, this.limits);
-    if (inChunks) {
-      if (body.length === 0) return true;
-      assertJsonBody(request.headers, 'suffixed');
-    }
-    request.rawBody = body;
-    request.body = parseJsonBody(body);
-    return true;
+    return whenKnown(readBody(request, this.limits), (body) => {
+      if (inChunks) {
+        if (body.length === 0) return true;
+        assertJsonBody(request.headers, 'suffixed');
+      }
+      request.rawBody = body;
+      request.body = parseJsonBody(body);
+      return true;
+    });
   }
 }
 

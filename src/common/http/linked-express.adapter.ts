@@ -89,7 +89,7 @@ function inTurns(app: Express): RequestListener<typeof IncomingMessage, typeof S
   const arrivals = new TurnQueue();
   return (request, response) => {
     let isOver = false;
-    response.once('close', () => (isOver = true));
+    response.on('close', () => (isOver = true));
     arrivals.add(() => {
       const wasOver = isOver;
       app(request, response);

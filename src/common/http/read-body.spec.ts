@@ -23,7 +23,7 @@ beforeEach(async () => {
   readBytes = 0;
   server = createServer((request, response) => {
     request.on('data', (piece: Buffer) => outcomes.emit('read', (readBytes += piece.length)));
-    readBody(request, limits).then(
+    Promise.resolve(readBody(request, limits)).then(
       (body) => response.end(`<${body.length}>`),
       (error: unknown) => {
         outcomes.emit('refused', error);
@@ -209,5 +209,76 @@ describe('readBody', () => {
       setTimer.mockRestore();
       expect(timed).not.toContain(30_000);
     });
+  });
+});
+
+describe('a body that has come by the time it is asked for', () => {
+  interface Late {
+    /** Lengths of the bodies that were read at once; undefined for others. */
+    readonly atOnce: readonly (number | undefined)[];
+    /** Sends a request and resolves with the answer's body; the request is read in the turn after the one in which it came. */
+    ask(body: string, framing?: string): Promise<string>;
+    readonly socket: Socket;
+    close(): void;
+  }
+
+  async function startLate(): Promise<Late> {
+    const atOnce: (number | undefined)[] = [];
+    const late = createServer((request, response) => {
+      setImmediate(() => {
+        const body = readBody(request, limits);
+        atOnce.push(body instanceof Promise ? undefined : body.length);
+        Promise.resolve(body).then(
+          (bytes) => response.end(bytes),
+          (error: unknown) => response.end(error instanceof GatewayError ? error.code : 'failed'),
+        );
+      });
+    });
+    await once(late.listen(0, '127.0.0.1'), 'listening');
+    const { port } = Object(late.address());
+    const socket = connect(port, '127.0.0.1');
+    const ask = async (body: string, framing = `content-length: ${body.length}`): Promise<string> => {
+      socket.write(`${head(framing)}${body}`);
+      const [answer]: unknown[] = await once(socket, 'data');
+      return String(answer).split('\r\n\r\n')[1] ?? '';
+    };
+    return { atOnce, ask, socket, close: () => socket.destroy() && late.close() };
+  }
+
+  it.each([
+    ['with its length', 'abc', undefined],
+    ['in chunks', '2\r\nab\r\n1\r\nc\r\n0\r\n\r\n', 'transfer-encoding: chunked'],
+  ])('is read at once, and the next one on the connection as well: %s', async (_name, body, framing) => {
+    const late = await startLate();
+    for (const _time of [1, 2, 3]) expect(await late.ask(body, framing)).toContain('abc');
+    expect(late.atOnce).toEqual([3, 3, 3]);
+    late.close();
+  });
+
+  it('is read at once when it is empty', async () => {
+    const late = await startLate();
+    await late.ask('0\r\n\r\n', 'transfer-encoding: chunked');
+    await late.ask('');
+    expect(late.atOnce).toEqual([0, 0]);
+    late.close();
+  });
+
+  it('is read at once up to the limit, and refused above it', async () => {
+    const late = await startLate();
+    expect(await late.ask('x'.repeat(LIMIT_BYTES))).toContain('xxx');
+    expect(await late.ask('x'.repeat(LIMIT_BYTES + 1))).toContain('payload_too_large');
+    expect(await late.ask('abc')).toContain('abc');
+    expect(late.atOnce).toEqual([LIMIT_BYTES, undefined, 3]);
+    late.close();
+  });
+
+  it('is waited for when it has come in part', async () => {
+    const late = await startLate();
+    const answer = late.ask('abc', 'content-length: 6');
+    while (late.atOnce.length === 0) await new Promise((done) => setTimeout(done, 1));
+    late.socket.write('def');
+    expect(await answer).toBe('abcdef');
+    expect(late.atOnce).toEqual([undefined]);
+    late.close();
   });
 });

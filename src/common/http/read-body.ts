@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Awaitable } from '../awaitable.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway.error.js';
 import { BodyTimer } from './body-timer.js';
 import { ChunkList } from './chunk-list.js';
@@ -36,15 +37,27 @@ export interface BodyLimits {
 const MAX_SILENCE_MS = 30_000;
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
+const EMPTY = Buffer.alloc(0);
+
 /**
- * Reads a whole request body. One that is too large is read to its end as well, but thrown away: a client that is answered
+ * Reads a whole request body, at once where all of it is there already, as it is for most that come with their heads. One that is too large is read to its end as well, but thrown away: a client that is answered
  * and cut off while it still sends finds a broken connection instead of the answer. One that does not come in time is given
  * up, with what came of it.
  * @throws BodyRefusedError `payload_too_large` after the end, or as soon as it is clear that the end is too far away;
  *   `request_timeout`, which ends the connection
  * @throws RequestAbortedError when the client leaves first
  */
-export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limits: BodyLimits): Awaitable<Buffer> {
+  return isThere(request, limits) ? (request.read() ?? EMPTY) : gatherBody(request, limits);
+}
+
+/** And nobody else reads it. */
+function isThere(request: IncomingMessage, { maxBytes }: BodyLimits): boolean {
+  const { complete, destroyed, readableFlowing, readableLength } = request;
+  return complete && !destroyed && readableFlowing === null && readableLength <= maxBytes;
+}
+
+async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   // Gone before anybody listened: none of the events below would come any more.
   if (request.destroyed) throw new RequestAbortedError();
   const { maxBytes, totalMs, silenceMs = MAX_SILENCE_MS, maxDiscardedBytes = MAX_DISCARDED_BYTES } = limits;
@@ -70,7 +83,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
       if (size > mostBytes) refuse(tooLarge(maxBytes, size));
     };
     request.on('data', onData);
-    // Most bodies come with their heads, and are there whole when Node has done with what has come: they need no timer.
+    // A body whose end comes in the same turn needs no timer.
     setImmediate(() => {
       if (request.complete || request.destroyed) return;
       timer = new BodyTimer({ silenceMs, totalMs }, () => refuse(tooLate(size)));

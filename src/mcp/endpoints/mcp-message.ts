@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { assertJsonBody } from '../../common/http/parse-json-body.js';
 import { type BodyLimits, readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
@@ -28,14 +29,16 @@ export interface Reading {
  * @throws GatewayError `payload_too_large`, `request_timeout`, `validation_failed`, `unsupported_media_type`
  * @throws RequestAbortedError when the client leaves first
  */
-export async function readMessage(request: IncomingMessage, limits: BodyLimits, reading: Reading): Promise<void> {
+export function readMessage(request: IncomingMessage, limits: BodyLimits, reading: Reading): Awaitable<void> {
   const { headers } = request;
   // The server would not learn of an encoding: it describes the message on its way to the gateway.
   assertJsonBody(headers, 'plain');
-  reading.body = await readBody(request, limits);
-  const inspected = inspectBody(reading.body);
-  reading.message = { inspected, tools: toolsIn(inspected) };
-  checkMcpHeaders(headers, inspected);
+  return whenKnown(readBody(request, limits), (body) => {
+    reading.body = body;
+    const inspected = inspectBody(body);
+    reading.message = { inspected, tools: toolsIn(inspected) };
+    checkMcpHeaders(headers, inspected);
+  });
 }
 
 /** Method of the first message; of a batch that calls tools, that of the calls. */

@@ -63,7 +63,8 @@ export class McpPassage {
     const owner: SessionOwner = { serverId: server.id, serverOrigin: server.url.origin, user: caller.sessionUser };
     const sessionId = this.sessionOf(passage, owner);
     const url = this.targetOf(passage, owner);
-    if (request.method === 'POST') await readMessage(request, this.bodyLimits, passage);
+    const reading = request.method === 'POST' ? readMessage(request, this.bodyLimits, passage) : undefined;
+    if (reading instanceof Promise) await reading;
     passage.denial = denialOf(passage);
     noteMethod(passage);
     if (passage.denial !== undefined) return answerDenial(passage, passage.denial);
