@@ -36,7 +36,7 @@ export class RerankController {
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<RerankResponse | JsonText> {
+  ): Promise<JsonText> {
     const context = providerContextOf(request, response);
     const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
     if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
@@ -52,7 +52,7 @@ export class RerankController {
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<RerankResponse | JsonText> {
+  ): Promise<JsonText> {
     return this.create(request, dto, response);
   }
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { CLIENT_CLOSED_REQUEST } from '../common/http/client-closed-request.js';
-import { jsonMember } from './json-members.js';
+import { jsonMember } from '../common/json/write-json.js';
 import type { LineWriter } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';

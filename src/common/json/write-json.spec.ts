@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { jsonMember, jsonString } from './json-members.js';
+import { jsonMember, jsonObject, jsonString } from './write-json.js';
 
 describe('jsonMember', () => {
   it.each([
@@ -34,4 +34,11 @@ describe('jsonString', () => {
         expect(Buffer.from(jsonString(text)).toString()).toBe(jsonString(text));
       }),
     ));
+});
+
+describe('jsonObject', () => {
+  it.each([
+    ['', '{}'],
+    [jsonMember('a', 1) + jsonMember('b', undefined) + jsonMember('c', 'd'), '{"a":1,"c":"d"}'],
+  ])('of %j is %s', (members, json) => expect(jsonObject(members)).toBe(json));
 });

@@ -2,8 +2,8 @@
 const PLAIN = /^[ !#-[\]-~\u00a0-\ud7ff\ue000-\uffff]*$/;
 
 /**
- * `,"name":value` for a value that is there, and nothing for undefined. For lines of the log that are written for every
- * request: pino's way over an object costs four times as much.
+ * `,"name":value` for a value that is there, and nothing for undefined. For what is written for every request: to make an object
+ * first, and JSON of it then, costs three times as much.
  * @param name a name of ours, which needs no escapes
  */
 export function jsonMember(name: string, value: string | number | null | undefined): string {
@@ -14,4 +14,9 @@ export function jsonMember(name: string, value: string | number | null | undefin
 
 export function jsonString(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** @param members each with the comma before it */
+export function jsonObject(members: string): string {
+  return `{${members.slice(1)}}`;
 }
