@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { GatheredLog } from '../../../test/support/gathered-log.js';
 import { Clock } from '../../common/time/clock.js';
@@ -59,12 +60,49 @@ function start() {
 }
 
 describe('a recorder of calls', () => {
+  // Time passes only where a test says so.
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
+
   it('writes some at a time, each once and in order', async () => {
     const { calls, recorder } = start();
     for (let index = 0; index < 450; index += 1) recorder.record({ ...CALL, status: index });
     await Promise.all([recorder.flush(), recorder.flush()]);
     expect(calls.batches.map((batch) => batch.length)).toEqual([200, 200, 50]);
     expect(calls.rows.map(({ status }) => status)).toEqual(Array.from({ length: 450 }, (_none, index) => index));
+  });
+
+  it('writes a full batch without being asked, and the rest with the next one or when it is time', async () => {
+    const { calls, recorder } = start();
+    for (let status = 0; status < 199; status += 1) recorder.record({ ...CALL, status });
+    await turn();
+    expect(calls.batches).toEqual([]);
+    for (let status = 199; status < 450; status += 1) recorder.record({ ...CALL, status });
+    await turn();
+    expect(calls.batches.map((batch) => batch.length)).toEqual([200, 200]);
+    for (let status = 450; status < 600; status += 1) recorder.record({ ...CALL, status });
+    await turn();
+    expect(calls.rows.map(({ status }) => status)).toEqual(Array.from({ length: 600 }, (_none, index) => index));
+    recorder.record(CALL);
+    jest.advanceTimersByTime(500);
+    await turn();
+    expect(calls.rows).toHaveLength(601);
+  });
+
+  it('does not try a database that is away again with every row', async () => {
+    const { calls, recorder } = start();
+    calls.isAway = true;
+    const tries = jest.spyOn(calls, 'insert');
+    for (let status = 0; status < 300; status += 1) {
+      recorder.record({ ...CALL, status });
+      await turn();
+    }
+    expect(tries).toHaveBeenCalledTimes(1);
+    calls.isAway = false;
+    await recorder.flush();
+    for (let status = 300; status < 500; status += 1) recorder.record({ ...CALL, status });
+    await turn();
+    expect(calls.rows.map(({ status }) => status)).toEqual(Array.from({ length: 500 }, (_none, index) => index));
   });
 
   it('keeps what a database that is away could not take, and no more than the newest 10,000', async () => {

@@ -27,6 +27,9 @@ export class McpCallRecorder {
   private lost = 0;
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
+  private isGoingOn = false;
+  /** The database failed: what is waiting is tried again when it is time, and not with every further row. */
+  private isPutOff = false;
 
   constructor(
     @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'insert'>,
@@ -40,32 +43,49 @@ export class McpCallRecorder {
       this.waiting.splice(this.underWay, 1);
       this.lost += 1;
     }
-    this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+    if (this.waiting.length >= BATCH_ROWS) this.writeFullBatches();
+    else this.flushIn(FLUSH_MS);
   }
 
   /** Writes what is waiting. Never fails: what cannot be written is tried again later. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.writing = this.writing.then(() => this.write());
+    this.isPutOff = false;
+    this.writing = this.writing.then(() => this.write(1));
     return this.writing;
   }
 
-  private async write(): Promise<void> {
+  /** As soon as there are some: rows that wait are what V8 copies most (docs/decisions/0018-garbage-of-requests.md). */
+  private writeFullBatches(): void {
+    if (this.isGoingOn || this.isPutOff) return;
+    this.isGoingOn = true;
+    this.writing = this.writing.then(() => this.write(BATCH_ROWS));
+  }
+
+  /** Until fewer rows than `least` are waiting. */
+  private async write(least: number): Promise<void> {
     try {
-      while (this.waiting.length > 0) {
+      while (this.waiting.length >= least) {
         const rows = this.waiting.slice(0, BATCH_ROWS);
         this.underWay = rows.length;
         await this.writeRows(rows);
       }
     } catch (error) {
       this.logger.warn({ event: 'mcp_calls_not_written', calls: this.waiting.length, error: describeDefect(error) });
-      this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS * 10).unref();
+      this.isPutOff = true;
+      this.flushIn(FLUSH_MS * 10);
     } finally {
       this.underWay = 0;
+      this.isGoingOn = false;
       if (this.lost > 0) this.logger.error({ event: 'mcp_calls_lost', calls: this.lost });
       this.lost = 0;
+      if (this.waiting.length > 0) this.flushIn(FLUSH_MS);
     }
+  }
+
+  private flushIn(milliseconds: number): void {
+    this.timer ??= setTimeout(() => void this.flush(), milliseconds).unref();
   }
 
   /** A row that the database refuses must not keep the others out: it is looked for, half by half, and given up. */
@@ -81,8 +101,9 @@ export class McpCallRecorder {
       }
       this.logger.error({ event: 'mcp_calls_lost', calls: rows.length, error: describeDefect(error) });
     }
-    const done = new Set(rows);
-    this.waiting = this.waiting.filter((call) => !done.has(call));
+    // They are the first ones still.
+    this.waiting.splice(0, rows.length);
+    this.underWay -= rows.length;
   }
 }
 
