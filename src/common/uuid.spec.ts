@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { foldId, isUuid, uuidv7 } from './uuid.js';
+import { foldId, isUuid, randomUuidDigits, toUuid, uuidv7 } from './uuid.js';
 
 it('knows UUIDs in small and capital letters', () => {
   const id = randomUUID();
@@ -21,6 +21,26 @@ it.each([
 it('writes ids in small letters, and leaves other texts alone', () => {
   const id = randomUUID();
   expect([id.toUpperCase(), id, 'Local', ''].map(foldId)).toEqual([id, id, 'Local', '']);
+});
+
+describe('randomUuidDigits', () => {
+  const many = Array.from({ length: 2_000 }, () => randomUuidDigits());
+
+  it('are the digits of UUIDs of version 4', () => {
+    for (const digits of many) {
+      expect(digits).toMatch(/^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
+      expect(toUuid(digits).replaceAll('-', '')).toBe(digits);
+      expect(isUuid(toUuid(digits))).toBe(true);
+    }
+  });
+
+  it('never come twice, and have every digit at every place that is theirs', () => {
+    expect(new Set(many).size).toBe(many.length);
+    for (let place = 0; place < 32; place += 1) {
+      const expected = { 12: 1, 16: 4 }[place] ?? 16;
+      expect(new Set(many.map((digits) => digits[place])).size).toBe(expected);
+    }
+  });
 });
 
 describe('uuidv7', () => {

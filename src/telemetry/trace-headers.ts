@@ -1,9 +1,10 @@
 import { MAX_METADATA_KEYS, MAX_METADATA_LENGTH } from '../common/metadata-limits.js';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { type GatewayHeader, gatewayHeader } from '../common/http/gateway-headers.js';
 import { isObject } from '../common/json/read.js';
+import { randomUuidDigits, toUuid } from '../common/uuid.js';
 
 /** What a caller may say of a request for tracing, and what the gateway makes of it. */
 export interface TraceHeaders {
@@ -33,6 +34,7 @@ export type Metadata = Readonly<Record<string, string>>;
 const MAX_ID_LENGTH = 128;
 /** The specification asks for as many to be passed on; a longer one may be dropped whole. */
 const MAX_TRACE_STATE_LENGTH = 512;
+const SPAN_DIGITS = 16;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 /** Later versions may have more fields; version 00 has these four. */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
@@ -41,17 +43,18 @@ const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16}
 export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
   const { traceparent } = headers;
   const parent = traceparent === undefined ? null : TRACEPARENT.exec(String(traceparent));
+  const own = randomUuidDigits();
   const given = readText(headers, 'trace-id') ?? parent?.[1];
-  const traceId = given ?? randomUUID();
   const spanId = readText(headers, 'span-id');
   return {
-    traceId,
+    traceId: given ?? toUuid(own),
     spanId,
     parentSpanId: readText(headers, 'parent-span-id') ?? parent?.[2],
     spanName: readText(headers, 'span-name'),
     metadata: readMetadata(headers),
-    w3cTraceId: parent?.[1] ?? (given === undefined ? digitsOf(traceId) : toTraceId(traceId)),
-    w3cSpanId: randomSpanId(),
+    w3cTraceId: parent?.[1] ?? (given === undefined ? own : toTraceId(given)),
+    // 62 random bits, and never all zero.
+    w3cSpanId: randomUuidDigits().slice(SPAN_DIGITS),
     w3cParentId: parent?.[2],
     sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
     traceState: parent === null ? undefined : readTraceState(headers['tracestate']),
@@ -83,19 +86,6 @@ export function toTraceparent(trace: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanI
 /** For a call that belongs to this request; `traceparent` names the span of the call. */
 export function traceContext(traceparent: string, { traceState }: Pick<TraceHeaders, 'traceState'>): TraceContext {
   return traceState === undefined ? { traceparent } : { traceparent, tracestate: traceState };
-}
-
-/**
- * The last 16 digits of a UUID: 62 random bits, and never all zero. Node makes UUIDs from a stock of random bytes; to ask
- * for fresh ones costs ten times as much.
- */
-function randomSpanId(): string {
-  return digitsOf(randomUUID()).slice(16);
-}
-
-/** Of a UUID. */
-function digitsOf(uuid: string): string {
-  return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
 /** A UUID or 32 hexadecimal digits as they are; any other id by its hash, so that equal ids still meet in one trace. */
