@@ -1,6 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Request } from 'express';
 import { API_KEY_ONLY } from '../access/api-key-only.decorator.js';
 import { assertScope } from '../access/assert-scope.js';
 import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
@@ -9,6 +8,7 @@ import { REQUIRED_SCOPE } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
 import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { PerRoute, type Route } from '../common/http/per-route.js';
+import { requestOf } from '../common/http/request-of.js';
 import { Clock } from '../common/time/clock.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { Authenticator, type Caller, keyInvalid } from './authenticator.js';
@@ -39,7 +39,7 @@ export class AuthenticationGuard implements CanActivate {
   canActivate(context: ExecutionContext): Awaitable<boolean> {
     const entrance = this.entrances.of(context);
     if (entrance === 'own') return true;
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = requestOf(context);
     contextOf(request).assertTraceable();
     if (entrance === 'open') return true;
     return whenKnown(this.authenticator.authenticate(request, this.clock.now()), (caller) => {

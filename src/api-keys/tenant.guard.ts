@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { Awaitable } from '../common/awaitable.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { requestOf } from '../common/http/request-of.js';
 import { isObject } from '../common/json/read.js';
 import { foldId, isUuid } from '../common/uuid.js';
 import { contextOf } from '../telemetry/request-context.js';
@@ -19,7 +20,7 @@ export class TenantGuard implements CanActivate {
 
   /** Answers at once for API keys: a promise that nothing needs costs every request. */
   canActivate(context: ExecutionContext): Awaitable<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = requestOf(context);
     const { caller } = request;
     if (caller === undefined) return true;
     const named = namedOrganisation(request);

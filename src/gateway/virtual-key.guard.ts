@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
 import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
+import { requestOf } from '../common/http/request-of.js';
 import { Clock } from '../common/time/clock.js';
 import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
@@ -23,7 +23,7 @@ export class VirtualKeyGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = requestOf(context);
     const slug = gatewayHeader(request.headers, 'virtual-key');
     if (slug === undefined) throw new GatewayError('virtual_key_required', { param: 'x-gateway-virtual-key' });
     const { principal } = request;

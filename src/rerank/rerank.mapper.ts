@@ -42,9 +42,8 @@ export function toRerankResponse({ request, outcome, id, provider, results }: Ra
   const documentOf = request.returnDocuments ? documentWriter(request) : undefined;
   let items = '';
   for (const { index, relevanceScore } of results) {
-    const scored = jsonMember('index', index) + jsonMember('relevance_score', relevanceScore);
     const document = documentOf === undefined ? '' : `,"document":${documentOf(index)}`;
-    items += `,${jsonObject(scored + document)}`;
+    items += `,{"index":${index},"relevance_score":${relevanceScore}${document}}`;
   }
   const usage = jsonMember('search_units', outcome.searchUnits) + jsonMember('total_tokens', outcome.totalTokens);
   return new JsonText(

@@ -5,6 +5,7 @@ import { type Awaitable, whenKnown } from '../awaitable.js';
 import { PerRoute } from './per-route.js';
 import { type BodyLimits, readBody } from './read-body.js';
 import { assertJsonBody, parseJsonBody } from './parse-json-body.js';
+import { requestOf } from './request-of.js';
 import { STREAMED_BODY } from './streamed-body.decorator.js';
 
 declare module 'express-serve-static-core' {
@@ -33,7 +34,7 @@ export class JsonBodyGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = requestOf(context);
     if (METHODS_WITHOUT_BODY.has(request.method) || !hasBody(request)) return true;
     return this.streamed.of(context) || this.read(request);
   }
