@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { doneWithin } from '../common/time/done-within.js';
+import { isoTexts } from '../common/time/iso-text.js';
 import { FLUSH_MS, logDestination } from './log-destination.js';
 
 /** Injection token of the process's pino logger. */
@@ -47,16 +48,10 @@ function reportDropped(logger: Logger, destination: EventEmitter): void {
   });
 }
 
-/** As `pino.stdTimeFunctions.isoTime`; within a millisecond the text stays the same. */
+/** As `pino.stdTimeFunctions.isoTime`. */
 function isoTimes(): () => string {
-  let last = Number.NaN;
-  let text = '';
-  return () => {
-    const now = Date.now();
-    if (now !== last) text = `,"time":"${new Date(now).toISOString()}"`;
-    last = now;
-    return text;
-  };
+  const isoText = isoTexts();
+  return () => `,"time":"${isoText(Date.now())}"`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { toStorableText } from '../common/storable-text.js';
+import { isoTexts } from '../common/time/iso-text.js';
 import { ledgerColumns } from './ledger-columns.js';
 import type { BucketState, Charge, ReserveOutcome, Reservation, UsageFigures } from './usage-store.types.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
@@ -23,6 +24,10 @@ const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded', 'withdrawn'] a
 
 const MAX_VALUE_KEY = 2048;
 
+const [begunText, endText] = [isoTexts(), isoTexts()];
+const begun = (at: Date): string => begunText(at.getTime());
+const ended = (at: Date): string => endText(at.getTime());
+
 /** Gathers what a batch says, each bucket once. */
 class BatchWriter {
   private readonly buckets: Record<string, unknown>[] = [];
@@ -45,15 +50,15 @@ class BatchWriter {
       case 'settle': {
         const { reservation, figures, source, priceId, status } = work.settlement;
         const { id, at } = reservation;
-        this.rows.settles.push({ id, at, status, source, price_id: priceId, ...figureColumns(figures) });
+        this.rows.settles.push({ id, at: begun(at), status, source, price_id: priceId, ...figureColumns(figures) });
         return;
       }
       case 'release':
         this.rows.settles.push({
           id: work.id,
-          at: work.at,
+          at: begun(work.at),
           status: 'released',
-          expires_at: work.expiresAt,
+          expires_at: ended(work.expiresAt),
           is_final: work.isFinal,
         });
         return;
@@ -81,8 +86,8 @@ class BatchWriter {
     const expiresAt = new Date(at.getTime() + leaseMs);
     this.rows.reserves.push({
       id,
-      at,
-      expires_at: expiresAt,
+      at: begun(at),
+      expires_at: ended(expiresAt),
       ...ledgerColumns(dimensions),
       ...figureColumns(estimate),
       source: estimateSource,
@@ -101,7 +106,7 @@ class BatchWriter {
     const { id, at, dimensions, figures, source, priceId, status } = usage;
     this.rows.records.push({
       id,
-      at,
+      at: begun(at),
       status,
       ...ledgerColumns(dimensions),
       ...figureColumns(figures),

@@ -3,9 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { QueryFailedError } from 'typeorm';
 import { GatheredLog } from '../../../test/support/gathered-log.js';
 import { Clock } from '../../common/time/clock.js';
-import type { McpCall } from './mcp-call.entity.js';
 import { type McpCallRecord, McpCallRecorder } from './mcp-call.recorder.js';
-import type { McpCallStore } from './mcp-call.store.js';
+import type { McpCallRow, McpCallStore } from './mcp-call.store.js';
 
 const CALL: McpCallRecord = {
   organisationId: 'organisation',
@@ -28,14 +27,14 @@ const CALL: McpCallRecord = {
 };
 
 class FakeCalls implements Pick<McpCallStore, 'insert'> {
-  readonly batches: McpCall[][] = [];
+  readonly batches: McpCallRow[][] = [];
   isAway = false;
   /** A batch with such a row is refused whole, as PostgreSQL does it. */
   refusedStatus: number | undefined;
   /** What the next insertions fail with. */
   failures: (Error | undefined)[] = [];
 
-  insert(rows: McpCall[]): Promise<void> {
+  insert(rows: McpCallRow[]): Promise<void> {
     const failure = this.failures.shift();
     if (this.isAway || failure !== undefined) return Promise.reject(failure ?? new Error('away'));
     if (rows.some(({ status }) => status === this.refusedStatus)) {
@@ -46,7 +45,7 @@ class FakeCalls implements Pick<McpCallStore, 'insert'> {
     return Promise.resolve();
   }
 
-  get rows(): readonly McpCall[] {
+  get rows(): readonly McpCallRow[] {
     return this.batches.flat();
   }
 }

@@ -3,10 +3,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { describeDefect } from '../../common/errors/describe-defect.js';
 import { toStorableOrNull, toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
+import { isoTexts } from '../../common/time/iso-text.js';
 import { isDataRefused } from '../../database/database-errors.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import type { McpCall } from './mcp-call.entity.js';
-import { McpCallStore } from './mcp-call.store.js';
+import { type McpCallRow, McpCallStore } from './mcp-call.store.js';
 
 const FLUSH_MS = 500;
 const BATCH_ROWS = 200;
@@ -20,13 +21,14 @@ export type McpCallRecord = Omit<McpCall, 'id' | 'createdAt'>;
 @Injectable()
 export class McpCallRecorder {
   /** Oldest first. */
-  private waiting: McpCall[] = [];
+  private waiting: McpCallRow[] = [];
   /** How many of them, from the first one on, the database may be taking just now. */
   private underWay = 0;
   /** Given up since the log was last told. */
   private lost = 0;
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
+  private readonly isoText = isoTexts();
   private isGoingOn = false;
   /** The database failed: what is waiting is tried again when it is time, and not with every further row. */
   private isPutOff = false;
@@ -38,7 +40,7 @@ export class McpCallRecorder {
   ) {}
 
   record(call: McpCallRecord): void {
-    this.waiting.push(storableRow(call, this.clock.now()));
+    this.waiting.push(storableRow(call, this.isoText(this.clock.now().getTime())));
     if (this.waiting.length > MAX_WAITING) {
       this.waiting.splice(this.underWay, 1);
       this.lost += 1;
@@ -89,7 +91,7 @@ export class McpCallRecorder {
   }
 
   /** A row that the database refuses must not keep the others out: it is looked for, half by half, and given up. */
-  private async writeRows(rows: readonly McpCall[]): Promise<void> {
+  private async writeRows(rows: readonly McpCallRow[]): Promise<void> {
     try {
       await this.calls.insert(rows);
     } catch (error) {
@@ -108,7 +110,7 @@ export class McpCallRecorder {
 }
 
 /** What clients decide goes in as the columns can hold it: a stream may be open for longer than 2^31 ms. */
-function storableRow(call: McpCallRecord, createdAt: Date): McpCall {
+function storableRow(call: McpCallRecord, createdAt: string): McpCallRow {
   return {
     id: randomUUID(),
     organisationId: call.organisationId,

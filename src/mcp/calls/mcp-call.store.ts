@@ -3,6 +3,9 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { McpCall } from './mcp-call.entity.js';
 
+/** As the database is told of it, which reads times as text. */
+export type McpCallRow = Omit<McpCall, 'createdAt'> & { readonly createdAt: string };
+
 @Injectable()
 export class McpCallStore {
   private readonly insertion: string;
@@ -15,7 +18,7 @@ export class McpCallStore {
    * Rows that are there already stay as they are: they come again when the database took them but could not say so.
    * One parameter for all rows: a query builder handles every value by itself, which costs more than the rest of a call.
    */
-  async insert(rows: readonly McpCall[]): Promise<void> {
+  async insert(rows: readonly McpCallRow[]): Promise<void> {
     await this.calls.query(this.insertion, [JSON.stringify(rows)]);
   }
 }
