@@ -19,7 +19,7 @@ export function recordAtEnd(
   write: LineWriter,
   metrics: Metrics,
 ): void {
-  const startedAt = performance.now();
+  const { arrivedAt: startedAt = performance.now() } = request;
   metrics.inFlight.inc();
   response.on('close', () => {
     const durationMs = performance.now() - startedAt;

@@ -75,6 +75,27 @@ describe('a request', () => {
     expect(seen).toEqual(['begun', 'begun']);
   });
 
+  it('tells when it came, and not when its turn was', async () => {
+    const adapter = new LinkedExpressAdapter();
+    const waits: number[] = [];
+    adapter.use(({ arrivedAt = Number.NaN }: Request, response: Response) => {
+      waits.push(performance.now() - arrivedAt);
+      response.end();
+    });
+    adapter.initHttpServer();
+    const server: Server = adapter.getHttpServer();
+    server.prependListener('request', () => {
+      const end = performance.now() + 20;
+      while (performance.now() < end);
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    await (await fetch(`http://127.0.0.1:${Object(server.address()).port}/`)).text();
+    server.close();
+    server.closeAllConnections();
+    expect(waits).toEqual([expect.any(Number)]);
+    expect(waits[0]).toBeGreaterThanOrEqual(20);
+  });
+
   it('whose client has left by then is ended all the same: whoever listens for its end is told', async () => {
     const seen: string[] = [];
     const server = serverOf(seen);

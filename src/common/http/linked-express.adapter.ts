@@ -14,6 +14,13 @@ const HEADERS_TIMEOUT_MS = 66_000;
 /** Node's five minutes would cut off the upload of a large file over a slow line. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** When its head had come, by `performance.now()`: its turn may be later. */
+    readonly arrivedAt?: number;
+  }
+}
+
 /**
  * Express sets the prototype of every request and response when it handles them, and V8 then moves each object to a slow
  * shape (nodejs/node#37457): some 100 µs a request. Here the server already makes objects whose prototype is Express's
@@ -33,7 +40,9 @@ export class LinkedExpressAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const app: Express = this.getInstance();
-    class LinkedRequest extends IncomingMessage {}
+    class LinkedRequest extends IncomingMessage {
+      readonly arrivedAt = performance.now();
+    }
     class LinkedResponse extends ServerResponse {}
     Object.setPrototypeOf(LinkedRequest.prototype, app.request);
     Object.setPrototypeOf(LinkedResponse.prototype, app.response);

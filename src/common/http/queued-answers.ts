@@ -27,7 +27,7 @@ export function closeQueuedAnswers(server: Server): void {
     return queue;
   };
 
-  // After the application: whoever waits for the end of an answer listens by now.
+  // Whoever waits for the end of an answer listens by the time it comes, or is told of it when the request's turn comes.
   server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
     if (answer.socket !== null) return;
     const queue = queueOf(socket);

@@ -40,9 +40,9 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads a whole request body, at once where all of it is there already, as it is for most that come with their heads. One that is too large is read to its end as well, but thrown away: a client that is answered
- * and cut off while it still sends finds a broken connection instead of the answer. One that does not come in time is given
- * up, with what came of it.
+ * Reads a whole request body, at once where all of it is there already, as it is for most that come with their heads. One that
+ * is too large is read to its end as well, but thrown away: a client that is answered and cut off while it still sends finds a
+ * broken connection instead of the answer. One that does not come in time is given up, with what came of it.
  * @throws BodyRefusedError `payload_too_large` after the end, or as soon as it is clear that the end is too far away;
  *   `request_timeout`, which ends the connection
  * @throws RequestAbortedError when the client leaves first

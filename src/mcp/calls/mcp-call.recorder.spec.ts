@@ -104,6 +104,22 @@ describe('a recorder of calls', () => {
     expect(calls.rows.map(({ status }) => status)).toEqual(Array.from({ length: 500 }, (_none, index) => index));
   });
 
+  it('goes on with full batches as soon as the database takes rows, also when a statement failed after the time', async () => {
+    const { calls, recorder } = start();
+    let failFirst: (error: Error) => void = () => undefined;
+    jest.spyOn(calls, 'insert').mockImplementationOnce(() => new Promise((_done, fail) => (failFirst = fail)));
+    for (let status = 0; status < 200; status += 1) recorder.record({ ...CALL, status });
+    await turn();
+    recorder.record({ ...CALL, status: 200 });
+    jest.advanceTimersByTime(500);
+    failFirst(new Error('timeout'));
+    await turn();
+    expect(calls.rows).toHaveLength(201);
+    for (let status = 201; status < 401; status += 1) recorder.record({ ...CALL, status });
+    await turn();
+    expect(calls.rows.map(({ status }) => status)).toEqual(Array.from({ length: 401 }, (_none, index) => index));
+  });
+
   it('keeps what a database that is away could not take, and no more than the newest 10,000', async () => {
     const { calls, lost, recorder } = start();
     calls.isAway = true;

@@ -72,6 +72,7 @@ export class McpCallRecorder {
         const rows = this.waiting.slice(0, BATCH_ROWS);
         this.underWay = rows.length;
         await this.writeRows(rows);
+        this.isPutOff = false;
       }
     } catch (error) {
       this.logger.warn({ event: 'mcp_calls_not_written', calls: this.waiting.length, error: describeDefect(error) });

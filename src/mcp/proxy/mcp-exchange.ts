@@ -157,6 +157,8 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     this.options.connection?.pause();
     if (!this.#isPaused) this.#response.once('drain', this.#onDrain);
     this.#isPaused = true;
+    // Held back, it would need a turn for every 16 KiB, however fast the client takes them.
+    this.#letGo();
   }
 
   /** Until the end of the turn: what comes in it, its end included, goes out in one piece. */
@@ -201,8 +203,9 @@ export class McpExchange implements Dispatcher.DispatchHandler {
   }
 
   readonly #letGo = (): void => {
+    const isHeldBack = this.#isHeldBack;
     this.#isHeldBack = false;
-    if (this.#settled) return;
+    if (this.#settled || !isHeldBack) return;
     if (this.#received) this.#guard(() => void this.#response.end(this.#filter?.end()));
     else this.#response.uncork();
   };

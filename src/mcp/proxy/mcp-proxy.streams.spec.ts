@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
-import { json, type RawMcpServer, silentEvents, startRawMcpServer } from '../../../test/support/mcp-raw-server.js';
+import {
+  json,
+  large,
+  type RawMcpServer,
+  silentEvents,
+  startRawMcpServer,
+} from '../../../test/support/mcp-raw-server.js';
 import { send } from '../../../test/support/send.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { type ProxyingOptions, type ProxyingServer, startProxying, targetAt } from './__fixtures__/proxying.js';
@@ -169,4 +175,22 @@ describe('McpProxy: calls under way', () => {
     server.answerWith(json({}));
     expect((await send(gateway.endpoint.href, { body: CALL })).status).toBe(200);
   });
+});
+
+it('a large answer passes at the pace of its client, not of the turns of the event loop', async () => {
+  const bytes = 4 * 1024 * 1024;
+  server.answerWith(large(bytes, undefined, Buffer.alloc(1024, 'x'), 'application/json'));
+  const gateway = await start();
+  let turns = 0;
+  let isOver = false;
+  const countTurns = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(countTurns);
+  };
+  countTurns();
+  const { text } = await send(gateway.endpoint.href, { headers: { 'content-type': 'application/json' }, body: CALL });
+  isOver = true;
+  expect(text).toHaveLength(bytes);
+  // One for every 16 KiB would be 256.
+  expect(turns).toBeLessThan(200);
 });
