@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
+import { requestOf } from '../common/http/request-of.js';
 import type { Principal } from './principal.js';
 
 declare module 'express-serve-static-core' {
@@ -13,7 +13,7 @@ declare module 'express-serve-static-core' {
 
 /** The authenticated caller, as a parameter of a route: with the trace of the request. */
 export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {
-  const { principal, traceId } = context.switchToHttp().getRequest<Request>();
+  const { principal, traceId } = requestOf(context);
   if (principal === undefined) throw new Error('a public route asked for the caller');
   return { ...principal, traceId };
 });

@@ -29,6 +29,7 @@ export class McpCallRecorder {
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
   private readonly isoText = isoTexts();
+  /** Full batches are being written, and those that come meanwhile go with them. */
   private isGoingOn = false;
   /** The database failed: what is waiting is tried again when it is time, and not with every further row. */
   private isPutOff = false;
