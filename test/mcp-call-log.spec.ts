@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
-import { type McpCallRecord, McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import type { McpCallRow } from '../src/mcp/calls/mcp-call.store.js';
 import { eventually } from './support/eventually.js';
 import { events } from './support/mcp-raw-server.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
@@ -172,15 +173,15 @@ describe('a row that the database refuses', () => {
     const recorder = mcp.gateway.app.get(McpCallRecorder, { strict: false });
     const slugs = Array.from({ length: 7 }, () => `s-${randomUUID()}`);
     for (const [index, serverSlug] of slugs.entries()) {
-      recorder.record({
-        ...recordOf(row),
+      recorder.add({
+        ...another(row),
         serverSlug,
-        organisationId: index === 3 ? 'no uuid' : recordOf(row).organisationId,
+        organisationId: index === 3 ? 'no uuid' : another(row).organisationId,
       });
     }
     const found = await recorded(slugs);
     expect(found.map(({ serverSlug }) => serverSlug)).toEqual(slugs.filter((_slug, index) => index !== 3));
-    recorder.record({ ...recordOf(row), serverSlug: `${slug}-next` });
+    recorder.add({ ...another(row), serverSlug: `${slug}-next` });
     expect(await rowsOf(`${slug}-next`)).toHaveLength(1);
   });
 
@@ -191,13 +192,13 @@ describe('a row that the database refuses', () => {
     const serverSlug = `s-${randomUUID()}`;
     mcp.gateway.app
       .get(McpCallRecorder, { strict: false })
-      .record({ ...recordOf(row), serverSlug, totalMs: 30 * 24 * 3_600_000, firstByteMs: 2 ** 31 });
+      .add({ ...another(row), serverSlug, totalMs: 30 * 24 * 3_600_000, firstByteMs: 2 ** 31 });
     expect(await rowsOf(serverSlug)).toMatchObject([{ totalMs: 2_147_483_647, firstByteMs: 2_147_483_647 }]);
   });
 });
 
-function recordOf(row: McpCall | undefined): McpCallRecord {
+/** Such a row once more. */
+function another(row: McpCallRow | undefined): McpCallRow {
   if (row === undefined) throw new Error('there is no row');
-  const { id: _id, createdAt: _createdAt, ...record } = row;
-  return record;
+  return { ...row, id: randomUUID() };
 }

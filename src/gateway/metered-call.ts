@@ -156,7 +156,7 @@ export class MeteredCall {
     if (reservation.charges.length > 0) {
       this.keep(this.store.settle({ reservation, figures, source, priceId, status }));
     } else {
-      void this.store.record({ id, at, dimensions, figures, source, priceId, status }).catch(() => undefined);
+      this.store.record({ id, at, dimensions, figures, source, priceId, status });
     }
   }
 

@@ -7,7 +7,7 @@ describe('the end of the gateway', () => {
   it('is not held up by connections that do not close, and the log says so without quoting anything', async () => {
     const lines = new PassThrough();
     const close = (): Promise<void> => Promise.reject(new Error('secret of a server'));
-    const module = new McpModule({ close }, { flush: () => Promise.resolve() }, createLogger('info', lines));
+    const module = new McpModule({ close }, { close: () => Promise.resolve() }, createLogger('info', lines));
     await expect(module.onApplicationShutdown()).resolves.toBeUndefined();
     const line = String(lines.read());
     expect(JSON.parse(line)).toMatchObject({ level: 'error', event: 'mcp_close_failed', error: { name: 'Error' } });
@@ -20,8 +20,12 @@ describe('the end of the gateway', () => {
       await new Promise((resolve) => setImmediate(resolve));
       steps.push(`closed after ${graceMs} ms`);
     };
-    const flush = async (): Promise<void> => void steps.push('written');
-    await new McpModule({ close }, { flush }, createLogger('silent', new PassThrough())).onApplicationShutdown();
+    const written = async (): Promise<void> => void steps.push('written');
+    await new McpModule(
+      { close },
+      { close: written },
+      createLogger('silent', new PassThrough()),
+    ).onApplicationShutdown();
     expect(steps).toEqual(['closed after 0 ms', 'written']);
   });
 });

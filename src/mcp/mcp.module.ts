@@ -100,7 +100,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
 export class McpModule implements OnApplicationShutdown {
   constructor(
     @Inject(McpProxy) private readonly proxy: Pick<McpProxy, 'close'>,
-    @Inject(McpCallRecorder) private readonly calls: Pick<McpCallRecorder, 'flush'>,
+    @Inject(McpCallRecorder) private readonly calls: Pick<McpCallRecorder, 'close'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -110,6 +110,6 @@ export class McpModule implements OnApplicationShutdown {
       .close(0)
       .catch((cause: unknown) => this.logger.error({ event: 'mcp_close_failed', error: describeDefect(cause) }));
     // What was cut off has a row as well.
-    await this.calls.flush();
+    await this.calls.close();
   }
 }

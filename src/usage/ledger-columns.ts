@@ -27,9 +27,35 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
     mcp_server: toStorableOrNull(dimensions.mcpServer, LONG),
     mcp_tool: toStorableOrNull(dimensions.mcpTool, LONG),
     metadata: storable(dimensions.metadata),
-    trace_id: toStorableText(dimensions.traceId, TRACE_ID),
+    trace_id: traceColumn(dimensions),
     attempt: dimensions.attempt,
   };
+}
+
+export function traceColumn({ traceId }: UsageDimensions): string {
+  return toStorableText(traceId, TRACE_ID);
+}
+
+/** Whether two calls differ in no column but the trace. */
+export function isSameInLedger(one: UsageDimensions, other: UsageDimensions): boolean {
+  return (
+    one.apiKeyId === other.apiKeyId &&
+    one.virtualKey === other.virtualKey &&
+    one.model === other.model &&
+    one.mcpTool === other.mcpTool &&
+    one.mcpServer === other.mcpServer &&
+    one.organisationId === other.organisationId &&
+    one.workspaceId === other.workspaceId &&
+    one.provider === other.provider &&
+    one.endpoint === other.endpoint &&
+    one.attempt === other.attempt &&
+    isSameMetadata(one.metadata, other.metadata)
+  );
+}
+
+function isSameMetadata(one: UsageDimensions['metadata'], other: UsageDimensions['metadata']): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }
 
 function storable(metadata: UsageDimensions['metadata']): UsageDimensions['metadata'] {

@@ -73,68 +73,18 @@ async function withdrawn(): Promise<readonly Date[]> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('notes of usage that nothing limits', () => {
+describe('usage that nothing limits', () => {
   const NEVER = 3_600_000;
-  let sizes: number[];
-  const openCounted = (options: PostgresUsageStoreOptions): PostgresUsageStore => {
-    sizes = [];
-    return open(dataSource, options, { ...NO_OBSERVER, batchDone: (size) => sizes.push(size) });
-  };
 
-  it('gather for a moment, and go out in one statement', async () => {
-    const store = openCounted({ gatherMs: 50 });
-    const written: Promise<void>[] = [];
-    for (let count = 0; count < 5; count += 1) {
-      written.push(store.record(note()));
-      await turn();
-    }
-    await Promise.all(written);
-    expect([sizes, (await seen.ledger()).length]).toEqual([[5], 5]);
-  });
-
-  it('ride along with what somebody waits for, which waits for nothing', async () => {
-    const store = openCounted({ gatherMs: NEVER });
-    const noted = store.record(note());
-    await turn();
-    await store.reserve(reservationOf([chargeOf()]));
-    await noted;
-    expect(sizes).toEqual([2]);
-  });
-
-  it('make no others wait: neither a settlement nor a release', async () => {
-    const store = openCounted({ gatherMs: NEVER });
-    const [settled, released] = [reservationOf([chargeOf()]), reservationOf([chargeOf()])];
-    await reserveAll(store, [settled, released]);
-    await Promise.all([store.record(note()), store.settle(settlementOf(settled))]);
-    await Promise.all([store.record(note()), store.release(released.id, released.at)]);
-    expect(sizes).toEqual([2, 2, 2]);
-  });
-
-  it('go out at once when they fill a batch', async () => {
-    const store = openCounted({ gatherMs: NEVER, maxBatch: 3 });
-    await Promise.all([store.record(note()), store.record(note()), store.record(note())]);
-    expect(sizes).toEqual([3]);
-  });
-
-  it('that come while a statement is under way gather as well', async () => {
-    const store = openCounted({ gatherMs: 20 });
-    const reserved = store.reserve(reservationOf([chargeOf()]));
-    await turn();
-    await Promise.all([reserved, store.record(note()), store.record(note())]);
-    expect(sizes).toEqual([1, 2]);
-  });
-
-  it('are written before the store closes', async () => {
-    const store = openCounted({ gatherMs: NEVER });
-    const noted = store.record(note());
-    await turn();
+  it('is written before the store closes', async () => {
+    const store = open(dataSource, { gatherMs: NEVER });
+    store.record(note());
     await store.close();
-    await noted;
     expect(await seen.ledger()).toHaveLength(1);
   });
 
-  it('of a reservation that got lost wait for nothing: they are charged', async () => {
-    const store = openCounted({ gatherMs: NEVER });
+  it('of a reservation that got lost waits for nothing: it is charged', async () => {
+    const store = open(dataSource, { gatherMs: NEVER });
     const charge = chargeOf();
     await store.settle(settlementOf(reservationOf([charge])));
     expect(await seen.bucket(charge)).toMatchObject({ used: 10n });

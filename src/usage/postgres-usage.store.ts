@@ -17,11 +17,12 @@ import {
   type UnlimitedUsage,
   type UsageStore,
 } from './usage-store.types.js';
+import { UsageNotes } from './usage-notes.js';
 import { asRecord, assertCountable, type UsageWork } from './usage-work.js';
 import { type QueuedWork, WorkQueue } from './work-queue.js';
 import { Withdrawals } from './withdrawals.js';
 
-const MAX_QUEUED = { admissions: 10_000, kept: 100_000 } as const;
+const MAX_QUEUED = { admissions: 10_000, kept: 100_000, notes: 100_000 } as const;
 const REAP_AT_ONCE = 500;
 /** How long a release of what is not known is remembered, at least: a statement may be stuck for longer than a short lease. */
 const RELEASED_MS = 600_000;
@@ -35,7 +36,7 @@ export interface PostgresUsageStoreOptions {
   /** Longest wait for the database's answer to one batch; undefined for the embedded one, which always answers. */
   readonly batchTimeoutMs?: number | undefined;
   readonly retryPauseMs?: number;
-  /** How long notes of unlimited usage wait for others, when nothing else has to be sent. */
+  /** How long notes of unlimited usage wait for others. */
   readonly gatherMs?: number;
   /** Longest wait at the end for what is still to be written. */
   readonly drainMs?: number;
@@ -53,16 +54,16 @@ const DEFAULTS = {
 
 /**
  * Counts in PostgreSQL. Whatever is waiting goes out as one statement, and the next one when that has returned: alone, a
- * call waits for nobody; under load, hundreds share a round trip, a commit and the lock of a busy row. Notes of usage that
- * nothing limits ride along, or gather for a moment: nobody waits for them, and a statement costs more than a call does.
+ * call waits for nobody; under load, hundreds share a round trip, a commit and the lock of a busy row. Usage that nothing
+ * limits goes by itself: nobody waits for it, and without counters it is a plain row.
  */
 export class PostgresUsageStore implements UsageStore {
   private readonly options: Required<PostgresUsageStoreOptions>;
   private readonly connection: BatchConnection;
   private readonly withdrawals: Withdrawals;
+  private readonly notes: UsageNotes;
   private readonly queue = new WorkQueue(MAX_QUEUED.admissions, MAX_QUEUED.kept);
   private running: Promise<void> | undefined;
-  private gathering: NodeJS.Timeout | undefined;
   private state: 'open' | 'draining' | 'closed' = 'open';
 
   constructor(
@@ -74,6 +75,7 @@ export class PostgresUsageStore implements UsageStore {
     this.options = { ...DEFAULTS, ...options };
     this.connection = new BatchConnection(dataSource, this.options.maxBuckets, this.options.batchTimeoutMs);
     this.withdrawals = new Withdrawals(this.connection, observer, this.options);
+    this.notes = new UsageNotes(dataSource, observer, { ...this.options, maxWaiting: MAX_QUEUED.notes });
   }
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
@@ -95,9 +97,8 @@ export class PostgresUsageStore implements UsageStore {
     await this.write({ kind: 'release', id, at, expiresAt: this.inFuture(RELEASED_MS), isFinal: false });
   }
 
-  async record(usage: UnlimitedUsage): Promise<void> {
-    assertCountable(usage.figures);
-    await this.write({ kind: 'record', id: usage.id, usage, charges: [] });
+  record(usage: UnlimitedUsage): void {
+    this.notes.add(usage);
   }
 
   async reap(now: Date): Promise<number> {
@@ -136,7 +137,9 @@ export class PostgresUsageStore implements UsageStore {
     this.start();
     const cancel = new AbortController();
     const limit = sleep(this.options.drainMs, undefined, { signal: cancel.signal }).catch(() => undefined);
+    const notesAreWritten = this.notes.close();
     await Promise.race([Promise.all([this.running, this.withdrawals.drained()]), limit]);
+    await notesAreWritten;
     cancel.abort();
     this.state = 'closed';
     this.abandon();
@@ -189,21 +192,10 @@ export class PostgresUsageStore implements UsageStore {
       if (item.work.kind !== 'reserve') this.observer.dropped(1);
       return item.failed(new StoreUnavailableError());
     }
-    if (this.mayGather) this.gather();
-    else this.start();
-  }
-
-  private get mayGather(): boolean {
-    return this.state === 'open' && this.queue.notes < this.options.maxBatch && this.queue.hasOnlyNotes;
-  }
-
-  private gather(): void {
-    this.gathering ??= setTimeout(() => this.start(), this.options.gatherMs);
+    this.start();
   }
 
   private start(): void {
-    clearTimeout(this.gathering);
-    this.gathering = undefined;
     this.running ??= this.run();
   }
 
@@ -213,12 +205,11 @@ export class PostgresUsageStore implements UsageStore {
     do {
       const isDone = await this.send(this.queue.take(this.options.maxBatch));
       if (!isDone && this.state !== 'closed') await sleep(this.options.retryPauseMs, undefined, { ref: false });
-    } while (this.state !== 'closed' && !this.queue.isEmpty && !this.mayGather);
+    } while (this.state !== 'closed' && !this.queue.isEmpty);
     // In the same turn in which the queue was looked at: what comes next starts it again.
     this.running = undefined;
     // A statement that was under way when the store closed may have been put back.
     if (this.state === 'closed') this.abandon();
-    else if (!this.queue.isEmpty) this.gather();
   }
 
   /** false: the database could not be reached, also not by a second try. */

@@ -53,8 +53,8 @@ export class RedisUsageStore implements UsageStore {
     return this.durable.release(id, at);
   }
 
-  record(usage: UnlimitedUsage): Promise<void> {
-    return this.durable.record(usage);
+  record(usage: UnlimitedUsage): void {
+    this.durable.record(usage);
   }
 
   reap(now: Date): Promise<number> {

@@ -4,7 +4,7 @@ import type { SettlementStatus } from './usage-store.types.js';
 
 /**
  * The ledger: one row for each call that went out. Rows are only added; one that was presumed becomes the truth when that
- * is known. Partitioned by month; written by `usage_batch` only.
+ * is known. Partitioned by month; written by `usage_batch`, and by `UsageNotes` where no counter is touched.
  */
 @Entity('usage_events')
 @Index('ix_usage_events_organisation', ['organisationId', 'at'])

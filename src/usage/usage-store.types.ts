@@ -120,7 +120,7 @@ export interface UsageStore {
   reserve(reservation: Reservation): Promise<ReserveOutcome>;
   /**
    * Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed.
-   * Kept until it is written, like `release` and `record`: nobody has to wait for it.
+   * Kept until it is written, like `release`: nobody has to wait for it.
    */
   settle(settlement: Settlement): Promise<void>;
   /**
@@ -128,8 +128,8 @@ export interface UsageStore {
    * on its way, is refused when it arrives.
    */
   release(id: string, at: Date): Promise<void>;
-  /** Notes usage that no policy limits. */
-  record(usage: UnlimitedUsage): Promise<void>;
+  /** Notes usage that no policy limits, behind the caller's back. What has to be given up is told to the observer. */
+  record(usage: UnlimitedUsage): void;
   /** Settles as presumed what was left behind by gateways that died; the number of reservations. */
   reap(now: Date): Promise<number>;
   /**

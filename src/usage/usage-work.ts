@@ -41,8 +41,16 @@ export function amountOf(figures: UsageFigures, { unit }: Charge): bigint {
 /** Figures that a counter could not hold must not get as far as the counter. */
 export function assertCountable(figures: UsageFigures): void {
   for (const [name, figure] of Object.entries(figures)) {
-    if (figure < 0n || figure > MAX_FIGURE) throw new RangeError(`${name} is outside of what can be counted`);
+    if (!isWithin(figure)) throw new RangeError(`${name} is outside of what can be counted`);
   }
+}
+
+export function isCountable({ costNano, tokens, searchUnits }: UsageFigures): boolean {
+  return isWithin(costNano) && isWithin(tokens) && isWithin(searchUnits);
+}
+
+function isWithin(figure: bigint): boolean {
+  return figure >= 0n && figure <= MAX_FIGURE;
 }
 
 /** A settlement whose reservation is not there any more, as usage in its own right. */

@@ -16,7 +16,6 @@ export interface QueuedWork {
 export class WorkQueue {
   private admissions: QueuedWork[] = [];
   private kept: QueuedWork[] = [];
-  private noteCount = 0;
 
   constructor(
     private readonly maxAdmissions: number,
@@ -27,22 +26,12 @@ export class WorkQueue {
     return this.admissions.length === 0 && this.kept.length === 0;
   }
 
-  /** How many are notes of usage that nothing limits. */
-  get notes(): number {
-    return this.noteCount;
-  }
-
-  get hasOnlyNotes(): boolean {
-    return this.admissions.length === 0 && this.kept.length === this.noteCount;
-  }
-
   /** Whether there was room. */
   add(item: QueuedWork): boolean {
     const [lane, max] =
       item.work.kind === 'reserve' ? [this.admissions, this.maxAdmissions] : [this.kept, this.maxKept];
     if (lane.length >= max) return false;
     lane.push(item);
-    if (isNote(item)) this.noteCount += 1;
     return true;
   }
 
@@ -51,33 +40,23 @@ export class WorkQueue {
     this.admissions = this.admissions.filter((item) => !item.isGivenUp);
     const half = Math.floor(max / 2);
     const taken = new Map<string, QueuedWork>();
-    this.keep(takeFrom(this.kept, Math.max(half, max - this.admissions.length), taken));
+    this.kept = takeFrom(this.kept, Math.max(half, max - this.admissions.length), taken);
     this.admissions = takeFrom(this.admissions, max - taken.size, taken);
     return [...taken.values()];
   }
 
   /** Once more, before all others. */
   putBack(items: readonly QueuedWork[]): void {
-    this.keep([...items, ...this.kept]);
+    this.kept = [...items, ...this.kept];
   }
 
   /** All that is left, which then waits no more. */
   clear(): readonly QueuedWork[] {
     const left = [...this.kept, ...this.admissions];
-    this.keep([]);
+    this.kept = [];
     this.admissions = [];
     return left;
   }
-
-  private keep(items: QueuedWork[]): void {
-    this.kept = items;
-    this.noteCount = items.filter(isNote).length;
-  }
-}
-
-/** A reservation that got lost is charged to buckets, which others wait for. */
-function isNote({ work }: QueuedWork): boolean {
-  return work.kind === 'record' && work.charges.length === 0;
 }
 
 /** Moves at most `max` items, one for each id, and returns those that stay. */

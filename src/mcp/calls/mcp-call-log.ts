@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { stringOrUndefined } from '../../common/json/read.js';
 import { Clock } from '../../common/time/clock.js';
+import { uuidv7 } from '../../common/uuid.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { USAGE_STORE } from '../../usage/usage-store.token.js';
@@ -9,7 +10,8 @@ import { rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
 import type { Passage } from '../endpoints/mcp-passage.types.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { usagesOf } from './mcp-call-usage.js';
-import { type McpCallRecord, McpCallRecorder } from './mcp-call.recorder.js';
+import { McpCallRecorder } from './mcp-call.recorder.js';
+import type { McpCallRow } from './mcp-call.store.js';
 import { methodLabel } from './rpc-method-label.js';
 
 /** How a request ended; what never reached its server has little to tell. */
@@ -34,18 +36,16 @@ export class McpCallLog {
       if (isStream) this.metrics.mcpStreams.dec();
       const totalMs = performance.now() - startedAt;
       this.count(passage, ending, totalMs);
-      this.recorder.record(recordOf(passage, ending, totalMs));
+      const now = this.clock.now();
+      this.recorder.add(rowOf(passage, ending, totalMs, now));
       // What the gateway itself has refused, or answered instead of the server, is no usage. What was sent is: a tool may
       // have run although its answer never came, or nobody waited for it.
-      if (ending.wasSent) this.noteUsage(passage);
+      if (ending.wasSent) this.noteUsage(passage, now);
     };
   }
 
-  private noteUsage(passage: Passage): void {
-    for (const usage of usagesOf(passage, this.clock.now())) {
-      // The store keeps it until it is written, and counts what it has to give up.
-      this.usage.record(usage).catch(() => undefined);
-    }
+  private noteUsage(passage: Passage, at: Date): void {
+    for (const usage of usagesOf(passage, at)) this.usage.record(usage);
   }
 
   private count({ request, message }: Passage, { status, firstByteMs }: Ending, totalMs: number): void {
@@ -57,13 +57,15 @@ export class McpCallLog {
 }
 
 /** In one literal: a row that is put together from parts costs twice, on every call. */
-function recordOf(
+function rowOf(
   { request, server, caller, message, denial }: Passage,
   ending: Ending,
   totalMs: number,
-): McpCallRecord {
+  createdAt: Date,
+): McpCallRow {
   const { principal, claims, kind } = caller;
   return {
+    id: uuidv7(createdAt),
     organisationId: principal.organisationId,
     workspaceId: principal.workspaceId ?? server.workspaceId,
     serverId: server.id,
@@ -81,5 +83,6 @@ function recordOf(
     bytesIn: String(ending.requestBytes),
     bytesOut: String(ending.responseBytes ?? 0),
     traceId: contextOf(request).trace.traceId,
+    createdAt,
   };
 }

@@ -1,32 +1,71 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
+import { toStorableOrNull, toStorableText } from '../../common/storable-text.js';
+import { isoTexts } from '../../common/time/iso-text.js';
+import { type RowShape, sharedRows, sharedRowsInsertion } from '../../database/shared-rows.js';
 import { McpCall } from './mcp-call.entity.js';
 
-/** As the database is told of it, which reads times as text. */
-export type McpCallRow = Omit<McpCall, 'createdAt'> & { readonly createdAt: string };
+/** A row, or something like it. */
+export type McpCallRow = Pick<McpCall, keyof McpCall>;
+
+const MAX_INTEGER = 2 ** 31 - 1;
 
 @Injectable()
 export class McpCallStore {
   private readonly insertion: string;
 
   constructor(@InjectRepository(McpCall) private readonly calls: Repository<McpCall>) {
-    this.insertion = insertionInto(calls);
+    this.insertion = sharedRowsInsertion(calls.metadata, OWN);
   }
 
-  /**
-   * Rows that are there already stay as they are: they come again when the database took them but could not say so.
-   * One parameter for all rows: a query builder handles every value by itself, which costs more than the rest of a call.
-   */
+  /** Rows that are there already stay as they are: they come again when the database took them but could not say so. */
   async insert(rows: readonly McpCallRow[]): Promise<void> {
-    await this.calls.query(this.insertion, [JSON.stringify(rows)]);
+    await this.calls.query(this.insertion, sharedRows(rows, SHAPE));
   }
 }
 
-/** The rows come as they are in memory, under the names of the entity's properties. */
-function insertionInto({ metadata: { columns, tableName } }: Repository<McpCall>): string {
-  const names = columns.map(({ databaseName }) => `"${databaseName}"`).join(', ');
-  const properties = columns.map(({ propertyName }) => `"${propertyName}"`).join(', ');
-  const typed = columns.map((column) => `"${column.propertyName}" ${String(column.type)}`).join(', ');
-  return `INSERT INTO "${tableName}" (${names}) SELECT ${properties} FROM json_to_recordset($1) AS (${typed}) ON CONFLICT DO NOTHING`;
-}
+const OWN = ['id', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out', 'trace_id', 'created_at'];
+
+const isoText = isoTexts();
+
+/** What clients decide goes in as the columns can hold it: a stream may be open for longer than 2^31 ms. */
+const SHAPE: RowShape<McpCallRow> = {
+  isAlike: (one, other) =>
+    one.callerId === other.callerId &&
+    one.serverId === other.serverId &&
+    one.tool === other.tool &&
+    one.userId === other.userId &&
+    one.rpcMethod === other.rpcMethod &&
+    one.status === other.status &&
+    one.errorCode === other.errorCode &&
+    one.httpMethod === other.httpMethod &&
+    one.callerType === other.callerType &&
+    one.organisationId === other.organisationId &&
+    one.workspaceId === other.workspaceId &&
+    one.serverSlug === other.serverSlug,
+  sharedOf: (call) => ({
+    organisation_id: call.organisationId,
+    workspace_id: call.workspaceId,
+    server_id: call.serverId,
+    server_slug: call.serverSlug,
+    caller_type: call.callerType,
+    caller_id: toStorableText(call.callerId, 255),
+    user_id: toStorableOrNull(call.userId, 255),
+    http_method: call.httpMethod,
+    rpc_method: toStorableOrNull(call.rpcMethod, 128),
+    tool: toStorableOrNull(call.tool, 255),
+    status: call.status,
+    error_code: call.errorCode,
+  }),
+  ownOf: (call, place) => ({
+    place,
+    id: call.id,
+    first_byte_ms: call.firstByteMs === null ? null : Math.min(call.firstByteMs, MAX_INTEGER),
+    total_ms: Math.min(call.totalMs, MAX_INTEGER),
+    bytes_in: call.bytesIn,
+    bytes_out: call.bytesOut,
+    trace_id: toStorableOrNull(call.traceId, 128),
+    created_at: isoText(call.createdAt.getTime()),
+  }),
+};

@@ -50,6 +50,7 @@ export class BreakableDatabase {
     const query = async (sql: string, parameters: unknown[]): Promise<unknown> => {
       this.statements += 1;
       const breakage = this.breakages.shift();
+      if (breakage === 'refused') throw refusal();
       if (breakage === 'commit stalled') await this.stall(sql, parameters);
       if (breakage === 'silent' || breakage === 'commit stalled') return untilClosed(await real.connect());
       const answer: unknown = await real.query(sql, parameters);
@@ -62,7 +63,7 @@ export class BreakableDatabase {
         this.statements += 1;
         this.breakages.shift();
       }
-      if (breakage === 'refused') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      if (breakage === 'refused') throw refusal();
       if (breakage === 'crowded out') await once(this.crowd.signal, 'abort');
       return real.connect();
     };
@@ -75,6 +76,10 @@ export class BreakableDatabase {
       },
     });
   }
+}
+
+function refusal(): Error {
+  return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 }
 
 function untilClosed(connection: NodeJS.EventEmitter): Promise<never> {

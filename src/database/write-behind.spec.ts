@@ -1,0 +1,202 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
+import { eventually } from '../../test/support/eventually.js';
+import { WriteBehind } from './write-behind.js';
+
+class FakeDatabase {
+  readonly batches: (readonly number[])[] = [];
+  isAway = false;
+  /** A batch with it is refused whole, as PostgreSQL does it. */
+  refused: number | undefined;
+  /** What the next writes come to, where that is something else. */
+  answers: (Promise<void> | undefined)[] = [];
+
+  write(items: readonly number[]): Promise<void> {
+    const answer = this.answers.shift();
+    if (answer !== undefined) return answer;
+    if (this.isAway) return Promise.reject(new Error('away'));
+    if (items.some((item) => item === this.refused)) {
+      const driverError = Object.assign(new Error('out of range'), { code: '22003' });
+      return Promise.reject(new QueryFailedError('INSERT', [], driverError));
+    }
+    this.batches.push(items);
+    return Promise.resolve();
+  }
+
+  get items(): readonly number[] {
+    return this.batches.flat();
+  }
+}
+
+function start(options: { readonly retryMs?: number; readonly drainMs?: number } = {}) {
+  const database = new FakeDatabase();
+  const lost: (readonly [count: number, isRefused: boolean])[] = [];
+  const failures: number[] = [];
+  const buffer = new WriteBehind<number>({
+    write: (items) => database.write(items),
+    onFailure: (_cause, waiting) => failures.push(waiting),
+    onLoss: (count, cause) => lost.push([count, cause !== undefined]),
+    maxBatch: 200,
+    maxWaiting: 10_000,
+    gatherMs: 500,
+    retryMs: 5_000,
+    drainMs: 5_000,
+    ...options,
+  });
+  /** From one number to before another. */
+  const add = (from: number, to: number): void => {
+    for (let item = from; item < to; item += 1) buffer.add(item);
+  };
+  return { database, lost, failures, buffer, add };
+}
+
+const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_none, index) => index);
+
+/** Time passes only where a test says so, half a second at once. */
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 500) {
+    await turn();
+    jest.advanceTimersByTime(500);
+  }
+  await turn();
+}
+
+describe('what is written behind the back of others', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  it('goes some at a time, each once and in order', async () => {
+    const { database, buffer, add } = start();
+    add(0, 450);
+    await Promise.all([buffer.flush(), buffer.flush()]);
+    expect(database.batches.map((batch) => batch.length)).toEqual([200, 200, 50]);
+    expect(database.items).toEqual(upTo(450));
+  });
+
+  it('goes as soon as it fills a batch, and the rest with the next one or when it is time', async () => {
+    const { database, add } = start();
+    add(0, 199);
+    await turn();
+    expect(database.batches).toEqual([]);
+    add(199, 450);
+    await turn();
+    expect(database.batches.map((batch) => batch.length)).toEqual([200, 200]);
+    add(450, 600);
+    await turn();
+    expect(database.items).toEqual(upTo(600));
+    add(600, 601);
+    await pass(500);
+    expect(database.items).toHaveLength(601);
+  });
+
+  it('is not tried again with every further item while the database is away, but when it is time', async () => {
+    const { database, failures, add } = start();
+    database.isAway = true;
+    for (let item = 0; item < 300; item += 1) {
+      add(item, item + 1);
+      await turn();
+    }
+    await pass(4_500);
+    expect(failures).toEqual([200]);
+    database.isAway = false;
+    await pass(1_000);
+    add(300, 500);
+    await turn();
+    expect(database.items).toEqual(upTo(500));
+  });
+
+  it('goes on with full batches as soon as the database takes them, also when a statement failed after the time', async () => {
+    const { database, add } = start();
+    let failFirst: (error: Error) => void = () => undefined;
+    database.answers = [new Promise((_done, fail) => (failFirst = fail))];
+    add(0, 200);
+    await turn();
+    add(200, 201);
+    jest.advanceTimersByTime(500);
+    failFirst(new Error('timeout'));
+    await turn();
+    expect(database.items).toHaveLength(201);
+    add(201, 401);
+    await turn();
+    expect(database.items).toEqual(upTo(401));
+  });
+
+  it('is kept as far as there is room, and what is lost is told at once for all', async () => {
+    const { database, lost, buffer, add } = start();
+    database.isAway = true;
+    add(0, 10_050);
+    await buffer.flush();
+    database.isAway = false;
+    await buffer.flush();
+    expect(database.items).toEqual(upTo(10_000));
+    expect(lost).toEqual([[50, false]]);
+  });
+
+  it('is given up where the database refuses it, and costs no other', async () => {
+    const { database, lost, buffer, add } = start();
+    database.refused = 2;
+    add(0, 7);
+    await buffer.flush();
+    expect(database.items).toEqual([0, 1, 3, 4, 5, 6]);
+    expect(lost).toEqual([[1, true]]);
+  });
+
+  it('goes once, although the database goes away between the halves of a batch that it has refused', async () => {
+    const { database, buffer, add } = start();
+    add(0, 4);
+    database.refused = 2;
+    database.answers = [undefined, undefined, Promise.reject(new Error('away'))];
+    await buffer.flush();
+    expect(database.items).toEqual([0, 1]);
+    await buffer.flush();
+    expect(database.items).toEqual([0, 1, 3]);
+  });
+});
+
+describe('the end of what is written behind the back of others', () => {
+  const QUICK = { retryMs: 10, drainMs: 100 };
+
+  it('comes when all is written', async () => {
+    const { database, lost, buffer, add } = start();
+    add(0, 250);
+    await buffer.close();
+    expect([database.items.length, lost]).toEqual([250, []]);
+  });
+
+  it('waits for a database that is away, and what comes meanwhile goes with the rest', async () => {
+    const { database, lost, failures, buffer, add } = start({ retryMs: 10 });
+    database.isAway = true;
+    add(0, 3);
+    const closed = buffer.close();
+    await eventually(async () => failures.length > 1);
+    database.isAway = false;
+    add(3, 5);
+    await closed;
+    expect([database.items, lost]).toEqual([upTo(5), []]);
+  });
+
+  it.each([
+    ['is away', (database: FakeDatabase) => void (database.isAway = true)],
+    ['does not answer', (database: FakeDatabase) => void (database.answers = [new Promise(() => undefined)])],
+  ])(
+    'waits no longer than so for one that %s: what is left is lost, as is all that comes later',
+    async (_how, fail) => {
+      const { database, lost, buffer, add } = start(QUICK);
+      fail(database);
+      add(0, 3);
+      await buffer.close();
+      expect(lost).toEqual([[3, false]]);
+      database.isAway = false;
+      add(3, 4);
+      await new Promise((done) => setTimeout(done, 50));
+      expect([database.items, lost]).toEqual([
+        [],
+        [
+          [3, false],
+          [1, false],
+        ],
+      ]);
+    },
+  );
+});

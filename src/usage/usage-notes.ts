@@ -1,0 +1,87 @@
+import type { DataSource } from 'typeorm';
+import { isoTexts } from '../common/time/iso-text.js';
+import { type RowShape, sharedRows, sharedRowsInsertion } from '../database/shared-rows.js';
+import { WriteBehind } from '../database/write-behind.js';
+import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
+import { UsageEvent } from './usage-event.entity.js';
+import type { UsageObserver } from './usage-observer.js';
+import type { UnlimitedUsage } from './usage-store.types.js';
+import { isCountable } from './usage-work.js';
+
+const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'search_units'];
+
+export interface UsageNotesOptions {
+  readonly maxWaiting: number;
+  readonly maxBatch: number;
+  readonly gatherMs: number;
+  readonly retryPauseMs: number;
+  readonly drainMs: number;
+}
+
+/** The ledger's rows of usage that nothing limits. No counter is touched, and nobody waits for them. */
+export class UsageNotes {
+  private readonly rows: WriteBehind<UnlimitedUsage>;
+  private readonly insertion: string;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly observer: UsageObserver,
+    options: UsageNotesOptions,
+  ) {
+    this.insertion = sharedRowsInsertion(dataSource.getMetadata(UsageEvent), OWN);
+    this.rows = new WriteBehind({
+      write: (usages) => this.write(usages),
+      onFailure: () => observer.batchFailed(),
+      onLoss: (count) => observer.dropped(count),
+      maxWaiting: options.maxWaiting,
+      maxBatch: options.maxBatch,
+      gatherMs: options.gatherMs,
+      retryMs: options.retryPauseMs,
+      drainMs: options.drainMs,
+    });
+  }
+
+  add(usage: UnlimitedUsage): void {
+    if (isCountable(usage.figures)) this.rows.add(usage);
+    else this.observer.dropped(1);
+  }
+
+  /** Waits for a bounded time. */
+  close(): Promise<void> {
+    return this.rows.close();
+  }
+
+  private async write(usages: readonly UnlimitedUsage[]): Promise<void> {
+    const started = performance.now();
+    await this.dataSource.query(this.insertion, sharedRows(usages, SHAPE));
+    this.observer.batchDone(usages.length, (performance.now() - started) / 1_000);
+  }
+}
+
+const isoText = isoTexts();
+
+/** The trace is each call's own; the rest is often that of the call before. */
+const SHAPE: RowShape<UnlimitedUsage> = {
+  isAlike: (one, other) =>
+    isSameInLedger(one.dimensions, other.dimensions) &&
+    one.source === other.source &&
+    one.priceId === other.priceId &&
+    one.status === other.status,
+  sharedOf: ({ dimensions, source, priceId, status }) => ({
+    ...ledgerColumns(dimensions),
+    source,
+    price_id: priceId,
+    status,
+    bucket_ids: [],
+    amounts: [],
+  }),
+  ownOf: ({ id, at, dimensions, figures }, place) => ({
+    place,
+    id,
+    at: isoText(at.getTime()),
+    trace_id: traceColumn(dimensions),
+    cost_nano: String(figures.costNano),
+    tokens: String(figures.tokens),
+    search_units: String(figures.searchUnits),
+  }),
+};
