@@ -90,6 +90,21 @@ describe('what is written behind the back of others', () => {
     expect(database.items).toHaveLength(601);
   });
 
+  it('that comes while a statement is under way gathers as well', async () => {
+    const { database, add } = start();
+    let answer: () => void = () => undefined;
+    database.answers = [new Promise((done) => (answer = done))];
+    add(0, 3);
+    await pass(500);
+    add(3, 6);
+    answer();
+    await turn();
+    expect(database.batches).toEqual([]);
+    add(6, 9);
+    await pass(500);
+    expect(database.batches).toEqual([[3, 4, 5, 6, 7, 8]]);
+  });
+
   it('is not tried again with every further item while the database is away, but when it is time', async () => {
     const { database, failures, add } = start();
     database.isAway = true;

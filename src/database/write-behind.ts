@@ -45,12 +45,12 @@ export class WriteBehind<Item> {
     else this.flushIn(gatherMs);
   }
 
-  /** Writes what is waiting. Never fails: what cannot be written is tried again later. */
+  /** Writes what is waiting now. Never fails: what cannot be written is tried again later. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.isPutOff = false;
-    this.writing = this.writing.then(() => this.write(1));
+    this.writing = this.writing.then(() => this.write(this.waiting.length));
     return this.writing;
   }
 
@@ -76,14 +76,14 @@ export class WriteBehind<Item> {
   private writeFullBatches(): void {
     if (this.isGoingOn || this.isPutOff) return;
     this.isGoingOn = true;
-    this.writing = this.writing.then(() => this.write(this.options.maxBatch));
+    this.writing = this.writing.then(() => this.write(0));
   }
 
-  /** Until fewer than `least` are waiting. */
-  private async write(least: number): Promise<void> {
+  /** So many at least, and what fills a batch. The rest waits for others, or each statement would have the few of the one before. */
+  private async write(count: number): Promise<void> {
     const { maxBatch, gatherMs, retryMs, onFailure, onLoss } = this.options;
     try {
-      while (this.waiting.length >= least) {
+      for (let due = count; due > 0 || this.waiting.length >= maxBatch; due -= maxBatch) {
         await this.writeSome(this.waiting.slice(0, maxBatch));
         this.isPutOff = false;
       }

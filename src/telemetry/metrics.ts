@@ -89,19 +89,19 @@ export class Metrics {
   });
   readonly limitBatchSize = new Histogram({
     name: 'gateway_limit_batch_size',
-    help: 'Reservations and settlements that shared one statement',
+    help: 'Reservations and settlements, or calls without a limit, that shared one statement',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers: [this.registry],
   });
   readonly limitBatchSeconds = new Histogram({
     name: 'gateway_limit_batch_seconds',
-    help: 'Time of one statement of reservations and settlements',
+    help: 'Time of one statement of reservations and settlements, or of calls without a limit',
     buckets: SECONDS,
     registers: [this.registry],
   });
   readonly limitBatchFailures = new Counter({
     name: 'gateway_limit_batch_failures_total',
-    help: 'Statements of reservations and settlements that the database did not take',
+    help: 'Statements of reservations and settlements, or of calls without a limit, that the database did not take',
     registers: [this.registry],
   });
   readonly reservationsOpen = new Gauge({
