@@ -1,6 +1,7 @@
 // Which server an address means, and to whom.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Workspace } from '../src/workspaces/workspace.entity.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { requestLine } from './support/request-line.js';
 import { type Answer, jsonOf, send } from './support/send.js';
@@ -92,6 +93,17 @@ describe('a name that the organisation and a workspace have', () => {
     expect([allowed.status, allowed.headers['access-control-allow-origin']]).toEqual([200, OWN_PAGE]);
     const badKey = await post(`/${slug}`, { 'x-gateway-api-key': 'nobody', origin: SHARED_PAGE });
     expect([badKey.status, badKey.headers['access-control-allow-origin']]).toEqual([401, SHARED_PAGE]);
+  });
+
+  it('is not told to whoever spells an address like what is remembered for a key', async () => {
+    await registerBoth();
+    expect((await post(`/${slug}`, inWorkspace)).status).toBe(200);
+    const { organisationId } = await mcp.gateway.dataSource
+      .getRepository(Workspace)
+      .findOneByOrFail({ id: workspaceId });
+    const spelt = `/${organisationId}%2F${workspaceId}/${slug}`;
+    expect((await preflight(spelt, OWN_PAGE)).status).toBe(403);
+    expect(await providerOf(spelt)).toBe(404);
   });
 
   it('means the shared one however many workspaces have it', async () => {

@@ -14,7 +14,7 @@ export function foldId(text: string): string {
 }
 
 /** Random bytes come in stock: to ask for them one by one costs more than all that is made of them. */
-const stock = Buffer.alloc(4_096);
+const stock = Buffer.alloc(16_384);
 let taken = stock.length;
 const UUID_BYTES = 16;
 

@@ -18,6 +18,28 @@ export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 }
 
+/** What the rules say of a client's header by its name alone, in lower case. */
+export interface HeaderNameFacts {
+  readonly folded: string;
+  readonly isNeverForwarded: boolean;
+  readonly isProtocol: boolean;
+}
+
+/** Of the names that came first. Those of clients are few; somebody who sends others must not fill the memory. */
+const known = new Map<string, HeaderNameFacts>();
+const MAX_KNOWN = 500;
+const MAX_KNOWN_CHARACTERS = 64;
+
+/** Remembered, since every request brings the same names, and to look at one takes a dozen steps. */
+export function headerNameFacts(name: string): HeaderNameFacts {
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  const folded = foldHeaderName(name);
+  const facts = { folded, isNeverForwarded: isNeverForwarded(folded), isProtocol: isProtocolHeader(name) };
+  if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_CHARACTERS) known.set(name, facts);
+  return facts;
+}
+
 /** Of one connection, not of the message (RFC 9110, section 7.6.1), and what frames or addresses it. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -84,7 +106,7 @@ const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
 const PARAMETER_PREFIX = 'mcp-param-';
 
 /** @param name in lower case, not folded. Names of parameters are the server's own and may have any character of a token. */
-export function isProtocolHeader(name: string): boolean {
+function isProtocolHeader(name: string): boolean {
   return PROTOCOL_HEADERS.has(name) || (name.startsWith(PARAMETER_PREFIX) && name.length > PARAMETER_PREFIX.length);
 }
 

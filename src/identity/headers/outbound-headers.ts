@@ -1,6 +1,6 @@
 import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
 import type { ForwardHeaders } from '../config/identity-config.js';
-import { foldHeaderName, isHopByHop, isNeverForwarded, isProtocolHeader, whyNotWritable } from './header-names.js';
+import { foldHeaderName, headerNameFacts, isHopByHop, whyNotWritable } from './header-names.js';
 import { assertSingleHeaders, connectionOptions, type RawHeader } from './raw-headers.js';
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
@@ -35,14 +35,14 @@ export interface OutboundHeadersInput {
  */
 export function outboundHeaders(input: OutboundHeadersInput): ReadonlyMap<string, string> {
   assertSingleHeaders(input.client);
-  const isProtected = protectionFor(input);
+  const own = ownNamesOf(input);
   const headers = new OutboundHeaders();
-  forward(input, isProtected, headers);
+  forward(input, own, headers);
   writeTraceContext(input, headers);
   if (input.sessionId !== undefined) headers.write('mcp-session-id', input.sessionId);
   for (const [name, value] of Object.entries(input.staticHeaders ?? {})) {
     // The configuration refuses such names; a row that came in some other way must not get around that.
-    if (!isProtected.identity(foldHeaderName(name)) && whyNotWritable(name) === undefined) headers.write(name, value);
+    if (!isIdentity(foldHeaderName(name), own) && whyNotWritable(name) === undefined) headers.write(name, value);
   }
   for (const [name, value] of Object.entries(input.gatewayHeaders ?? {})) headers.write(name, value);
   for (const [name, value] of Object.entries(input.identityHeaders ?? {})) headers.write(name, value);
@@ -76,33 +76,30 @@ class OutboundHeaders {
   }
 }
 
-interface Protection {
-  /** Whether it could be read as an identity. */
-  identity(folded: string): boolean;
-  /** Whether it stays at the gateway when a client sends it. */
-  client(folded: string): boolean;
+/** Folded names that are this server's identity, besides those that always are one. */
+function ownNamesOf({ identityHeaders, identityHeaderName }: OutboundHeadersInput): readonly string[] {
+  const own = Object.keys(identityHeaders ?? {}).map(foldHeaderName);
+  if (identityHeaderName !== undefined) own.push(foldHeaderName(identityHeaderName));
+  return own;
 }
 
-function protectionFor(input: OutboundHeadersInput): Protection {
-  const own = Object.keys(input.identityHeaders ?? {}).map(foldHeaderName);
-  if (input.identityHeaderName !== undefined) own.push(foldHeaderName(input.identityHeaderName));
-  const isIdentity = (folded: string): boolean => IDENTITY_HEADERS.has(folded) || own.includes(folded);
-  const token = input.tokenHeaderName === undefined ? undefined : foldHeaderName(input.tokenHeaderName);
-  return {
-    identity: isIdentity,
-    client: (folded) => isIdentity(folded) || folded === token || isNeverForwarded(folded),
-  };
+/** Whether it could be read as an identity. */
+function isIdentity(folded: string, own: readonly string[]): boolean {
+  return IDENTITY_HEADERS.has(folded) || own.includes(folded);
 }
 
-function forward(input: OutboundHeadersInput, isProtected: Protection, headers: OutboundHeaders): void {
+function forward(input: OutboundHeadersInput, own: readonly string[], headers: OutboundHeaders): void {
   const listed = connectionOptions(input.client);
   const mayPass = ruleOf(input.forwardHeaders);
+  const token = input.tokenHeaderName === undefined ? undefined : foldHeaderName(input.tokenHeaderName);
   for (const header of input.client) {
     const { name } = header;
-    const folded = foldHeaderName(name);
-    if (name === 'mcp-session-id' || listed.has(name) || isProtected.client(folded)) continue;
+    // Those that are always an identity are never forwarded.
+    const { folded, isNeverForwarded, isProtocol } = headerNameFacts(name);
+    if (isNeverForwarded || own.includes(folded) || folded === token) continue;
+    if (name === 'mcp-session-id' || listed.has(name)) continue;
     // With other characters than these, two names may be one to the server.
-    if (isProtocolHeader(name) || (name === folded && mayPass(name))) headers.forward(header, name === folded);
+    if (isProtocol || (name === folded && mayPass(name))) headers.forward(header, name === folded);
   }
 }
 

@@ -20,16 +20,22 @@ export interface SessionOwner {
   readonly user: string;
 }
 
+/** What an id was proved to be, and whose. */
+interface Opened {
+  readonly sessionId: string;
+  readonly owner: SessionOwner;
+}
+
 /**
  * Binds the session ids of MCP servers to the server, its origin and the user that they were given to: `<id>-<32 hex>`, the latter
  * an HMAC. Nothing is stored, every replica knows it, and a stolen id is of no use to another user.
  */
 export class SessionBinding {
-  /** What was opened, so that the calls of a session do not pay for its proof anew. Only what was proved is in it. */
-  private readonly opened = new LRUCache<string, string>({
+  /** By the client's id, so that the calls of a session do not pay for its proof anew. Only what was proved is in it. */
+  private readonly opened = new LRUCache<string, Opened>({
     max: MAX_OPENED,
     maxSize: MAX_OPENED_CHARACTERS,
-    sizeCalculation: (sessionId, key) => sessionId.length + key.length,
+    sizeCalculation: ({ sessionId, owner }, boundId) => sessionId.length + boundId.length + owner.user.length,
   });
 
   /** @param secrets the first one binds, the others still open: a changed secret must not end sessions */
@@ -44,11 +50,10 @@ export class SessionBinding {
 
   /** The server's id. Undefined for ids of others, of other servers and of nobody alike: all of them answer 404. */
   unbind(boundId: string, owner: SessionOwner): string | undefined {
-    const key = JSON.stringify(partsOf(boundId, owner));
-    const known = this.opened.get(key);
-    if (known !== undefined) return known;
+    const known = this.opened.get(boundId);
+    if (known !== undefined && isSameOwner(known.owner, owner)) return known.sessionId;
     const sessionId = this.prove(boundId, owner);
-    if (sessionId !== undefined) this.opened.set(key, sessionId);
+    if (sessionId !== undefined) this.opened.set(boundId, { sessionId, owner });
     return sessionId;
   }
 
@@ -65,6 +70,10 @@ export class SessionBinding {
     }
     return matches ? sessionId : undefined;
   }
+}
+
+function isSameOwner(one: SessionOwner, other: SessionOwner): boolean {
+  return one.serverId === other.serverId && one.user === other.user && one.serverOrigin === other.serverOrigin;
 }
 
 function partsOf(sessionId: string, { serverId, serverOrigin, user }: SessionOwner): readonly string[] {

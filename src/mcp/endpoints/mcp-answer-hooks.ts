@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { AppConfig } from '../../config/environment.js';
 import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
@@ -52,20 +53,24 @@ export class McpAnswerHooks {
     const { request, server } = passage;
     const isStream = request.method === 'GET';
     const isLegacyStream = isStream && server.transport === 'sse' && head.status < 300;
-    const messagesPath = request.path.replace(/\/[^/]*\/?$/, '/messages');
     // As long as it is: the address in it is bounded already.
     const seal = { seal: (text: string) => this.bind(text, owner, Infinity) };
     const mayHoldTools = isStream || listsTools(passage.message);
     const { disabledTools } = server;
     return filterChain(
       isLegacyStream
-        ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPath, seal))
+        ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPathOf(request), seal))
         : undefined,
       disabledTools.size > 0 && mayHoldTools
         ? toolListFilter(head, (tool) => !disabledTools.has(tool), this.config.MAX_JSON_BODY_BYTES)
         : undefined,
     );
   }
+}
+
+/** Beside the address of the stream. */
+function messagesPathOf({ path }: Request): string {
+  return path.replace(/\/[^/]*\/?$/, '/messages');
 }
 
 /** The answer to no message may hold anything. */

@@ -52,10 +52,12 @@ export class McpGateway {
     endpoint: McpEndpoint,
   ): Promise<void> {
     const arrival = this.entry.arrivalOf(request, address, endpoint);
-    if (!(await this.entry.passEdge(arrival, response))) return;
+    const mayPass = this.entry.passEdge(arrival, response);
+    if (!(mayPass instanceof Promise ? await mayPass : mayPass)) return;
     assertMethod(request.method, endpoint);
     contextOf(request).assertTraceable();
-    const entered = await this.entry.enter(arrival);
+    const entering = this.entry.enter(arrival);
+    const entered = entering instanceof Promise ? await entering : entering;
     note(request, entered);
     const { server, identity, caller, headers, recheck } = entered;
     // Field by field: of an object that a spread began, V8 makes a new shape each time, and all that reads it is slow.

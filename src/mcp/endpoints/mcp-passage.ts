@@ -80,7 +80,8 @@ export class McpPassage {
     const { request, response, server, headers: client, caller } = passage;
     const { traceId } = request.context?.trace ?? {};
     const outgoing = { server, caller, client, sessionId, traceId, traceContext };
-    const headers = await this.outbound.headersFor(outgoing);
+    const outbound = this.outbound.headersFor(outgoing);
+    const headers = outbound instanceof Promise ? await outbound : outbound;
     return this.proxy.forward({
       request,
       response,

@@ -67,6 +67,7 @@ class KeyScan {
 
   /** Keys that are dear to fold count as variants: no client needs them, and they would hold up everybody. */
   private isVariant(keys: ReadonlyMap<string, string>, key: string): boolean {
+    if (keys.get(key) === key) return false;
     if (!ASCII.test(key)) {
       this.#foldings += 1;
       if (key.length > MAX_FOLDED_LENGTH || this.#foldings > MAX_FOLDINGS) return true;

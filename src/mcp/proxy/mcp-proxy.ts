@@ -66,8 +66,12 @@ export class McpProxy {
       this.#checkMethod(call);
       // Whatever else a client sends along is read and dropped.
       if (call.body === undefined) call.request.resume();
-      if (isStream(call)) await this.#forwardStream(call, run);
-      else await this.#forwardCall(call, run);
+      this.#enter(call);
+      try {
+        await this.#send(call, run);
+      } finally {
+        this.#leave(call);
+      }
       return run.outcome(call, startedAt);
     } catch (thrown) {
       return answerFailure(call, run, startedAt, thrown);
@@ -105,24 +109,18 @@ export class McpProxy {
     throw new GatewayError('method_not_allowed', { headers: { allow: allowed.join(', ') } });
   }
 
-  async #forwardCall(call: McpForward, run: Run): Promise<void> {
-    if (this.#isClosed) throw shuttingDown();
-    this.#calls.begin();
-    try {
-      await this.#send(call, run);
-    } finally {
-      this.#calls.end();
+  #enter(call: McpForward): void {
+    if (!isStream(call)) {
+      if (this.#isClosed) throw shuttingDown();
+      return this.#calls.begin();
     }
-  }
-
-  async #forwardStream(call: McpForward, run: Run): Promise<void> {
     if (this.#closing) throw shuttingDown();
     if (!this.#streamLimiter.enter(call.callerKey)) throw tooMany('open streams', STREAM_RETRY_SECONDS);
-    try {
-      await this.#send(call, run);
-    } finally {
-      this.#streamLimiter.leave(call.callerKey);
-    }
+  }
+
+  #leave(call: McpForward): void {
+    if (isStream(call)) this.#streamLimiter.leave(call.callerKey);
+    else this.#calls.end();
   }
 
   async #send(call: McpForward, run: Run): Promise<void> {

@@ -79,8 +79,7 @@ export class McpServerDirectory {
 
   private lookUp(address: ServerAddress, tenant: Tenant | undefined): Awaitable<Meaning> {
     if (!SLUG_PATTERN.test(address.server)) return NOTHING;
-    const key = JSON.stringify([tenant?.organisationId, tenant?.workspaceId, address.workspace, address.server]);
-    return this.meanings.find(key, { address, tenant });
+    return this.meanings.find(keyOf(address, tenant), { address, tenant });
   }
 
   private async load({ address, tenant }: Lookup): Promise<Meaning> {
@@ -98,6 +97,12 @@ export class McpServerDirectory {
     const server = await this.definitions.openForUse(row, { defaultMetadata, disabledTools });
     return { server, isAmbiguous: false };
   }
+}
+
+/** Of ids and the server's name, none has a slash: what is between them may have any. */
+function keyOf({ workspace, server }: ServerAddress, tenant: Tenant | undefined): string {
+  const place = workspace === undefined ? server : `${workspace}/${server}`;
+  return tenant === undefined ? `-/${place}` : `${tenant.organisationId}/${tenant.workspaceId ?? ''}/${place}`;
 }
 
 const NOTHING: Meaning = { server: undefined, isAmbiguous: false };
