@@ -37,6 +37,8 @@ interface VerifiedToken {
 @Injectable()
 export class TokenValidator {
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS });
+  /** A server's are the same object for many calls. */
+  private readonly textsOfRules = new WeakMap<JwtValidation, string>();
   private readonly introspector: Introspector;
 
   constructor(
@@ -53,10 +55,13 @@ export class TokenValidator {
    */
   validate(token: string, rules: JwtValidation, now: Date): Awaitable<ValidToken> {
     assertTokenSize(token);
+    const key = this.keyOf(token, rules);
+    const known = this.knownAt(key, now);
+    if (known !== undefined) return known;
     if (!isTokenText(token)) throw new TokenRefusedError('malformed');
     const { jwksUri, introspection } = rules;
     if (jwksUri !== undefined && (introspection === undefined || looksLikeJwt(token))) {
-      return this.verify(token, jwksUri, rules, now);
+      return this.verify(token, jwksUri, rules, now, key);
     }
     if (introspection === undefined) throw new TokenRefusedError('malformed');
     return this.introspect(token, introspection, rules, now).then((claims) => asValid(claims, rules, true));
@@ -83,19 +88,31 @@ export class TokenValidator {
     }
   }
 
-  private verify(token: string, jwksUri: string, rules: JwtValidation, now: Date): Awaitable<ValidToken> {
-    // With the rules in the key: what one server accepts says nothing about another.
-    const key = hash('sha256', JSON.stringify([rules, token]), 'base64');
-    const cached = this.verified.get(key);
-    if (cached !== undefined && now.getTime() < cached.expiresAt && this.clock.monotonic() < cached.until) {
-      return cached.token;
-    }
+  /** With the rules in it: what one server accepts says nothing about another. JSON has no line break, nor has a header. */
+  private keyOf(token: string, rules: JwtValidation): string {
+    let text = this.textsOfRules.get(rules);
+    if (text === undefined) this.textsOfRules.set(rules, (text = JSON.stringify(rules)));
+    return hash('sha256', `${text}\n${token}`, 'base64');
+  }
+
+  private knownAt(key: string, now: Date): ValidToken | undefined {
+    const known = this.verified.get(key);
+    const isBelieved = known !== undefined && now.getTime() < known.expiresAt && this.clock.monotonic() < known.until;
+    return isBelieved ? known.token : undefined;
+  }
+
+  private async verify(
+    token: string,
+    jwksUri: string,
+    rules: JwtValidation,
+    now: Date,
+    key: string,
+  ): Promise<ValidToken> {
     const until = this.clock.monotonic() + CACHE_MS;
-    return verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now).then((claims) => {
-      const valid = asValid(claims, rules, false);
-      this.verified.set(key, { token: valid, expiresAt: expiryOf(claims), until });
-      return valid;
-    });
+    const claims = await verifyJwt(token, rules, this.provider.keySetAt(jwksUri), now);
+    const valid = asValid(claims, rules, false);
+    this.verified.set(key, { token: valid, expiresAt: expiryOf(claims), until });
+    return valid;
   }
 }
 
