@@ -1,4 +1,5 @@
-import type { EntityMetadata } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
+import { violatedUniqueIndex } from './database-errors.js';
 
 /** How rows become what is the same in several of them, and what each has of its own. */
 export interface RowShape<Item> {
@@ -13,12 +14,35 @@ export interface RowShape<Item> {
 /** With how many of the parts before it a row is compared: the caller that was busy a moment ago is busy still. */
 const COMPARED = 16;
 
-/**
- * An INSERT of any number of rows that have much in common, which is sent once: its two parameters are what `sharedRows` makes.
- * Rows that are there already stay as they are. Columns that the database fills in by itself are left out.
- * @param own columns that are each row's own, as the database names them
- */
-export function sharedRowsInsertion({ columns, tableName }: EntityMetadata, own: readonly string[]): string {
+/** Writes many rows of one table in one statement, which says once what several of them have in common. */
+export class SharedRows<Item> {
+  private readonly insertion: string;
+
+  /** @param own columns that are each row's own, as the database names them; those that it fills in by itself are left out */
+  constructor(
+    private readonly database: Pick<DataSource, 'query'>,
+    metadata: EntityMetadata,
+    own: readonly string[],
+    private readonly shape: RowShape<Item>,
+  ) {
+    this.insertion = insertionInto(metadata, own);
+  }
+
+  /** All of them or none. Rows that are there already stay as they are. */
+  async insert(items: readonly Item[]): Promise<void> {
+    const parameters = sharedRows(items, this.shape);
+    try {
+      await this.database.query(this.insertion, parameters);
+    } catch (error) {
+      if (violatedUniqueIndex(error) === undefined) throw error;
+      // To look for each row first costs a fifth of the statement, and they come again only when an answer was lost.
+      await this.database.query(`${this.insertion} ON CONFLICT DO NOTHING`, parameters);
+    }
+  }
+}
+
+/** Its parameters are what `sharedRows` makes. */
+function insertionInto({ columns, tableName }: EntityMetadata, own: readonly string[]): string {
   const given = columns.filter((column) => typeof column.default !== 'function');
   const typeOf = new Map(
     given.map(({ databaseName, type, isArray }) => [databaseName, `${String(type)}${isArray ? '[]' : ''}`]),
@@ -30,11 +54,10 @@ export function sharedRowsInsertion({ columns, tableName }: EntityMetadata, own:
     SELECT ${names([...own, ...shared])}
     FROM json_to_recordset($2) AS o("place" integer, ${typed(own)})
     JOIN ROWS FROM (json_to_recordset($1) AS (${typed(shared)})) WITH ORDINALITY AS s(${names(shared)}, "place")
-      USING ("place")
-    ON CONFLICT DO NOTHING`;
+      USING ("place")`;
 }
 
-/** The parameters of a `sharedRowsInsertion`. */
+/** What the rows share, and the rows, as JSON. */
 export function sharedRows<Item>(
   items: readonly Item[],
   { isAlike, sharedOf, ownOf }: RowShape<Item>,

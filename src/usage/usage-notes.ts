@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { isoTexts } from '../common/time/iso-text.js';
-import { type RowShape, sharedRows, sharedRowsInsertion } from '../database/shared-rows.js';
+import { type RowShape, SharedRows } from '../database/shared-rows.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
 import { UsageEvent } from './usage-event.entity.js';
@@ -20,16 +20,16 @@ export interface UsageNotesOptions {
 
 /** The ledger's rows of usage that nothing limits. No counter is touched, and nobody waits for them. */
 export class UsageNotes {
-  private readonly rows: WriteBehind<UnlimitedUsage>;
-  private readonly insertion: string;
+  private readonly waiting: WriteBehind<UnlimitedUsage>;
+  private readonly rows: SharedRows<UnlimitedUsage>;
 
   constructor(
-    private readonly dataSource: DataSource,
+    dataSource: DataSource,
     private readonly observer: UsageObserver,
     options: UsageNotesOptions,
   ) {
-    this.insertion = sharedRowsInsertion(dataSource.getMetadata(UsageEvent), OWN);
-    this.rows = new WriteBehind({
+    this.rows = new SharedRows(dataSource, dataSource.getMetadata(UsageEvent), OWN, SHAPE);
+    this.waiting = new WriteBehind({
       write: (usages) => this.write(usages),
       onFailure: () => observer.batchFailed(),
       onLoss: (count) => observer.dropped(count),
@@ -42,18 +42,18 @@ export class UsageNotes {
   }
 
   add(usage: UnlimitedUsage): void {
-    if (isCountable(usage.figures)) this.rows.add(usage);
+    if (isCountable(usage.figures)) this.waiting.add(usage);
     else this.observer.dropped(1);
   }
 
   /** Waits for a bounded time. */
   close(): Promise<void> {
-    return this.rows.close();
+    return this.waiting.close();
   }
 
   private async write(usages: readonly UnlimitedUsage[]): Promise<void> {
     const started = performance.now();
-    await this.dataSource.query(this.insertion, sharedRows(usages, SHAPE));
+    await this.rows.insert(usages);
     this.observer.batchDone(usages.length, (performance.now() - started) / 1_000);
   }
 }

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { toStorableOrNull, toStorableText } from '../../common/storable-text.js';
 import { isoTexts } from '../../common/time/iso-text.js';
-import { type RowShape, sharedRows, sharedRowsInsertion } from '../../database/shared-rows.js';
+import { type RowShape, SharedRows } from '../../database/shared-rows.js';
 import { McpCall } from './mcp-call.entity.js';
 
 /** A row, or something like it. */
@@ -13,15 +13,15 @@ const MAX_INTEGER = 2 ** 31 - 1;
 
 @Injectable()
 export class McpCallStore {
-  private readonly insertion: string;
+  private readonly rows: SharedRows<McpCallRow>;
 
-  constructor(@InjectRepository(McpCall) private readonly calls: Repository<McpCall>) {
-    this.insertion = sharedRowsInsertion(calls.metadata, OWN);
+  constructor(@InjectRepository(McpCall) calls: Repository<McpCall>) {
+    this.rows = new SharedRows(calls, calls.metadata, OWN, SHAPE);
   }
 
   /** Rows that are there already stay as they are: they come again when the database took them but could not say so. */
-  async insert(rows: readonly McpCallRow[]): Promise<void> {
-    await this.calls.query(this.insertion, sharedRows(rows, SHAPE));
+  insert(rows: readonly McpCallRow[]): Promise<void> {
+    return this.rows.insert(rows);
   }
 }
 
