@@ -188,6 +188,16 @@ describe('a name that two organisations have', () => {
     expect(await providerOf(`/default/${slug}`)).toBe(404);
   });
 
+  it('is that of its own organisation to every caller', async () => {
+    const other = await addTenant(mcp.gateway, `addresses-${randomUUID()}`);
+    await registerBoth();
+    await registerAt(other);
+    expect((await post(`/${slug}`, KEY)).status).toBe(200);
+    expect((await other.client.post(`/${slug}/mcp`, JSON.parse(PING))).status).toBe(200);
+    expect((await post(`/${slug}`, KEY)).status).toBe(200);
+    expect(mcp.raw.received.map(({ path }) => path)).toEqual(['/shared', '/foreign', '/shared']);
+  });
+
   it('is the same server to a caller, although one of the other cannot be opened', async () => {
     const other = await addTenant(mcp.gateway, `addresses-${randomUUID()}`);
     await registerBoth();

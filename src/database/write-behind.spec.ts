@@ -29,7 +29,7 @@ class FakeDatabase {
   }
 }
 
-function start(options: { readonly retryMs?: number; readonly drainMs?: number } = {}) {
+function start(options: { readonly retryPauseMs?: number; readonly drainMs?: number } = {}) {
   const database = new FakeDatabase();
   const lost: (readonly [count: number, isRefused: boolean])[] = [];
   const failures: number[] = [];
@@ -40,7 +40,7 @@ function start(options: { readonly retryMs?: number; readonly drainMs?: number }
     maxBatch: 200,
     maxWaiting: 10_000,
     gatherMs: 500,
-    retryMs: 5_000,
+    retryPauseMs: 5_000,
     drainMs: 5_000,
     ...options,
   });
@@ -88,6 +88,9 @@ describe('what is written behind the back of others', () => {
     add(600, 601);
     await pass(500);
     expect(database.items).toHaveLength(601);
+    add(601, 850);
+    await pass(500);
+    expect(database.items).toEqual(upTo(850));
   });
 
   it('that comes while a statement is under way gathers as well', async () => {
@@ -121,20 +124,25 @@ describe('what is written behind the back of others', () => {
     expect(database.items).toEqual(upTo(500));
   });
 
-  it('goes on with full batches as soon as the database takes them, also when a statement failed after the time', async () => {
-    const { database, add } = start();
+  it('is tried once, and again when it is time, after a statement that failed late', async () => {
+    const { database, failures, add } = start();
     let failFirst: (error: Error) => void = () => undefined;
     database.answers = [new Promise((_done, fail) => (failFirst = fail))];
     add(0, 200);
-    await turn();
-    add(200, 201);
-    jest.advanceTimersByTime(500);
+    for (let item = 200; item < 210; item += 1) {
+      add(item, item + 1);
+      await pass(500);
+    }
+    database.isAway = true;
     failFirst(new Error('timeout'));
+    await pass(4_500);
+    expect(failures).toEqual([210]);
+    database.isAway = false;
+    await pass(500);
+    expect([database.items, failures]).toEqual([upTo(210), [210]]);
+    add(210, 410);
     await turn();
-    expect(database.items).toHaveLength(201);
-    add(201, 401);
-    await turn();
-    expect(database.items).toEqual(upTo(401));
+    expect(database.items).toEqual(upTo(410));
   });
 
   it('is kept as far as there is room, and what is lost is told at once for all', async () => {
@@ -170,7 +178,7 @@ describe('what is written behind the back of others', () => {
 });
 
 describe('the end of what is written behind the back of others', () => {
-  const QUICK = { retryMs: 10, drainMs: 100 };
+  const QUICK = { retryPauseMs: 10, drainMs: 100 };
 
   it('comes when all is written', async () => {
     const { database, lost, buffer, add } = start();
@@ -180,7 +188,7 @@ describe('the end of what is written behind the back of others', () => {
   });
 
   it('waits for a database that is away, and what comes meanwhile goes with the rest', async () => {
-    const { database, lost, failures, buffer, add } = start({ retryMs: 10 });
+    const { database, lost, failures, buffer, add } = start();
     database.isAway = true;
     add(0, 3);
     const closed = buffer.close();
@@ -214,4 +222,16 @@ describe('the end of what is written behind the back of others', () => {
       ]);
     },
   );
+
+  it('tells of each once, also of those for which there was no room, and of those that are refused later still', async () => {
+    const { database, lost, failures, buffer, add } = start(QUICK);
+    let refuse: (error: Error) => void = () => undefined;
+    database.answers = [new Promise((_done, fail) => (refuse = fail))];
+    add(0, 10_002);
+    await Promise.all([buffer.close(), buffer.close()]);
+    expect(lost).toEqual([[10_002, false]]);
+    refuse(new QueryFailedError('INSERT', [], Object.assign(new Error('out of range'), { code: '22003' })));
+    await turn();
+    expect([lost.length, failures, database.items]).toEqual([1, [], []]);
+  });
 });

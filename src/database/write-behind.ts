@@ -12,10 +12,14 @@ export interface WriteBehindOptions<Item> {
   readonly maxWaiting: number;
   /** Longest wait for others to go with, where the database takes what it is given. */
   readonly gatherMs: number;
-  readonly retryMs: number;
+  /** Between a write that failed and the next. */
+  readonly retryPauseMs: number;
   /** Longest wait at the end for what is still to be written. */
   readonly drainMs: number;
 }
+
+/** At the end there is little time. */
+const MAX_PAUSE_AT_END_MS = 250;
 
 /** Writes what nobody waits for: some at a time, in their order, behind the callers' backs. */
 export class WriteBehind<Item> {
@@ -23,90 +27,101 @@ export class WriteBehind<Item> {
   private waiting: Item[] = [];
   /** For want of room, since it was last told. */
   private lost = 0;
+  /** Until the next run; there is none while one is under way. */
   private timer: NodeJS.Timeout | undefined;
-  private writing = Promise.resolve();
-  /** Full batches are being written, and those that come meanwhile go with them. */
-  private isGoingOn = false;
+  private running: Promise<void> | undefined;
   /** The database failed: what is waiting is tried again when it is time, and not with every further item. */
   private isPutOff = false;
+  private closing: Promise<void> | undefined;
   private isClosed = false;
 
   constructor(private readonly options: WriteBehindOptions<Item>) {}
 
   add(item: Item): void {
-    const { maxBatch, maxWaiting, gatherMs } = this.options;
-    if (this.isClosed) return this.options.onLoss(1);
+    const { maxBatch, maxWaiting, gatherMs, onLoss } = this.options;
+    if (this.isClosed) return onLoss(1);
     if (this.waiting.length >= maxWaiting) {
       this.lost += 1;
       return;
     }
     this.waiting.push(item);
-    if (this.waiting.length >= maxBatch) this.writeFullBatches();
-    else this.flushIn(gatherMs);
+    if (this.running !== undefined || this.isPutOff) return;
+    if (this.waiting.length >= maxBatch) this.start('full batches');
+    else this.timer ??= this.startIn(gatherMs);
   }
 
   /** Writes what is waiting now. Never fails: what cannot be written is tried again later. */
   async flush(): Promise<void> {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.isPutOff = false;
-    this.writing = this.writing.then(() => this.write(this.waiting.length));
-    return this.writing;
+    await this.running;
+    this.start('all');
+    await this.running;
   }
 
   /** Goes on writing for a bounded time; what is left then is lost, as is all that comes later. Never fails. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
     const cancel = new AbortController();
-    await Promise.race([this.drain(cancel.signal), sleep(this.options.drainMs, undefined, { signal: cancel.signal })]);
+    const limit = sleep(this.options.drainMs, undefined, { signal: cancel.signal }).catch(() => undefined);
+    await Promise.race([this.drain(cancel.signal), limit]);
     cancel.abort();
-    clearTimeout(this.timer);
     this.isClosed = true;
-    const left = this.waiting.splice(0).length;
-    if (left > 0) this.options.onLoss(left);
+    clearTimeout(this.timer);
+    this.lost += this.waiting.splice(0).length;
+    this.tellLoss();
   }
 
   private async drain(signal: AbortSignal): Promise<void> {
-    do {
+    const pauseMs = Math.min(this.options.retryPauseMs, MAX_PAUSE_AT_END_MS);
+    await this.flush();
+    while (this.waiting.length > 0 && !signal.aborted) {
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       await this.flush();
-      if (this.waiting.length > 0) await sleep(this.options.retryMs, undefined, { signal }).catch(() => undefined);
-    } while (this.waiting.length > 0 && !signal.aborted);
-  }
-
-  /** As soon as there are some: what waits is what V8 copies most (docs/decisions/0018-garbage-of-requests.md). */
-  private writeFullBatches(): void {
-    if (this.isGoingOn || this.isPutOff) return;
-    this.isGoingOn = true;
-    this.writing = this.writing.then(() => this.write(0));
-  }
-
-  /** So many at least, and what fills a batch. The rest waits for others, or each statement would have the few of the one before. */
-  private async write(count: number): Promise<void> {
-    const { maxBatch, gatherMs, retryMs, onFailure, onLoss } = this.options;
-    try {
-      for (let due = count; due > 0 || this.waiting.length >= maxBatch; due -= maxBatch) {
-        await this.writeSome(this.waiting.slice(0, maxBatch));
-        this.isPutOff = false;
-      }
-    } catch (cause) {
-      onFailure(cause, this.waiting.length);
-      this.isPutOff = true;
-      clearTimeout(this.timer);
-      this.timer = undefined;
-      this.flushIn(retryMs);
-    } finally {
-      this.isGoingOn = false;
-      if (this.lost > 0) onLoss(this.lost);
-      this.lost = 0;
-      if (this.waiting.length > 0) this.flushIn(gatherMs);
     }
   }
 
-  private flushIn(ms: number): void {
-    this.timer ??= setTimeout(() => void this.flush(), ms).unref();
+  private startIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.start('all'), ms).unref();
+  }
+
+  private start(what: 'all' | 'full batches'): void {
+    if (this.running !== undefined || this.isClosed) return;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.running = this.run(what);
+  }
+
+  private async run(what: 'all' | 'full batches'): Promise<void> {
+    const { gatherMs, retryPauseMs, onFailure } = this.options;
+    // Those that come in this turn of the event loop go with it.
+    await Promise.resolve();
+    try {
+      await this.writeDue(what === 'all' ? this.waiting.length : 0);
+      this.isPutOff = false;
+    } catch (cause) {
+      this.isPutOff = true;
+      if (!this.isClosed) onFailure(cause, this.waiting.length);
+    }
+    this.tellLoss();
+    this.running = undefined;
+    if (this.waiting.length > 0) this.timer = this.startIn(this.isPutOff ? retryPauseMs : gatherMs);
+  }
+
+  /** So many, and what fills a batch: the rest gathers, or each statement would have the few of the one before. */
+  private async writeDue(count: number): Promise<void> {
+    const { maxBatch } = this.options;
+    for (let due = count; due > 0 || this.waiting.length >= maxBatch; due -= maxBatch) {
+      await this.writeSome(this.waiting.slice(0, maxBatch));
+    }
   }
 
   /** One that the database refuses must not keep the others out: it is looked for, half by half, and given up. */
   private async writeSome(items: readonly Item[]): Promise<void> {
+    // What was waiting is lost then, and told.
+    if (this.isClosed) return;
     try {
       await this.options.write(items);
     } catch (cause) {
@@ -116,9 +131,14 @@ export class WriteBehind<Item> {
         await this.writeSome(items.slice(0, middle));
         return this.writeSome(items.slice(middle));
       }
-      this.options.onLoss(items.length, cause);
+      if (!this.isClosed) this.options.onLoss(items.length, cause);
     }
     // They are the first ones still.
     this.waiting.splice(0, items.length);
+  }
+
+  private tellLoss(): void {
+    if (this.lost > 0) this.options.onLoss(this.lost);
+    this.lost = 0;
   }
 }

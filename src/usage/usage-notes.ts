@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { isoTexts } from '../common/time/iso-text.js';
 import { type RowShape, SharedRows } from '../database/shared-rows.js';
-import { WriteBehind } from '../database/write-behind.js';
+import { WriteBehind, type WriteBehindOptions } from '../database/write-behind.js';
 import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
 import { UsageEvent } from './usage-event.entity.js';
 import type { UsageObserver } from './usage-observer.js';
@@ -10,13 +10,7 @@ import { isCountable } from './usage-work.js';
 
 const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'search_units'];
 
-export interface UsageNotesOptions {
-  readonly maxWaiting: number;
-  readonly maxBatch: number;
-  readonly gatherMs: number;
-  readonly retryPauseMs: number;
-  readonly drainMs: number;
-}
+export type UsageNotesOptions = Omit<WriteBehindOptions<UnlimitedUsage>, 'write' | 'onFailure' | 'onLoss'>;
 
 /** The ledger's rows of usage that nothing limits. No counter is touched, and nobody waits for them. */
 export class UsageNotes {
@@ -30,14 +24,10 @@ export class UsageNotes {
   ) {
     this.rows = new SharedRows(dataSource, dataSource.getMetadata(UsageEvent), OWN, SHAPE);
     this.waiting = new WriteBehind({
+      ...options,
       write: (usages) => this.write(usages),
       onFailure: () => observer.batchFailed(),
       onLoss: (count) => observer.dropped(count),
-      maxWaiting: options.maxWaiting,
-      maxBatch: options.maxBatch,
-      gatherMs: options.gatherMs,
-      retryMs: options.retryPauseMs,
-      drainMs: options.drainMs,
     });
   }
 
@@ -67,14 +57,10 @@ const SHAPE: RowShape<UnlimitedUsage> = {
     one.source === other.source &&
     one.priceId === other.priceId &&
     one.status === other.status,
-  sharedOf: ({ dimensions, source, priceId, status }) => ({
-    ...ledgerColumns(dimensions),
-    source,
-    price_id: priceId,
-    status,
-    bucket_ids: [],
-    amounts: [],
-  }),
+  sharedOf: ({ dimensions, source, priceId, status }) => {
+    const { trace_id: _ownTrace, ...shared } = ledgerColumns(dimensions);
+    return { ...shared, source, price_id: priceId, status, bucket_ids: [], amounts: [] };
+  },
   ownOf: ({ id, at, dimensions, figures }, place) => ({
     place,
     id,

@@ -21,7 +21,7 @@ export class McpCallRecorder extends WriteBehind<McpCallRow> {
       maxBatch: 200,
       maxWaiting: 10_000,
       gatherMs: 500,
-      retryMs: 5_000,
+      retryPauseMs: 5_000,
       drainMs: 5_000,
     });
   }
