@@ -77,7 +77,7 @@ export class WriteBehind<Item> {
   private async drain(signal: AbortSignal): Promise<void> {
     const pauseMs = Math.min(this.options.retryPauseMs, MAX_PAUSE_AT_END_MS);
     await this.flush();
-    while (this.waiting.length > 0 && !signal.aborted) {
+    while (this.waiting.length > 0) {
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       await this.flush();
     }

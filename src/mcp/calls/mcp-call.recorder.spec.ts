@@ -1,36 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { GatheredLog } from '../../../test/support/gathered-log.js';
+import { MCP_CALL } from './__fixtures__/mcp-call.js';
 import { McpCallRecorder } from './mcp-call.recorder.js';
-import type { McpCallRow } from './mcp-call.store.js';
-
-const CALL: McpCallRow = {
-  id: 'call',
-  organisationId: 'organisation',
-  workspaceId: null,
-  serverId: 'server',
-  serverSlug: 'server',
-  callerType: 'api_key',
-  callerId: 'key',
-  userId: 'alice',
-  httpMethod: 'POST',
-  rpcMethod: 'tools/call',
-  tool: 'search',
-  status: 200,
-  errorCode: null,
-  firstByteMs: 1,
-  totalMs: 2,
-  bytesIn: '3',
-  bytesOut: '4',
-  traceId: 'trace',
-  createdAt: new Date(0),
-};
 
 /** What the log says of a call that the database answers so. */
 async function linesAfter(failure: Error): Promise<readonly unknown[]> {
   const log = new GatheredLog('info');
   const recorder = new McpCallRecorder({ insert: () => Promise.reject(failure) }, log.logger);
-  recorder.add(CALL);
+  recorder.add(MCP_CALL);
   await recorder.flush();
   return log.lines;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { TollgateDataSource } from '../../database/tollgate-data-source.js';
 import { openDataSource } from '../../usage/__fixtures__/postgres-harness.js';
+import { MCP_CALL } from './__fixtures__/mcp-call.js';
 import { McpCall } from './mcp-call.entity.js';
 import { type McpCallRow, McpCallStore } from './mcp-call.store.js';
 
@@ -14,28 +15,6 @@ beforeAll(async () => {
 });
 beforeEach(() => dataSource.query('DELETE FROM mcp_calls'));
 afterAll(() => dataSource.destroy());
-
-const FIRST: McpCallRow = {
-  id: randomUUID(),
-  organisationId: randomUUID(),
-  workspaceId: randomUUID(),
-  serverId: randomUUID(),
-  serverSlug: 'server',
-  callerType: 'api_key',
-  callerId: 'key',
-  userId: 'alice',
-  httpMethod: 'POST',
-  rpcMethod: 'tools/call',
-  tool: 'search',
-  status: 200,
-  errorCode: null,
-  firstByteMs: 1,
-  totalMs: 2,
-  bytesIn: '3',
-  bytesOut: '9007199254740993',
-  traceId: 'trace',
-  createdAt: new Date('2026-11-24T10:00:00.001Z'),
-};
 
 /** In the order in which they were given. */
 async function written(rows: readonly McpCallRow[]): Promise<readonly McpCallRow[]> {
@@ -63,20 +42,20 @@ describe('rows of calls', () => {
     ['the sizes', { bytesIn: '77', bytesOut: '0' }],
     ['the trace', { traceId: null }],
   ])('that differ in %s are each what they were', async (_what, change) => {
-    const rows = [FIRST, { ...FIRST, id: randomUUID(), ...change }, { ...FIRST, id: randomUUID() }];
+    const rows = [MCP_CALL, { ...MCP_CALL, id: randomUUID(), ...change }, { ...MCP_CALL, id: randomUUID() }];
     expect(await written(rows)).toEqual(rows);
   });
 
   it('may come twice', async () => {
-    await store.insert([FIRST]);
-    const second = { ...FIRST, id: randomUUID() };
-    expect(await written([{ ...FIRST, status: 500 }, second])).toEqual([FIRST, second]);
+    await store.insert([MCP_CALL]);
+    const second = { ...MCP_CALL, id: randomUUID() };
+    expect(await written([{ ...MCP_CALL, status: 500 }, second])).toEqual([MCP_CALL, second]);
   });
 
   it('hold what clients say as far as a column can, and cut no character in two', async () => {
     const [row] = await written([
       {
-        ...FIRST,
+        ...MCP_CALL,
         tool: `a\u0000b\ud800${'x'.repeat(300)}`,
         rpcMethod: 'm'.repeat(200),
         userId: `${'x'.repeat(254)}\u{1F600}\u{1F600}`,

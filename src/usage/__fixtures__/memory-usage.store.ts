@@ -14,7 +14,7 @@ import {
   type UsageFigures,
   type UsageStore,
 } from '../usage-store.types.js';
-import { amountOf, type AmountCharge, assertCountable, MAX_COUNT } from '../usage-work.js';
+import { amountOf, type AmountCharge, assertCountable, isCountable, MAX_COUNT } from '../usage-work.js';
 
 export interface MemoryBucket {
   readonly charge: Charge;
@@ -93,7 +93,7 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   record(usage: UnlimitedUsage): void {
-    if (!this.events.has(usage.id)) this.note(usage, []);
+    if (isCountable(usage.figures) && !this.events.has(usage.id)) this.note(usage, []);
   }
 
   async reap(now: Date): Promise<number> {
