@@ -6,8 +6,14 @@ import { postgresHarness } from './__fixtures__/postgres-harness.js';
 import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
-import { MAX_COUNT } from './usage-work.js';
-import { type Adjustment, type Charge, type Reservation, StoreUnavailableError } from './usage-store.types.js';
+import { MAX_COUNT, MAX_FIGURE } from './usage-work.js';
+import {
+  type Adjustment,
+  type Charge,
+  type Reservation,
+  StoreUnavailableError,
+  type UnlimitedUsage,
+} from './usage-store.types.js';
 
 const MAX_BUCKETS = 3;
 const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() };
@@ -320,6 +326,16 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
         { id, status: 'settled', costNano: 3n, tokens: 0n, source: 'provider', amounts: [] },
       ]);
     });
+  });
+
+  it('notes no usage that cannot be counted, and the next one all the same', async () => {
+    const note = (costNano: bigint): UnlimitedUsage => {
+      const { id, at, dimensions } = reservationOf([]);
+      return { id, at, dimensions, figures: cost(costNano), source: 'computed', priceId: null, status: 'settled' };
+    };
+    for (const costNano of [-1n, MAX_FIGURE + 1n, 3n]) tested.store.record(note(costNano));
+    await eventually(async () => (await tested.ledger()).length > 0);
+    expect(await tested.ledger()).toEqual([expect.objectContaining({ costNano: 3n })]);
   });
 
   describe('a release of what is not known', () => {
