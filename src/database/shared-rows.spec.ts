@@ -1,46 +1,71 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type RowShape, sharedRows } from './shared-rows.js';
+import { type RowShape, type RowTable, SharedRows } from './shared-rows.js';
 
 interface Item {
   readonly id: number;
   readonly caller: string;
 }
 
+let made: number;
+
 const SHAPE: RowShape<Item> = {
   isAlike: (one, other) => one.caller === other.caller,
-  sharedOf: ({ caller }) => ({ caller }),
-  ownOf: ({ id }, place) => ({ place, id }),
+  sharedOf: ({ caller }) => {
+    made += 1;
+    return { caller };
+  },
+  ownOf: ({ id }) => ({ id }),
 };
 
-const of = (callers: readonly string[]): readonly Item[] => callers.map((caller, id) => ({ id, caller }));
+const TABLE: RowTable = {
+  tableName: 'calls',
+  columns: ['id', 'caller'].map((databaseName) => ({
+    databaseName,
+    type: 'text',
+    length: '',
+    isArray: false,
+    default: undefined,
+  })),
+};
 
-/** As the database joins them. */
-function joined([shared, own]: [string, string]): readonly unknown[] {
-  const parts: readonly object[] = JSON.parse(shared);
-  const rows: readonly { readonly place: number; readonly id: number }[] = JSON.parse(own);
-  return rows.map(({ place, id }) => ({ id, ...parts[place - 1] }));
+beforeEach(() => {
+  made = 0;
+});
+
+/** What the database is sent for rows of these callers. */
+async function sent(callers: readonly string[]): Promise<readonly unknown[]> {
+  let groups: readonly unknown[] = [];
+  const query = async (_statement: string, [json]: readonly unknown[]): Promise<void> => {
+    groups = JSON.parse(String(json));
+  };
+  const rows = new SharedRows({ query }, TABLE, ['id'], SHAPE);
+  await rows.insert(callers.map((caller, id) => rows.prepare({ id, caller })));
+  return groups;
 }
 
 describe('rows that share what they have in common', () => {
-  it('send it once', () => {
-    const [shared, own] = sharedRows(of(['a', 'b', 'a', 'a', 'b']), SHAPE);
-    expect(JSON.parse(shared)).toEqual([{ caller: 'a' }, { caller: 'b' }]);
-    expect(JSON.parse(own)).toEqual([1, 2, 1, 1, 2].map((place, id) => ({ place, id })));
+  it('send it once', async () => {
+    expect(await sent(['a', 'b', 'a', 'a', 'b'])).toEqual([
+      { caller: 'a', rows: [{ id: 0 }, { id: 2 }, { id: 3 }] },
+      { caller: 'b', rows: [{ id: 1 }, { id: 4 }] },
+    ]);
+    expect(made).toBe(2);
   });
 
-  it('look no further back than to the last sixteen', () => {
+  it('look no further back than to the last sixteen', async () => {
     const callers = upTo(17).map(String);
-    const [shared] = sharedRows(of([...callers, '1', '0']), SHAPE);
-    expect(JSON.parse(shared)).toEqual([...callers, '0'].map((caller) => ({ caller })));
+    const groups = await sent([...callers, '1', '0']);
+    expect([groups.length, made]).toEqual([17, 18]);
   });
 
-  it('are each what they were', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(40).map(String)), (callers) => {
-        expect(joined(sharedRows(of(callers), SHAPE))).toEqual(of(callers));
-      }),
-    );
+  it('are each what they were', async () => {
+    const property = fc.asyncProperty(fc.array(fc.nat(40).map(String)), async (callers) => {
+      const expected = new Map<string, object[]>();
+      for (const [id, caller] of callers.entries()) expected.set(caller, [...(expected.get(caller) ?? []), { id }]);
+      expect(await sent(callers)).toEqual([...expected].map(([caller, rows]) => ({ caller, rows })));
+    });
+    await fc.assert(property);
   });
 });
 

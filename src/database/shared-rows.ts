@@ -1,36 +1,62 @@
-import type { DataSource, EntityMetadata } from 'typeorm';
+import type { EntityMetadata } from 'typeorm';
 import { violatedUniqueIndex } from './database-errors.js';
 
-/** How rows become what is the same in several of them, and what each has of its own. */
+/** How a row becomes what it has in common with others, and what it has of its own. */
 export interface RowShape<Item> {
   /** Whether two have all of the shared columns alike. */
   readonly isAlike: (one: Item, other: Item) => boolean;
   /** By column of the database, as JSON has it. */
   readonly sharedOf: (item: Item) => Readonly<Record<string, unknown>>;
-  /** The same, and at `place` what it is given. */
-  readonly ownOf: (item: Item, place: number) => Readonly<Record<string, unknown>> & { readonly place: number };
+  /** The same. */
+  readonly ownOf: (item: Item) => Readonly<Record<string, unknown>>;
+}
+
+/** A row that waits to be written, as JSON: two texts, one of them that of many rows, are all that it keeps in memory. */
+export interface PreparedRow {
+  readonly shared: string;
+  readonly own: string;
+}
+
+/** What there is to know of the table. */
+export type RowTable = Pick<EntityMetadata, 'tableName'> & {
+  readonly columns: readonly Pick<
+    EntityMetadata['columns'][number],
+    'databaseName' | 'type' | 'length' | 'isArray' | 'default'
+  >[];
+};
+
+interface Database {
+  query(statement: string, parameters: unknown[]): Promise<unknown>;
 }
 
 /** With how many of the parts before it a row is compared: the caller that was busy a moment ago is busy still. */
 const COMPARED = 16;
+/** No column has this name. */
+const ROWS = 'rows';
 
 /** Writes many rows of one table in one statement, which says once what several of them have in common. */
 export class SharedRows<Item> {
   private readonly insertion: string;
+  /** Oldest first. */
+  private readonly parts: { readonly of: Item; readonly json: string }[] = [];
 
   /** @param own columns that are each row's own, as the database names them; those that it fills in by itself are left out */
   constructor(
-    private readonly database: Pick<DataSource, 'query'>,
-    metadata: EntityMetadata,
+    private readonly database: Database,
+    table: RowTable,
     own: readonly string[],
     private readonly shape: RowShape<Item>,
   ) {
-    this.insertion = insertionInto(metadata, own);
+    this.insertion = insertionInto(table, own);
+  }
+
+  prepare(item: Item): PreparedRow {
+    return { shared: this.sharedJson(item), own: JSON.stringify(this.shape.ownOf(item)) };
   }
 
   /** All of them or none. Rows that are there already stay as they are. */
-  async insert(items: readonly Item[]): Promise<void> {
-    const parameters = sharedRows(items, this.shape);
+  async insert(rows: readonly PreparedRow[]): Promise<void> {
+    const parameters = [groupedRows(rows)];
     try {
       await this.database.query(this.insertion, parameters);
     } catch (error) {
@@ -39,36 +65,43 @@ export class SharedRows<Item> {
       await this.database.query(`${this.insertion} ON CONFLICT DO NOTHING`, parameters);
     }
   }
+
+  private sharedJson(item: Item): string {
+    const { isAlike, sharedOf } = this.shape;
+    const known = this.parts.findLast((part) => isAlike(part.of, item));
+    if (known !== undefined) return known.json;
+    const json = JSON.stringify(sharedOf(item));
+    if (this.parts.push({ of: item, json }) > COMPARED) this.parts.shift();
+    return json;
+  }
 }
 
-/** Its parameters are what `sharedRows` makes. */
-function insertionInto({ columns, tableName }: EntityMetadata, own: readonly string[]): string {
+/** Its parameter is what `groupedRows` makes. */
+function insertionInto({ columns, tableName }: RowTable, own: readonly string[]): string {
   const given = columns.filter((column) => typeof column.default !== 'function');
-  const typeOf = new Map(
-    given.map(({ databaseName, type, isArray }) => [databaseName, `${String(type)}${isArray ? '[]' : ''}`]),
-  );
+  const typeOf = new Map(given.map((column) => [column.databaseName, columnType(column)]));
   const shared = given.map(({ databaseName }) => databaseName).filter((name) => !own.includes(name));
-  const names = (list: readonly string[]): string => list.map((name) => `"${name}"`).join(', ');
+  const names = [...own, ...shared].map((name) => `"${name}"`).join(', ');
   const typed = (list: readonly string[]): string => list.map((name) => `"${name}" ${typeOf.get(name)}`).join(', ');
-  return `INSERT INTO "${tableName}" (${names([...own, ...shared])})
-    SELECT ${names([...own, ...shared])}
-    FROM json_to_recordset($2) AS o("place" integer, ${typed(own)})
-    JOIN ROWS FROM (json_to_recordset($1) AS (${typed(shared)})) WITH ORDINALITY AS s(${names(shared)}, "place")
-      USING ("place")`;
+  return `INSERT INTO "${tableName}" (${names})
+    SELECT ${names}
+    FROM json_to_recordset($1) AS shared(${typed(shared)}, "${ROWS}" json)
+    CROSS JOIN LATERAL json_to_recordset("${ROWS}") AS own(${typed(own)})`;
 }
 
-/** What the rows share, and the rows, as JSON. */
-export function sharedRows<Item>(
-  items: readonly Item[],
-  { isAlike, sharedOf, ownOf }: RowShape<Item>,
-): [shared: string, own: string] {
-  const firsts: Item[] = [];
-  const rows = items.map((item) => {
-    const end = Math.max(0, firsts.length - COMPARED);
-    let place = firsts.length;
-    while (place > end && !isAlike(firsts[place - 1] ?? item, item)) place -= 1;
-    if (place === end) place = firsts.push(item);
-    return ownOf(item, place);
-  });
-  return [JSON.stringify(firsts.map(sharedOf)), JSON.stringify(rows)];
+/** With its length: of a type without, each row would be checked again as it goes into the table. */
+function columnType({ type, length, isArray }: RowTable['columns'][number]): string {
+  return `${String(type)}${length === '' ? '' : `(${length})`}${isArray ? '[]' : ''}`;
+}
+
+/** JSON of the parts that are shared, each with its rows. */
+function groupedRows(rows: readonly PreparedRow[]): string {
+  const groups = new Map<string, string[]>();
+  for (const { shared, own } of rows) {
+    const group = groups.get(shared);
+    if (group === undefined) groups.set(shared, [own]);
+    else group.push(own);
+  }
+  const parts = [...groups].map(([shared, owns]) => `${shared.slice(0, -1)},"${ROWS}":[${owns.join(',')}]}`);
+  return `[${parts.join(',')}]`;
 }

@@ -48,7 +48,7 @@ const DEFAULTS = {
   reserveTimeoutMs: 1_500,
   batchTimeoutMs: 2_000,
   retryPauseMs: 250,
-  gatherMs: 50,
+  gatherMs: 200,
   drainMs: 5_000,
 } as const;
 

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { isoTexts } from '../common/time/iso-text.js';
-import { type RowShape, SharedRows } from '../database/shared-rows.js';
+import { type PreparedRow, type RowShape, SharedRows } from '../database/shared-rows.js';
 import { WriteBehind, type WriteBehindOptions } from '../database/write-behind.js';
 import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
 import { UsageEvent } from './usage-event.entity.js';
@@ -10,11 +10,11 @@ import { isCountable } from './usage-work.js';
 
 const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'search_units'];
 
-export type UsageNotesOptions = Omit<WriteBehindOptions<UnlimitedUsage>, 'write' | 'onFailure' | 'onLoss'>;
+export type UsageNotesOptions = Omit<WriteBehindOptions<PreparedRow>, 'write' | 'onFailure' | 'onLoss'>;
 
 /** The ledger's rows of usage that nothing limits. No counter is touched, and nobody waits for them. */
 export class UsageNotes {
-  private readonly waiting: WriteBehind<UnlimitedUsage>;
+  private readonly waiting: WriteBehind<PreparedRow>;
   private readonly rows: SharedRows<UnlimitedUsage>;
 
   constructor(
@@ -25,14 +25,14 @@ export class UsageNotes {
     this.rows = new SharedRows(dataSource, dataSource.getMetadata(UsageEvent), OWN, SHAPE);
     this.waiting = new WriteBehind({
       ...options,
-      write: (usages) => this.write(usages),
+      write: (rows) => this.write(rows),
       onFailure: () => observer.batchFailed(),
       onLoss: (count) => observer.dropped(count),
     });
   }
 
   add(usage: UnlimitedUsage): void {
-    if (isCountable(usage.figures)) this.waiting.add(usage);
+    if (isCountable(usage.figures)) this.waiting.add(this.rows.prepare(usage));
     else this.observer.dropped(1);
   }
 
@@ -41,10 +41,10 @@ export class UsageNotes {
     return this.waiting.close();
   }
 
-  private async write(usages: readonly UnlimitedUsage[]): Promise<void> {
+  private async write(rows: readonly PreparedRow[]): Promise<void> {
     const started = performance.now();
-    await this.rows.insert(usages);
-    this.observer.batchDone(usages.length, (performance.now() - started) / 1_000);
+    await this.rows.insert(rows);
+    this.observer.batchDone(rows.length, (performance.now() - started) / 1_000);
   }
 }
 
@@ -61,8 +61,7 @@ const SHAPE: RowShape<UnlimitedUsage> = {
     const { trace_id: _ownTrace, ...shared } = ledgerColumns(dimensions);
     return { ...shared, source, price_id: priceId, status, bucket_ids: [], amounts: [] };
   },
-  ownOf: ({ id, at, dimensions, figures }, place) => ({
-    place,
+  ownOf: ({ id, at, dimensions, figures }) => ({
     id,
     at: isoText(at.getTime()),
     trace_id: traceColumn(dimensions),

@@ -4,10 +4,12 @@ import { GatheredLog } from '../../../test/support/gathered-log.js';
 import { MCP_CALL } from './__fixtures__/mcp-call.js';
 import { McpCallRecorder } from './mcp-call.recorder.js';
 
+const ROW = { shared: '{}', own: '{}' };
+
 /** What the log says of a call that the database answers so. */
 async function linesAfter(failure: Error): Promise<readonly unknown[]> {
   const log = new GatheredLog('info');
-  const recorder = new McpCallRecorder({ insert: () => Promise.reject(failure) }, log.logger);
+  const recorder = new McpCallRecorder({ prepare: () => ROW, insert: () => Promise.reject(failure) }, log.logger);
   recorder.add(MCP_CALL);
   await recorder.flush();
   return log.lines;

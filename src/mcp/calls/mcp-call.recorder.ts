@@ -1,14 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { describeDefect } from '../../common/errors/describe-defect.js';
+import type { PreparedRow } from '../../database/shared-rows.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { type McpCallRow, McpCallStore } from './mcp-call.store.js';
 
 /** Writes down calls of MCP servers. With the database away, rows are given up: calls must not wait for their bookkeeping. */
 @Injectable()
-export class McpCallRecorder extends WriteBehind<McpCallRow> {
-  constructor(@Inject(McpCallStore) calls: Pick<McpCallStore, 'insert'>, @Inject(LOGGER) logger: Logger) {
-    super({
+export class McpCallRecorder {
+  private readonly waiting: WriteBehind<PreparedRow>;
+
+  constructor(
+    @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'prepare' | 'insert'>,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.waiting = new WriteBehind({
       write: (rows) => calls.insert(rows),
       onFailure: (cause, waiting) =>
         logger.warn({ event: 'mcp_calls_not_written', calls: waiting, error: describeDefect(cause) }),
@@ -18,11 +24,25 @@ export class McpCallRecorder extends WriteBehind<McpCallRow> {
           calls: count,
           ...(cause === undefined ? {} : { error: describeDefect(cause) }),
         }),
-      maxBatch: 200,
+      maxBatch: 500,
       maxWaiting: 10_000,
       gatherMs: 500,
       retryPauseMs: 5_000,
       drainMs: 5_000,
     });
+  }
+
+  add(call: McpCallRow): void {
+    this.waiting.add(this.calls.prepare(call));
+  }
+
+  /** Writes what is waiting now. Never fails. */
+  flush(): Promise<void> {
+    return this.waiting.flush();
+  }
+
+  /** Waits for a bounded time; what is left then is lost. */
+  close(): Promise<void> {
+    return this.waiting.close();
   }
 }

@@ -18,7 +18,7 @@ afterAll(() => dataSource.destroy());
 
 /** In the order in which they were given. */
 async function written(rows: readonly McpCallRow[]): Promise<readonly McpCallRow[]> {
-  await store.insert(rows);
+  await store.insert(rows.map((row) => store.prepare(row)));
   const found: readonly McpCallRow[] = await dataSource.getRepository(McpCall).find();
   return rows.flatMap(({ id }) => found.filter((row) => row.id === id).map((row) => ({ ...row })));
 }
@@ -47,7 +47,7 @@ describe('rows of calls', () => {
   });
 
   it('may come twice', async () => {
-    await store.insert([MCP_CALL]);
+    await store.insert([store.prepare(MCP_CALL)]);
     const second = { ...MCP_CALL, id: randomUUID() };
     expect(await written([{ ...MCP_CALL, status: 500 }, second])).toEqual([MCP_CALL, second]);
   });

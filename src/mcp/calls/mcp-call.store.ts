@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { toStorableOrNull, toStorableText } from '../../common/storable-text.js';
 import { isoTexts } from '../../common/time/iso-text.js';
-import { type RowShape, SharedRows } from '../../database/shared-rows.js';
+import { type PreparedRow, type RowShape, SharedRows } from '../../database/shared-rows.js';
 import { McpCall } from './mcp-call.entity.js';
 
 /** A row, or something like it. */
@@ -19,8 +19,12 @@ export class McpCallStore {
     this.rows = new SharedRows(calls, calls.metadata, OWN, SHAPE);
   }
 
+  prepare(call: McpCallRow): PreparedRow {
+    return this.rows.prepare(call);
+  }
+
   /** Rows that are there already stay as they are: they come again when the database took them but could not say so. */
-  insert(rows: readonly McpCallRow[]): Promise<void> {
+  insert(rows: readonly PreparedRow[]): Promise<void> {
     return this.rows.insert(rows);
   }
 }
@@ -58,8 +62,7 @@ const SHAPE: RowShape<McpCallRow> = {
     status: call.status,
     error_code: call.errorCode,
   }),
-  ownOf: (call, place) => ({
-    place,
+  ownOf: (call) => ({
     id: call.id,
     first_byte_ms: call.firstByteMs === null ? null : Math.min(call.firstByteMs, MAX_INTEGER),
     total_ms: Math.min(call.totalMs, MAX_INTEGER),
