@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-import { isoTexts } from '../common/time/iso-text.js';
 import { type PreparedRow, type RowShape, SharedRows } from '../database/shared-rows.js';
 import { WriteBehind, type WriteBehindOptions } from '../database/write-behind.js';
 import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
@@ -48,8 +47,6 @@ export class UsageNotes {
   }
 }
 
-const isoText = isoTexts();
-
 /** The trace is each call's own; the rest is often that of the call before. */
 const SHAPE: RowShape<UnlimitedUsage> = {
   isAlike: (one, other) =>
@@ -63,7 +60,7 @@ const SHAPE: RowShape<UnlimitedUsage> = {
   },
   ownOf: ({ id, at, dimensions, figures }) => ({
     id,
-    at: isoText(at.getTime()),
+    at: at.getTime(),
     trace_id: traceColumn(dimensions),
     cost_nano: String(figures.costNano),
     tokens: String(figures.tokens),

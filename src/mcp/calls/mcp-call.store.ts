@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { toStorableOrNull, toStorableText } from '../../common/storable-text.js';
-import { isoTexts } from '../../common/time/iso-text.js';
 import { type PreparedRow, type RowShape, SharedRows } from '../../database/shared-rows.js';
 import { McpCall } from './mcp-call.entity.js';
 
@@ -30,8 +29,6 @@ export class McpCallStore {
 }
 
 const OWN = ['id', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out', 'trace_id', 'created_at'];
-
-const isoText = isoTexts();
 
 /** What clients decide goes in as the columns can hold it: a stream may be open for longer than 2^31 ms. */
 const SHAPE: RowShape<McpCallRow> = {
@@ -69,6 +66,6 @@ const SHAPE: RowShape<McpCallRow> = {
     bytes_in: call.bytesIn,
     bytes_out: call.bytesOut,
     trace_id: toStorableOrNull(call.traceId, 128),
-    created_at: isoText(call.createdAt.getTime()),
+    created_at: call.createdAt.getTime(),
   }),
 };
