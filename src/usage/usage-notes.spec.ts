@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { eventually } from '../../test/support/eventually.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
@@ -125,6 +125,18 @@ describe('usage that nothing limits', () => {
     const dimensions = { ...note().dimensions, metadata: { user: 'alice' } };
     const usages = [note({ dimensions }), note({ dimensions: { ...dimensions, ...change } }), note({ dimensions })];
     expect(await written(...usages)).toMatchObject(usages.map(inLedger));
+  });
+
+  it('is found by its time, as those are that a limit counts', async () => {
+    const [from, to] = [Date.UTC(2000), Date.UTC(2100)] as const;
+    const usages = Array.from({ length: 1_000 }, () => note({ at: new Date(randomInt(from, to)) }));
+    expect(await written(...usages)).toHaveLength(usages.length);
+    // What corrects a row, and keeps it from being written twice, has its time as text.
+    const found = await dataSource.query(
+      'SELECT FROM jsonb_to_recordset($1) AS s(id uuid, at timestamptz) JOIN usage_events e ON e.id = s.id AND e.at = s.at',
+      [JSON.stringify(usages.map(({ id, at }) => ({ id, at })))],
+    );
+    expect(found).toHaveLength(usages.length);
   });
 
   it('takes any text that a client may send', async () => {
