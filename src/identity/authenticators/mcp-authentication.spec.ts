@@ -339,6 +339,16 @@ describe("a token of the company's provider", () => {
 });
 
 describe('a token of the authorization server', () => {
+  it('is judged by the same rules each time, and by others at another server', async () => {
+    const authentication = authenticationWith(OAUTH);
+    const headers = toRawHeaders(bearer(good({ ...OAUTH_CLAIMS, aud: RESOURCE })));
+    const other = { ...SERVER, resource: `${RESOURCE}/other` };
+    for (const server of [{ ...SERVER }, { ...SERVER }, other]) await authentication.callerOf({ headers }, server, NOW);
+    const [first, second, third] = judged.map(({ rules }) => rules);
+    expect(second).toBe(first);
+    expect([first?.audience, third?.audience]).toEqual([[RESOURCE], [`${RESOURCE}/other`]]);
+  });
+
   it('has to be issued for the address of the server', async () => {
     const token = good(OAUTH_CLAIMS);
     const caller = await callerOf([bearer(token)], SERVER, OAUTH);

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { type Awaitable, whenKnown } from '../../common/awaitable.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
@@ -14,10 +15,14 @@ import { TokenValidator, type ValidToken } from './token-validator.js';
 
 const CLOCK_TOLERANCE_SECONDS = 5;
 const INTROSPECTION_CACHE_SECONDS = 30;
+const MAX_RESOURCES = 1_000;
 
 /** A token that the configured authorization server issued for this very server: the gateway is its protected resource. */
 @Injectable()
 export class OAuthTokenAuthenticator implements McpAuthenticator {
+  /** By resource. Who judges by them knows them by their object. */
+  private readonly rules = new LRUCache<string, JwtValidation>({ max: MAX_RESOURCES });
+
   constructor(
     private readonly config: AppConfig,
     @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
@@ -28,7 +33,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
     if (issuer === undefined) return undefined;
     const token = tokenIn(request.headers, 'authorization');
     if (token === undefined) return undefined;
-    const valid = this.tokens.validate(token, this.rulesFor(issuer, server), now);
+    const valid = this.tokens.validate(token, this.rulesFor(issuer, server.resource), now);
     return whenKnown(valid, (known) => this.evidenceOf(known, issuer, server));
   }
 
@@ -44,7 +49,15 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
   }
 
   /** RFC 8707, section 2: a token for another server, or for the gateway as a whole, is none for this one. */
-  private rulesFor(issuer: string, server: McpServerIdentity): JwtValidation {
+  private rulesFor(issuer: string, resource: string): JwtValidation {
+    const known = this.rules.get(resource);
+    if (known !== undefined) return known;
+    const rules = this.makeRules(issuer, resource);
+    this.rules.set(resource, rules);
+    return rules;
+  }
+
+  private makeRules(issuer: string, resource: string): JwtValidation {
     const {
       MCP_OAUTH_INTROSPECTION_ENDPOINT: endpoint,
       MCP_OAUTH_INTROSPECTION_CLIENT_ID: clientId,
@@ -59,7 +72,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
       requiredClaims: [],
       claimValues: {},
       issuer,
-      audience: [server.resource],
+      audience: [resource],
       algorithms: SIGNATURE_ALGORITHMS,
       clockToleranceSeconds: CLOCK_TOLERANCE_SECONDS,
       headerKey: 'authorization',
