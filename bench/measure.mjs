@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMs } from './processes.mjs';
 
-/** Time for a server to finish what it does after its last answer. */
-const SETTLE_MS = 20;
+/** Time for a server to finish what it does after its last answer: rows of the ledger are written after 200 ms. */
+const SETTLE_MS = 300;
 
 /** Brings every server to the speed of its compiled code: what runs once for many requests is compiled last. */
 export async function warmUp(subjects, ms) {

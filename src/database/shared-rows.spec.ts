@@ -59,6 +59,11 @@ describe('rows that share what they have in common', () => {
     expect([groups.length, made]).toEqual([17, 18]);
   });
 
+  it('have no column of their own that the table lacks', () => {
+    const database = { query: () => Promise.resolve() };
+    expect(() => new SharedRows(database, TABLE, ['id', 'other'], SHAPE)).toThrow('other');
+  });
+
   it('are each what they were', async () => {
     const property = fc.asyncProperty(fc.array(fc.nat(40).map(String)), async (callers) => {
       const expected = new Map<string, object[]>();

@@ -11,7 +11,7 @@ export interface RowShape<Item> {
   readonly ownOf: (item: Item) => Readonly<Record<string, unknown>>;
 }
 
-/** A row that waits to be written, as JSON: two texts, one of them that of many rows, are all that it keeps in memory. */
+/** A row that waits to be written, as JSON: two texts, and one of them is that of all rows that are alike in it. */
 export interface PreparedRow {
   readonly shared: string;
   readonly own: string;
@@ -80,6 +80,7 @@ export class SharedRows<Item> {
 function insertionInto({ columns, tableName }: RowTable, own: readonly string[]): string {
   const given = columns.filter((column) => typeof column.default !== 'function');
   const owns = given.filter(({ databaseName }) => own.includes(databaseName));
+  if (owns.length !== own.length) throw new Error(`${tableName} lacks one of these columns: ${own.join(', ')}`);
   const shared = given.filter(({ databaseName }) => !own.includes(databaseName));
   return `INSERT INTO "${tableName}" (${[...owns, ...shared].map(quotedName).join(', ')})
     SELECT ${[...owns.map(ownValue), ...shared.map(quotedName)].join(', ')}

@@ -101,6 +101,10 @@ export class PostgresUsageStore implements UsageStore {
     this.notes.add(usage);
   }
 
+  flush(): Promise<void> {
+    return this.notes.flush();
+  }
+
   async reap(now: Date): Promise<number> {
     let count = 0;
     for (let last = REAP_AT_ONCE; last === REAP_AT_ONCE; count += last) {

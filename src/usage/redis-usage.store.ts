@@ -57,6 +57,10 @@ export class RedisUsageStore implements UsageStore {
     this.durable.record(usage);
   }
 
+  flush(): Promise<void> {
+    return this.durable.flush();
+  }
+
   reap(now: Date): Promise<number> {
     return this.durable.reap(now);
   }

@@ -35,6 +35,10 @@ export class UsageNotes {
     else this.observer.dropped(1);
   }
 
+  flush(): Promise<void> {
+    return this.waiting.flush();
+  }
+
   /** Waits for a bounded time. */
   close(): Promise<void> {
     return this.waiting.close();

@@ -130,6 +130,8 @@ export interface UsageStore {
   release(id: string, at: Date): Promise<void>;
   /** Notes usage that no policy limits, behind the caller's back. What has to be given up is told to the observer. */
   record(usage: UnlimitedUsage): void;
+  /** Writes now what `record` was told. Never fails: what cannot be written is tried again later. */
+  flush(): Promise<void>;
   /** Settles as presumed what was left behind by gateways that died; the number of reservations. */
   reap(now: Date): Promise<number>;
   /**

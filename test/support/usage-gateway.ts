@@ -3,6 +3,8 @@ import { UsageMeter } from '../../src/gateway/usage-meter.js';
 import { PolicyCache } from '../../src/policies/policy.cache.js';
 import { doneWithin } from '../../src/common/time/done-within.js';
 import { usageDrift } from '../../src/usage/drift.js';
+import { USAGE_STORE } from '../../src/usage/usage-store.token.js';
+import type { UsageStore } from '../../src/usage/usage-store.types.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../../src/usage/usage-reservation.entity.js';
 import { WebhookOutboxEvent } from '../../src/webhooks/webhook-outbox-event.entity.js';
@@ -107,6 +109,8 @@ export async function startUsageGateway(settings: Readonly<Record<string, string
       gateway.provider.forget();
       gateway.provider.replyWith(scored());
       await eventually(async () => (await books.open()) === 0);
+      // Rows of calls without a limit would come after all others are gone.
+      await gateway.app.app.get<UsageStore>(USAGE_STORE, { strict: false }).flush();
       for (const table of TABLES) await gateway.app.dataSource.query(`DELETE FROM ${table}`);
       gateway.app.app.get(PolicyCache, { strict: false }).forget(readString(organisation_id, 'organisation_id'));
     },

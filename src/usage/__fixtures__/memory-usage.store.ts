@@ -96,6 +96,10 @@ export class MemoryUsageStore implements UsageStore {
     if (isCountable(usage.figures) && !this.events.has(usage.id)) this.note(usage, []);
   }
 
+  async flush(): Promise<void> {
+    // Written at once.
+  }
+
   async reap(now: Date): Promise<number> {
     const left = [...this.reservations.values()].filter(({ expiresAt }) => expiresAt < now.getTime());
     for (const { reservation } of left) {
