@@ -5,9 +5,9 @@ import { violatedUniqueIndex } from './database-errors.js';
 export interface RowShape<Item> {
   /** Whether two have all of the shared columns alike. */
   readonly isAlike: (one: Item, other: Item) => boolean;
-  /** By column of the database, as JSON has it. */
+  /** By column of the database, as JSON has it, with times in milliseconds since 1970. */
   readonly sharedOf: (item: Item) => Readonly<Record<string, unknown>>;
-  /** The same, with times in milliseconds since 1970. */
+  /** The same. */
   readonly ownOf: (item: Item) => Readonly<Record<string, unknown>>;
 }
 
@@ -83,9 +83,9 @@ function insertionInto({ columns, tableName }: RowTable, own: readonly string[])
   if (owns.length !== own.length) throw new Error(`${tableName} lacks one of these columns: ${own.join(', ')}`);
   const shared = given.filter(({ databaseName }) => !own.includes(databaseName));
   return `INSERT INTO "${tableName}" (${[...owns, ...shared].map(quotedName).join(', ')})
-    SELECT ${[...owns.map(ownValue), ...shared.map(quotedName)].join(', ')}
-    FROM jsonb_to_recordset($1) AS shared(${shared.map(withType).join(', ')}, "${ROWS}" jsonb)
-    CROSS JOIN LATERAL jsonb_to_recordset("${ROWS}") AS own(${owns.map(ownField).join(', ')})`;
+    SELECT ${[...owns, ...shared].map(valueOf).join(', ')}
+    FROM jsonb_to_recordset($1) AS shared(${shared.map(fieldOf).join(', ')}, "${ROWS}" jsonb)
+    CROSS JOIN LATERAL jsonb_to_recordset("${ROWS}") AS own(${owns.map(fieldOf).join(', ')})`;
 }
 
 function quotedName({ databaseName }: RowColumn): string {
@@ -93,16 +93,13 @@ function quotedName({ databaseName }: RowColumn): string {
 }
 
 /** With its length: of a type without, each row would be checked again as it goes into the table. */
-function withType(column: RowColumn): string {
+function fieldOf(column: RowColumn): string {
   const { type, length, isArray } = column;
+  if (isTime(column)) return `${quotedName(column)} bigint`;
   return `${quotedName(column)} ${String(type)}${length === '' ? '' : `(${length})`}${isArray ? '[]' : ''}`;
 }
 
-function ownField(column: RowColumn): string {
-  return isTime(column) ? `${quotedName(column)} bigint` : withType(column);
-}
-
-function ownValue(column: RowColumn): string {
+function valueOf(column: RowColumn): string {
   return isTime(column) ? `to_timestamp(${quotedName(column)}::float8 / 1000)` : quotedName(column);
 }
 

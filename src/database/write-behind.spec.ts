@@ -33,7 +33,12 @@ function start(options: { readonly retryPauseMs?: number; readonly drainMs?: num
   const database = new FakeDatabase();
   const lost: (readonly [count: number, isRefused: boolean])[] = [];
   const failures: number[] = [];
-  const buffer = new WriteBehind<number>({
+  const prepared: number[] = [];
+  const buffer = new WriteBehind<number, number>({
+    prepare: (item) => {
+      prepared.push(item);
+      return item;
+    },
     write: (items) => database.write(items),
     onFailure: (_cause, waiting) => failures.push(waiting),
     onLoss: (count, cause) => lost.push([count, cause !== undefined]),
@@ -48,7 +53,7 @@ function start(options: { readonly retryPauseMs?: number; readonly drainMs?: num
   const add = (from: number, to: number): void => {
     for (let item = from; item < to; item += 1) buffer.add(item);
   };
-  return { database, lost, failures, buffer, add };
+  return { database, lost, failures, prepared, buffer, add };
 }
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_none, index) => index);
@@ -146,7 +151,7 @@ describe('what is written behind the back of others', () => {
   });
 
   it('is kept as far as there is room, and what is lost is told at once for all', async () => {
-    const { database, lost, buffer, add } = start();
+    const { database, lost, prepared, buffer, add } = start();
     database.isAway = true;
     add(0, 10_050);
     await buffer.flush();
@@ -154,6 +159,8 @@ describe('what is written behind the back of others', () => {
     await buffer.flush();
     expect(database.items).toEqual(upTo(10_000));
     expect(lost).toEqual([[50, false]]);
+    // Nothing was made of what there was no room for.
+    expect(prepared).toEqual(upTo(10_000));
   });
 
   it('is given up where the database refuses it, and costs no other', async () => {

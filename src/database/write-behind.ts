@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDataRefused } from './database-errors.js';
 
-export interface WriteBehindOptions<Item> {
+export interface WriteBehindOptions<Item, Row> {
+  /** What is kept of an item until it is written. */
+  readonly prepare: (item: Item) => Row;
   /** All of them or none; those that were written before, once more without harm. */
-  readonly write: (items: readonly Item[]) => Promise<void>;
+  readonly write: (rows: readonly Row[]) => Promise<void>;
   /** The database does not take them now; they are kept. */
   readonly onFailure: (cause: unknown, waiting: number) => void;
   /** Given up: there was no room, the database refuses them, or the time to write them is over. */
@@ -22,9 +24,9 @@ export interface WriteBehindOptions<Item> {
 const MAX_PAUSE_AT_END_MS = 250;
 
 /** Writes what nobody waits for: some at a time, in their order, behind the callers' backs. */
-export class WriteBehind<Item> {
+export class WriteBehind<Item, Row> {
   /** Oldest first. */
-  private waiting: Item[] = [];
+  private waiting: Row[] = [];
   /** For want of room, since it was last told. */
   private lost = 0;
   /** Until the next run; there is none while one is under way. */
@@ -35,16 +37,16 @@ export class WriteBehind<Item> {
   private closing: Promise<void> | undefined;
   private isClosed = false;
 
-  constructor(private readonly options: WriteBehindOptions<Item>) {}
+  constructor(private readonly options: WriteBehindOptions<Item, Row>) {}
 
   add(item: Item): void {
-    const { maxBatch, maxWaiting, gatherMs, onLoss } = this.options;
+    const { prepare, maxBatch, maxWaiting, gatherMs, onLoss } = this.options;
     if (this.isClosed) return onLoss(1);
     if (this.waiting.length >= maxWaiting) {
       this.lost += 1;
       return;
     }
-    this.waiting.push(item);
+    this.waiting.push(prepare(item));
     if (this.running !== undefined || this.isPutOff) return;
     if (this.waiting.length >= maxBatch) this.start('full batches');
     else this.timer ??= this.startIn(gatherMs);
@@ -119,22 +121,22 @@ export class WriteBehind<Item> {
   }
 
   /** One that the database refuses must not keep the others out: it is looked for, half by half, and given up. */
-  private async writeSome(items: readonly Item[]): Promise<void> {
+  private async writeSome(rows: readonly Row[]): Promise<void> {
     // What was waiting is lost then, and told.
     if (this.isClosed) return;
     try {
-      await this.options.write(items);
+      await this.options.write(rows);
     } catch (cause) {
       if (!isDataRefused(cause)) throw cause;
-      const middle = Math.ceil(items.length / 2);
-      if (middle < items.length) {
-        await this.writeSome(items.slice(0, middle));
-        return this.writeSome(items.slice(middle));
+      const middle = Math.ceil(rows.length / 2);
+      if (middle < rows.length) {
+        await this.writeSome(rows.slice(0, middle));
+        return this.writeSome(rows.slice(middle));
       }
-      if (!this.isClosed) this.options.onLoss(items.length, cause);
+      if (!this.isClosed) this.options.onLoss(rows.length, cause);
     }
     // They are the first ones still.
-    this.waiting.splice(0, items.length);
+    this.waiting.splice(0, rows.length);
   }
 
   private tellLoss(): void {

@@ -9,11 +9,14 @@ import { isCountable } from './usage-work.js';
 
 const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'search_units'];
 
-export type UsageNotesOptions = Omit<WriteBehindOptions<PreparedRow>, 'write' | 'onFailure' | 'onLoss'>;
+export type UsageNotesOptions = Omit<
+  WriteBehindOptions<UnlimitedUsage, PreparedRow>,
+  'prepare' | 'write' | 'onFailure' | 'onLoss'
+>;
 
 /** The ledger's rows of usage that nothing limits. No counter is touched, and nobody waits for them. */
 export class UsageNotes {
-  private readonly waiting: WriteBehind<PreparedRow>;
+  private readonly waiting: WriteBehind<UnlimitedUsage, PreparedRow>;
   private readonly rows: SharedRows<UnlimitedUsage>;
 
   constructor(
@@ -24,6 +27,7 @@ export class UsageNotes {
     this.rows = new SharedRows(dataSource, dataSource.getMetadata(UsageEvent), OWN, SHAPE);
     this.waiting = new WriteBehind({
       ...options,
+      prepare: (usage) => this.rows.prepare(usage),
       write: (rows) => this.write(rows),
       onFailure: () => observer.batchFailed(),
       onLoss: (count) => observer.dropped(count),
@@ -31,7 +35,7 @@ export class UsageNotes {
   }
 
   add(usage: UnlimitedUsage): void {
-    if (isCountable(usage.figures)) this.waiting.add(this.rows.prepare(usage));
+    if (isCountable(usage.figures)) this.waiting.add(usage);
     else this.observer.dropped(1);
   }
 

@@ -21,7 +21,10 @@ const MAX_RESOURCES = 1_000;
 @Injectable()
 export class OAuthTokenAuthenticator implements McpAuthenticator {
   /** By resource. Who judges by them knows them by their object. */
-  private readonly rules = new LRUCache<string, JwtValidation>({ max: MAX_RESOURCES });
+  private readonly rules = new LRUCache<string, JwtValidation>({
+    max: MAX_RESOURCES,
+    memoMethod: (resource) => this.rulesFor(resource),
+  });
 
   constructor(
     private readonly config: AppConfig,
@@ -33,7 +36,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
     if (issuer === undefined) return undefined;
     const token = tokenIn(request.headers, 'authorization');
     if (token === undefined) return undefined;
-    const valid = this.tokens.validate(token, this.rulesFor(issuer, server.resource), now);
+    const valid = this.tokens.validate(token, this.rules.memo(server.resource), now);
     return whenKnown(valid, (known) => this.evidenceOf(known, issuer, server));
   }
 
@@ -49,15 +52,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
   }
 
   /** RFC 8707, section 2: a token for another server, or for the gateway as a whole, is none for this one. */
-  private rulesFor(issuer: string, resource: string): JwtValidation {
-    const known = this.rules.get(resource);
-    if (known !== undefined) return known;
-    const rules = this.makeRules(issuer, resource);
-    this.rules.set(resource, rules);
-    return rules;
-  }
-
-  private makeRules(issuer: string, resource: string): JwtValidation {
+  private rulesFor(resource: string): JwtValidation {
     const {
       MCP_OAUTH_INTROSPECTION_ENDPOINT: endpoint,
       MCP_OAUTH_INTROSPECTION_CLIENT_ID: clientId,
@@ -71,7 +66,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
           : { endpoint, clientId, clientSecret, cacheSeconds: INTROSPECTION_CACHE_SECONDS },
       requiredClaims: [],
       claimValues: {},
-      issuer,
+      issuer: this.config.MCP_OAUTH_ISSUER,
       audience: [resource],
       algorithms: SIGNATURE_ALGORITHMS,
       clockToleranceSeconds: CLOCK_TOLERANCE_SECONDS,

@@ -7,14 +7,10 @@ import { type McpCallRow, McpCallStore } from './mcp-call.store.js';
 
 /** Writes down calls of MCP servers. With the database away, rows are given up: calls must not wait for their bookkeeping. */
 @Injectable()
-export class McpCallRecorder {
-  private readonly waiting: WriteBehind<PreparedRow>;
-
-  constructor(
-    @Inject(McpCallStore) private readonly calls: Pick<McpCallStore, 'prepare' | 'insert'>,
-    @Inject(LOGGER) logger: Logger,
-  ) {
-    this.waiting = new WriteBehind({
+export class McpCallRecorder extends WriteBehind<McpCallRow, PreparedRow> {
+  constructor(@Inject(McpCallStore) calls: Pick<McpCallStore, 'prepare' | 'insert'>, @Inject(LOGGER) logger: Logger) {
+    super({
+      prepare: (call) => calls.prepare(call),
       write: (rows) => calls.insert(rows),
       onFailure: (cause, waiting) =>
         logger.warn({ event: 'mcp_calls_not_written', calls: waiting, error: describeDefect(cause) }),
@@ -30,19 +26,5 @@ export class McpCallRecorder {
       retryPauseMs: 5_000,
       drainMs: 5_000,
     });
-  }
-
-  add(call: McpCallRow): void {
-    this.waiting.add(this.calls.prepare(call));
-  }
-
-  /** Writes what is waiting now. Never fails. */
-  flush(): Promise<void> {
-    return this.waiting.flush();
-  }
-
-  /** Waits for a bounded time; what is left then is lost. */
-  close(): Promise<void> {
-    return this.waiting.close();
   }
 }
