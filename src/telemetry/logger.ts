@@ -25,15 +25,16 @@ export function createLogger(level: string, stream: DestinationStream = logDesti
   return logger;
 }
 
-/** Members as they follow those that every line begins with: `,"name":value,"name":value …`. */
-export type LineWriter = (level: 'debug' | 'info' | 'error', members: string) => void;
+/** @param members those that follow level and time; at least one is there */
+export type LineWriter = (level: 'debug' | 'info' | 'error', members: object) => void;
 
-/** Writes lines that are JSON already, to where the logger writes and as its level says. */
+/** Writes lines to where the logger writes and as its level says, at a fraction of what pino's own serialisation costs. */
 export function lineWriter(logger: Logger): LineWriter {
   const stream: DestinationStream = Reflect.get(logger, pino.symbols.streamSym);
   const time = isoTimes();
   return (level, members) => {
-    if (logger.isLevelEnabled(level)) stream.write(`{"level":"${level}"${time()}${members}}\n`);
+    if (logger.isLevelEnabled(level))
+      stream.write(`{"level":"${level}"${time()},${JSON.stringify(members).slice(1)}\n`);
   };
 }
 

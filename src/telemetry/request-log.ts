@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import { CLIENT_CLOSED_REQUEST } from '../common/http/client-closed-request.js';
-import { jsonMember } from '../common/json/write-json.js';
 import type { LineWriter } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';
@@ -55,50 +54,50 @@ function record(
   });
 }
 
-/** The members of the one line of a request. */
+/** The members of the one line of a request, in their order; those that are undefined are left out. */
 function lineOf(
   { method }: Request,
   { trace, facts, metadata }: RequestContext,
   route: string,
   status: number,
   durationMs: number,
-): string {
-  return (
-    ',"event":"request"' +
-    jsonMember('trace_id', trace.traceId) +
-    jsonMember('span_id', trace.spanId) +
-    jsonMember('parent_span_id', trace.parentSpanId) +
-    jsonMember('span_name', trace.spanName) +
-    jsonMember('w3c_trace_id', trace.w3cTraceId) +
-    jsonMember('w3c_span_id', trace.w3cSpanId) +
-    jsonMember('method', method) +
-    jsonMember('route', route) +
-    jsonMember('status', status) +
-    jsonMember('duration_ms', Math.round(durationMs * 100) / 100) +
-    jsonMember('organisation_id', facts.organisation_id) +
-    jsonMember('workspace_id', facts.workspace_id) +
-    jsonMember('actor_type', facts.actor_type) +
-    jsonMember('actor_id', facts.actor_id) +
-    jsonMember('virtual_key', facts.virtual_key) +
-    jsonMember('provider', facts.provider) +
-    jsonMember('model', facts.model) +
-    jsonMember('documents', facts.documents) +
-    jsonMember('search_units', facts.search_units) +
-    jsonMember('total_tokens', facts.total_tokens) +
-    jsonMember('cost_nano', facts.cost_nano) +
-    jsonMember('limit_decision', facts.limit_decision) +
-    jsonMember('limit_monitored', facts.limit_monitored) +
-    jsonMember('limit_monitored_policy', facts.limit_monitored_policy) +
-    jsonMember('mcp_server', facts.mcp_server) +
-    jsonMember('mcp_method', facts.mcp_method) +
-    jsonMember('upstream_status', facts.upstream_status) +
-    jsonMember('upstream_attempts', facts.upstream_attempts) +
-    jsonMember('upstream_ms', facts.upstream_ms) +
-    jsonMember('upstream_request_id', facts.upstream_request_id) +
-    jsonMember('error_code', facts.error_code) +
-    jsonMember('error_reason', facts.error_reason) +
-    `,"metadata":${JSON.stringify(metadata)}`
-  );
+): object {
+  return {
+    event: 'request',
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    parent_span_id: trace.parentSpanId,
+    span_name: trace.spanName,
+    w3c_trace_id: trace.w3cTraceId,
+    w3c_span_id: trace.w3cSpanId,
+    method,
+    route,
+    status,
+    duration_ms: Math.round(durationMs * 100) / 100,
+    organisation_id: facts.organisation_id,
+    workspace_id: facts.workspace_id,
+    actor_type: facts.actor_type,
+    actor_id: facts.actor_id,
+    virtual_key: facts.virtual_key,
+    provider: facts.provider,
+    model: facts.model,
+    documents: facts.documents,
+    search_units: facts.search_units,
+    total_tokens: facts.total_tokens,
+    cost_nano: facts.cost_nano,
+    limit_decision: facts.limit_decision,
+    limit_monitored: facts.limit_monitored,
+    limit_monitored_policy: facts.limit_monitored_policy,
+    mcp_server: facts.mcp_server,
+    mcp_method: facts.mcp_method,
+    upstream_status: facts.upstream_status,
+    upstream_attempts: facts.upstream_attempts,
+    upstream_ms: facts.upstream_ms,
+    upstream_request_id: facts.upstream_request_id,
+    error_code: facts.error_code,
+    error_reason: facts.error_reason,
+    metadata,
+  };
 }
 
 /** An answer that stopped half-way has an error when the gateway broke it off, and none when the client left. */

@@ -8,7 +8,6 @@ describe('jsonMember', () => {
     ['', ',"name":""'],
     [0, ',"name":0'],
     [1.25, ',"name":1.25'],
-    [null, ',"name":null'],
     [Number.NaN, ',"name":null'],
     [Number.POSITIVE_INFINITY, ',"name":null'],
     [undefined, ''],

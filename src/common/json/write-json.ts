@@ -2,14 +2,14 @@
 const PLAIN = /^[ !#-[\]-~\u00a0-\ud7ff\ue000-\uffff]*$/;
 
 /**
- * `,"name":value` for a value that is there, and nothing for undefined. For what is written for every request: to make an object
- * first, and JSON of it then, costs three times as much.
+ * `,"name":value` for a value that is there, and nothing for undefined. For answers that are written at once: to make objects
+ * first, and JSON of them then, costs three times as much.
  * @param name a name of ours, which needs no escapes
  */
-export function jsonMember(name: string, value: string | number | null | undefined): string {
+export function jsonMember(name: string, value: string | number | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return `,"${name}":${jsonString(value)}`;
-  return `,"${name}":${value === null || Number.isFinite(value) ? String(value) : 'null'}`;
+  return `,"${name}":${Number.isFinite(value) ? String(value) : 'null'}`;
 }
 
 export function jsonString(text: string): string {
