@@ -7,13 +7,39 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logDestination } from './log-destination.js';
-import { createLogger, flushLog, NestLogger } from './logger.js';
+import { createLogger, flushLog, lineWriter, NestLogger } from './logger.js';
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('lineWriter', () => {
+  const members = {
+    event: 'request',
+    status: 200,
+    none: null,
+    left_out: undefined,
+    ms: 1.5,
+    metadata: { team: 'ä"\n' },
+  };
+
+  it('writes what the logger itself would', () => {
+    const [own, ofPino] = [new PassThrough(), new PassThrough()];
+    const now = jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-11-21T10:00:00.000Z'));
+    lineWriter(createLogger('info', own))('error', members);
+    createLogger('info', ofPino).error(members);
+    now.mockRestore();
+    expect(String(own.read())).toBe(String(ofPino.read()));
+  });
+
+  it('writes nothing below the level of the logger', () => {
+    const stream = new PassThrough();
+    lineWriter(createLogger('error', stream))('info', members);
+    expect(stream.read()).toBeNull();
+  });
+});
 
 describe('createLogger', () => {
   it('writes one JSON object a line, with the level by name and the time in ISO form', () => {

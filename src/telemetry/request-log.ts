@@ -42,7 +42,7 @@ function record(
   metrics.requests.inc({ route, code: status });
   if (isBrokenOff) metrics.brokenOff.inc({ route });
   metrics.requestSeconds.observe({ route }, durationMs / 1000);
-  write(levelOf(status, route, context.facts), lineOf(request, context, route, status, durationMs));
+  write(levelOf(status, route, context.facts), membersOf(request, context, route, status, durationMs));
   context.span?.end({
     method: request.method,
     scheme: request.protocol,
@@ -54,8 +54,8 @@ function record(
   });
 }
 
-/** The members of the one line of a request, in their order; those that are undefined are left out. */
-function lineOf(
+/** Of the one line of a request, in their order; those that are undefined are left out. */
+function membersOf(
   { method }: Request,
   { trace, facts, metadata }: RequestContext,
   route: string,
