@@ -1,11 +1,25 @@
-// Loaded into every process that a benchmark starts: tells how much CPU time it has used, where the system does not say
-// it from outside, and ends when the benchmark is no more.
+// Loaded into every process that a benchmark starts, and into its threads: tells how much CPU time it has used, where the system
+// does not say it from outside, and ends when the benchmark is no more.
+import { existsSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+import { BroadcastChannel, isMainThread } from 'node:worker_threads';
+
+/** The thread that asks, by its id (proc(5)); Linux only. */
+const OWN_THREAD = '/proc/thread-self';
 
 /** Tells the benchmark the port. */
 export function announce(port) {
   process.send({ port });
 }
 
-process.on('message', (message) => message === 'cpu' && process.send({ cpu: process.cpuUsage() }));
-process.on('disconnect', () => process.exit());
-process.channel.unref();
+const threads = new BroadcastChannel('threads of a benchmark');
+threads.unref();
+
+if (isMainThread) {
+  threads.onmessage = ({ data: thread }) => process.send({ thread });
+  process.on('message', (message) => message === 'cpu' && process.send({ cpu: process.cpuUsage() }));
+  process.on('disconnect', () => process.exit());
+  process.channel.unref();
+} else if (existsSync(OWN_THREAD)) {
+  threads.postMessage(basename(readlinkSync(OWN_THREAD)));
+}

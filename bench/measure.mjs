@@ -12,7 +12,8 @@ export async function warmUp(subjects, ms) {
 
 /**
  * `rounds` times through the subjects and back again (A B C, C B A): a drift of the machine's speed evens out.
- * @returns per subject its slices: CPU microseconds of the server's process for each request, and latencies
+ * @returns per subject its slices: CPU microseconds for each request, of the server's process and of a database that is a thread
+ *   of it, and latencies
  */
 export async function measure(subjects, { rounds, sliceMs, settleMs = SETTLE_MS }) {
   const slices = new Map(subjects.map(({ name }) => [name, []]));
@@ -29,13 +30,16 @@ async function slice({ load, child }, ms, settleMs) {
   const latencies = await load.run({ ms });
   await sleep(settleMs);
   const after = await cpuMs(child);
-  return { microseconds: ((after - before) * 1_000) / latencies.length, latencies };
+  const perRequest = (figure) => ((after[figure] - before[figure]) * 1_000) / latencies.length;
+  const database = after.database === undefined ? 0 : perRequest('database');
+  return { microseconds: perRequest('process'), database, latencies };
 }
 
 function summaryOf(slices) {
   const latencies = slices.flatMap((one) => one.latencies).sort(ascending);
   return {
     microseconds: median(slices.map((one) => one.microseconds)),
+    database: median(slices.map((one) => one.database)),
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     requests: latencies.length,
@@ -55,6 +59,14 @@ export function floorOf(slices) {
 /** The median of the ratios of neighbouring slices: they saw the same machine. */
 export function ratioOf(slices, base) {
   return median(slices.map((one, index) => one.microseconds / base[index].microseconds));
+}
+
+/** The same, with what the database does counted as well. */
+export function ratioWithDatabase(slices, base) {
+  return ratioOf(
+    slices.map(({ microseconds, database }) => ({ microseconds: microseconds + database })),
+    base,
+  );
 }
 
 /** The median of the differences of neighbouring slices, in microseconds. */
@@ -80,17 +92,21 @@ function ascending(a, b) {
   return a - b;
 }
 
-/** Prints a line for each server: CPU and waiting time of a request, and how many times the CPU of the floor that is. */
+/**
+ * Prints a line for each server: CPU and waiting time of a request, how many times the CPU of the floor that is, and the CPU of a
+ * database in the same process.
+ */
 export function printTable(slices, counted) {
   const floor = floorOf(slices);
-  console.log(row(['', 'µs', '× floor', 'p50 ms', 'p99 ms', counted]));
+  console.log(row(['', 'µs', '× floor', 'database µs', 'p50 ms', 'p99 ms', counted]));
   for (const [name, own] of slices) {
-    const { microseconds, p50, p99, requests } = summaryOf(own);
+    const { microseconds, database, p50, p99, requests } = summaryOf(own);
     const ratio = ratioOf(own, floor).toFixed(2);
-    console.log(row([name, microseconds.toFixed(1), ratio, p50.toFixed(2), p99.toFixed(2), requests]));
+    const ofDatabase = database === 0 ? '-' : database.toFixed(1);
+    console.log(row([name, microseconds.toFixed(1), ratio, ofDatabase, p50.toFixed(2), p99.toFixed(2), requests]));
   }
 }
 
 function row([name, ...cells]) {
-  return name.padEnd(18) + cells.map((cell) => String(cell).padStart(10)).join('');
+  return name.padEnd(18) + cells.map((cell) => String(cell).padStart(12)).join('');
 }

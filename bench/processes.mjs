@@ -9,6 +9,8 @@ const CHILD = new URL('./child.mjs', import.meta.url).href;
 const STOP_MS = 5_000;
 
 const children = new Set();
+/** By process, the id of its thread that is a database: the gateway has no other threads of its own. */
+const databaseThreads = new WeakMap();
 
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
@@ -19,12 +21,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 export function start(file, { args = [], env = {}, nodeOptions = [] } = {}) {
   const { PATH, HOME, TMPDIR } = process.env;
   const child = fork(file, args, {
-    env: { PATH, HOME, TMPDIR, ...env },
-    execArgv: ['--import', CHILD, ...nodeOptions],
+    // From here, and not from its arguments, threads have it too.
+    env: { PATH, HOME, TMPDIR, NODE_OPTIONS: `--import=${CHILD}`, ...env },
+    execArgv: nodeOptions,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   children.add(child);
   child.once('exit', () => children.delete(child));
+  child.on('message', ({ thread }) => thread !== undefined && databaseThreads.set(child, thread));
   return child;
 }
 
@@ -40,16 +44,25 @@ async function addressOf(child) {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Milliseconds of CPU that a process has used so far, all its threads together. */
+/**
+ * Milliseconds of CPU used so far: those of a database that is a thread of the process by themselves, and those of all its other
+ * threads. Where the system does not tell threads apart, `database` is undefined and its time is in `process`.
+ */
 export async function cpuMs(child) {
-  if (HAS_PROC) return ticksOf(child.pid) * MS_PER_TICK;
-  child.send('cpu');
-  const { cpu } = await messageOf(child, 'cpu');
-  return (cpu.user + cpu.system) / 1_000;
+  if (!HAS_PROC) {
+    child.send('cpu');
+    const { cpu } = await messageOf(child, 'cpu');
+    return { process: (cpu.user + cpu.system) / 1_000, database: undefined };
+  }
+  const all = ticksOf(`/proc/${child.pid}/stat`) * MS_PER_TICK;
+  const thread = databaseThreads.get(child);
+  if (thread === undefined) return { process: all, database: undefined };
+  const database = ticksOf(`/proc/${child.pid}/task/${thread}/stat`) * MS_PER_TICK;
+  return { process: all - database, database };
 }
 
-function ticksOf(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+function ticksOf(path) {
+  const stat = readFileSync(path, 'latin1');
   // The second field is the program's name in brackets, which may hold blanks; user and system time are 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return Number(fields[11]) + Number(fields[12]);
