@@ -126,6 +126,15 @@ describe('the official client behind the gateway', () => {
     await server.close();
   });
 
+  it('hides a tool there as well, whatever the server says to the message that asks for the list', async () => {
+    const { slug, path } = await register(legacy.endpoint, { transport: 'sse' });
+    await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
+    const client = await connectLegacyClient(`${gateway.url}/${slug}/sse`, KEY);
+    expect((await client.listTools()).tools).toEqual([]);
+    await expect(client.callTool({ name: 'echo', arguments: { text: 'hidden' } })).rejects.toThrow('permission_denied');
+    await client.close();
+  });
+
   it('names the workspace where it has to, by slug or id', async () => {
     const workspace_id = await admin.createWorkspace(`W ${randomUUID()}`);
     const { slug: workspace } = await admin.read(`/v1/workspaces/${workspace_id}`);

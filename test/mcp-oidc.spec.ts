@@ -161,6 +161,19 @@ describe("a token of the company's provider", () => {
     expect(answer.headers['www-authenticate']).toContain(`${ORIGIN}/.well-known/`);
     expect(answer.headers['www-authenticate']).not.toContain('elsewhere');
   });
+
+  it('that the server refuses for want of a scope learns which, beside the metadata of the gateway', async () => {
+    const token = await provider.tokenFor({ scopes: SCOPES });
+    const asked = 'error="insufficient_scope", scope="files:write"';
+    const own = `Bearer ${asked}, resource_metadata="https://elsewhere.example.com"`;
+    server.answerWith(plain(403, { 'www-authenticate': own }));
+    const answer = await post('bearer', bearing(token));
+    const metadata = `${ORIGIN}/.well-known/oauth-protected-resource/bearer/mcp`;
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+      403,
+      `Bearer resource_metadata="${metadata}", ${asked}`,
+    ]);
+  });
 });
 
 describe('the usage of a user', () => {

@@ -3,8 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { readObject } from '../src/common/json/read.js';
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
 import { events, plain } from './support/mcp-raw-server.js';
+import { rawExchange } from './support/raw-exchange.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { type Answer, jsonOf } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
 
 const PING = { jsonrpc: '2.0', id: 7, method: 'ping' };
 const COMPRESSED = 'The request body must not be compressed.';
@@ -154,5 +156,43 @@ describe('a body in another form than plain JSON', () => {
   it('is refused in the words of every other JSON route', async () => {
     const answer = await mcp.admin.post('/v1/mcp-servers', {}, { 'content-encoding': 'gzip' });
     expect(jsonOf(answer)).toMatchObject({ error: { message: COMPRESSED } });
+  });
+});
+
+describe('a head of very many lines', () => {
+  const CALL = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'search' } };
+  const MODERN = 'mcp-protocol-version: 2026-07-28';
+
+  /** The first line of the answer to a message with `last` behind all other headers. */
+  async function statusOf(slug: string, fillers: number, body: object, ...last: readonly string[]): Promise<string> {
+    const text = JSON.stringify(body);
+    const { host, port } = new URL(mcp.gateway.url);
+    const head = [
+      `POST /${slug}/mcp HTTP/1.1`,
+      `host: ${host}`,
+      'connection: close',
+      `x-gateway-api-key: ${ADMIN_KEY}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(text)}`,
+      MODERN,
+      ...Array<string>(fillers).fill('a:b'),
+      ...last,
+    ];
+    const answer = await rawExchange(Number(port), `${head.join('\r\n')}\r\n\r\n${text}`);
+    return answer.slice(0, answer.indexOf('\r\n'));
+  }
+
+  // Node keeps the first thousand for its own list, and twice as many at all, unless it is told otherwise.
+  it.each([0, 1_000, 2_100])('is judged by all of them, %i before the one that matters', async (fillers) => {
+    const slug = await mcp.register();
+    const named = ['mcp-method: tools/call', 'mcp-name: search'];
+    expect(await statusOf(slug, fillers, CALL, ...named)).toBe('HTTP/1.1 200 OK');
+    mcp.raw.forget();
+    expect(await statusOf(slug, fillers, CALL, 'mcp-method: tools/call', 'mcp-name: other')).toMatch(/ 400 /);
+    expect(await statusOf(slug, fillers, CALL, 'mcp-method: ping', 'mcp-name: search')).toMatch(/ 400 /);
+    expect(await statusOf(slug, fillers, CALL, ...named, 'content-encoding: gzip')).toMatch(/ 415 /);
+    expect(await statusOf(slug, fillers, CALL, ...named, 'x-gateway-metadata: {bad')).toMatch(/ 400 /);
+    expect(await statusOf(slug, fillers, CALL, ...named, 'origin: https://evil.example.com')).toMatch(/ 403 /);
+    expect(mcp.raw.received).toEqual([]);
   });
 });

@@ -8,15 +8,47 @@ export interface BearerChallenge {
   readonly scopes?: readonly string[] | undefined;
 }
 
+type ChallengeParameter = readonly [name: string, value: string];
+
+/** A scheme, or a parameter of the last one, with the commas and blanks before it (RFC 9110, section 11.6.1). */
+const PART =
+  /[\s,]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+\-.^_`|~0-9A-Za-z]+)))?/gy;
+
 /** Value of `WWW-Authenticate` (RFC 9110, section 11.6.1). */
 export function bearerChallenge(challenge: BearerChallenge): string {
-  const parameters = [
+  return writeChallenge([
     ['resource_metadata', challenge.resourceMetadata],
     ['error', challenge.error],
     ['error_description', challenge.errorDescription],
     ['scope', challenge.scopes === undefined || challenge.scopes.length === 0 ? undefined : challenge.scopes.join(' ')],
-  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${quoted(value)}`]));
-  return parameters.length === 0 ? 'Bearer realm="tollgate"' : `Bearer ${parameters.join(', ')}`;
+  ]);
+}
+
+/**
+ * What a server's own challenge says, with the address of the gateway's metadata in the place of the server's (RFC 9728): it may
+ * ask for more scopes, or for another login. Undefined when it says nothing else.
+ * @param values of its `WWW-Authenticate`; the first Bearer challenge counts
+ */
+export function relayedChallenge(values: readonly string[], resourceMetadata: string | undefined): string | undefined {
+  const others = readBearerChallenge(values).filter(([name]) => name !== 'resource_metadata');
+  return others.length === 0 ? undefined : writeChallenge([['resource_metadata', resourceMetadata], ...others]);
+}
+
+/** Names in lower case. */
+function readBearerChallenge(values: readonly string[]): readonly ChallengeParameter[] {
+  let found: ChallengeParameter[] | undefined;
+  for (const [, name = '', quotedValue, token] of values.flatMap((each) => [...each.matchAll(PART)])) {
+    const value = quotedValue?.replaceAll(/\\(.)/g, '$1') ?? token;
+    if (value !== undefined) found?.push([name.toLowerCase(), value]);
+    else if (found !== undefined) return found;
+    else if (name.toLowerCase() === 'bearer') found = [];
+  }
+  return found ?? [];
+}
+
+function writeChallenge(parameters: readonly (readonly [string, string | undefined])[]): string {
+  const written = parameters.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${quoted(value)}`]));
+  return written.length === 0 ? 'Bearer realm="tollgate"' : `Bearer ${written.join(', ')}`;
 }
 
 /** RFC 9110, section 5.6.4; what no header may hold becomes a question mark. */

@@ -9,7 +9,7 @@ import type { McpCaller } from '../claims/mcp-caller.js';
 import type { McpServerIdentity } from '../config/identity-config.js';
 import { assertSingleHeaders, type RawHeader } from '../headers/raw-headers.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
-import { bearerChallenge } from './bearer-challenge.js';
+import { bearerChallenge, relayedChallenge } from './bearer-challenge.js';
 import { InsufficientScopeError } from './insufficient-scope.error.js';
 import type { McpAuthenticator, McpEvidence, McpRequest, McpUser } from './mcp-authenticator.js';
 import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
@@ -75,9 +75,15 @@ export class McpAuthentication {
     }
   }
 
-  /** Value of `WWW-Authenticate` for a caller without credentials. */
-  challengeFor(server: McpServerIdentity): string {
-    return bearerChallenge({ resourceMetadata: this.metadataUrl(server), scopes: this.config.MCP_OAUTH_SCOPES });
+  /**
+   * Value of `WWW-Authenticate` for a caller without credentials, or for one whose token the server itself has refused.
+   * @param said the server's own
+   */
+  challengeFor(server: McpServerIdentity, said: readonly string[] = []): string {
+    const relayed = relayedChallenge(said, this.metadataUrl(server));
+    return (
+      relayed ?? bearerChallenge({ resourceMetadata: this.metadataUrl(server), scopes: this.config.MCP_OAUTH_SCOPES })
+    );
   }
 
   /** Asks the authenticators from `next` on. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../../config/environment.js';
 import { toJwtValidation } from '../config/to-jwt-validation.js';
-import { bearerChallenge } from './bearer-challenge.js';
+import { bearerChallenge, relayedChallenge } from './bearer-challenge.js';
 import { protectedResourceMetadata, resourceAt, resourceMetadataUrl } from './protected-resource.js';
 
 const OAUTH = {
@@ -64,5 +64,36 @@ describe('a challenge', () => {
   it('is never without a parameter', () => {
     expect(bearerChallenge({})).toBe('Bearer realm="tollgate"');
     expect(bearerChallenge({ scopes: [] })).toBe('Bearer realm="tollgate"');
+  });
+});
+
+describe('the challenge of a server', () => {
+  const OURS = 'https://mcp.example.com/.well-known/oauth-protected-resource/search/mcp';
+
+  it.each([
+    ['Bearer error="invalid_token"', 'error="invalid_token"'],
+    ['bearer  Error = invalid_token ,scope="a b"', 'error="invalid_token", scope="a b"'],
+    ['Basic realm="Bearer error=\\"x\\"", Bearer error="y", Digest nonce="n"', 'error="y"'],
+    ['Bearer resource_metadata="https://inner/", acr_values="strong \\"one\\""', 'acr_values="strong \\"one\\""'],
+    ['Bearer error="caf\u00e9"', 'error="caf?"'],
+  ])('keeps what it asks for, with our metadata: %s', (said, kept) => {
+    expect(relayedChallenge([said], OURS)).toBe(`Bearer resource_metadata="${OURS}", ${kept}`);
+    expect(relayedChallenge(['Basic realm="x"', said], undefined)).toBe(`Bearer ${kept}`);
+  });
+
+  it.each([
+    '',
+    'Bearer',
+    'Bearer resource_metadata="https://inner/"',
+    'Basic realm="x"',
+    'error="x"',
+    '"Bearer error=x',
+  ])('is none when it asks for nothing: %s', (said) => {
+    expect(relayedChallenge([said], OURS)).toBeUndefined();
+  });
+
+  it('takes no time over a long one', () => {
+    const long = `Bearer error="${'\\'.repeat(30_000)}`;
+    expect(relayedChallenge([long, ', '.repeat(30_000), 'a=b '.repeat(10_000)], OURS)).toBeUndefined();
   });
 });

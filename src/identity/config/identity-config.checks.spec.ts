@@ -220,6 +220,15 @@ describe('forward_headers', () => {
     ['headers', { mode: 'allowlist', headers: [7] }],
   ])('is refused for %s', (field, value) => expect(brokenIn(ForwardHeadersDto, value)).toEqual([field]));
 
+  it('cannot allow the header in which the server is told who the user is', () => {
+    const fields = {
+      user_identity_forwarding: { method: 'claims_header', header_name: 'X-Who' },
+      forward_headers: { mode: 'allowlist', headers: ['x-tenant', 'x_who'] },
+    } as const;
+    expect(paramsOf(fields)).toEqual(['forward_headers.headers.1']);
+    expect(paramsOf({ ...fields, forward_headers: { mode: 'all-except', headers: ['x_who'] } })).toEqual([]);
+  });
+
   it('cannot allow what is never forwarded', () => {
     const headers = ['X-Tenant', 'X_User_Claims', 'Authorization', 'x y'];
     expect(paramsOf({ forward_headers: { mode: 'allowlist', headers } })).toEqual([

@@ -4,7 +4,6 @@ import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { foldHeaderName, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
 import {
-  type ForwardHeaders,
   type IdentityFields,
   identityHeaderName,
   type JwtValidationFields,
@@ -28,7 +27,7 @@ export function assertIdentityFields(fields: IdentityFields, context: CheckConte
   assertNoneBroken([
     ...forwardingProblems(fields, context),
     ...validationProblems(fields.jwt_validation ?? undefined, context.egress),
-    ...forwardHeadersProblems(fields.forward_headers ?? undefined),
+    ...forwardHeadersProblems(fields),
     ...staticHeaderProblems(fields, context.staticHeaders ?? []),
   ]);
 }
@@ -106,19 +105,26 @@ function whyNotTokenHeader(name: string): string | undefined {
   return whyNotWritable(name);
 }
 
-function forwardHeadersProblems(fields: ForwardHeaders | undefined): readonly ErrorDetail[] {
-  return (fields?.headers ?? []).flatMap((name, index) => {
+function forwardHeadersProblems(fields: IdentityFields): readonly ErrorDetail[] {
+  const { mode, headers = [] } = fields.forward_headers ?? {};
+  const own = ownIdentityHeader(fields);
+  return headers.flatMap((name, index) => {
     const param = `forward_headers.headers.${index}`;
     if (!isHeaderName(name)) return [brokenField(param, 'must be a header name (RFC 9110, section 5.6.2)')];
+    const folded = foldHeaderName(name);
     // To name a protected header as an exception changes nothing and does no harm.
-    const refused = fields?.mode === 'allowlist' && isNeverForwarded(foldHeaderName(name));
+    const refused = mode === 'allowlist' && (folded === own || isNeverForwarded(folded));
     return refused ? [brokenField(param, 'names a header that is never forwarded')] : [];
   });
 }
 
+/** Folded, when the server is told the user by one. */
+function ownIdentityHeader({ user_identity_forwarding: forwarding }: IdentityFields): string | undefined {
+  return forwarding ? foldHeaderName(identityHeaderName(forwarding)) : undefined;
+}
+
 function staticHeaderProblems(fields: IdentityFields, names: readonly string[]): readonly ErrorDetail[] {
-  const forwarding = fields.user_identity_forwarding ?? undefined;
-  const own = forwarding === undefined ? undefined : foldHeaderName(identityHeaderName(forwarding));
+  const own = ownIdentityHeader(fields);
   return names.flatMap((name) => {
     const folded = foldHeaderName(name);
     const isIdentity = IDENTITY_HEADERS.has(folded) || folded === own;

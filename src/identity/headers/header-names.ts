@@ -80,12 +80,34 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   'x-remote-user',
 ]);
 const NEVER_FORWARDED_PREFIXES = ['x-gateway-', 'x-portkey-', 'x-forwarded-'] as const;
+/**
+ * By which other proxies tell a server who the user is: a server that stood behind one of them may still believe them. Of oauth2-proxy,
+ * Cloudflare Access, the load balancers and identity-aware proxies of the large clouds, Authentik, Authelia, Pomerium, Grafana's
+ * auth proxy, Tailscale.
+ */
+const FOREIGN_IDENTITY_PREFIXES = [
+  'cf-access-',
+  'remote-email',
+  'remote-groups',
+  'remote-name',
+  'tailscale-user-',
+  'x-amzn-oidc-',
+  'x-auth-request-',
+  'x-authentik-',
+  'x-goog-authenticated-user-',
+  'x-goog-iap-',
+  'x-ms-client-principal',
+  'x-ms-token-',
+  'x-pomerium-',
+  'x-webauth-',
+] as const;
+const KEPT_PREFIXES = [...NEVER_FORWARDED_PREFIXES, ...FOREIGN_IDENTITY_PREFIXES];
 
 /** Whether a client's header stays at the gateway under every forwarding rule. */
 export function isNeverForwarded(folded: string): boolean {
   return (
     NEVER_FORWARDED.has(folded) ||
-    NEVER_FORWARDED_PREFIXES.some((prefix) => folded.startsWith(prefix)) ||
+    KEPT_PREFIXES.some((prefix) => folded.startsWith(prefix)) ||
     isHopByHop(folded) ||
     IDENTITY_HEADERS.has(folded)
   );

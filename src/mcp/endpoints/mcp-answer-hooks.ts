@@ -6,7 +6,7 @@ import { McpAuthentication } from '../../identity/authenticators/mcp-authenticat
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import { noteHead } from '../calls/request-facts.js';
-import { toolListFilter } from '../inspection/tool-list-filter.js';
+import { NoBody, toolListFilter } from '../inspection/tool-list-filter.js';
 import { ToolListWatch } from '../inspection/tool-list-watch.js';
 import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
 import { clientEndpoint } from '../legacy/message-endpoint.js';
@@ -36,11 +36,15 @@ export class McpAnswerHooks {
     return {
       onHead: ({ status }) => noteHead(passage, status, performance.now() - startedAt),
       wrapSessionId: (sessionId) => this.bind(sessionId, owner),
-      challenge: isUsersToken ? this.authentication.challengeFor(identity) : undefined,
+      challenge: isUsersToken ? (head) => this.challengeFor(passage, head) : undefined,
       bodyFilter: (head) => this.filterFor(passage, owner, head),
       onStream: (end) => this.streams.watch(passage, end),
       bodyWatcher: (head) => this.lists.watch(server, message?.inspected, head),
     };
+  }
+
+  private challengeFor({ identity }: Passage, { headers }: UpstreamHead): string {
+    return this.authentication.challengeFor(identity, [headers['www-authenticate'] ?? []].flat());
   }
 
   private bind(sessionId: string, owner: SessionOwner, maxCharacters?: number): string {
@@ -52,16 +56,18 @@ export class McpAnswerHooks {
   private filterFor(passage: Passage, owner: SessionOwner, head: UpstreamHead): BodyFilter | undefined {
     const { request, server } = passage;
     const isStream = request.method === 'GET';
-    const isLegacyStream = isStream && server.transport === 'sse' && head.status < 300;
+    const isLegacy = server.transport === 'sse' && head.status < 300;
     // As long as it is: the address in it is bounded already.
     const seal = { seal: (text: string) => this.bind(text, owner, Infinity) };
     const mayHoldTools = isStream || listsTools(passage.message);
     const { disabledTools } = server;
+    const hidesTools = disabledTools.size > 0 && mayHoldTools;
+    if (isLegacy && !isStream) return hidesTools ? new NoBody() : undefined;
     return filterChain(
-      isLegacyStream
+      isLegacy
         ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPathOf(request), seal))
         : undefined,
-      disabledTools.size > 0 && mayHoldTools
+      hidesTools
         ? toolListFilter(head, (tool) => !disabledTools.has(tool), this.config.MAX_JSON_BODY_BYTES)
         : undefined,
     );

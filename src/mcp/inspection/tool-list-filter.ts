@@ -73,6 +73,20 @@ class JsonFilter implements BodyFilter {
   }
 }
 
+/**
+ * Leaves the body out. For the answer to a message of the older transport, whose own answer comes on the stream: `Accepted`, or
+ * whatever the server says to that, is read by no client.
+ */
+export class NoBody implements BodyFilter {
+  push(): Buffer {
+    return NOTHING;
+  }
+
+  end(): Buffer {
+    return NOTHING;
+  }
+}
+
 class EmptyBody implements BodyFilter {
   push(chunk: Buffer): Buffer {
     if (chunk.length === 0) return chunk;

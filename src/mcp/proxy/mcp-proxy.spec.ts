@@ -385,7 +385,7 @@ describe('McpProxy: the server fails', () => {
 
   it('to take the token of the user, which is told in our words', async () => {
     server.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://inner/"' }, 'no'));
-    const answer = await post(await start({}, { change: () => ({ hooks: { challenge: 'Bearer error="x"' } }) }));
+    const answer = await post(await start({}, { change: () => ({ hooks: { challenge: () => 'Bearer error="x"' } }) }));
     expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer error="x"' }, text: 'no' });
   });
 });

@@ -39,8 +39,8 @@ export interface McpHooks {
   readonly onHead?: (head: UpstreamHead) => void;
   /** The upstream's session id in the form that the client gets it. */
   readonly wrapSessionId?: (upstreamId: string) => string;
-  /** Our own `WWW-Authenticate` in place of the upstream's. Without one its 401 and 403 become 502: the caller's own credential was fine. */
-  readonly challenge?: string | undefined;
+  /** Our own `WWW-Authenticate` in place of the upstream's. Without it, 401 and 403 become 502: the caller's own credential was fine. */
+  readonly challenge?: ((head: UpstreamHead) => string) | undefined;
   /** Asked once, with the head of the answer. Its bytes go through the filter, if there is one. */
   readonly bodyFilter?: (head: UpstreamHead) => BodyFilter | undefined;
   /** Asked once, with the head of the answer. Gets its bytes as they came, behind those that went on. */

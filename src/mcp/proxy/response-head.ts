@@ -39,7 +39,7 @@ function passedHeaders({ headers }: UpstreamHead): readonly string[] {
 
 /**
  * @throws UpstreamFailure `redirect`: a redirect is neither followed nor passed on, since it would take credentials elsewhere
- * @throws GatewayError `provider_credential_rejected` for 401 and 403 when `hooks` have no challenge
+ * @throws GatewayError `provider_credential_rejected` for 401 and 403 when `hooks` have no `challenge`
  */
 export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: boolean): ClientHead {
   const { status } = head;
@@ -72,7 +72,7 @@ export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: bool
   const isStream = isEventStream(head);
   // A proxy between the client and us would hold events back otherwise.
   if (isStream && !isUnbuffered) headers.push('x-accel-buffering', 'no');
-  if (isRejection && hooks.challenge !== undefined) headers.push('www-authenticate', hooks.challenge);
+  if (isRejection && hooks.challenge !== undefined) headers.push('www-authenticate', hooks.challenge(head));
   // What is read first may turn out to be an error.
   return { status, headers, flush: isStream || !(hasLength || isFiltered) };
 }
