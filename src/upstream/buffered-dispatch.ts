@@ -29,7 +29,7 @@ export function dispatchBuffered(
   return new Promise((resolve, reject) => {
     const exchange = new BufferedExchange(request.url.host, maxResponseBytes, limits, resolve, reject, settled);
     limits.listen((failure) => exchange.abandon(failure));
-    if (!exchange.settled) dispatcher.dispatch(wireRequest(request, request.body), exchange);
+    if (!exchange.settled) dispatcher.dispatch(wireRequest(request, request.body, exchange), exchange);
   });
 }
 

@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
-import { Client, Pool, type buildConnector, type Dispatcher } from 'undici';
+import { type Client, Pool, type buildConnector, type Dispatcher } from 'undici';
+import { type Connecting, ExchangeClient, type ExchangeOptions } from './exchange-client.js';
 
 /** A request to be sent through a relay pool. Tells the exchange which connection it came to run on. */
-export class RelayOptions implements Dispatcher.DispatchOptions {
+export class RelayOptions implements ExchangeOptions {
   readonly path: string;
   readonly method: Dispatcher.HttpMethod;
   readonly headers: Dispatcher.DispatchOptions['headers'];
   readonly body: Dispatcher.DispatchOptions['body'];
   connection: RelayConnection | undefined;
+  exchange: Connecting | undefined;
 
   constructor({ path, method, headers, body }: Dispatcher.DispatchOptions) {
     this.path = path;
@@ -81,24 +83,23 @@ export function openRelayPool(
 }
 
 /** One connection that undici cannot crash on, for an exchange that has it to itself. */
-export class RelayClient extends Client {
+export class RelayClient extends ExchangeClient {
   readonly #connection: RelayConnection;
 
   constructor(origin: URL | string, connect: buildConnector.connector, options: Client.Options) {
     const connection = new RelayConnection();
-    super(origin, {
-      ...options,
-      connect: (target, callback) =>
-        connect(target, (...result) => {
-          const [, socket] = result;
-          if (socket) connection.watch(socket);
-          callback(...result);
-        }),
-    });
+    const watched: buildConnector.connector = (target, callback) => {
+      connect(target, (...result) => {
+        const [, socket] = result;
+        if (socket) connection.watch(socket);
+        callback(...result);
+      });
+    };
+    super(origin, watched, options);
     this.#connection = connection;
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  override dispatch(options: ExchangeOptions, handler: Dispatcher.DispatchHandler): boolean {
     if (options instanceof RelayOptions) options.connection = this.#connection;
     return super.dispatch(options, handler);
   }

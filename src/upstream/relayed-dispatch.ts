@@ -66,6 +66,7 @@ class RelayedExchange extends Exchange {
     reject: (error: unknown) => void,
   ) {
     super(host, limits, reject);
+    options.exchange = this;
     this.#buffer = new AnswerBuffer(host, call.maxBufferedBytes);
   }
 

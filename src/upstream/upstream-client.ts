@@ -4,6 +4,7 @@ import { dispatchBuffered } from './buffered-dispatch.js';
 import { CallLimits } from './call-limits.js';
 import type { EgressPolicy } from './egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded-connector.js';
+import { ExchangeClient } from './exchange-client.js';
 import { toExchangeError } from './exchange-failure.js';
 import { type OriginPool, OriginPools } from './origin-pools.js';
 import { openRelayPool } from './relay-pool.js';
@@ -69,7 +70,8 @@ export class UpstreamClient implements UpstreamSender {
     const connect = guardedConnector(policy, options);
     const maxOrigins = options.maxOrigins ?? DEFAULT_MAX_ORIGINS;
     this.#pools = new OriginPools(maxOrigins, (origin) => {
-      return new Pool(origin, { ...CONNECTION_OPTIONS, connect, connections: options.connectionsPerOrigin });
+      const factory = (url: URL): Client => new ExchangeClient(url, connect, CONNECTION_OPTIONS);
+      return new Pool(origin, { connections: options.connectionsPerOrigin, factory });
     });
     const connections = options.relaysPerOrigin ?? DEFAULT_RELAYS_PER_ORIGIN;
     this.#relayPools = new OriginPools(maxOrigins, (origin) => {

@@ -1,13 +1,14 @@
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
+import type { Connecting, ExchangeOptions } from './exchange-client.js';
 import type { UpstreamStreamRequest } from './upstream.types.js';
 
 /** A request in undici's words. `body` is apart, since a stream is wrapped before it is handed over. */
 export function wireRequest(
   { method, url, headers }: Omit<UpstreamStreamRequest, 'body'>,
   body: Buffer | Readable | undefined,
-): Dispatcher.DispatchOptions {
-  return { path: url.pathname + url.search, method, headers: wireHeaders(headers), body: body ?? null };
+  exchange?: Connecting,
+): ExchangeOptions {
+  return { path: url.pathname + url.search, method, headers: wireHeaders(headers), body: body ?? null, exchange };
 }
 
 function wireHeaders(headers: UpstreamStreamRequest['headers']): string[] {

@@ -55,8 +55,13 @@ export class McpExchange implements Dispatcher.DispatchHandler {
     private readonly idleMs: number,
     private readonly done: (error?: unknown) => void,
   ) {
+    options.exchange = this;
     this.#response = call.response;
     this.#hooks = call.hooks ?? NO_HOOKS;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
   }
 
   /** `firstByteMs` bounds the wait for the head. */
