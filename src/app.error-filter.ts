@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { describeDefect } from './common/errors/describe-defect.js';
 import { toErrorEnvelope } from './common/errors/error-envelope.js';
 import { GatewayError } from './common/errors/gateway.error.js';
+import { afterBody } from './common/http/after-body.js';
 import { endInTime } from './common/http/end-in-time.js';
 import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
 import { RequestAbortedError } from './common/http/read-body.js';
@@ -28,7 +29,8 @@ export class AppErrorFilter implements ExceptionFilter {
     this.note(error, request.context);
     if (response.headersSent || response.destroyed) return endBegun(error, request, response);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
-    this.adapter.reply(response, (request.errorForm ?? toErrorEnvelope)(error), error.status);
+    const body = (request.errorForm ?? toErrorEnvelope)(error);
+    afterBody(request, response, () => void this.adapter.reply(response, body, error.status));
   }
 
   private toGatewayError(thrown: unknown, request: Request): GatewayError {
