@@ -192,8 +192,15 @@ describe('refusing', () => {
   });
 
   it('names every wrong setting at once', () => {
-    const wrong = { PORT: 'http', LOG_LEVEL: 'loud', REDIS_URL: 'nowhere', NODE_ENV: 'production' };
-    expect(namedIn(complaintAbout(wrong))).toEqual(new Set(['PORT', 'LOG_LEVEL', 'REDIS_URL', 'DATABASE_URL']));
+    const wrong = {
+      PORT: 'http',
+      LOG_LEVEL: 'loud',
+      REDIS_URL: 'nowhere',
+      NODE_ENV: 'production',
+      EGRESS_ALLOW: 'http://x',
+    };
+    const named = ['PORT', 'LOG_LEVEL', 'REDIS_URL', 'DATABASE_URL', 'EGRESS_ALLOW'];
+    expect(namedIn(complaintAbout(wrong))).toEqual(new Set(named));
   });
 
   it('names production without a shared database, since the embedded one does not survive a power loss', () => {

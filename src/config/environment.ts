@@ -1,6 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToNumber } from '../common/validation/to-number.decorator.js';
+import { EgressAllowList } from './egress-allow-list.js';
 import { oauthProblems } from './identity-settings.js';
 import { RedisSettings, redisProblems } from './redis-settings.js';
 import { awsIdentityProblems } from './secret-settings.js';
@@ -184,9 +185,7 @@ export class AppConfig extends RedisSettings {
 /** Names every setting that is wrong, never a value: values may be secrets. */
 export class InvalidConfigError extends Error {
   constructor(problems: readonly string[]) {
-    super(
-      `The gateway cannot start, ${problems.length} setting(s) are wrong:\n${problems.map((line) => `  - ${line}`).join('\n')}`,
-    );
+    super(`The gateway cannot start, settings are wrong:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
     this.name = 'InvalidConfigError';
   }
 }
@@ -221,5 +220,20 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   if (oidc.some((value) => value !== undefined) && oidc.includes(undefined)) {
     problems.push('ADMIN_OIDC_ISSUER, ADMIN_OIDC_AUDIENCE and ADMIN_OIDC_JWKS_URI go together: set all three or none');
   }
-  return [...problems, ...redisProblems(config), ...awsIdentityProblems(config), ...oauthProblems(config)];
+  return [
+    ...problems,
+    ...egressProblems(config),
+    ...redisProblems(config),
+    ...awsIdentityProblems(config),
+    ...oauthProblems(config),
+  ];
+}
+
+function egressProblems({ EGRESS_ALLOW }: AppConfig): readonly string[] {
+  try {
+    void new EgressAllowList(EGRESS_ALLOW);
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error.message : 'EGRESS_ALLOW is wrong'];
+  }
 }

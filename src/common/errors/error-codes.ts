@@ -18,7 +18,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The request is not valid.',
-    when: 'A rule of the request is broken. `param` names the first field, `details` lists every broken rule.',
+    when: 'A rule of the request is broken. `param` names the first field, `details` lists every broken rule; of a list (`documents`), the first item that breaks it. With status 431, the head of the request is larger than 16 KiB.',
   },
   unsupported_parameter: {
     status: 400,
@@ -109,7 +109,7 @@ export const ERROR_CODES = {
     type: 'conflict_error',
     source: 'gateway',
     message: 'The request conflicts with an existing resource.',
-    when: 'A slug is already taken, or a resource that is still in use would be deleted: a workspace while it has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies. Or a webhook endpoint is disabled, and gets no test and no redelivery.',
+    when: 'A slug is already taken, or a resource that is still in use would be deleted: a workspace while it has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies. Or several workspaces have an MCP server of the name in the address. Or a webhook endpoint is disabled, and gets no test and no redelivery.',
   },
   usage_limit_exceeded: {
     status: 412,
@@ -214,7 +214,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'A store that the gateway depends on is not available.',
-    when: 'The database, or the counters of a rate limit, cannot be reached or take no writes (a standby, a full Redis), or others hold what is to be changed. Calls that a usage-limit policy applies to are refused then; others pass for as long as their key is known, which is 5 seconds where the whole database is away.',
+    when: 'The database, or the counters of a rate limit, cannot be reached or take no writes (a standby, a full Redis), or others hold what is to be changed. Calls that a usage-limit policy applies to are refused then; others pass for as long as their key is known, which is 5 seconds where the whole database is away. Also an MCP call that comes while the gateway ends.',
   },
   usage_limit_unreadable: {
     status: 503,

@@ -23,6 +23,9 @@ Every error has this body, whether the gateway or a provider is the reason:
 - \`source\` tells where the reason lies: \`gateway\` (the gateway, or the request), or \`provider\` (the provider behind it).
 - \`details\` lists every broken rule, where there may be several, or every usage limit that is in the way.
 
+At the addresses of MCP servers the answer is JSON-RPC, whose \`error\` has the same in other places: \`message\`, and in \`data\` the
+\`code\`, \`source\`, \`param\` and \`details\`.
+
 Every answer has the header \`x-gateway-trace-id\`. The log line of the request has the same id and the reason that the body leaves out.
 `;
 

@@ -16,6 +16,8 @@ import type { McpMessage } from './mcp-message.js';
 import { OpenStreams } from './open-streams.js';
 import type { Passage } from './mcp-passage.types.js';
 
+const SESSION_ID_REFUSED = 'The MCP server answered with a session id that is too long, or not visible ASCII.';
+
 /** What happens to an answer on its way to the client: its session id, its challenge, the tools in it, and its end. */
 @Injectable()
 export class McpAnswerHooks {
@@ -49,7 +51,8 @@ export class McpAnswerHooks {
 
   private bind(sessionId: string, owner: SessionOwner, maxCharacters?: number): string {
     const bound = this.sessions.bind(sessionId, owner, maxCharacters);
-    if (bound === undefined) throw new GatewayError('provider_invalid_response', { reason: 'session id' });
+    if (bound === undefined)
+      throw new GatewayError('provider_invalid_response', { message: SESSION_ID_REFUSED, reason: 'session id' });
     return bound;
   }
 

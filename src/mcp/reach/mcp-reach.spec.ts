@@ -11,7 +11,7 @@ import { FakeCaller } from '../../upstream/__fixtures__/calls.js';
 import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { McpTransport } from '../servers/mcp-server.types.js';
-import { McpReach } from './mcp-reach.js';
+import { McpReach, testTimeoutMs } from './mcp-reach.js';
 import type { ReachedServer } from './reached-server.js';
 
 const TIMEOUT_MS = 300;
@@ -137,4 +137,10 @@ describe('a caller who has left is tested for no longer', () => {
     await expect(test('streamable_http', { caller, timeoutMs: LONG_MS })).rejects.toBeInstanceOf(GatewayError);
     expect(server.requests).toHaveLength(before);
   });
+});
+
+it('gives a test more time where the server is known to need it', () => {
+  expect(testTimeoutMs({ timeouts: {} })).toBe(20_000);
+  expect(testTimeoutMs({ timeouts: { first_byte_ms: 500 } })).toBe(20_000);
+  expect(testTimeoutMs({ timeouts: { first_byte_ms: 90_000 } })).toBe(90_000);
 });

@@ -5,14 +5,22 @@ import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { STATELESS_REVISION } from '../protocol-revision.js';
+import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { agreedRevision } from './handshake-check.js';
 import { type Approach, MAX_ANSWER_BYTES, type Reachable, type ReachedServer } from './reached-server.js';
 import { discover, listTools } from './stateless-client.js';
 import { NO_TOOLS } from './tool-pages.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** For all of it: who waits for a test sits in front of a screen. */
-const TEST_TIMEOUT_MS = 20_000;
+const LEAST_TEST_TIMEOUT_MS = 20_000;
+
+/**
+ * For all of a test, in milliseconds. Who waits for it sits in front of a screen; but a server that is known to be slow must be able
+ * to pass.
+ */
+export function testTimeoutMs({ timeouts }: Pick<UsableMcpServer, 'timeouts'>): number {
+  return Math.max(LEAST_TEST_TIMEOUT_MS, timeouts.first_byte_ms ?? 0);
+}
 
 /** Speaks MCP with a server on the gateway's own behalf, in the way of the era that the server turns out to be of. */
 @Injectable()
@@ -24,7 +32,7 @@ export class McpReach {
     server: Reachable,
     headers: Readonly<Record<string, string>>,
     caller: CallerPresence,
-    timeoutMs = TEST_TIMEOUT_MS,
+    timeoutMs: number,
   ): Promise<ReachedServer> {
     const network = guardedStreamFetch(this.egress, {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,

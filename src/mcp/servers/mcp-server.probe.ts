@@ -6,7 +6,7 @@ import { failedTest } from '../../secret-references/failed-test.js';
 import type { RequestContext } from '../../telemetry/request-context.js';
 import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
-import { McpReach } from '../reach/mcp-reach.js';
+import { McpReach, testTimeoutMs } from '../reach/mcp-reach.js';
 import { entryOf } from './audit-entry.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
@@ -36,7 +36,13 @@ export class McpServerProbe {
       const { traceId } = principal;
       // Whoever asks wants to know of the secrets as they are now.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
-      const { tools, isWhole, ...found } = await this.reach.ask(server, Object.fromEntries(headers), context.caller);
+      const presented = Object.fromEntries(headers);
+      const { tools, isWhole, ...found } = await this.reach.ask(
+        server,
+        presented,
+        context.caller,
+        testTimeoutMs(server),
+      );
       const latency_ms = elapsed();
       await (isWhole ? this.tools.remember(row, tools) : this.tools.note(row, tools));
       return { ok: true, latency_ms, ...found, tools: tools.length };

@@ -10,7 +10,7 @@ import { billedCount } from './billed-count.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
 
-/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Other models: the vendor decides. */
+/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Other models: the vendor decides, of what any provider takes. */
 const MAX_DOCUMENTS_BY_MODEL: ReadonlyMap<string, number> = new Map([
   ['bge-reranker-v2-m3', 100],
   ['pinecone-rerank-v0', 100],
@@ -29,7 +29,7 @@ export const pineconeRerank: RemoteRerankProvider = {
   kind: 'remote',
   slug: 'pinecone',
   options: new Set(['rank_fields', 'parameters']),
-  maxDocuments: Math.max(...MAX_DOCUMENTS_BY_MODEL.values()),
+  maxDocuments: 10_000,
   estimate,
   toUpstream(request) {
     checkDocumentCount(request);

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { withoutBrackets } from '../../common/http/without-brackets.js';
 import { isPublicAddress } from './address-policy.js';
-import { EgressAllowList } from './egress-allow-list.js';
+import { EgressAllowList } from '../../config/egress-allow-list.js';
 import { EgressRefusedError, MAX_URL_LENGTH } from './egress-refused.error.js';
 import { HostLookups, type HostResolver } from './host-lookups.js';
 

@@ -70,7 +70,11 @@ describe('EgressAllowList', () => {
     'fe80::1%eth0/64',
     '::1:8080:x',
     '.',
+    '!!',
+    '-vault',
+    'vault-',
+    "vault'",
   ])('refuses the entry %p and names it', (entry) => {
-    expect(() => new EgressAllowList(['10.0.0.1', entry])).toThrow('EGRESS_ALLOW: entry 2 is not');
+    expect(() => new EgressAllowList(['10.0.0.1', entry, 'vault', entry])).toThrow(/^EGRESS_ALLOW: .*: entry 2, 4$/);
   });
 });

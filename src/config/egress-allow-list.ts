@@ -12,17 +12,19 @@ const BRACKETED_V6 = /^\[([0-9a-f:.]*:[0-9a-f:.]*)\](?::(\d{1,5}))?$/i;
 // Excluded are the characters with which `new URL` would read something else than a host, and the wildcard.
 const HOST_AND_PORT = /^([^\s/@?#\\%:*[\]]+)(?::(\d{1,5}))?$/u;
 
+/** In lower case and punycode. Resolvers take underscores too. */
+const HOST_NAME = /^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?$/;
+
 /** The EGRESS_ALLOW entries: where the gateway may connect although its rules refuse the place. */
 export class EgressAllowList {
   readonly #names = new Set<string>();
   readonly #ranges: AllowedRange[] = [];
 
-  /** @param entries `host`, `host:port`, an IP address, `address:port` or a CIDR range each. Throws on any other. */
+  /** @param entries `host`, `host:port`, an IP address, `address:port` or a CIDR range each. Throws on any other, by its number. */
   constructor(entries: readonly string[]) {
-    for (const [index, entry] of entries.entries()) {
-      if (this.#add(entry.trim())) continue;
-      throw new Error(`EGRESS_ALLOW: entry ${index + 1} is not a host, host:port, IP address or CIDR range`);
-    }
+    const wrong = entries.flatMap((entry, index) => (this.#add(entry.trim()) ? [] : [index + 1]));
+    if (wrong.length === 0) return;
+    throw new Error(`EGRESS_ALLOW: not a host, host:port, IP address or CIDR range: entry ${wrong.join(', ')}`);
   }
 
   /** @param name a host name in lower case without a trailing dot. */
@@ -69,7 +71,7 @@ export class EgressAllowList {
     // Through URL, so that an entry and a configured URL come to the same lower-case, punycode spelling.
     const name = new URL(`https://${host}`).hostname.replace(/\.+$/, '');
     // A short or hexadecimal IPv4 form (`127.1`) is a mistake sooner than an intention.
-    if (name === '' || name.startsWith('[') || isIP(name) !== 0) return false;
+    if (!HOST_NAME.test(name) || isIP(name) !== 0) return false;
     this.#names.add(port === undefined ? name : `${name}:${port}`);
     return true;
   }
