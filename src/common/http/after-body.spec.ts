@@ -1,25 +1,23 @@
-import { createServer, request, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
+import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
 import { afterBody } from './after-body.js';
 
 const SIZE = 4 * 1024 * 1024;
-let server: Server | undefined;
+let server: Loopback | undefined;
 
-afterEach(() => new Promise<void>((closed) => (server ? server.close(() => closed()) : closed())));
+afterEach(() => server?.close());
 
-/** A server that refuses each request without a look at its body. */
+/** The port of a server that refuses each request without a look at its body. */
 async function start(answered: () => void = () => undefined): Promise<number> {
-  const refusing = createServer((incoming, response) => {
+  server = await startHttp((incoming, response) => {
     afterBody(incoming, response, () => {
       answered();
       response.writeHead(401).end('no');
     });
   });
-  server = refusing;
-  await new Promise<void>((listening) => refusing.listen(0, '127.0.0.1', listening));
-  const { port } = refusing.address() as AddressInfo;
-  return port;
+  return server.port;
 }
 
 function post(port: number): Promise<number | undefined> {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterBody } from '../../common/http/after-body.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { headerValues, type RawHeader } from '../../identity/headers/raw-headers.js';
 import { sendRpcError } from '../mcp-error.js';
@@ -31,7 +32,7 @@ export function passEdge({ request, headers }: EdgeRequest, response: ServerResp
     return false;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    sendRpcError(response, error);
+    afterBody(request, response, () => sendRpcError(response, error));
     return false;
   }
 }
