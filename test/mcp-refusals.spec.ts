@@ -182,7 +182,7 @@ describe('a head of very many lines', () => {
     return answer.slice(0, answer.indexOf('\r\n'));
   }
 
-  // Node keeps the first thousand for its own list, and twice as many at all, unless it is told otherwise.
+  // Unless it is told otherwise, Node keeps the first thousand for its object of headers, and a few more for its list of them.
   it.each([0, 1_000, 2_100])('is judged by all of them, %i before the one that matters', async (fillers) => {
     const slug = await mcp.register();
     const named = ['mcp-method: tools/call', 'mcp-name: search'];

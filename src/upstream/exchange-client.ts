@@ -20,33 +20,39 @@ class NobodyWaitsError extends Error {
 
 /**
  * One connection, opened only for exchanges that are still wanted. undici puts a request that was aborted back into its queue, and
- * connects again before it finds out: a provider that hangs would be given a new connection for each call that has waited too long.
- * The same goes for a request that ends before its connection is begun. https://github.com/nodejs/undici/issues/5845; this goes when it is mended
- * in the release that we take.
+ * connects again before it finds out (https://github.com/nodejs/undici/issues/5845): a provider that hangs would be given a new
+ * connection for each call that has waited too long. It does the same for a request that ends before its connection is begun
+ * (issue 386). This goes when both are mended in the release that we take.
  */
 export class ExchangeClient extends Client {
-  readonly #latest: { exchange: Connecting | undefined };
+  /** Of all requests since the queue was last empty: a pool may put one behind another that has no connection yet. */
+  readonly #asked: (Connecting | undefined)[];
 
   constructor(origin: URL | string, connect: buildConnector.connector, options: Client.Options) {
-    const latest: { exchange: Connecting | undefined } = { exchange: undefined };
+    const asked: (Connecting | undefined)[] = [];
     super(origin, {
       ...options,
       connect: (target, callback) => {
-        if (latest.exchange?.settled === true) queueMicrotask(() => callback(new NobodyWaitsError(), null));
+        const isForNobody = asked.length > 0 && asked.every((exchange) => exchange?.settled === true);
+        if (isForNobody) queueMicrotask(() => callback(new NobodyWaitsError(), null));
         else connect(target, callback);
       },
     });
-    this.#latest = latest;
+    this.#asked = asked;
   }
 
   override dispatch(options: ExchangeOptions, handler: Dispatcher.DispatchHandler): boolean {
-    this.#latest.exchange = options.exchange;
-    return super.dispatch(options, handler);
+    this.#asked.push(options.exchange);
+    const takesMore = super.dispatch(options, handler);
+    if (takesMore || this.stats.size > 0) return takesMore;
+    // It was refused, so that no drain will follow: a pool would take this client for busy for ever.
+    this.#asked.length = 0;
+    return true;
   }
 
   override emit(event: string, ...values: readonly unknown[]): boolean {
-    // An idle connection must not hold on to the last exchange.
-    if (event === 'drain') this.#latest.exchange = undefined;
+    // An idle connection must not hold on to exchanges that are over.
+    if (event === 'drain') this.#asked.length = 0;
     // A pool would give the client up for it, although nothing has failed.
     if (event === 'connectionError' && values.at(-1) instanceof NobodyWaitsError) return false;
     return EventEmitter.prototype.emit.call(this, event, ...values);

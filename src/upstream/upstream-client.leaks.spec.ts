@@ -108,27 +108,31 @@ it('uses few connections and no timers for many relayed calls in a row', async (
 });
 
 it('opens no connection that nobody waits for', async () => {
-  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 2, connectTimeoutMs: 500 });
+  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 2, connectTimeoutMs: 5_000 });
   const server = await startHttp((request, response) => {
     if (request.url === '/ok') response.end('ok');
     if (request.url === '/half') response.write('half');
   });
-  const over = (path: string, timeoutMs: number): Promise<unknown> =>
-    client.send(callTo(server.url(path), { timeoutMs })).catch(() => 'over');
-  // There are two connections: the others end while they wait for one.
-  const sent = [over('/never', 100), over('/half', 100), over('/never', 50), over('/half', 50)];
-  const relays = ['/never', '/half', '/half'].map((path) =>
-    client.relay(relayTo(server.url(path), { idleTimeoutMs: 50, sinkFor: () => new Collector() })).catch(() => 'over'),
-  );
-  expect(await Promise.all([...sent, ...relays])).toEqual(Array<string>(7).fill('over'));
+  const [caller, waiting] = [new FakeCaller(), new FakeCaller()];
+  const send = (path: string, who: FakeCaller): Promise<unknown> =>
+    client.send(callTo(server.url(path), { caller: who })).catch(() => 'over');
+  const relay = (path: string): Promise<unknown> =>
+    client.relay(relayTo(server.url(path), { caller, sinkFor: () => new Collector() })).catch(() => 'over');
+  const sent = [send('/never', caller), send('/half', caller), relay('/never'), relay('/half')];
+  await until(() => server.requests.length === 4);
+  // There are two connections for calls that are sent: these end while they wait for one.
+  const queued = [send('/never', waiting), send('/half', waiting)];
+  waiting.leave();
+  caller.leave();
+  expect(await Promise.all([...sent, ...queued])).toEqual(Array<string>(6).fill('over'));
   await until(() => server.open.size === 0);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect([server.open.size, server.connections]).toEqual([0, 2 + relays.length]);
+  expect([server.open.size, server.connections, server.requests.length]).toEqual([0, 4, 4]);
 
   // The pools go on as before, and within their bounds.
   const answers = ['/ok', '/ok', '/ok', '/ok'].map((path) => client.send(callTo(server.url(path))));
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(server.connections).toBe(2 + relays.length + 2);
+  expect(server.connections).toBe(6);
   await client.close();
   await server.close();
 });

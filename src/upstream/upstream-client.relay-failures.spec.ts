@@ -30,7 +30,7 @@ function ask(server: Loopback, method: string): ClientRequest {
   return asking;
 }
 
-/** Whether no request has its connection any more. undici opens another one after a cut, for which nobody waits. */
+/** Whether no request has its connection any more. */
 function cut(server: Loopback): boolean {
   return server.requests.every(({ socket }) => socket.destroyed);
 }

@@ -5,24 +5,32 @@ import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.j
 import { afterBody } from './after-body.js';
 
 const SIZE = 4 * 1024 * 1024;
+const CLOSE = { connection: 'close' };
+
 let server: Loopback | undefined;
 
 afterEach(() => server?.close());
 
-/** The port of a server that refuses each request without a look at its body. */
-async function start(answered: () => void = () => undefined): Promise<number> {
-  server = await startHttp((incoming, response) => {
-    afterBody(incoming, response, () => {
-      answered();
-      response.writeHead(401).end('no');
-    });
-  });
-  return server.port;
+interface Refusals {
+  readonly port: number;
+  /** By request, whether it was answered before anything more of its body had come. */
+  readonly atOnce: readonly boolean[];
+}
+
+/** A server that refuses each request without a look at its body. */
+async function start(headers: Readonly<Record<string, string>> = {}): Promise<Refusals> {
+  const atOnce: boolean[] = [];
+  const { port } = (server = await startHttp((incoming, response) => {
+    response.setHeaders(new Map(Object.entries(headers)));
+    afterBody(incoming, response, () => response.writeHead(401).end('no'));
+    atOnce.push(response.headersSent);
+  }));
+  return { port, atOnce };
 }
 
 function post(port: number): Promise<number | undefined> {
   return new Promise((done, fail) => {
-    const headers = { 'content-length': SIZE, connection: 'close' };
+    const headers = { 'content-length': SIZE, ...CLOSE };
     const outgoing = request({ host: '127.0.0.1', port, method: 'POST', agent: false, headers });
     outgoing.on('response', (incoming) => {
       incoming.resume();
@@ -36,12 +44,16 @@ function post(port: number): Promise<number | undefined> {
   });
 }
 
-/** The first bytes of a request whose body never comes whole. */
-async function begin(port: number, connection = 'close'): Promise<Socket> {
+/** The first bytes of a request whose body has not come whole. */
+async function begin(port: number, head: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
-  socket.write(`POST / HTTP/1.1\r\nhost: a\r\nconnection: ${connection}\r\ncontent-length: 9\r\n\r\nhalf`);
+  socket.write(`POST / HTTP/1.1\r\nhost: a\r\n${head}\r\n\r\nhalf`);
   await new Promise((connected) => socket.on('connect', connected));
   return socket;
+}
+
+function answerOn(socket: Socket): Promise<string> {
+  return new Promise((got) => socket.on('data', (data) => got(data.toString())));
 }
 
 function pause(ms: number): Promise<void> {
@@ -49,39 +61,45 @@ function pause(ms: number): Promise<void> {
 }
 
 it.each([
-  ['after the body', 'close', 0, 1],
-  // Node reads on behind the answer then.
-  ['at once where the connection goes on', 'keep-alive', 1, 1],
-])('answers %s', async (_when, connection, early, late) => {
-  let answers = 0;
-  const port = await start(() => (answers += 1));
-  const socket = await begin(port, connection);
-  await pause(100);
-  expect(answers).toBe(early);
+  ['connection: close\r\ncontent-length: 9', {}],
+  ['content-length: 9', CLOSE],
+])('answers after the body where the connection ends: %j %j', async (head, headers) => {
+  const { port, atOnce } = await start(headers);
+  const socket = await begin(port, head);
+  await pause(50);
   socket.write('whole');
-  const answer = await new Promise<string>((got) => socket.on('data', (data) => got(data.toString())));
-  expect(answer).toMatch(/^HTTP\/1.1 401 /);
-  expect(answers).toBe(late);
+  expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 401 /);
+  expect(atOnce).toEqual([false]);
+  socket.destroy();
+});
+
+it.each([
+  ['the connection goes on', 'connection: keep-alive\r\ncontent-length: 9'],
+  ['its end is too far away', 'connection: close\r\ncontent-length: 900000000'],
+])('answers at once where %s', async (_where, head) => {
+  const { port, atOnce } = await start();
+  const socket = await begin(port, head);
+  expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 401 /);
+  expect(atOnce).toEqual([true]);
   socket.destroy();
 });
 
 it('lets clients have their answer that send all they have first', async () => {
-  const port = await start();
+  const { port } = await start();
   for (let each = 0; each < 10; each += 1) expect(await post(port)).toBe(401);
 });
 
 it('does not wait for ever for a body that stops coming', async () => {
-  const port = await start();
-  const socket = await begin(port);
-  const answer = await new Promise<string>((got) => socket.on('data', (data) => got(data.toString())));
-  expect(answer).toMatch(/^HTTP\/1.1 401 /);
+  const { port } = await start();
+  const socket = await begin(port, 'connection: close\r\ncontent-length: 9');
+  expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 401 /);
   socket.destroy();
 });
 
 it('answers nobody who has left', async () => {
   let answers = 0;
-  const port = await start(() => (answers += 1));
-  const socket = await begin(port);
+  server = await startHttp((incoming, response) => afterBody(incoming, response, () => (answers += 1)));
+  const socket = await begin(server.port, 'connection: close\r\ncontent-length: 9');
   socket.destroy();
   await pause(1_200);
   expect(answers).toBe(0);

@@ -59,8 +59,8 @@ export class LinkedExpressAdapter extends ExpressAdapter {
       },
       inTurns(app),
     );
-    // Node would leave lines out of `headers` behind the thousandth, and whole lines later on: what a rule reads would not be what is
-    // passed on. The size of the head bounds them.
+    // Node would leave lines behind the thousandth out of `headers`, and a little later out of `rawHeaders`: what a rule reads would
+    // not be what is passed on. The size of the head bounds them.
     this.httpServer.maxHeadersCount = 0;
     this.httpServer.on('clientError', (cause: Error, socket: Duplex) =>
       answerMalformedRequest(cause, socket, this.noteMalformed),

@@ -10,14 +10,25 @@ export interface BearerChallenge {
 
 type ChallengeParameter = readonly [name: string, value: string];
 
-/** A scheme, or a parameter of the last one, with the commas and blanks before it (RFC 9110, section 11.6.1). */
-const PART =
-  /[\s,]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+\-.^_`|~0-9A-Za-z]+)))?/gy;
+/**
+ * What a client may hear of another server's challenge: what is wrong, and what to ask for (RFC 6750, section 3; RFC 9470, section 3).
+ * Nothing that names an address, since that may be a place to log in.
+ */
+const RELAYED: ReadonlySet<string> = new Set(['error', 'error_description', 'scope', 'acr_values', 'max_age']);
+/** There are clients that look for it anywhere in the text. */
+const METADATA = 'resource_metadata';
+const MAX_RELAYED_LENGTH = 2_048;
+
+/**
+ * A scheme, or a parameter of the last one, with the commas and blanks before it (RFC 9110, section 11.6.1). What should be quoted and is
+ * not is taken up to the next comma or blank, as clients do.
+ */
+const PART = /[\s,]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?/gy;
 
 /** Value of `WWW-Authenticate` (RFC 9110, section 11.6.1). */
 export function bearerChallenge(challenge: BearerChallenge): string {
   return writeChallenge([
-    ['resource_metadata', challenge.resourceMetadata],
+    [METADATA, challenge.resourceMetadata],
     ['error', challenge.error],
     ['error_description', challenge.errorDescription],
     ['scope', challenge.scopes === undefined || challenge.scopes.length === 0 ? undefined : challenge.scopes.join(' ')],
@@ -25,13 +36,18 @@ export function bearerChallenge(challenge: BearerChallenge): string {
 }
 
 /**
- * What a server's own challenge says, with the address of the gateway's metadata in the place of the server's (RFC 9728): it may
- * ask for more scopes, or for another login. Undefined when it says nothing else.
+ * What a server's own challenge says, beside the address of the gateway's metadata (RFC 9728): it may ask for more scopes, or for a
+ * stronger login. Undefined when it says nothing of that kind, or too much.
  * @param values of its `WWW-Authenticate`; the first Bearer challenge counts
  */
 export function relayedChallenge(values: readonly string[], resourceMetadata: string | undefined): string | undefined {
-  const others = readBearerChallenge(values).filter(([name]) => name !== 'resource_metadata');
-  return others.length === 0 ? undefined : writeChallenge([['resource_metadata', resourceMetadata], ...others]);
+  const said = new Map<string, string>();
+  for (const [name, value] of readBearerChallenge(values)) {
+    if (RELAYED.has(name) && !said.has(name) && !value.toLowerCase().includes(METADATA)) said.set(name, value);
+  }
+  if (said.size === 0) return undefined;
+  const challenge = writeChallenge([[METADATA, resourceMetadata], ...said]);
+  return challenge.length > MAX_RELAYED_LENGTH ? undefined : challenge;
 }
 
 /** Names in lower case. */

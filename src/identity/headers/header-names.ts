@@ -70,6 +70,9 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   'host',
   'origin',
   'proxy-authorization',
+  'remote-email',
+  'remote-groups',
+  'remote-name',
   'remote-user',
   'set-cookie',
   'x-access-token',
@@ -86,10 +89,8 @@ const NEVER_FORWARDED_PREFIXES = ['x-gateway-', 'x-portkey-', 'x-forwarded-'] as
  * auth proxy, Tailscale.
  */
 const FOREIGN_IDENTITY_PREFIXES = [
-  'cf-access-',
-  'remote-email',
-  'remote-groups',
-  'remote-name',
+  'cf-access-authenticated-user-',
+  'cf-access-jwt-assertion',
   'tailscale-user-',
   'x-amzn-oidc-',
   'x-auth-request-',
@@ -98,7 +99,8 @@ const FOREIGN_IDENTITY_PREFIXES = [
   'x-goog-iap-',
   'x-ms-client-principal',
   'x-ms-token-',
-  'x-pomerium-',
+  'x-pomerium-claim-',
+  'x-pomerium-jwt-assertion',
   'x-webauth-',
 ] as const;
 const KEPT_PREFIXES = [...NEVER_FORWARDED_PREFIXES, ...FOREIGN_IDENTITY_PREFIXES];

@@ -1,9 +1,9 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
+import { EgressAllowList } from '../../config/egress-allow-list.js';
 import { withoutBrackets } from '../../common/http/without-brackets.js';
 import { isPublicAddress } from './address-policy.js';
-import { EgressAllowList } from '../../config/egress-allow-list.js';
 import { EgressRefusedError, MAX_URL_LENGTH } from './egress-refused.error.js';
 import { HostLookups, type HostResolver } from './host-lookups.js';
 
