@@ -22,9 +22,17 @@ export class EgressAllowList {
 
   /** @param entries `host`, `host:port`, an IP address, `address:port` or a CIDR range each. Throws on any other, by its number. */
   constructor(entries: readonly string[]) {
-    const wrong = entries.flatMap((entry, index) => (this.#add(entry.trim()) ? [] : [index + 1]));
-    if (wrong.length === 0) return;
-    throw new Error(`EGRESS_ALLOW: not a host, host:port, IP address or CIDR range: entry ${wrong.join(', ')}`);
+    for (const entry of entries) {
+      if (!this.#add(entry.trim())) throw new Error(EgressAllowList.problemOf(entries));
+    }
+  }
+
+  /** What is wrong with entries, by their numbers: the values are nobody's business. Undefined: nothing. */
+  static problemOf(entries: readonly string[]): string | undefined {
+    const scratch = new EgressAllowList([]);
+    const wrong = entries.flatMap((entry, index) => (scratch.#add(entry.trim()) ? [] : [index + 1]));
+    if (wrong.length === 0) return undefined;
+    return `EGRESS_ALLOW: not a host, host:port, IP address or CIDR range: entry ${wrong.join(', ')}`;
   }
 
   /** @param name a host name in lower case without a trailing dot. */

@@ -222,18 +222,9 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   }
   return [
     ...problems,
-    ...egressProblems(config),
+    ...[EgressAllowList.problemOf(config.EGRESS_ALLOW) ?? []].flat(),
     ...redisProblems(config),
     ...awsIdentityProblems(config),
     ...oauthProblems(config),
   ];
-}
-
-function egressProblems({ EGRESS_ALLOW }: AppConfig): readonly string[] {
-  try {
-    void new EgressAllowList(EGRESS_ALLOW);
-    return [];
-  } catch (error) {
-    return [error instanceof Error ? error.message : 'EGRESS_ALLOW is wrong'];
-  }
 }

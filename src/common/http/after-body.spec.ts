@@ -23,7 +23,7 @@ async function start(headers: Readonly<Record<string, string>> = {}): Promise<Re
   const { port } = (server = await startHttp((incoming, response) => {
     response.setHeaders(new Map(Object.entries(headers)));
     afterBody(incoming, response, () => response.writeHead(401).end('no'));
-    atOnce.push(response.headersSent);
+    setImmediate(() => atOnce.push(response.headersSent));
   }));
   return { port, atOnce };
 }

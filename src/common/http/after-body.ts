@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BodyTimer } from './body-timer.js';
+import { readBody, RequestAbortedError } from './read-body.js';
 
-const WAIT = { silenceMs: 1_000, totalMs: 60_000 };
-const MAX_BYTES = 64 * 1024 * 1024;
+/** All of it is thrown away. */
+const LIMITS = { maxBytes: 0, maxDiscardedBytes: 64 * 1024 * 1024, silenceMs: 1_000, totalMs: 60_000 };
 
 /**
  * Before an answer that ends the connection, reads to its end a body that nobody has asked for, and throws it away: a client that is
@@ -14,23 +14,17 @@ export function afterBody(request: IncomingMessage, response: ServerResponse, an
   const isUnread = !request.complete && !request.destroyed && request.readableFlowing === null;
   // A gateway that ends says so on its answers.
   const goesOn = response.shouldKeepAlive && response.getHeader('connection') !== 'close';
-  const isTooFar = Number(request.headers['content-length'] ?? 0) > MAX_BYTES;
-  if (!isUnread || goesOn || isTooFar) return answer();
-  let size = 0;
-  let isOver = false;
-  const end = (): void => {
-    if (isOver) return;
-    isOver = true;
-    timer.stop();
-    // What still comes is dropped.
-    request.off('data', onData);
-    if (!response.destroyed && !response.headersSent) answer();
-  };
-  const timer = new BodyTimer(WAIT, end);
-  const onData = (chunk: Buffer): void => {
-    timer.restart();
-    size += chunk.length;
-    if (size > MAX_BYTES) end();
-  };
-  request.on('data', onData).on('end', end).on('error', end).on('close', end);
+  if (!isUnread || goesOn) answer();
+  else void discardBody(request).then((isThere) => isThere && !response.headersSent && answer());
+}
+
+/** Whether the client is still there. */
+async function discardBody(request: IncomingMessage): Promise<boolean> {
+  try {
+    await readBody(request, LIMITS);
+  } catch (error) {
+    // Too large, or too late: it has been waited for.
+    return !(error instanceof RequestAbortedError);
+  }
+  return true;
 }

@@ -10,7 +10,7 @@ import { billedCount } from './billed-count.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
 
-/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Other models: the vendor decides, of what any provider takes. */
+/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Of other models the vendor decides itself. */
 const MAX_DOCUMENTS_BY_MODEL: ReadonlyMap<string, number> = new Map([
   ['bge-reranker-v2-m3', 100],
   ['pinecone-rerank-v0', 100],
