@@ -81,6 +81,9 @@ it('connects for an exchange that is wanted, whatever else is in its queue', asy
 
 it('connects for nobody whose exchange is over, and goes on', async () => {
   holding = 1;
+  let failures = 0;
+  // At each, a pool gives the client up.
+  pool.on('connectionError', () => (failures += 1));
   const refused = dispatch();
   const over = [dispatch(), dispatch()];
   for (const exchange of over) exchange.settled = true;
@@ -89,7 +92,7 @@ it('connects for nobody whose exchange is over, and goes on', async () => {
   expect(server.connections).toBe(0);
   const next = dispatch();
   await until(() => next.settled);
-  expect([refused.outcome, next.outcome, server.connections]).toEqual(['refused', '200', 1]);
+  expect([refused.outcome, next.outcome, server.connections, failures]).toEqual(['refused', '200', 1, 1]);
 });
 
 it('is free again after a request that undici refuses', async () => {
