@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Credential } from '../src/upstream/vendors/vendor.types.js';
+import type { Credential } from '../src/upstream/providers/provider.types.js';
 import { VirtualKeyOpener } from '../src/virtual-keys/virtual-key.opener.js';
 import { eventually } from './support/eventually.js';
 import { SecretGateway } from './support/secret-gateway.js';

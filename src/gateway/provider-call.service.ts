@@ -12,7 +12,7 @@ import {
   UpstreamFailure,
   type UpstreamHead,
 } from '../upstream/upstream.types.js';
-import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
+import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { mappedOptions } from '../virtual-keys/mapped-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { BillableUse } from './billable-use.js';
@@ -29,7 +29,7 @@ export interface ProviderOperation {
   readonly operation: string;
   /** undefined where the operation names none. */
   readonly model: string | undefined;
-  readonly request: VendorRequest;
+  readonly request: ProviderRequest;
   readonly retry: RetryMode;
 }
 
@@ -148,7 +148,7 @@ export class ProviderCallService {
     const { virtualKey, request } = context;
     return this.observed(context, operation, (sent, call) =>
       this.sender.send({
-        vendor: virtualKey.vendor,
+        provider: virtualKey.provider,
         credential: virtualKey.credential,
         request: sent,
         caller: request.caller,
@@ -183,7 +183,7 @@ export class ProviderCallService {
     operation: ProviderOperation,
     streams: ProviderStreams,
   ): Promise<RelayedAnswer> {
-    const { vendor, credential } = context.virtualKey;
+    const { provider, credential } = context.virtualKey;
     const { caller } = context.request;
     return this.observed(context, operation, (request, call) => {
       // The log line is written when the last byte is out, which is before the call is over.
@@ -193,7 +193,7 @@ export class ProviderCallService {
         return sink;
       };
       const onAttemptStart = (): void => call.startAttempt();
-      return this.sender.relay({ vendor, credential, request, caller, ...streams, onAttemptStart, sinkFor });
+      return this.sender.relay({ provider, credential, request, caller, ...streams, onAttemptStart, sinkFor });
     });
   }
 
@@ -218,9 +218,9 @@ export class ProviderCallService {
   private async observed<Answer extends RelayedAnswer>(
     context: ProviderContext,
     { operation, model, request }: ProviderOperation,
-    send: (request: VendorRequest, call: ObservedCall) => Promise<Answer>,
+    send: (request: ProviderRequest, call: ObservedCall) => Promise<Answer>,
   ): Promise<Answer> {
-    const { slug: provider } = context.virtualKey.vendor;
+    const { slug: provider } = context.virtualKey.provider;
     const call = new ObservedCall(context.request, { operation, provider, model }, this.metrics);
     let outcome = 'failed';
     let answer: Answer;
@@ -244,7 +244,7 @@ function remainingMs({ deadlineMs }: CallBudget): number {
 }
 
 /** Written out: a spread would make an object of another shape each time, which is slow to make and to read. */
-function withHeaders(request: VendorRequest, more: Readonly<Record<string, string>>): VendorRequest {
+function withHeaders(request: ProviderRequest, more: Readonly<Record<string, string>>): ProviderRequest {
   const { method, path, query, headers, body, bytes, region, plane } = request;
   const all = headers === undefined ? more : { ...headers, ...more };
   return { method, path, query, headers: all, body, bytes, region, plane };
@@ -253,9 +253,9 @@ function withHeaders(request: VendorRequest, more: Readonly<Record<string, strin
 /** The answer when it is 2xx; every other is thrown. */
 function successful<Answer extends RelayedAnswer>(answer: Answer, { virtualKey }: ProviderContext): Answer {
   if (answer.status >= 200 && answer.status <= 299) return answer;
-  const { vendor, credential, source } = virtualKey;
-  const body = withoutSecrets(answer.body ?? NO_BODY, vendor, credential, mappedOptions(source?.mappings ?? []));
-  throw answerToError({ ...answer, body }, vendor);
+  const { provider, credential, source } = virtualKey;
+  const body = withoutSecrets(answer.body ?? NO_BODY, provider, credential, mappedOptions(source?.mappings ?? []));
+  throw answerToError({ ...answer, body }, provider);
 }
 
 /** By the provider, or by who gives credentials for it (for Bedrock: AWS STS). */

@@ -60,7 +60,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
 
   private open(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
     const { organisationId } = context.principal;
-    const provider = context.virtualKey.vendor.slug;
+    const provider = context.virtualKey.provider.slug;
     const estimate = use.estimate();
     const units = measuredUnits(estimate);
     const prices = this.prices.pricesFor(organisationId, provider, use.model, this.clock.now(), units);
@@ -108,7 +108,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
 }
 
 function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyFacts {
-  const provider = virtualKey.vendor.slug;
+  const provider = virtualKey.provider.slug;
   return {
     api_key: principal.id,
     organisation_id: principal.organisationId,

@@ -40,6 +40,6 @@ export class VirtualKeyGuard implements CanActivate {
 function note(context: RequestContext, virtualKey: UsableVirtualKey): void {
   const { facts } = context;
   facts.virtual_key = virtualKey.slug;
-  facts.provider = virtualKey.vendor.slug;
+  facts.provider = virtualKey.provider.slug;
   context.noteUse(virtualKey);
 }

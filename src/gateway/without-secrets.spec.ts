@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { CohereOptions } from '../upstream/vendors/cohere.vendor.js';
-import { BedrockOptions } from '../upstream/vendors/bedrock.vendor.js';
-import type { Credential } from '../upstream/vendors/vendor.types.js';
+import { CohereOptions } from '../upstream/providers/cohere.provider.js';
+import { BedrockOptions } from '../upstream/providers/bedrock.provider.js';
+import type { Credential } from '../upstream/providers/provider.types.js';
 import { withoutSecrets } from './without-secrets.js';
 
 const KEY = 'sk-1234/5678+90"\\';
 const COHERE = { optionsClass: CohereOptions };
 const credential: Credential = { key: KEY, options: {}, organisationId: 'org-1' };
 
-function clean(body: unknown, vendor = COHERE, used = credential): unknown {
-  return JSON.parse(withoutSecrets(Buffer.from(JSON.stringify(body)), vendor, used).toString());
+function clean(body: unknown, provider = COHERE, used = credential): unknown {
+  return JSON.parse(withoutSecrets(Buffer.from(JSON.stringify(body)), provider, used).toString());
 }
 
 describe('withoutSecrets', () => {

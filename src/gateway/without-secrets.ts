@@ -1,5 +1,5 @@
-import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
-import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
+import { sensitiveFields } from '../upstream/providers/sensitive.decorator.js';
+import type { Credential, Provider } from '../upstream/providers/provider.types.js';
 
 const MASK = '****';
 /** Shorter ones may be part of ordinary words, and are no secrets worth the name. */
@@ -11,18 +11,18 @@ const MIN_SECRET_LENGTH = 8;
  */
 export function withoutSecrets(
   body: Buffer,
-  vendor: Pick<Vendor, 'optionsClass'>,
+  provider: Pick<Provider, 'optionsClass'>,
   credential: Credential,
   mapped: readonly string[] = [],
 ): Buffer {
   const text = body.toString('utf8');
-  const found = secretsOf(vendor, credential, mapped).filter((secret) => text.includes(secret));
+  const found = secretsOf(provider, credential, mapped).filter((secret) => text.includes(secret));
   return found.length === 0 ? body : Buffer.from(found.reduce((rest, secret) => rest.replaceAll(secret, MASK), text));
 }
 
 /** As they are, and as JSON may spell them: with escaped quotes, backslashes and slashes. Longest first: one may hold another. */
 function secretsOf(
-  { optionsClass }: Pick<Vendor, 'optionsClass'>,
+  { optionsClass }: Pick<Provider, 'optionsClass'>,
   { key, options }: Credential,
   mapped: readonly string[],
 ): readonly string[] {

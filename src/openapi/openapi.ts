@@ -5,7 +5,7 @@ import { ErrorResponse } from '../common/errors/error.response.js';
 import { renderErrorsDoc } from '../common/errors/render-errors-doc.js';
 import { VERSION } from '../common/version.js';
 import { AppConfig } from '../config/environment.js';
-import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
+import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import { writeBodyExamples } from './body-examples.js';
 import { closeInputs } from './closed-inputs.js';
 import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
@@ -59,11 +59,11 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
     });
   if (publicUrl !== undefined) builder.addServer(publicUrl.replace(/\/+$/, ''));
   const optionClasses = app
-    .get(VendorRegistry, { strict: false })
+    .get(ProviderRegistry, { strict: false })
     .all()
-    .map((vendor) => vendor.optionsClass);
+    .map((provider) => provider.optionsClass);
   const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: optionClasses });
-  describeVendorOptions(document, optionClasses);
+  describeProviderOptions(document, optionClasses);
   makeDefaultedParametersOptional(document);
   makeEmptyBodiesOptional(document);
   describePublicOperations(document);
@@ -79,7 +79,7 @@ function createDocument(app: NestExpressApplication): OpenAPIObject {
  * What `config` of a new virtual key may hold depends on its provider: the document lists one schema a provider. That of an
  * update is merged, and any of its fields may be null.
  */
-function describeVendorOptions(document: OpenAPIObject, optionClasses: readonly { readonly name: string }[]): void {
+function describeProviderOptions(document: OpenAPIObject, optionClasses: readonly { readonly name: string }[]): void {
   const schema = document.components?.schemas?.['CreateVirtualKeyDto'];
   const config = schema !== undefined && 'properties' in schema ? schema.properties?.['config'] : undefined;
   if (config === undefined || '$ref' in config) throw new Error('the document has no CreateVirtualKeyDto.config');

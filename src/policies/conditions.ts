@@ -1,6 +1,6 @@
 import { isObject } from '../common/json/read.js';
 import { NAME_FOLDS } from '../usage/call-names.js';
-import type { ModelName } from '../upstream/vendors/vendor.types.js';
+import type { ModelName } from '../upstream/providers/provider.types.js';
 import { compilePattern, foldModel } from '../usage/model-names.js';
 import { factOf, isPolicyKey, type PolicyFacts, type PolicyKey } from './policy-keys.js';
 

@@ -1,4 +1,4 @@
-import type { ModelName } from '../upstream/vendors/vendor.types.js';
+import type { ModelName } from '../upstream/providers/provider.types.js';
 import { isMetadataKey, type MetadataKey, metadataNameOf } from '../usage/metadata-key.js';
 
 /** What a condition may look at, and a group be made of, besides `metadata.<name>`. */

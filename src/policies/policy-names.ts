@@ -3,7 +3,7 @@ import type { Principal, Tenant } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { foldId, isUuid } from '../common/uuid.js';
-import { PROVIDER_SLUGS, type ProviderSlug } from '../upstream/vendors/vendor.types.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../upstream/providers/provider.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ANY, type Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';

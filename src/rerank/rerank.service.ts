@@ -8,7 +8,7 @@ import { ProviderCallService, type ProviderOperation } from '../gateway/provider
 import { Metrics } from '../telemetry/metrics.js';
 import type { RequestFacts } from '../telemetry/request-facts.js';
 import { shapeToError } from '../upstream/provider-error.js';
-import type { VendorRequest } from '../upstream/vendors/vendor.types.js';
+import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { joinParts, rank } from './rank.js';
 import { RerankProviderRegistry } from './rerank-provider.registry.js';
 import type {
@@ -43,7 +43,7 @@ export class RerankService {
     // Before anything can fail: the line of a failure is the one that is read.
     context.request.noteModel(asked.model);
     facts.documents = asked.documents.length;
-    const provider = this.providers.find(context.virtualKey.vendor.slug);
+    const provider = this.providers.find(context.virtualKey.provider.slug);
     if (provider === undefined) throw new GatewayError('provider_not_supported');
     if (asked.documents.length > provider.maxDocuments) {
       throw invalidField('documents', `must have at most ${provider.maxDocuments} items for ${provider.slug}`);
@@ -122,7 +122,7 @@ export class RerankService {
   }
 }
 
-function operationOf({ model }: RerankRequest, request: VendorRequest): ProviderOperation {
+function operationOf({ model }: RerankRequest, request: ProviderRequest): ProviderOperation {
   return { operation: OPERATION, model, request, retry: 'idempotent' };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/json/read.js';
 import type { UsageEstimate } from '../gateway/billable-use.js';
-import type { ProviderSlug, VendorRequest } from '../upstream/vendors/vendor.types.js';
+import type { ProviderSlug, ProviderRequest } from '../upstream/providers/provider.types.js';
 
 /** Options of a rerank request that not every provider has. */
 export const RERANK_OPTIONS = ['max_tokens_per_doc', 'priority', 'rank_fields', 'truncation', 'parameters'] as const;
@@ -68,11 +68,11 @@ interface RerankProviderBase {
 /** A provider behind HTTP: two pure translations. Both throw GatewayError or UnexpectedShapeError. */
 export interface RemoteRerankProvider extends RerankProviderBase {
   readonly kind: 'remote';
-  toUpstream(request: RerankRequest): VendorRequest;
+  toUpstream(request: RerankRequest): ProviderRequest;
   /** `answer` is the parsed body of a 2xx answer. */
   fromUpstream(answer: unknown, request: RerankRequest): RerankOutcome;
   /** Where an answer says that it goes on (paging); returns the request for the next part. */
-  nextPage?(answer: unknown, request: RerankRequest): VendorRequest | undefined;
+  nextPage?(answer: unknown, request: RerankRequest): ProviderRequest | undefined;
 }
 
 /** A provider inside the gateway. */

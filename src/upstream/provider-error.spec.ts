@@ -4,7 +4,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { answerToError, failureToError, parseProviderJson, type ErrorReader } from './provider-error.js';
 import { UpstreamFailure, type UpstreamAnswer, type UpstreamHeaders } from './upstream.types.js';
 
-const vendor: ErrorReader = {
+const provider: ErrorReader = {
   slug: 'cohere',
   credentialStatuses: [498],
   readError: (body) => {
@@ -20,7 +20,7 @@ function answer(status: number, body: unknown = '', headers: UpstreamHeaders = {
 
 describe('answerToError', () => {
   it.each([401, 403, 498])('blames the credential for %d, in our own words', (status) => {
-    const error = answerToError(answer(status, { message: 'bad key sk-live-123' }), vendor);
+    const error = answerToError(answer(status, { message: 'bad key sk-live-123' }), provider);
     expect(error).toMatchObject({ code: 'provider_credential_rejected', status: 502, source: 'provider' });
     expect(error.headers).toEqual({ 'x-should-retry': 'false' });
     expect(JSON.stringify([error.message, error.reason, error.cause ?? null])).not.toContain('sk-live');
@@ -36,7 +36,7 @@ describe('answerToError', () => {
     [204, 'provider_invalid_response', 502],
     [600, 'provider_invalid_response', 502],
   ])('maps %d to %s', (status, code, ours) => {
-    const error = answerToError(answer(status, { message: 'the words of the provider' }), vendor);
+    const error = answerToError(answer(status, { message: 'the words of the provider' }), provider);
     expect(error).toMatchObject({ code, status: ours, reason: `cohere answered ${status}` });
     expect(error.message).not.toContain('the words of the provider');
   });
@@ -44,7 +44,7 @@ describe('answerToError', () => {
   it.each(['<html>Bad gateway</html>', 'upstream connect error', '{"message":', ' '])(
     'takes a 5xx with the body %p for no answer of the provider',
     (body) => {
-      expect(answerToError(answer(502, body), vendor)).toMatchObject({
+      expect(answerToError(answer(502, body), provider)).toMatchObject({
         code: 'provider_invalid_response',
         reason: `cohere answered 502 and no JSON, but ${body.length} bytes of no content-type`,
       });
@@ -52,18 +52,18 @@ describe('answerToError', () => {
   );
 
   it.each(['', '{}', 'null', '"down"'])('takes a 5xx with the body %p for a failure of the provider', (body) => {
-    expect(answerToError(answer(503, body), vendor).code).toBe('provider_failed');
+    expect(answerToError(answer(503, body), provider).code).toBe('provider_failed');
   });
 
   it.each([400, 402, 404, 409, 413, 422])('passes a %d on with its status and the words of the provider', (status) => {
-    const error = answerToError(answer(status, { message: 'no such model', param: 'model' }), vendor);
+    const error = answerToError(answer(status, { message: 'no such model', param: 'model' }), provider);
     expect(error).toMatchObject({ code: 'provider_rejected', status, message: 'no such model', param: 'model' });
   });
 
   it.each(['<html>Not found</html>', '', '[]', 'null', '{"detail":1}', '{"message":""}', '{"message":"\\u0000\\n "}'])(
     'keeps our own sentence for the error body %p',
     (body) => {
-      expect(answerToError(answer(404, body), vendor)).toMatchObject({
+      expect(answerToError(answer(404, body), provider)).toMatchObject({
         code: 'provider_rejected',
         status: 404,
         message: 'The provider rejected the request.',
@@ -73,26 +73,30 @@ describe('answerToError', () => {
   );
 
   it('bounds the words of the provider and takes control characters out', () => {
-    expect(answerToError(answer(400, { message: 'a\u0000\r\nb\u001b[31m\u009fc' }), vendor).message).toBe('a b [31m c');
-    expect(answerToError(answer(400, { message: 'x'.repeat(5_000) }), vendor).message).toHaveLength(1_000);
-    expect(answerToError(answer(400, { message: 'x', param: 'p'.repeat(999) }), vendor).param).toHaveLength(200);
+    expect(answerToError(answer(400, { message: 'a\u0000\r\nb\u001b[31m\u009fc' }), provider).message).toBe(
+      'a b [31m c',
+    );
+    expect(answerToError(answer(400, { message: 'x'.repeat(5_000) }), provider).message).toHaveLength(1_000);
+    expect(answerToError(answer(400, { message: 'x', param: 'p'.repeat(999) }), provider).param).toHaveLength(200);
   });
 
   it('does not cut a character in half', () => {
-    const { message } = answerToError(answer(400, { message: `${'x'.repeat(999)}😀` }), vendor);
+    const { message } = answerToError(answer(400, { message: `${'x'.repeat(999)}😀` }), provider);
     expect(message).toBe('x'.repeat(999));
   });
 
   it('says why the rate is limited, in the words of the provider: its quota may be used up', () => {
-    const error = answerToError(answer(429, { message: 'You exceeded your quota.' }), vendor);
+    const error = answerToError(answer(429, { message: 'You exceeded your quota.' }), provider);
     const known = { code: 'provider_rate_limited', status: 429, reason: 'cohere answered 429' };
     expect(error).toMatchObject({ ...known, message: 'You exceeded your quota.' });
-    expect(answerToError(answer(429, 'slow down'), vendor).message).toBe('The provider is limiting the request rate.');
+    expect(answerToError(answer(429, 'slow down'), provider).message).toBe(
+      'The provider is limiting the request rate.',
+    );
   });
 
   describe.each([429, 500, 503, 529])('of a %i', (status) => {
     it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes Retry-After on: %s', (value) => {
-      const { headers } = answerToError(answer(status, '', { 'retry-after': value }), vendor);
+      const { headers } = answerToError(answer(status, '', { 'retry-after': value }), provider);
       expect(headers).toEqual({ 'Retry-After': value });
     });
 
@@ -106,22 +110,22 @@ describe('answerToError', () => {
       [{ 'retry-after-ms': 'soon', 'retry-after': '9' }, { 'Retry-After': '9' }],
       [{ 'retry-after-ms': '1\r\nx-injected: 1' }, {}],
     ])('passes on how long it asks to wait in milliseconds, and in seconds too: %p', (given, passed) => {
-      expect(answerToError(answer(status, '', given), vendor).headers).toEqual(passed);
+      expect(answerToError(answer(status, '', given), provider).headers).toEqual(passed);
     });
 
     it('passes on that another try is of no use', () => {
-      const { headers } = answerToError(answer(status, '', { 'x-should-retry': 'false' }), vendor);
+      const { headers } = answerToError(answer(status, '', { 'x-should-retry': 'false' }), provider);
       expect(headers).toEqual({ 'x-should-retry': 'false' });
     });
 
     it.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }, { 'x-should-retry': 'true' }])(
       'says nothing of another try for %p',
-      (headers) => expect(answerToError(answer(status, '', headers), vendor).headers).toEqual({}),
+      (headers) => expect(answerToError(answer(status, '', headers), provider).headers).toEqual({}),
     );
   });
 
   it('passes Retry-After of a page of a proxy on', () => {
-    const error = answerToError(answer(503, '<html>busy</html>', { 'retry-after': '5' }), vendor);
+    const error = answerToError(answer(503, '<html>busy</html>', { 'retry-after': '5' }), provider);
     expect([error.code, error.headers]).toEqual(['provider_invalid_response', { 'Retry-After': '5' }]);
   });
 
@@ -162,7 +166,7 @@ describe('parseProviderJson', () => {
 
   it('passes over a byte order mark', () => {
     expect(parseProviderJson(answer(200, '\uFEFF{"a":1}'))).toEqual({ a: 1 });
-    expect(answerToError(answer(404, '\uFEFF{"message":"no such model"}'), vendor).message).toBe('no such model');
+    expect(answerToError(answer(404, '\uFEFF{"message":"no such model"}'), provider).message).toBe('no such model');
   });
 
   it('does not pass over a second one', () => {
@@ -173,7 +177,7 @@ describe('parseProviderJson', () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const reason = `expected JSON, got 3 bytes of application/json in ${coding} (status 200)`;
     expect(() => parseProviderJson(answer(200, '???', headers))).toThrow(expect.objectContaining({ reason }));
-    expect(answerToError(answer(503, '???', headers), vendor).reason).toBe(
+    expect(answerToError(answer(503, '???', headers), provider).reason).toBe(
       `cohere answered 503 and no JSON, but 3 bytes of application/json in ${coding}`,
     );
   });

@@ -6,29 +6,29 @@ import { UnexpectedShapeError } from '../common/json/read.js';
 import { forbidsRetry, readRetryAfter, readRetryAfterMs } from './retry-after.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
-import type { Vendor, VendorErrorText } from './vendors/vendor.types.js';
+import type { Provider, ProviderErrorText } from './providers/provider.types.js';
 
 const MAX_MESSAGE_CHARACTERS = 1_000;
 const MAX_PARAM_CHARACTERS = 200;
 /** Of a media type, of a coding. */
 const MAX_NAME_CHARACTERS = 100;
 
-/** What is needed of a vendor to tell its errors. */
-export type ErrorReader = Pick<Vendor, 'slug' | 'credentialStatuses' | 'readError'>;
+/** What is needed of a provider to tell its errors. */
+export type ErrorReader = Pick<Provider, 'slug' | 'credentialStatuses' | 'readError'>;
 
 /** The documented error for an answer whose status is not 2xx. */
-export function answerToError(answer: UpstreamAnswer, vendor: ErrorReader): GatewayError {
+export function answerToError(answer: UpstreamAnswer, provider: ErrorReader): GatewayError {
   const { status } = answer;
-  const reason = `${vendor.slug} answered ${status}`;
+  const reason = `${provider.slug} answered ${status}`;
 
-  if (status === 401 || status === 403 || vendor.credentialStatuses?.includes(status)) {
+  if (status === 401 || status === 403 || provider.credentialStatuses?.includes(status)) {
     // The provider's words stay out: some repeat the key that they refuse.
     return new GatewayError('provider_credential_rejected', { reason, headers: DO_NOT_RETRY });
   }
   if (status === 408) return new GatewayError('provider_timeout', { reason });
-  if (status === 429) return rateLimited(answer, vendor, reason);
+  if (status === 429) return rateLimited(answer, provider, reason);
   if (status >= 500 && status < 600) return failed(answer, reason);
-  if (status >= 400 && status < 500) return rejected(answer, vendor, reason);
+  if (status >= 400 && status < 500) return rejected(answer, provider, reason);
   return new GatewayError('provider_invalid_response', { reason });
 }
 
@@ -77,11 +77,11 @@ function sizeAndType({ headers, body }: UpstreamAnswer): string {
   return `${body.length} bytes of ${type}${isCoded ? ` in ${coding}` : ''}`;
 }
 
-function rateLimited(answer: UpstreamAnswer, vendor: ErrorReader, reason: string): GatewayError {
+function rateLimited(answer: UpstreamAnswer, provider: ErrorReader, reason: string): GatewayError {
   return new GatewayError('provider_rate_limited', {
     reason,
     headers: retryHeaders(answer),
-    ...wordsOf(answer, vendor),
+    ...wordsOf(answer, provider),
   });
 }
 
@@ -98,8 +98,8 @@ function failed(answer: UpstreamAnswer, reason: string): GatewayError {
     : new GatewayError('provider_failed', { reason, headers });
 }
 
-function rejected(answer: UpstreamAnswer, vendor: ErrorReader, reason: string): GatewayError {
-  return new GatewayError('provider_rejected', { status: answer.status, reason, ...wordsOf(answer, vendor) });
+function rejected(answer: UpstreamAnswer, provider: ErrorReader, reason: string): GatewayError {
+  return new GatewayError('provider_rejected', { status: answer.status, reason, ...wordsOf(answer, provider) });
 }
 
 /** What the provider says of another try: when, or that it is of no use. */
@@ -114,16 +114,16 @@ function retryHeaders({ headers }: UpstreamAnswer): Readonly<Record<string, stri
 }
 
 /** Message and parameter in the provider's own words; what it does not say is left out. */
-function wordsOf({ body }: UpstreamAnswer, vendor: ErrorReader): Pick<GatewayErrorOptions, 'message' | 'param'> {
-  const text = readErrorText(body, vendor);
+function wordsOf({ body }: UpstreamAnswer, provider: ErrorReader): Pick<GatewayErrorOptions, 'message' | 'param'> {
+  const text = readErrorText(body, provider);
   const message = clean(text?.message ?? '', MAX_MESSAGE_CHARACTERS);
   const param = clean(text?.param ?? '', MAX_PARAM_CHARACTERS);
   return { ...(message === '' ? {} : { message }), ...(param === '' ? {} : { param }) };
 }
 
-function readErrorText(body: Buffer, vendor: ErrorReader): VendorErrorText | undefined {
+function readErrorText(body: Buffer, provider: ErrorReader): ProviderErrorText | undefined {
   const value = parseForeignJson(body);
-  return value === undefined ? undefined : vendor.readError(value);
+  return value === undefined ? undefined : provider.readError(value);
 }
 
 /** Foreign text made fit for an error body and a log line: no control characters, bounded, no half of a surrogate pair. */

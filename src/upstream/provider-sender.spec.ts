@@ -7,9 +7,9 @@ import { startHttp, type Loopback } from './__fixtures__/loopback.js';
 import { Collector } from './__fixtures__/sinks.js';
 import { type ProviderRelay, ProviderSender, type Upload } from './provider-sender.js';
 import { UpstreamClient } from './upstream-client.js';
-import { credentialWith } from './vendors/__fixtures__/credentials.js';
-import { openai } from './vendors/openai.vendor.js';
-import type { Vendor } from './vendors/vendor.types.js';
+import { credentialWith } from './providers/__fixtures__/credentials.js';
+import { openai } from './providers/openai.provider.js';
+import type { Provider } from './providers/provider.types.js';
 
 let client: UpstreamClient;
 let sender: ProviderSender;
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 function relayOf(path: string, changes: Partial<ProviderRelay> = {}): ProviderRelay {
   return {
-    vendor: openai,
+    provider: openai,
     credential: credentialWith({ base_url: `${provider.origin}/v1`, timeout_ms: 100 }),
     request: { method: 'POST', path },
     caller: ALWAYS_PRESENT,
@@ -99,18 +99,18 @@ describe('ProviderSender.relay', () => {
   });
 
   it('signs a body that it holds, and refuses to sign one that it does not', async () => {
-    const vendor: Vendor = {
+    const signing: Provider = {
       ...openai,
       signer: () => ({
         sign: (request) => Promise.resolve({ ...request, headers: { 'x-signed-bytes': String(request.body?.length) } }),
       }),
     };
     const request = { method: 'POST', path: '/jobs', body: {} } as const;
-    await sender.relay(relayOf('', { vendor, request }));
+    await sender.relay(relayOf('', { provider: signing, request }));
     expect(provider.requests[0]?.headers['x-signed-bytes']).toBe('2');
 
     const upload = uploadOf('bytes', {});
-    await expect(sender.relay(relayOf('/jobs', { vendor, upload }))).rejects.toMatchObject({
+    await expect(sender.relay(relayOf('/jobs', { provider: signing, upload }))).rejects.toMatchObject({
       code: 'provider_not_supported',
     });
     await until(() => upload.readableEnded);

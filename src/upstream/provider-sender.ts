@@ -16,12 +16,12 @@ import {
   type UpstreamRequest,
   type UpstreamStreamRequest,
 } from './upstream.types.js';
-import type { Credential, Vendor, VendorRequest, VendorSigner } from './vendors/vendor.types.js';
+import type { Credential, Provider, ProviderRequest, ProviderSigner } from './providers/provider.types.js';
 
-export interface ProviderRequest {
-  readonly vendor: Vendor;
+export interface SenderRequest {
+  readonly provider: Provider;
   readonly credential: Credential;
-  readonly request: VendorRequest;
+  readonly request: ProviderRequest;
   readonly retry: RetryMode;
   /** Milliseconds that are left for it; by default all that the credential allows. */
   readonly timeoutMs?: number;
@@ -50,12 +50,12 @@ export interface ProviderStreams {
 }
 
 export type ProviderRelay = Omit<
-  ProviderRequest,
+  SenderRequest,
   'retry' | 'timeoutMs' | 'attemptsMade' | 'beforeAttempt' | 'onAttempt'
 > &
   ProviderStreams;
 
-/** Sends a request to a provider: the vendor adds address and credential, the client does the rest. */
+/** Sends a request to a provider: the provider adds address and credential, the client does the rest. */
 @Injectable()
 export class ProviderSender {
   constructor(
@@ -74,7 +74,7 @@ export class ProviderSender {
    * @throws UpstreamFailure `caller_gone`: nobody is left to answer
    */
   send({
-    vendor,
+    provider,
     credential,
     request,
     retry,
@@ -84,10 +84,10 @@ export class ProviderSender {
     beforeAttempt,
     onAttemptStart,
     onAttempt,
-  }: ProviderRequest): Promise<UpstreamAnswer> {
-    const signer = vendor.signer?.(credential);
+  }: SenderRequest): Promise<UpstreamAnswer> {
+    const signer = provider.signer?.(credential);
     const answer = this.client.send({
-      request: vendor.address(request, credential),
+      request: provider.address(request, credential),
       timeoutMs,
       maxResponseBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
       retry,
@@ -107,7 +107,7 @@ export class ProviderSender {
    * @throws what `send` throws, and what `sinkFor` or the upload failed with
    */
   async relay({
-    vendor,
+    provider,
     credential,
     request,
     caller,
@@ -120,12 +120,12 @@ export class ProviderSender {
     const idleTimeoutMs = this.timeoutMsOf(credential);
     try {
       return await this.client.relay({
-        request: withStreams(vendor.address(request, credential), upload, accept),
+        request: withStreams(provider.address(request, credential), upload, accept),
         idleTimeoutMs,
         eventIdleTimeoutMs: takesEvents ? Math.max(idleTimeoutMs, this.config.PROVIDER_STREAM_IDLE_MS) : undefined,
         maxBufferedBytes: this.config.PROVIDER_MAX_RESPONSE_BYTES,
         caller,
-        sign: relaySigner(vendor.signer?.(credential)),
+        sign: relaySigner(provider.signer?.(credential)),
         onAttemptStart,
         sinkFor,
       });
@@ -139,7 +139,7 @@ function asGatewayError(error: unknown): never {
   throw error instanceof UpstreamFailure ? failureToError(error) : error;
 }
 
-/** Vendors know JSON bodies and answers only, so what the client says about its own comes on top. */
+/** Providers know JSON bodies and answers only, so what the client says about its own comes on top. */
 function withStreams(addressed: UpstreamRequest, upload: Upload | undefined, accept = '*/*'): UpstreamStreamRequest {
   const headers: Record<string, string> = { ...addressed.headers, accept };
   if (upload === undefined) return { ...addressed, headers };
@@ -150,7 +150,7 @@ function withStreams(addressed: UpstreamRequest, upload: Upload | undefined, acc
   return { ...addressed, headers, body: upload };
 }
 
-function relaySigner(signer: VendorSigner | undefined): UpstreamRelayCall['sign'] {
+function relaySigner(signer: ProviderSigner | undefined): UpstreamRelayCall['sign'] {
   if (signer === undefined) return undefined;
   return async ({ body, ...request }, now) => {
     if (body instanceof Readable) {

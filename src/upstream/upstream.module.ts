@@ -8,9 +8,9 @@ import { ProviderSender } from './provider-sender.js';
 import { UpstreamClient } from './upstream-client.js';
 import { AwsCredentialSource } from './aws/aws-credentials.js';
 import { AwsOwnIdentity } from './aws/aws-own-identity.js';
-import { createVendors, VENDORS } from './vendors/vendor-list.js';
-import type { Vendor } from './vendors/vendor.types.js';
-import { VendorRegistry } from './vendors/vendor.registry.js';
+import { createProviders, PROVIDERS } from './providers/provider-list.js';
+import type { Provider } from './providers/provider.types.js';
+import { ProviderRegistry } from './providers/provider.registry.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STS_TIMEOUT_MS = 5_000;
@@ -38,20 +38,20 @@ const STS_MAX_BYTES = 64 * 1024;
       useFactory: (config: AppConfig): AwsOwnIdentity => new AwsOwnIdentity(config),
     },
     {
-      provide: VENDORS,
+      provide: PROVIDERS,
       inject: [UpstreamClient, AwsOwnIdentity, AppConfig, Clock],
       useFactory: (
         client: UpstreamClient,
         ownIdentity: AwsOwnIdentity,
         config: AppConfig,
         clock: Clock,
-      ): readonly Vendor[] =>
-        createVendors({ awsCredentials: createAwsCredentials(client, ownIdentity, config, clock) }),
+      ): readonly Provider[] =>
+        createProviders({ awsCredentials: createAwsCredentials(client, ownIdentity, config, clock) }),
     },
-    VendorRegistry,
+    ProviderRegistry,
     ProviderSender,
   ],
-  exports: [AwsOwnIdentity, EgressPolicy, ProviderSender, UpstreamClient, VendorRegistry],
+  exports: [AwsOwnIdentity, EgressPolicy, ProviderSender, UpstreamClient, ProviderRegistry],
 })
 export class UpstreamModule implements OnApplicationShutdown {
   constructor(@Inject(UpstreamClient) private readonly client: UpstreamClient) {}

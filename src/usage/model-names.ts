@@ -1,7 +1,7 @@
-import { azureModelNames } from '../upstream/vendors/azure-ai.vendor.js';
-import { bedrockModelNames } from '../upstream/vendors/bedrock-model-names.js';
-import { localModelNames } from '../upstream/vendors/local.vendor.js';
-import type { ModelName, ModelNames } from '../upstream/vendors/vendor.types.js';
+import { azureModelNames } from '../upstream/providers/azure-ai.provider.js';
+import { bedrockModelNames } from '../upstream/providers/bedrock-model-names.js';
+import { localModelNames } from '../upstream/providers/local.provider.js';
+import type { ModelName, ModelNames } from '../upstream/providers/provider.types.js';
 
 const SPELT_IN_SEVERAL_WAYS = ['azure-ai', 'bedrock'] as const;
 

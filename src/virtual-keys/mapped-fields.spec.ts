@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { cohere } from '../upstream/vendors/cohere.vendor.js';
-import { local } from '../upstream/vendors/local.vendor.js';
-import { openai } from '../upstream/vendors/openai.vendor.js';
+import { cohere } from '../upstream/providers/cohere.provider.js';
+import { local } from '../upstream/providers/local.provider.js';
+import { openai } from '../upstream/providers/openai.provider.js';
 import { assertAddressIsOurs, keepTargets, layOver, readTargets, withoutMapped } from './mapped-fields.js';
 
 const NOTHING = { key: undefined, config: {} };
@@ -28,9 +28,9 @@ describe('the fields that a request maps', () => {
     [cohere, ['key', 'config.base_url', 'config.timeout_ms']],
     [openai, ['key', 'config.organization', 'config.project', 'config.isolation']],
     [local, []],
-  ])('are those of the provider', (vendor, fields) => {
+  ])('are those of the provider', (provider, fields) => {
     const targets = fields.map((target_field) => ({ target_field }));
-    expect([...readTargets(vendor, targets, NOTHING)]).toEqual(fields);
+    expect([...readTargets(provider, targets, NOTHING)]).toEqual(fields);
   });
 
   it.each([
@@ -43,9 +43,9 @@ describe('the fields that a request maps', () => {
     [cohere, 'KEY'],
     [local, 'key'],
     [local, 'config.base_url'],
-  ])('are refused by name otherwise', (vendor, target_field) => {
+  ])('are refused by name otherwise', (provider, target_field) => {
     const targets = [{ target_field }, { target_field }];
-    expect(paramsOf(() => readTargets(vendor, targets, NOTHING))).toEqual([
+    expect(paramsOf(() => readTargets(provider, targets, NOTHING))).toEqual([
       'secret_mappings.0.target_field',
       'secret_mappings.1.target_field',
     ]);

@@ -3,7 +3,7 @@ import { assertNoneBroken, brokenField, type ErrorDetail, invalidField } from '.
 import type { JsonObject } from '../common/json/read.js';
 import type { MappedField } from '../secret-references/secret-mapping.entity.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
-import type { Vendor } from '../upstream/vendors/vendor.types.js';
+import type { Provider } from '../upstream/providers/provider.types.js';
 
 /** Target fields: `key`, and `config.<name of an option>`. */
 export type MappedFields = ReadonlySet<string>;
@@ -30,11 +30,11 @@ function targetOf(option: string): string {
  * field, or when the request gives it a value as well
  */
 export function readTargets(
-  vendor: Vendor,
+  provider: Provider,
   mappings: readonly { readonly target_field: string }[],
   given: InlineFields,
 ): MappedFields {
-  const known = fieldsOf(vendor);
+  const known = fieldsOf(provider);
   const details = mappings.flatMap(({ target_field: field }, index): ErrorDetail[] => {
     const param = `secret_mappings.${index}.target_field`;
     if (!known.has(field)) return [brokenField(param, `must name a field of the provider: ${list(known)}`)];
@@ -92,13 +92,13 @@ function readKey(value: unknown): string {
   throw invalidField(KEY, `must be a text of 1 to ${MAX_KEY_CHARACTERS} characters`);
 }
 
-export function optionNames({ optionsClass }: Vendor): ReadonlySet<string> {
+export function optionNames({ optionsClass }: Provider): ReadonlySet<string> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(optionsClass, '', false, false);
   return new Set(rules.map((rule) => rule.propertyName));
 }
 
-function fieldsOf(vendor: Vendor): ReadonlySet<string> {
-  return new Set([...(vendor.key === 'none' ? [] : [KEY]), ...[...optionNames(vendor)].map(targetOf)]);
+function fieldsOf(provider: Provider): ReadonlySet<string> {
+  return new Set([...(provider.key === 'none' ? [] : [KEY]), ...[...optionNames(provider)].map(targetOf)]);
 }
 
 /** `null` takes an option out, so it is none. */

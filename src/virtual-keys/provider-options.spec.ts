@@ -4,13 +4,13 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { Optional } from '../common/validation/optional.decorator.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
-import { cohere } from '../upstream/vendors/cohere.vendor.js';
-import { Sensitive } from '../upstream/vendors/sensitive.decorator.js';
-import { VendorOptions } from '../upstream/vendors/vendor-options.js';
-import type { Vendor } from '../upstream/vendors/vendor.types.js';
-import { checkProviderOptions, mergeOptions, splitOptions, toVendorOptions } from './provider-options.js';
+import { cohere } from '../upstream/providers/cohere.provider.js';
+import { Sensitive } from '../upstream/providers/sensitive.decorator.js';
+import { ProviderOptions } from '../upstream/providers/provider-options.js';
+import type { Provider } from '../upstream/providers/provider.types.js';
+import { checkProviderOptions, mergeOptions, splitOptions, toProviderOptions } from './provider-options.js';
 
-class SampleOptions extends VendorOptions {
+class SampleOptions extends ProviderOptions {
   @Optional()
   @IsString()
   readonly region?: string;
@@ -25,7 +25,7 @@ class SampleOptions extends VendorOptions {
   readonly retries?: number;
 }
 
-const sample: Vendor<SampleOptions> = {
+const sample: Provider<SampleOptions> = {
   ...cohere,
   optionsClass: SampleOptions,
   checkOptions: (options, key) => [
@@ -150,6 +150,6 @@ describe('splitOptions', () => {
   it('loses nothing', () => {
     const options = { region: 'eu', password: 'secret' };
     const { open, secret } = splitOptions(sample, options);
-    expect(toVendorOptions(sample, { ...open, ...secret })).toEqual(Object.assign(new SampleOptions(), options));
+    expect(toProviderOptions(sample, { ...open, ...secret })).toEqual(Object.assign(new SampleOptions(), options));
   });
 });

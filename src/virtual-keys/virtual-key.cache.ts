@@ -4,7 +4,7 @@ import type { Principal } from '../access/principal.js';
 import { type Awaitable, whenKnown } from '../common/awaitable.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
+import type { Credential, Provider } from '../upstream/providers/provider.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { type CredentialSource, VirtualKeyOpener } from './virtual-key.opener.js';
@@ -22,7 +22,7 @@ export interface UsableVirtualKey {
   readonly workspaceId: string | null;
   /** Of its workspace, for callers without one; the others bring their own. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
-  readonly vendor: Vendor;
+  readonly provider: Provider;
   readonly credential: Credential;
   /** Unix milliseconds; Infinity: never. */
   readonly expiresAt: number;
@@ -95,14 +95,14 @@ export class VirtualKeyCache {
     const row = await this.store.findForUse(principal, slug);
     if (row === undefined) return { found: undefined };
     const { id, workspaceId } = row;
-    const vendor = this.credentials.vendorOf(row);
+    const provider = this.credentials.providerOf(row);
     const defaultMetadata = await this.workspaces.defaultsFor(principal, row);
     try {
       const source = await this.opener.sourceOf(row);
       const credential = await this.opener.open(source);
       const expiresAt = row.expiresAt?.getTime() ?? Infinity;
       const reread = source.mappings.length === 0 ? undefined : source;
-      return { found: { id, slug, workspaceId, defaultMetadata, vendor, credential, expiresAt, source: reread } };
+      return { found: { id, slug, workspaceId, defaultMetadata, provider, credential, expiresAt, source: reread } };
     } catch (error) {
       return { failure: asFailure(error) };
     }

@@ -8,9 +8,9 @@ import { incompleteUpdate, openedOr } from '../sealing/opened.js';
 import { mappedValuesNotValid } from '../secret-references/mapped-values.error.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
-import { sensitiveFields } from '../upstream/vendors/sensitive.decorator.js';
-import type { Credential, Vendor } from '../upstream/vendors/vendor.types.js';
-import { VendorRegistry } from '../upstream/vendors/vendor.registry.js';
+import { sensitiveFields } from '../upstream/providers/sensitive.decorator.js';
+import type { Credential, Provider } from '../upstream/providers/provider.types.js';
+import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import type { UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import {
   assertAddressIsOurs,
@@ -20,7 +20,7 @@ import {
   NO_FIELDS,
   withoutMapped,
 } from './mapped-fields.js';
-import { checkProviderOptions, mergeOptions, splitOptions, toVendorOptions } from './provider-options.js';
+import { checkProviderOptions, mergeOptions, splitOptions, toProviderOptions } from './provider-options.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 import { toVirtualKeyResponse, type VirtualKeyResponse } from './virtual-key.response.js';
 import { VirtualKeyVault } from './virtual-key.vault.js';
@@ -42,20 +42,23 @@ const SENT_AGAIN = mustComeAgain('config.base_url');
 @Injectable()
 export class VirtualKeyCredentials {
   constructor(
-    private readonly vendors: VendorRegistry,
+    private readonly providers: ProviderRegistry,
     private readonly vault: VirtualKeyVault,
     private readonly egress: EgressPolicy,
   ) {}
 
-  vendorOf(row: ProviderRow): Vendor {
-    const vendor = this.vendors.find(row.provider);
-    if (vendor === undefined) throw new Error(`a virtual key of an unknown provider: ${row.provider}`);
-    return vendor;
+  providerOf(row: ProviderRow): Provider {
+    const provider = this.providers.find(row.provider);
+    if (provider === undefined) throw new Error(`a virtual key of an unknown provider: ${row.provider}`);
+    return provider;
   }
 
   /** @throws GatewayError `validation_failed` for options that the provider does not take, and for masks instead of secrets */
   check(row: ProviderRow, config: JsonObject, key: string | undefined, mapped: MappedFields): void {
-    assertNoStaleMask({ key, config: splitOptions(this.vendorOf(row), config).secret }, { key: undefined, config: {} });
+    assertNoStaleMask(
+      { key, config: splitOptions(this.providerOf(row), config).secret },
+      { key: undefined, config: {} },
+    );
     this.checkOptions(row, config, key, mapped);
   }
 
@@ -72,21 +75,21 @@ export class VirtualKeyCredentials {
    * host than they were stored for; `secret_unavailable` when it leaves out a stored secret that does not open
    */
   reseal(row: VirtualKey, { key, config = {} }: GivenCredential, mapped: MappedFields): Partial<SealedColumns> {
-    const vendor = this.vendorOf(row);
+    const provider = this.providerOf(row);
     const ownKey = openedOr(() => (mapped.has('key') ? undefined : this.vault.openKey(row)), undefined);
     const ownOptions = openedOr(() => this.vault.openOptions(row), {});
     const storedKey = ownKey.value;
     const secrets = withoutMapped(ownOptions.value, mapped);
-    const given = { key: key ?? undefined, config: splitOptions(vendor, config).secret };
+    const given = { key: key ?? undefined, config: splitOptions(provider, config).secret };
     assertNoStaleMask(given, { key: storedKey, config: secrets });
     if (ownKey.failure !== undefined && key === undefined) throw incompleteUpdate(ownKey.failure, 'Send again: key.');
-    if (ownOptions.failure !== undefined) assertAllOptions(ownOptions.failure, vendor, given.config, mapped);
+    if (ownOptions.failure !== undefined) assertAllOptions(ownOptions.failure, provider, given.config, mapped);
     const isKeyKept = key === undefined || isMaskOf(key, storedKey);
     const newKey = isKeyKept ? storedKey : given.key;
     const update = Object.fromEntries(
       Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
     );
-    const merged = mergeOptions(vendor, { ...withoutMapped(row.options, mapped), ...secrets }, update);
+    const merged = mergeOptions(provider, { ...withoutMapped(row.options, mapped), ...secrets }, update);
     this.checkOptions(row, merged, newKey, mapped);
     if (isOtherHost(row.options['base_url'], merged['base_url'])) {
       const kept = Object.keys(secrets).find((name) => !(name in update));
@@ -106,7 +109,7 @@ export class VirtualKeyCredentials {
   open(row: VirtualKey): Credential {
     const { organisationId } = row;
     const { key, config } = this.inlineFieldsOf(row);
-    return { key, options: toVendorOptions(this.vendorOf(row), config), organisationId };
+    return { key, options: toProviderOptions(this.providerOf(row), config), organisationId };
   }
 
   /**
@@ -115,13 +118,13 @@ export class VirtualKeyCredentials {
    */
   openWith(row: VirtualKey, values: SecretFieldValues): Credential {
     const { organisationId } = row;
-    const vendor = this.vendorOf(row);
+    const provider = this.providerOf(row);
     const { key, config } = withKnownReason(() => {
       const whole = layOver(this.inlineFieldsOf(row), values);
-      checkProviderOptions(vendor, whole.config, whole.key, this.egress);
+      checkProviderOptions(provider, whole.config, whole.key, this.egress);
       return whole;
     });
-    return { key, options: toVendorOptions(vendor, config), organisationId };
+    return { key, options: toProviderOptions(provider, config), organisationId };
   }
 
   toResponse(row: VirtualKey): VirtualKeyResponse {
@@ -134,13 +137,13 @@ export class VirtualKeyCredentials {
   }
 
   private checkOptions(row: ProviderRow, config: JsonObject, key: string | undefined, mapped: MappedFields): void {
-    const vendor = this.vendorOf(row);
-    checkProviderOptions(vendor, config, key, this.egress, mapped);
-    assertAddressIsOurs(mapped, key, splitOptions(vendor, config).secret);
+    const provider = this.providerOf(row);
+    checkProviderOptions(provider, config, key, this.egress, mapped);
+    assertAddressIsOurs(mapped, key, splitOptions(provider, config).secret);
   }
 
   private sealed(row: KeyRow, config: JsonObject, key: string | undefined): SealedColumns {
-    const { open, secret } = splitOptions(this.vendorOf(row), config);
+    const { open, secret } = splitOptions(this.providerOf(row), config);
     return {
       options: open,
       sealedKey: this.vault.sealKey(row, key),
@@ -162,8 +165,8 @@ function assertNoStaleMask(given: InlineFields, stored: InlineFields): void {
 }
 
 /** Which options are sealed, nobody knows until they open: it may be any that the provider has. */
-function assertAllOptions(failure: GatewayError, vendor: Vendor, given: JsonObject, mapped: MappedFields): void {
-  const fields = sensitiveFields(vendor.optionsClass).filter((name) => !Object.hasOwn(given, name));
+function assertAllOptions(failure: GatewayError, provider: Provider, given: JsonObject, mapped: MappedFields): void {
+  const fields = sensitiveFields(provider.optionsClass).filter((name) => !Object.hasOwn(given, name));
   const missing = fields.map((name) => `config.${name}`).filter((field) => !mapped.has(field));
   if (missing.length > 0) throw incompleteUpdate(failure, `Send again, or set to null: ${missing.join(', ')}.`);
 }

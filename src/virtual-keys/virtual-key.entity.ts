@@ -9,7 +9,7 @@ import {
   VirtualColumn,
 } from 'typeorm';
 import { type MappedField, mappingsOfOwner } from '../secret-references/secret-mapping.entity.js';
-import type { ProviderSlug } from '../upstream/vendors/vendor.types.js';
+import type { ProviderSlug } from '../upstream/providers/provider.types.js';
 
 /** A provider, a credential for it and options, under a slug that callers name in `x-gateway-virtual-key`. */
 @Entity('virtual_keys')

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type LoadedMapping, SecretValues } from '../secret-references/secret-values.js';
-import type { Credential } from '../upstream/vendors/vendor.types.js';
+import type { Credential } from '../upstream/providers/provider.types.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 

@@ -26,18 +26,18 @@ export class VirtualKeyProbe {
   async test(principal: Principal, ref: string, { caller, facts }: RequestContext): Promise<VirtualKeyTestResponse> {
     const row = await this.store.get(principal, ref);
     await this.audit.record(this.store.manager, principal, entryOf('test', row, []));
-    const vendor = this.credentials.vendorOf(row);
+    const provider = this.credentials.providerOf(row);
     // A provider inside the gateway has nothing that could refuse.
-    if (vendor.probe === undefined) return { ok: true, latency_ms: 0 };
+    if (provider.probe === undefined) return { ok: true, latency_ms: 0 };
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
     try {
-      const { request, accepts } = vendor.probe;
+      const { request, accepts } = provider.probe;
       // Whoever asks wants to know of the secrets as they are now.
       const credential = await this.opener.openAgain(await this.opener.sourceOf(row));
-      const answer = await this.sender.send({ vendor, credential, request, retry: 'never', caller });
+      const answer = await this.sender.send({ provider, credential, request, retry: 'never', caller });
       if (accepts.includes(answer.status)) return { ok: true, latency_ms: elapsed() };
-      return { ok: false, latency_ms: elapsed(), ...failedTest(answerToError(answer, vendor), facts) };
+      return { ok: false, latency_ms: elapsed(), ...failedTest(answerToError(answer, provider), facts) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       return { ok: false, latency_ms: elapsed(), ...failedTest(error, facts) };

@@ -45,7 +45,7 @@ export class VirtualKeysService {
     clock: Clock,
   ) {
     rules.add(CreateVirtualKeyDto, CREDENTIAL, (dto) => {
-      readTargets(credentials.vendorOf(dto), dto.secret_mappings ?? [], this.givenFields(dto));
+      readTargets(credentials.providerOf(dto), dto.secret_mappings ?? [], this.givenFields(dto));
     });
     rules.add(CreateVirtualKeyDto, CREDENTIAL, (dto) => {
       const { key, config } = this.givenFields(dto);
@@ -75,7 +75,7 @@ export class VirtualKeysService {
     const mappings = fields.secret_mappings ?? [];
     const row = { id: randomUUID(), organisationId, provider };
     const given = this.givenFields(fields);
-    const mapped = readTargets(this.credentials.vendorOf(row), mappings, given);
+    const mapped = readTargets(this.credentials.providerOf(row), mappings, given);
     const sealed = this.credentials.seal(row, given.config, given.key, mapped);
     const expiresAt = fromUnixSeconds(fields.expires_at) ?? null;
     const saved = await this.store.insert(
@@ -125,7 +125,7 @@ export class VirtualKeysService {
     key,
     config = {},
   }: Pick<NewVirtualKey, 'provider' | 'key' | 'config'>): InlineFields {
-    return { key: key ?? undefined, config: mergeOptions(this.credentials.vendorOf({ provider }), {}, config) };
+    return { key: key ?? undefined, config: mergeOptions(this.credentials.providerOf({ provider }), {}, config) };
   }
 
   private resealed(
@@ -138,7 +138,7 @@ export class VirtualKeysService {
     const mapped =
       mappings === undefined
         ? keepTargets(row.secretMappings, given)
-        : readTargets(this.credentials.vendorOf(row), mappings, given);
+        : readTargets(this.credentials.providerOf(row), mappings, given);
     const sealed = this.credentials.reseal(row, { key, config }, mapped);
     if (mappings === undefined && sealed.options) assertMappedForHost(row.options, sealed.options, mapped);
     return sealed;

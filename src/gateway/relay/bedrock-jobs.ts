@@ -1,7 +1,7 @@
 // What the two kinds of Bedrock jobs share: ids, addresses, lists. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html, read 2026-11-21.
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { type JsonObject, readArray, readObject, stringOrUndefined } from '../../common/json/read.js';
-import type { Credential, VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import type { Credential, ProviderRequest } from '../../upstream/providers/provider.types.js';
 import { type CursorPage, cursorWalk, type TokenPage } from './cursor-walk.js';
 import { fromOpaqueId, toOpaqueId } from './opaque-id.js';
 import type { Ask, OperationInput } from './operation.types.js';
@@ -52,7 +52,7 @@ export function jobOf(kind: BedrockJobKind, input: OperationInput, credential: C
 }
 
 /** The request that reads the job, or does something with it. */
-function jobRequest(kind: BedrockJobKind, { arn, region }: BedrockJobName, action?: 'stop'): VendorRequest {
+function jobRequest(kind: BedrockJobKind, { arn, region }: BedrockJobName, action?: 'stop'): ProviderRequest {
   const path = `${kind.jobPath}/${encodeURIComponent(arn)}`;
   return action === undefined
     ? { method: 'GET', path, region, plane: 'control' }
@@ -102,7 +102,7 @@ export async function listJobs(
   });
 }
 
-function pageRequest(kind: BedrockJobKind, maxResults: number, nextToken: string | undefined): VendorRequest {
+function pageRequest(kind: BedrockJobKind, maxResults: number, nextToken: string | undefined): ProviderRequest {
   const query = { maxResults: String(maxResults), sortBy: 'CreationTime', sortOrder: 'Descending' };
   return {
     method: 'GET',

@@ -8,8 +8,8 @@ import { DO_NOT_RETRY } from '../../common/errors/do-not-retry.js';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isStorableText } from '../../common/storable-text.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
-import { baseUrl, serverOf } from '../../upstream/vendors/base-url.js';
-import type { BaseVendorOptions } from '../../upstream/vendors/vendor.types.js';
+import { baseUrl, serverOf } from '../../upstream/providers/base-url.js';
+import type { BaseProviderOptions } from '../../upstream/providers/provider.types.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { answeredIds, isRecordable, usedIds } from './object-ids.js';
 import type { OperationInput } from './operation.types.js';
@@ -48,7 +48,7 @@ export class Isolation {
       organisationId: principal.organisationId,
       workspaceId: principal.workspaceId ?? virtualKey.workspaceId,
       apiKeyId: principal.id,
-      provider: virtualKey.vendor.slug,
+      provider: virtualKey.provider.slug,
       server: serverDigest(options),
     };
   }
@@ -172,8 +172,8 @@ export class Isolation {
   }
 }
 
-/** The empty text stands for the vendor's own server. A digest, since base URLs may be longer than an index takes. */
-function serverDigest({ base_url }: BaseVendorOptions): string {
+/** The empty text stands for the provider's own server. A digest, since base URLs may be longer than an index takes. */
+function serverDigest({ base_url }: BaseProviderOptions): string {
   if (base_url === undefined) return '';
   return createHash('sha256')
     .update(serverOf(baseUrl({ base_url })))

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json/read.js';
-import type { Credential, ProviderSlug, VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import type { Credential, ProviderSlug, ProviderRequest } from '../../upstream/providers/provider.types.js';
 
 /** What a caller asks of an operation; every rule of the route is already checked. */
 export interface OperationInput {
@@ -15,7 +15,7 @@ export interface OperationInput {
  * Asks the provider once and resolves with the parsed body of a 2xx answer, undefined when it is empty; throws GatewayError
  * for everything else.
  */
-export type Ask = (request: VendorRequest) => Promise<unknown>;
+export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
 /** An operation on a provider whose own form differs: as many questions as it takes, one answer in the interface's form. */
 export type MappedOperation = (input: OperationInput, ask: Ask, credential: Credential) => Promise<JsonObject>;

@@ -23,7 +23,7 @@ export class ProviderObject {
   readonly provider!: string;
 
   /**
-   * Which of the provider's servers gave the id: a digest of its base URL, empty for the vendor's own. Rows from before this
+   * Which of the provider's servers gave the id: a digest of its base URL, empty for the provider's own. Rows from before this
    * was recorded have null, which stands for each of them.
    */
   @Column({ type: 'varchar', length: 43, nullable: true })

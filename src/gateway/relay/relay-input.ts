@@ -1,6 +1,6 @@
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
-import type { VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { OperationInput } from './operation.types.js';
 import type { RelayRoute } from './relay-route.js';
 
@@ -33,7 +33,11 @@ export function toOperationInput(route: RelayRoute, { params, query, body }: Rel
 }
 
 /** The request to a provider of the interface's own form: the same path, the same query, the same bytes. */
-export function toVendorRequest(route: RelayRoute, input: OperationInput, bytes: Buffer | undefined): VendorRequest {
+export function toProviderRequest(
+  route: RelayRoute,
+  input: OperationInput,
+  bytes: Buffer | undefined,
+): ProviderRequest {
   return {
     method: route.method,
     path: route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(input.params[name] ?? '')),

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { parseProviderJson, shapeToError } from '../../upstream/provider-error.js';
-import type { VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { betaHeader } from './beta-header.js';
@@ -12,7 +12,7 @@ import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
-import { type RelayRequestParts, toOperationInput, toVendorRequest } from './relay-input.js';
+import { type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
 import type { RelayRoute } from './relay-route.js';
 import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
 import type { ResourceArea } from './resource-area.js';
@@ -37,7 +37,7 @@ export class RelayService {
 
   async run(run: RelayRun): Promise<void> {
     const { area, route, context, request } = run;
-    const provider = area.providers.find(({ slug }) => slug === context.virtualKey.vendor.slug);
+    const provider = area.providers.find(({ slug }) => slug === context.virtualKey.provider.slug);
     if (provider === undefined) throw new GatewayError('provider_not_supported');
     const input = toOperationInput(route, { ...run, body: request.body });
     const model = modelOf(input.body);
@@ -99,8 +99,8 @@ export class RelayService {
     if (provider.kind === 'mapped') return this.askMapped(run, provider, input);
     const { route, context, request, response } = run;
     const json = route.body === 'json' ? bytes : undefined;
-    const vendorRequest = { ...toVendorRequest(route, input, json), headers: betaHeader(request.headers) };
-    const operation = operationOf(route, input.body, vendorRequest);
+    const providerRequest = { ...toProviderRequest(route, input, json), headers: betaHeader(request.headers) };
+    const operation = operationOf(route, input.body, providerRequest);
     if (route.body === 'stream' || route.answer !== undefined) {
       const upload = route.body === 'stream' ? request : undefined;
       const answer = await this.calls.relay(context, operation, {
@@ -122,7 +122,7 @@ export class RelayService {
   ): Promise<JsonAnswer> {
     const mapped = provider.operations[route.operation];
     if (mapped === undefined) throw new GatewayError('provider_not_supported');
-    const ask = async (request: VendorRequest): Promise<unknown> => {
+    const ask = async (request: ProviderRequest): Promise<unknown> => {
       const answer = await this.calls.run(context, operationOf(route, input.body, request));
       return answer.body.length === 0 ? undefined : parseProviderJson(answer);
     };
@@ -140,7 +140,7 @@ function modelOf(body: JsonObject | undefined): string | undefined {
 }
 
 /** Reads may be repeated; what makes or changes something only when it surely did not arrive. */
-function operationOf(route: RelayRoute, body: JsonObject | undefined, request: VendorRequest) {
+function operationOf(route: RelayRoute, body: JsonObject | undefined, request: ProviderRequest) {
   return {
     operation: route.operation,
     model: modelOf(body),

@@ -1,7 +1,7 @@
-// Vendor P5, rerank: POST /rerank. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
+// Provider P5, rerank: POST /rerank. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { readObject, stringOrUndefined } from '../../common/json/read.js';
-import type { VendorRequest } from '../../upstream/vendors/vendor.types.js';
+import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import { estimateByChunks } from '../billing/estimates.js';
 import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
 import { documentText } from './document-text.js';
@@ -43,7 +43,7 @@ export const bedrockRerank: RemoteRerankProvider = {
   },
 };
 
-function toRerank(request: RerankRequest, nextToken?: string): VendorRequest {
+function toRerank(request: RerankRequest, nextToken?: string): ProviderRequest {
   return {
     method: 'POST',
     path: '/rerank',
@@ -83,7 +83,7 @@ function codePoints(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
-/** The fourth field of the ARN. Requests go to that region; the vendor checks it against the virtual key's. */
+/** The fourth field of the ARN. Requests go to that region; the provider checks it against the virtual key's. */
 function regionOf(model: string): string {
   const region = MODEL_ARN.exec(model)?.groups?.['region'];
   if (region === undefined) {

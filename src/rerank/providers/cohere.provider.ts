@@ -1,4 +1,4 @@
-// Vendor P1, rerank: POST /v2/rerank. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
+// Provider P1, rerank: POST /v2/rerank. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { estimateCohere } from '../billing/cohere-estimate.js';
 import type { RemoteRerankProvider, RerankRequest } from '../rerank.types.js';

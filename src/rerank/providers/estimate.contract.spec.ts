@@ -60,7 +60,7 @@ describe.each(RERANK_PROVIDERS.map((provider) => ({ slug: provider.slug, provide
   },
 );
 
-describe('estimates of the vendors', () => {
+describe('estimates of the providers', () => {
   const documents = Array.from({ length: 101 }, () => 'a document');
   const long = requestWith({ documents: Array.from({ length: 50 }, () => 'x'.repeat(30_000)) });
 

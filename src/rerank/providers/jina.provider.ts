@@ -1,4 +1,4 @@
-// Vendor P3, rerank: POST /v1/rerank. Source: https://api.jina.ai/redoc#tag/rerank, read 2026-11-21.
+// Provider P3, rerank: POST /v1/rerank. Source: https://api.jina.ai/redoc#tag/rerank, read 2026-11-21.
 import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { estimateByTokens } from '../billing/estimates.js';

@@ -1,4 +1,4 @@
-// Vendor P4, rerank: POST /rerank. Source: https://docs.pinecone.io/reference/api/2026-04/inference/rerank, read 2026-11-21.
+// Provider P4, rerank: POST /rerank. Source: https://docs.pinecone.io/reference/api/2026-04/inference/rerank, read 2026-11-21.
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { stringifyLongNumbers } from '../../common/json/long-numbers.js';
 import { readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
@@ -10,7 +10,7 @@ import { billedCount } from './billed-count.js';
 import { documentText } from './document-text.js';
 import { readScores } from './read-scores.js';
 
-/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Of other models the vendor decides itself. */
+/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Of other models the provider decides itself. */
 const MAX_DOCUMENTS_BY_MODEL: ReadonlyMap<string, number> = new Map([
   ['bge-reranker-v2-m3', 100],
   ['pinecone-rerank-v0', 100],
@@ -43,7 +43,7 @@ export const pineconeRerank: RemoteRerankProvider = {
     return {
       scores: readScores(body['data'], {
         path: 'body.data',
-        scoreField: 'score', // this vendor's name for relevance_score
+        scoreField: 'score', // this provider's name for relevance_score
         documentCount: request.documents.length,
       }),
       model: stringOrUndefined(body['model']),

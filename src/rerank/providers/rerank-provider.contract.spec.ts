@@ -5,7 +5,7 @@ import { RERANK_PROVIDERS } from '../rerank-providers.js';
 import { RERANK_OPTIONS, type RemoteRerankProvider } from '../rerank.types.js';
 import { at, fixture, requestWith } from './__fixtures__/requests.js';
 
-/** What differs between the vendors' bodies: where the laws have to look. A new provider adds its line. */
+/** What differs between the providers' bodies: where the laws have to look. A new provider adds its line. */
 interface Wire {
   readonly topN: string;
   readonly documents: string;

@@ -1,4 +1,4 @@
-// Vendor P2, rerank: POST /v1/rerank. Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11-21.
+// Provider P2, rerank: POST /v1/rerank. Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11-21.
 import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { estimateByTokens } from '../billing/estimates.js';
@@ -29,7 +29,7 @@ export const voyageRerank: RemoteRerankProvider = {
       model: request.model,
       query: request.query,
       documents: documentTexts(request.documents),
-      top_k: request.topN, // this vendor's name for top_n
+      top_k: request.topN, // this provider's name for top_n
       return_documents: request.returnDocuments,
       truncation: request.truncation,
     }),

@@ -3,7 +3,7 @@ import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../u
 import { expectedSignature, readAuthorization } from './__fixtures__/sigv4-verifier.js';
 import { AwsCredentialSource, type AwsCredentialServices, type AwsOptions } from './aws-credentials.js';
 import { type AwsIdentity, AwsOwnIdentity } from './aws-own-identity.js';
-import type { Credential } from '../vendors/vendor.types.js';
+import type { Credential } from '../providers/provider.types.js';
 
 const START = new Date('2026-11-21T12:00:00Z');
 const ORGANISATION = '3f0c2a52-7a8e-4f57-9a3e-0d7a9f1b2c3d';

@@ -9,7 +9,7 @@ import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../u
 import { AwsIdentityError, type AwsOwnIdentity } from './aws-own-identity.js';
 import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
 import { assumeRoleRequest, readAssumeRole, readStsErrorCode, type RoleSession } from './aws-sts.js';
-import type { BaseVendorOptions, Credential } from '../vendors/vendor.types.js';
+import type { BaseProviderOptions, Credential } from '../providers/provider.types.js';
 
 const MAX_SESSIONS = 1_000;
 
@@ -17,7 +17,7 @@ export const AWS_AUTH_TYPES = ['accessKey', 'assumedRole', 'serviceRole'] as con
 export type AwsAuthType = (typeof AWS_AUTH_TYPES)[number];
 
 /** The options of a virtual key that decide who signs. */
-export interface AwsOptions extends BaseVendorOptions {
+export interface AwsOptions extends BaseProviderOptions {
   readonly aws_auth_type?: AwsAuthType;
   readonly aws_access_key_id?: string;
   readonly aws_secret_access_key?: string;

@@ -1,4 +1,4 @@
-import type { ModelName } from '../../upstream/vendors/vendor.types.js';
+import type { ModelName } from '../../upstream/providers/provider.types.js';
 import { compilePattern, foldModel } from '../model-names.js';
 import { type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
 

@@ -19,7 +19,7 @@ import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSecretMappings } from '../../secret-references/dto/is-secret-mappings.decorator.js';
 import { SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
-import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/vendors/vendor.types.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 
 /** Every provider takes its key in a header. */
 const FITS_A_HEADER = /^[\x21-\x7e]*$/;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../../common/json/read.js';
-import type { Credential, VendorRequest } from '../../../upstream/vendors/vendor.types.js';
+import type { Credential, ProviderRequest } from '../../../upstream/providers/provider.types.js';
 import type { OperationInput, ResourceProvider } from '../operation.types.js';
 
 interface FakeBedrockOptions {
@@ -19,18 +19,18 @@ interface FakeBedrockOptions {
 
 /** Bedrock's job calls, as far as its reference tells: pages by tokens, jobs by ARN, an empty answer to a stop. */
 export class FakeBedrock {
-  readonly asked: VendorRequest[] = [];
+  readonly asked: ProviderRequest[] = [];
 
   constructor(private readonly options: FakeBedrockOptions) {}
 
-  readonly ask = async (request: VendorRequest): Promise<unknown> => {
+  readonly ask = async (request: ProviderRequest): Promise<unknown> => {
     this.asked.push(request);
     const failure = this.options.failures?.[`${request.method} ${decodeURIComponent(request.path)}`];
     if (failure !== undefined) throw failure;
     return this.answer(request);
   };
 
-  private answer({ method, path, query = {} }: VendorRequest): unknown {
+  private answer({ method, path, query = {} }: ProviderRequest): unknown {
     const { listPath, jobPath, newArn, jobs = [] } = this.options;
     if (method === 'GET' && path === listPath) return this.page(query);
     if (method === 'POST' && !path.endsWith('/stop')) return { jobArn: newArn };

@@ -2,7 +2,7 @@ import { IsIn, IsInt, IsString, IsUUID, Length, Matches, Max, Min } from 'class-
 import { LAST_SECOND } from '../../../common/time/unix-time.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../../common/validation/optional.decorator.js';
-import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import { MAX_MODEL_LENGTH, PRICED_UNITS, type PricedUnit } from '../price.types.js';
 import { IsPrice } from './is-price.decorator.js';
 

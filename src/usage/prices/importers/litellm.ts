@@ -2,7 +2,7 @@
 // in US dollars. Source: https://github.com/BerriAI/litellm, model_prices_and_context_window.json, read 2026-11-21.
 import { isObject, type JsonObject, readObject, stringOrUndefined } from '../../../common/json/read.js';
 import { roundDecimal } from '../../../common/money/decimal-text.js';
-import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import { PRICE_DECIMALS, type PricedUnit } from '../price.types.js';
 import { type ListEntry, type ReadPriceList, sortEntries } from './price-list.reader.js';
 import { soldModel } from './rerank-units.js';

@@ -2,7 +2,7 @@
 // in US cents for one unit. Source: https://github.com/Portkey-AI/models, folder pricing, read 2026-11-21.
 import { readObject, readString } from '../../../common/json/read.js';
 import { roundDecimal } from '../../../common/money/decimal-text.js';
-import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import { PRICE_DECIMALS } from '../price.types.js';
 import { type ReadPriceList, sortEntries } from './price-list.reader.js';
 import { soldModel } from './rerank-units.js';

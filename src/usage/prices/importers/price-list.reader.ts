@@ -1,4 +1,4 @@
-import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import { MAX_PRICE, type Price, type PricedUnit } from '../price.types.js';
 import type { SoldModel } from './rerank-units.js';
 

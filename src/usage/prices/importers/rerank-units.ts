@@ -1,7 +1,7 @@
 // By what each rerank model is sold. Public price lists do not say: the same field of theirs holds a price for a search unit
 // in one row and for a token in the next, so that a list read naively bills 5,000 tokens as 5,000 searches. What is not
 // here is not imported.
-import type { ProviderSlug } from '../../../upstream/vendors/vendor.types.js';
+import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import type { PricedUnit } from '../price.types.js';
 
 export interface SoldModel {

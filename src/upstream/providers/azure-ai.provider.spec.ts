@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { credentialHeaders, urlOf } from './__fixtures__/credentials.js';
+import { azureAi, AZURE_RERANK_PATH } from './azure-ai.provider.js';
+
+const FOUNDRY = 'https://res.services.ai.azure.com';
+const SERVERLESS = 'https://rerank.eastus2.models.ai.azure.com';
+
+describe('azureAi', () => {
+  it.each([
+    [FOUNDRY, `${FOUNDRY}/providers/cohere/v2/rerank`],
+    [`${FOUNDRY}/`, `${FOUNDRY}/providers/cohere/v2/rerank`],
+    [`${FOUNDRY}/providers/cohere`, `${FOUNDRY}/providers/cohere/v2/rerank`],
+    [`${FOUNDRY}/providers/cohere/v2`, `${FOUNDRY}/providers/cohere/v2/rerank`],
+    [`${FOUNDRY}/providers/cohere/v2/rerank`, `${FOUNDRY}/providers/cohere/v2/rerank`],
+    [SERVERLESS, `${SERVERLESS}/v2/rerank`],
+    [`${SERVERLESS}/v1`, `${SERVERLESS}/v1/rerank`],
+    [`${SERVERLESS}/v1/`, `${SERVERLESS}/v1/rerank`],
+    [`${SERVERLESS}/v2`, `${SERVERLESS}/v2/rerank`],
+    [`${SERVERLESS}/v1/rerank`, `${SERVERLESS}/v1/rerank`],
+    ['https://proxy.example/azure', 'https://proxy.example/azure/v2/rerank'],
+    ['https://proxy.example//evil.example/rerank', 'https://proxy.example//evil.example/rerank'],
+    ['https://services.ai.azure.com.evil.example', 'https://services.ai.azure.com.evil.example/v2/rerank'],
+  ])('reranks at the right place for the base URL %s', (base_url, url) => {
+    expect(urlOf(azureAi, { base_url }, { path: AZURE_RERANK_PATH })).toBe(url);
+  });
+
+  it('leaves other paths as they are', () => {
+    expect(urlOf(azureAi, { base_url: FOUNDRY }, { path: '/threads/t/runs' })).toBe(`${FOUNDRY}/threads/t/runs`);
+  });
+
+  it.each([
+    [{ base_url: FOUNDRY }, { 'api-key': 'k' }],
+    [{ base_url: FOUNDRY, auth: 'bearer' }, { authorization: 'Bearer k' }],
+    [{ base_url: SERVERLESS }, { authorization: 'Bearer k' }],
+    [{ base_url: SERVERLESS, auth: 'api-key' }, { 'api-key': 'k' }],
+  ] as const)('sends the key as %j asks', (options, headers) => {
+    expect(credentialHeaders(azureAi, options, 'k')).toEqual(headers);
+  });
+
+  it('needs a base URL', () => {
+    expect(azureAi.checkOptions?.({}, 'k')).toEqual([
+      { param: 'config.base_url', message: 'config.base_url is required for this provider' },
+    ]);
+  });
+
+  it('tests the key with an empty body, and takes the complaint about it for a yes', () => {
+    expect(azureAi.probe).toEqual({
+      request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} },
+      accepts: [400, 422],
+    });
+  });
+
+  it.each([
+    [
+      { message: 'invalid request: list of documents must not be empty' },
+      'invalid request: list of documents must not be empty',
+    ],
+    [{ error: { code: 'unavailable_model', message: 'Unavailable model: x' } }, 'Unavailable model: x'],
+    [{ statusCode: 400, message: 'Bad' }, 'Bad'],
+  ])('reads the error %j', (body, message) => {
+    expect(azureAi.readError(body)).toEqual({ message });
+  });
+});

@@ -1,0 +1,85 @@
+// Provider P6, Azure AI Foundry hosting Cohere models. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank
+// and https://docs.cohere.com/docs/cohere-on-microsoft-azure, read 2026-11-21.
+import { IsIn } from 'class-validator';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { baseUrl, joinUrl, pathPrefix } from './base-url.js';
+import { bearer, buildRequest, headerKey } from './build-request.js';
+import { anyOf, nestedError, plainMessage } from './error-text.js';
+import { keyProblems, missingOptions } from './option-rules.js';
+import { ProviderOptions } from './provider-options.js';
+import type { Credential, ModelNames, Provider } from './provider.types.js';
+
+/** Cohere's own path; `address` finds the place where the deployment keeps it. */
+export const AZURE_RERANK_PATH = '/v2/rerank';
+
+const AUTH = ['api-key', 'bearer'] as const;
+
+const PROVIDER_PREFIX = 'cohere.';
+
+export class AzureAiOptions extends ProviderOptions {
+  /** How the key is sent: as header `api-key` (default for Foundry resources) or as bearer token (default for serverless deployments). */
+  @Optional()
+  @IsIn(AUTH)
+  readonly auth?: (typeof AUTH)[number];
+}
+
+export const azureAi: Provider<AzureAiOptions> = {
+  slug: 'azure-ai',
+  name: 'Azure AI Foundry',
+  optionsClass: AzureAiOptions,
+  key: 'required',
+  checkOptions: (options, key) => [...keyProblems('required', key), ...missingOptions(options, ['base_url'])],
+  address(request, credential) {
+    const base = baseUrl(credential.options);
+    const url = request.path === AZURE_RERANK_PATH ? rerankUrl(base) : joinUrl(base, request);
+    return buildRequest(url, request, credentialHeaders(base, credential));
+  },
+  readError: anyOf(nestedError, plainMessage),
+  // The key is checked before the body, so a complaint about the empty body says that the key is good, for free.
+  probe: { request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} }, accepts: [400, 422] },
+};
+
+/** `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: one prefix goes, in any letter case; the rest is the deployment's name. */
+export function azureDeploymentName(model: string): string {
+  const isPrefixed = model.slice(0, PROVIDER_PREFIX.length).toLowerCase() === PROVIDER_PREFIX;
+  return isPrefixed ? model.slice(PROVIDER_PREFIX.length) : model;
+}
+
+/** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
+export const azureModelNames: ModelNames = {
+  canonical: withoutPrefixes,
+  aliases: (name) => [{ text: PROVIDER_PREFIX + withoutPrefixes(name), markLength: PROVIDER_PREFIX.length }],
+};
+
+function withoutPrefixes(name: string): string {
+  let deployment = name;
+  // A loop, since a name may be as long as a body: calls within calls would run out of stack.
+  for (let next = azureDeploymentName(name); next !== deployment && next !== ''; next = azureDeploymentName(next)) {
+    deployment = next;
+  }
+  return deployment;
+}
+
+/**
+ * Where the deployment answers rerank requests, by the form of `base_url`:
+ * - ends in `/rerank`: as it is;
+ * - ends in `/v1` or `/v2`: that version (older serverless deployments have only `/v1/rerank`, which takes the same body);
+ * - a Foundry resource (`….services.ai.azure.com`): `/providers/cohere/v2/rerank`;
+ * - anything else, a serverless deployment: `/v2/rerank`.
+ */
+function rerankUrl(base: URL): URL {
+  const prefix = pathPrefix(base);
+  if (prefix.endsWith('/rerank')) return base;
+  if (/\/v[12]$/.test(prefix)) return joinUrl(base, { path: '/rerank' });
+  const needsProvider = isFoundry(base) && !prefix.endsWith('/providers/cohere');
+  return joinUrl(base, { path: needsProvider ? `/providers/cohere${AZURE_RERANK_PATH}` : AZURE_RERANK_PATH });
+}
+
+function credentialHeaders(base: URL, credential: Credential<AzureAiOptions>): Readonly<Record<string, string>> {
+  const auth = credential.options.auth ?? (isFoundry(base) ? 'api-key' : 'bearer');
+  return auth === 'api-key' ? { 'api-key': headerKey(credential) } : bearer(credential);
+}
+
+function isFoundry(base: URL): boolean {
+  return base.hostname.endsWith('.services.ai.azure.com');
+}

@@ -1,0 +1,42 @@
+// Azure OpenAI. Source: https://learn.microsoft.com/rest/api/azureopenai/models/list and https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, read 2026-11-21.
+import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
+import { baseUrl, joinUrl, pathPrefix } from './base-url.js';
+import { buildRequest, headerKey } from './build-request.js';
+import { anyOf, nestedError, plainMessage } from './error-text.js';
+import { keyProblems, missingOptions } from './option-rules.js';
+import { ResourceProviderOptions } from './resource-provider-options.js';
+import type { Provider, ProviderRequest } from './provider.types.js';
+
+/** The newest version of the dated API that is not a preview. */
+export const AZURE_OPENAI_API_VERSION = '2024-10-21';
+
+export class AzureOpenAiOptions extends ResourceProviderOptions {
+  /** Query parameter `api-version`; default 2024-10-21, none when `base_url` ends in /openai/v1. */
+  @AzureApiVersion()
+  readonly api_version?: string;
+}
+
+/** Its base URL is the resource (`https://<name>.openai.azure.com`, the dated API) or the resource and `/openai/v1`. */
+export const azureOpenai: Provider<AzureOpenAiOptions> = {
+  slug: 'azure-openai',
+  name: 'Azure OpenAI',
+  optionsClass: AzureOpenAiOptions,
+  key: 'required',
+  checkOptions: (options, key) => [...keyProblems('required', key), ...missingOptions(options, ['base_url'])],
+  address(request, credential) {
+    const { options } = credential;
+    const url = addressOf(baseUrl(options), request, options.api_version);
+    return buildRequest(url, request, { 'api-key': headerKey(credential) });
+  },
+  readError: anyOf(nestedError, plainMessage),
+  // Listing models is free and needs a valid key.
+  probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
+};
+
+function addressOf(base: URL, request: ProviderRequest, apiVersion: string | undefined): URL {
+  const prefix = pathPrefix(base);
+  const dated = !prefix.endsWith('/openai/v1');
+  const version = apiVersion ?? (dated ? AZURE_OPENAI_API_VERSION : undefined);
+  const path = dated && !prefix.endsWith('/openai') ? `/openai${request.path}` : request.path;
+  return joinUrl(base, withApiVersion({ ...request, path }, version));
+}

@@ -1,0 +1,27 @@
+import type { ModelName, ModelNames } from './provider.types.js';
+
+/** In any region. `partition`: that of China and those of governments are others. */
+const FOUNDATION_MODEL = /^arn:(?<partition>aws(?:-[a-z]+)*):bedrock:[a-z0-9-]*::foundation-model\/(?<id>.+)$/;
+/** Those of China and of governments have prices of their own. */
+const PRICED_PARTITION = 'aws';
+
+const ARN_MARK = 'arn:';
+
+/** A foundation model has an id, and an ARN in each region. */
+export const bedrockModelNames: ModelNames = {
+  canonical: idOf,
+  aliases: (name) => (FOUNDATION_MODEL.test(name) ? [arnName(name)] : []),
+  priced(name) {
+    const partition = FOUNDATION_MODEL.exec(name)?.groups?.['partition'];
+    const own = [partition === undefined ? { text: name, markLength: 0 } : arnName(name)];
+    return partition === PRICED_PARTITION ? [own, [{ text: idOf(name), markLength: 0 }]] : [own];
+  },
+};
+
+function arnName(arn: string): ModelName {
+  return { text: arn, markLength: ARN_MARK.length };
+}
+
+function idOf(name: string): string {
+  return FOUNDATION_MODEL.exec(name)?.groups?.['id'] ?? name;
+}

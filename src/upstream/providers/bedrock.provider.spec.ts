@@ -1,0 +1,200 @@
+import { describe, expect, it } from '@jest/globals';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import type { AwsOptions } from '../aws/aws-credentials.js';
+import type { AwsCredentials } from '../aws/aws-signature.js';
+import { BedrockOptions, createBedrockProvider } from './bedrock.provider.js';
+import { credentialWith } from './__fixtures__/credentials.js';
+import { expectedSignature, readAuthorization } from '../aws/__fixtures__/sigv4-verifier.js';
+import type { Credential } from './provider.types.js';
+
+const KEY = { aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE', aws_secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCY' };
+const ROLE = { ...KEY, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/team/reranker' };
+const NOW = new Date('2026-11-21T12:00:00Z');
+
+class FakeCredentials {
+  readonly asked: string[] = [];
+  readonly forgotten: string[] = [];
+
+  resolve(credential: Credential<AwsOptions>, region: string) {
+    this.asked.push(`${credential.organisationId} ${region}`);
+    return Promise.resolve({ accessKeyId: 'ASIASESSION', secretAccessKey: 'secret', sessionToken: 'token' });
+  }
+
+  forget(_credential: Credential<AwsOptions>, refused: AwsCredentials): boolean {
+    this.forgotten.push(refused.accessKeyId);
+    return true;
+  }
+}
+
+const provider = createBedrockProvider(new FakeCredentials());
+const rerank = (options: BedrockOptions, region?: string) =>
+  provider.address(
+    { method: 'POST', path: '/rerank', body: { a: 1 }, ...(region === undefined ? {} : { region }) },
+    credentialWith(options, undefined),
+  );
+const wrongFields = (options: object): readonly string[] =>
+  validateSync(plainToInstance(BedrockOptions, options)).map((error) => error.property);
+const problems = (options: object, key?: string): readonly string[] =>
+  provider.checkOptions?.(plainToInstance(BedrockOptions, options), key).map((problem) => problem.param) ?? [];
+
+describe('the address of bedrock', () => {
+  it.each([
+    ['us-east-1', 'https://bedrock-agent-runtime.us-east-1.amazonaws.com/rerank'],
+    ['cn-north-1', 'https://bedrock-agent-runtime.cn-north-1.amazonaws.com.cn/rerank'],
+  ])('is the one of the region %s, from the model or from the virtual key', (region, url) => {
+    expect(rerank({}, region).url.href).toBe(url);
+    expect(rerank({ aws_region: region }).url.href).toBe(url);
+    expect(rerank({ aws_region: region }, region).url.href).toBe(url);
+  });
+
+  it('refuses a model in another region than the virtual key’s', () => {
+    expect(() => rerank({ aws_region: 'us-east-1' }, 'us-west-2')).toThrow(
+      expect.objectContaining({ code: 'validation_failed', param: 'model' }),
+    );
+  });
+
+  it.each([[{}], [{ base_url: 'https://vpce.example' }]])('needs a region with %j', (options) => {
+    expect(() => rerank(options)).toThrow(expect.objectContaining({ param: 'config.aws_region' }));
+  });
+
+  it('can be a private endpoint', () => {
+    const options = { base_url: 'https://vpce.example/x', aws_region: 'us-east-1' };
+    expect(rerank(options, 'us-east-1').url.href).toBe('https://vpce.example/x/rerank');
+  });
+
+  it('never becomes another host by its region', () => {
+    expect(() => rerank({ aws_region: 'evil.example/' })).toThrow(
+      expect.objectContaining({ code: 'secret_unavailable' }),
+    );
+    expect(() => rerank({}, 'evil.example')).toThrow(expect.objectContaining({ code: 'secret_unavailable' }));
+  });
+});
+
+describe('the control plane of bedrock', () => {
+  const path = `/model-invocation-job/${encodeURIComponent('arn:aws:bedrock:us-east-1:1:model-invocation-job/a')}`;
+  const control = (options: BedrockOptions, region?: string) =>
+    provider.address(
+      { method: 'GET', path, query: { nextToken: 'a+/=' }, plane: 'control', region },
+      credentialWith(options, undefined),
+    );
+  const target = `${path}?nextToken=a%2B%2F%3D`;
+
+  it.each<[string, BedrockOptions, string | undefined, string]>([
+    ['the job', {}, 'us-east-1', 'https://bedrock.us-east-1.amazonaws.com'],
+    ['the virtual key', { aws_region: 'cn-north-1' }, undefined, 'https://bedrock.cn-north-1.amazonaws.com.cn'],
+    ['both', { aws_region: 'us-east-1' }, 'us-east-1', 'https://bedrock.us-east-1.amazonaws.com'],
+    [
+      'the virtual key, behind another host',
+      { aws_region: 'us-east-1', base_url: 'https://vpce.example/x' },
+      'us-east-1',
+      'https://vpce.example/x',
+    ],
+  ])('has its own host, in the region of %s', (_name, options, region, base) => {
+    expect(control(options, region).url.href).toBe(base + target);
+  });
+
+  it('is signed as bedrock, the encoded ARN and the query included', async () => {
+    const signer = createBedrockProvider(new FakeCredentials()).signer?.(credentialWith({}, undefined));
+    const signed = await signer?.sign(control({}, 'us-east-1'), NOW);
+    if (signed === undefined) throw new Error('bedrock signs');
+    expect(signed.url.href).toBe(`https://bedrock.us-east-1.amazonaws.com${target}`);
+    expect(readAuthorization(signed)).toMatchObject({
+      scope: '20261121/us-east-1/bedrock/aws4_request',
+      signature: expectedSignature(signed, 'secret'),
+    });
+  });
+});
+
+describe('the signature of bedrock', () => {
+  it.each<[string, BedrockOptions, string | undefined, string]>([
+    ['the model', {}, 'eu-central-1', 'eu-central-1'],
+    ['the virtual key', { aws_region: 'us-west-2' }, undefined, 'us-west-2'],
+    [
+      'the virtual key, behind another host',
+      { aws_region: 'us-west-2', base_url: 'https://a.b.c' },
+      undefined,
+      'us-west-2',
+    ],
+  ])('is made for the region of %s', async (_name, options, modelRegion, region) => {
+    const credentials = new FakeCredentials();
+    const signed = await createBedrockProvider(credentials)
+      .signer?.(credentialWith(options, undefined))
+      .sign(rerank(options, modelRegion), NOW);
+    if (signed === undefined) throw new Error('bedrock signs');
+    expect(credentials.asked).toEqual([`org ${region}`]);
+    expect(readAuthorization(signed)).toEqual({
+      accessKeyId: 'ASIASESSION',
+      scope: `20261121/${region}/bedrock/aws4_request`,
+      signature: expectedSignature(signed, 'secret'),
+      signedHeaders: expect.arrayContaining(['host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token']),
+    });
+  });
+});
+
+describe('the credentials of bedrock', () => {
+  const refusedBy = (name: string) => ({ status: 403, headers: { 'x-amzn-errortype': name } });
+
+  it('are forgotten when AWS does not take them, and not when it denies what they ask for', async () => {
+    const credentials = new FakeCredentials();
+    const signer = createBedrockProvider(credentials).signer?.(credentialWith({}, undefined));
+    expect(signer?.renew?.(refusedBy('ExpiredTokenException'))).toBe(false);
+    await signer?.sign(rerank({}, 'us-east-1'), NOW);
+    expect(signer?.renew?.(refusedBy('AccessDeniedException'))).toBe(false);
+    expect(signer?.renew?.({ status: 200, headers: {} })).toBe(false);
+    expect(credentials.forgotten).toEqual([]);
+    expect(signer?.renew?.(refusedBy('ExpiredTokenException'))).toBe(true);
+    expect(credentials.forgotten).toEqual(['ASIASESSION']);
+  });
+});
+
+describe('the options of bedrock', () => {
+  it.each([
+    { ...KEY, aws_region: 'us-east-1' },
+    { ...ROLE, aws_external_id: 'id:1' },
+    { aws_auth_type: 'serviceRole' },
+  ])('take %j', (options) => {
+    expect(wrongFields(options)).toEqual([]);
+    expect(problems(options)).toEqual([]);
+  });
+
+  it.each([
+    [{ aws_auth_type: 'apiKey' }, 'aws_auth_type'],
+    [{ aws_access_key_id: 'short' }, 'aws_access_key_id'],
+    [{ aws_secret_access_key: 'a b' }, 'aws_secret_access_key'],
+    [{ aws_session_token: 'a\nb' }, 'aws_session_token'],
+    [{ aws_role_arn: 'reranker' }, 'aws_role_arn'],
+    [{ aws_role_arn: 'arn:aws:iam::123456789012:user/x' }, 'aws_role_arn'],
+    [{ aws_external_id: 'x' }, 'aws_external_id'],
+    [{ aws_region: 'us-east-1.evil.example' }, 'aws_region'],
+    [{ aws_region: 'us-east-1\n' }, 'aws_region'],
+    [{ aws_region: 7 }, 'aws_region'],
+  ])('refuse %j', (options, field) => {
+    expect(wrongFields(options)).toEqual([field]);
+  });
+
+  it.each([
+    [{}, ['aws_access_key_id', 'aws_secret_access_key']],
+    [{ ...KEY, aws_secret_access_key: '' }, ['aws_secret_access_key']],
+    [{ ...KEY, aws_role_arn: ROLE.aws_role_arn }, ['aws_role_arn']],
+    [{ ...ROLE, aws_role_arn: undefined }, ['aws_role_arn']],
+    [{ aws_auth_type: 'assumedRole' }, ['aws_access_key_id', 'aws_secret_access_key', 'aws_role_arn']],
+    [{ ...KEY, aws_auth_type: 'serviceRole' }, ['aws_access_key_id', 'aws_secret_access_key']],
+    [{ ...KEY, base_url: 'https://vpce.example' }, ['aws_region']],
+  ])('with %j name what is missing or not used', (options, fields) => {
+    expect(problems(options)).toEqual(fields.map((field) => `config.${field}`));
+  });
+
+  it('have no key beside them', () => {
+    expect(problems(KEY, 'a-key')).toEqual(['key']);
+  });
+});
+
+describe('the errors of bedrock', () => {
+  it.each([
+    { message: 'The provided model identifier is invalid.' },
+    { Message: 'The provided model identifier is invalid.' },
+  ])('are read: %j', (body) => {
+    expect(provider.readError(body)).toEqual({ message: 'The provided model identifier is invalid.' });
+  });
+});

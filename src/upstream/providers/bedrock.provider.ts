@@ -1,0 +1,143 @@
+// Provider P5. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
+import { IsIn, Length, Matches, MaxLength } from 'class-validator';
+import { assertNever } from '../../common/assert-never.js';
+import { type FieldProblem, invalidField } from '../../common/errors/gateway.error.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOptions } from '../aws/aws-credentials.js';
+import { AWS_REGION, awsEndpoint } from '../aws/aws-region.js';
+import { areCredentialsRefused } from '../aws/aws-refusal.js';
+import { AWS_ROLE_ARN } from '../aws/aws-role-arn.js';
+import { type AwsCredentials, signAwsRequest } from '../aws/aws-signature.js';
+import { baseUrl, joinUrl } from './base-url.js';
+import { buildRequest } from './build-request.js';
+import { plainMessage } from './error-text.js';
+import { keyProblems, missingOptions, unusedOptions } from './option-rules.js';
+import { Sensitive } from './sensitive.decorator.js';
+import { ResourceProviderOptions } from './resource-provider-options.js';
+import type { Provider, ProviderRequest } from './provider.types.js';
+
+/** The hosts: one runs models, the other manages jobs. Both sign as `bedrock`. */
+const MODELS_HOST = 'bedrock-agent-runtime';
+const CONTROL_HOST = 'bedrock';
+
+const ACCESS_KEY_FIELDS = ['aws_access_key_id', 'aws_secret_access_key'] as const;
+const ROLE_FIELDS = ['aws_role_arn', 'aws_external_id'] as const;
+
+export class BedrockOptions extends ResourceProviderOptions implements AwsOptions {
+  /** How requests are signed: with a stored access key (default), with a role assumed by it, or with the gateway's own AWS identity. */
+  @Optional()
+  @IsIn(AWS_AUTH_TYPES)
+  readonly aws_auth_type?: AwsAuthType;
+
+  /** Access key id of the IAM user that signs, or that assumes the role. */
+  @Optional()
+  @Matches(/^\w{16,128}$/)
+  readonly aws_access_key_id?: string;
+
+  /** Secret access key that belongs to `aws_access_key_id`. */
+  @Optional()
+  @Matches(VISIBLE_ASCII)
+  @MaxLength(256)
+  @Sensitive()
+  readonly aws_secret_access_key?: string;
+
+  /** Session token, when the stored access key is a temporary one. */
+  @Optional()
+  @Matches(VISIBLE_ASCII)
+  @MaxLength(8_192)
+  @Sensitive()
+  readonly aws_session_token?: string;
+
+  /** ARN of the role to assume, for `aws_auth_type` assumedRole. */
+  @Optional()
+  @Matches(AWS_ROLE_ARN)
+  readonly aws_role_arn?: string;
+
+  /** External id that the role's trust policy asks for. */
+  @Optional()
+  @Matches(/^[\w+=,.@:/-]+$/)
+  @Length(2, 1_224)
+  readonly aws_external_id?: string;
+
+  /** Region that models must be in, for example us-east-1; otherwise each model's ARN names its region. */
+  @Optional()
+  @Matches(AWS_REGION)
+  readonly aws_region?: string;
+}
+
+/** Bedrock signs with credentials that it may have to ask AWS for, so it is made with their source. */
+export function createBedrockProvider(
+  awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>,
+): Provider<BedrockOptions> {
+  return {
+    slug: 'bedrock',
+    name: 'Amazon Bedrock',
+    optionsClass: BedrockOptions,
+    key: 'none',
+    checkOptions: (options, key) => [
+      ...keyProblems('none', key),
+      ...authProblems(options),
+      ...endpointProblems(options),
+    ],
+    address(request, credential) {
+      const { options } = credential;
+      const host = request.plane === 'control' ? CONTROL_HOST : MODELS_HOST;
+      const endpoint = awsEndpoint(host, regionOf(request, options));
+      const base = options.base_url === undefined ? endpoint : baseUrl(options);
+      return buildRequest(joinUrl(base, request), request, {});
+    },
+    signer(credential) {
+      let used: AwsCredentials | undefined;
+      return {
+        async sign(request, now) {
+          const region = credential.options.aws_region ?? regionInHost(request.url);
+          used = await awsCredentials.resolve(credential, region);
+          return signAwsRequest(request, used, { service: 'bedrock', region }, now);
+        },
+        renew: (answer) =>
+          used !== undefined && areCredentialsRefused(answer) && awsCredentials.forget(credential, used),
+      };
+    },
+    readError: plainMessage,
+    // AWS checks the signature before the body, so "your body is empty" (400) says that the credentials are good, for free.
+    probe: { request: { method: 'POST', path: '/rerank', body: {} }, accepts: [400] },
+  };
+}
+
+function authProblems(options: BedrockOptions): readonly FieldProblem[] {
+  const type = options.aws_auth_type ?? 'accessKey';
+  const when = `with aws_auth_type ${type}`;
+  switch (type) {
+    case 'accessKey':
+      return [...missingOptions(options, ACCESS_KEY_FIELDS, when), ...unusedOptions(options, ROLE_FIELDS, when)];
+    case 'assumedRole':
+      return missingOptions(options, [...ACCESS_KEY_FIELDS, 'aws_role_arn'], when);
+    case 'serviceRole':
+      return unusedOptions(options, [...ACCESS_KEY_FIELDS, 'aws_session_token', ...ROLE_FIELDS], when);
+    default:
+      return assertNever(type);
+  }
+}
+
+/** Behind another host name the region can no longer be told from the address, and the signature needs it. */
+function endpointProblems(options: BedrockOptions): readonly FieldProblem[] {
+  return options.base_url === undefined ? [] : missingOptions(options, ['aws_region'], 'with base_url');
+}
+
+function regionOf(request: ProviderRequest, options: BedrockOptions): string {
+  const { aws_region: own } = options;
+  // Models are called, and jobs run, in one region: the wrong one would only be refused later, in less clear words.
+  if (own !== undefined && request.region !== undefined && own !== request.region) {
+    throw invalidField('model', "must be an ARN in the region of the virtual key (its option 'aws_region')");
+  }
+  const region = own ?? (options.base_url === undefined ? request.region : undefined);
+  if (region === undefined)
+    throw invalidField('config.aws_region', 'is required where neither a model nor a job names the region');
+  return region;
+}
+
+/** `<service>.<region>.amazonaws.com`: the address that was built above. */
+function regionInHost(url: URL): string {
+  return url.hostname.split('.')[1] ?? '';
+}

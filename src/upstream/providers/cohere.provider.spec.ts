@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { credentialHeaders, urlOf } from './__fixtures__/credentials.js';
+import { cohere } from './cohere.provider.js';
+
+describe('cohere', () => {
+  it('has the documented address, with or without a version in the base URL', () => {
+    expect(urlOf(cohere, {})).toBe('https://api.cohere.com/v2/rerank');
+    expect(urlOf(cohere, { base_url: 'https://api.cohere.com/v2' })).toBe('https://api.cohere.com/v2/rerank');
+  });
+
+  it('sends the key as bearer token', () => {
+    expect(credentialHeaders(cohere, {}, 'k')).toEqual({ authorization: 'Bearer k' });
+  });
+
+  it('asks for one model to test the key', () => {
+    const { probe } = cohere;
+    expect(probe && urlOf(cohere, {}, probe.request)).toBe('https://api.cohere.com/v1/models?page_size=1');
+  });
+
+  it('knows the status of Cohere for an invalid token', () => {
+    expect(cohere.credentialStatuses).toContain(498);
+  });
+
+  it('reads its errors', () => {
+    expect(cohere.readError({ id: 'x', message: 'invalid api token' })).toEqual({ message: 'invalid api token' });
+  });
+});

@@ -1,0 +1,12 @@
+import { describe, expect, it } from '@jest/globals';
+import { credentialWith } from './__fixtures__/credentials.js';
+import { local } from './local.provider.js';
+
+describe('local', () => {
+  it('has nothing to send to', () => {
+    expect(() => local.address({ method: 'POST', path: '/rerank' }, credentialWith({}))).toThrow(
+      expect.objectContaining({ code: 'provider_not_supported' }),
+    );
+    expect(local.probe).toBeUndefined();
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { credentialHeaders, urlOf } from './__fixtures__/credentials.js';
+import { openaiCompatible, OpenAiCompatibleOptions } from './openai-compatible.provider.js';
+
+const base_url = 'https://models.example/openai/v1';
+
+describe('openaiCompatible', () => {
+  it('appends the path to what an SDK would be given', () => {
+    expect(urlOf(openaiCompatible, { base_url }, { path: '/batches' })).toBe(`${base_url}/batches`);
+  });
+
+  it('names the version of an API of Azure', () => {
+    const project = 'https://hub.services.ai.azure.com/api/projects/hr';
+    const request = { path: '/threads/t-1/runs', query: { limit: '2' } };
+    expect(urlOf(openaiCompatible, { base_url: project, api_version: 'v1' }, request)).toBe(
+      `${project}/threads/t-1/runs?limit=2&api-version=v1`,
+    );
+  });
+
+  it.each(['', 'v 1', 'v1&limit=3', 1])('refuses the version %j', (api_version) => {
+    expect(validateSync(plainToInstance(OpenAiCompatibleOptions, { base_url, api_version }))).toHaveLength(1);
+  });
+
+  it('sends a key when there is one', () => {
+    expect(credentialHeaders(openaiCompatible, { base_url }, 'k')).toEqual({ authorization: 'Bearer k' });
+    expect(credentialHeaders(openaiCompatible, { base_url })).toEqual({});
+  });
+
+  it('needs a base URL, and no key', () => {
+    expect(openaiCompatible.checkOptions?.({}, undefined).map((problem) => problem.param)).toEqual(['config.base_url']);
+    expect(openaiCompatible.checkOptions?.({ base_url }, undefined)).toEqual([]);
+  });
+
+  it.each([{ error: { message: 'no' } }, { error: 'no' }, { detail: 'no' }, { message: 'no' }])(
+    'reads the error %j',
+    (body) => {
+      expect(openaiCompatible.readError(body)).toEqual({ message: 'no' });
+    },
+  );
+});

@@ -1,0 +1,33 @@
+// Servers that speak OpenAI's API. Source: https://platform.openai.com/docs/api-reference, read 2026-11-21.
+import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
+import { baseUrl, joinUrl } from './base-url.js';
+import { bearer, buildRequest } from './build-request.js';
+import { anyOf, detail, nestedError, plainMessage } from './error-text.js';
+import { missingOptions } from './option-rules.js';
+import { ResourceProviderOptions } from './resource-provider-options.js';
+import type { Provider } from './provider.types.js';
+
+export class OpenAiCompatibleOptions extends ResourceProviderOptions {
+  /** Query parameter `api-version`, for services of Azure that speak this API; none by default. */
+  @AzureApiVersion()
+  readonly api_version?: string;
+}
+
+/** Its base URL is what an OpenAI SDK would be given, which mostly ends in `/v1`; paths come without. */
+export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
+  slug: 'openai-compatible',
+  name: 'OpenAI-compatible',
+  optionsClass: OpenAiCompatibleOptions,
+  // Servers on one's own network often have none.
+  key: 'optional',
+  checkOptions: (options) => missingOptions(options, ['base_url']),
+  address(request, credential) {
+    const { options } = credential;
+    const url = joinUrl(baseUrl(options), withApiVersion(request, options.api_version));
+    return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
+  },
+  // Such servers agree on answers more than on errors.
+  readError: anyOf(nestedError, detail, plainMessage),
+  // Free everywhere; a server that wants no key answers it as well.
+  probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
+};

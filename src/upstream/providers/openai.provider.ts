@@ -1,0 +1,44 @@
+// OpenAI. Source: https://platform.openai.com/docs/api-reference/authentication and …/docs/guides/error-codes, read 2026-11-21.
+import { Matches, MaxLength } from 'class-validator';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { baseUrl, joinUrl } from './base-url.js';
+import { bearer, buildRequest } from './build-request.js';
+import { nestedError } from './error-text.js';
+import { keyProblems } from './option-rules.js';
+import { ResourceProviderOptions } from './resource-provider-options.js';
+import type { Provider } from './provider.types.js';
+
+export class OpenAiOptions extends ResourceProviderOptions {
+  /** Organisation that usage is counted for, sent as `OpenAI-Organization`. */
+  @Optional()
+  @Matches(VISIBLE_ASCII)
+  @MaxLength(255)
+  readonly organization?: string;
+
+  /** Project that usage is counted for, sent as `OpenAI-Project`. */
+  @Optional()
+  @Matches(VISIBLE_ASCII)
+  @MaxLength(255)
+  readonly project?: string;
+}
+
+/** Its base URL ends in `/v1`, as in OpenAI's SDKs; paths come without. */
+export const openai: Provider<OpenAiOptions> = {
+  slug: 'openai',
+  name: 'OpenAI',
+  optionsClass: OpenAiOptions,
+  key: 'required',
+  checkOptions: (_options, key) => keyProblems('required', key),
+  address(request, credential) {
+    const { organization, project } = credential.options;
+    return buildRequest(joinUrl(baseUrl(credential.options, 'https://api.openai.com/v1'), request), request, {
+      ...bearer(credential),
+      ...(organization === undefined ? {} : { 'openai-organization': organization }),
+      ...(project === undefined ? {} : { 'openai-project': project }),
+    });
+  },
+  readError: nestedError,
+  // Listing models is free and needs a valid key.
+  probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
+};

@@ -1,0 +1,36 @@
+import type { AwsCredentialSource } from '../aws/aws-credentials.js';
+import { azureAi } from './azure-ai.provider.js';
+import { azureOpenai } from './azure-openai.provider.js';
+import { createBedrockProvider } from './bedrock.provider.js';
+import { cohere } from './cohere.provider.js';
+import { jina } from './jina.provider.js';
+import { local } from './local.provider.js';
+import { openaiCompatible } from './openai-compatible.provider.js';
+import { openai } from './openai.provider.js';
+import { pinecone } from './pinecone.provider.js';
+import type { Provider } from './provider.types.js';
+import { voyage } from './voyage.provider.js';
+
+/** Injection token of the list of providers. */
+export const PROVIDERS = Symbol('PROVIDERS');
+
+/** What some providers need besides the virtual key. */
+interface ProviderServices {
+  readonly awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>;
+}
+
+/** All providers, one line each. */
+export function createProviders(services: ProviderServices): readonly Provider[] {
+  return [
+    cohere,
+    voyage,
+    jina,
+    pinecone,
+    createBedrockProvider(services.awsCredentials),
+    azureAi,
+    openai,
+    azureOpenai,
+    openaiCompatible,
+    local,
+  ];
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { sensitiveFields } from './sensitive.decorator.js';
+import { createProviders } from './provider-list.js';
+import { ProviderRegistry } from './provider.registry.js';
+import { PROVIDER_SLUGS, type BaseProviderOptions, type Credential, type Provider } from './provider.types.js';
+
+const KEY = 'the-provider-key';
+const providers = createProviders({
+  awsCredentials: {
+    resolve: () => Promise.resolve({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }),
+    forget: () => false,
+  },
+});
+const remote = providers.filter((provider) => provider.slug !== 'local');
+const each = (list: readonly Provider[]) => describe.each(list.map((provider) => ({ slug: provider.slug, provider })));
+
+const credentialOf = (
+  provider: Provider,
+  options: BaseProviderOptions & { readonly aws_region?: string } = {},
+): Credential => ({
+  key: provider.key === 'none' ? undefined : KEY,
+  options: { base_url: 'https://host.example/prefix', ...options },
+  organisationId: 'org',
+});
+const request = { method: 'POST', path: '/some/path', region: 'us-east-1', body: { a: 1 } } as const;
+
+/** The wrong fields of options as they come from outside. */
+function wrongFields(provider: Provider, options: object): readonly string[] {
+  const errors = validateSync(plainToInstance(provider.optionsClass, options), {
+    whitelist: true,
+    forbidNonWhitelisted: true,
+    forbidUnknownValues: false,
+  });
+  return errors.map((error) => error.property);
+}
+
+describe('the list of providers', () => {
+  it('has each provider once', () => {
+    expect(providers.map((provider) => provider.slug).sort()).toEqual([...PROVIDER_SLUGS].sort());
+  });
+
+  it('is found by slug', () => {
+    const registry = new ProviderRegistry(providers);
+    for (const slug of PROVIDER_SLUGS) expect(registry.find(slug)?.slug).toBe(slug);
+    for (const slug of ['Cohere', '', 'constructor']) expect(registry.find(slug)).toBeUndefined();
+  });
+});
+
+each(providers)('provider $slug', ({ provider }) => {
+  it('takes no unknown option', () => {
+    expect(wrongFields(provider, { surprise: 1 })).toEqual(['surprise']);
+  });
+
+  it('says whether a key is missing or too much', () => {
+    const params = (key: string | undefined) =>
+      provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), key).map((problem) => problem.param) ?? [];
+    expect(params(undefined).includes('key')).toBe(provider.key === 'required');
+    expect(params('').includes('key')).toBe(provider.key !== 'optional');
+    expect(params(KEY).includes('key')).toBe(provider.key === 'none');
+  });
+
+  it('begins each problem with its field', () => {
+    const problems = provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), undefined) ?? [];
+    for (const { param, message } of problems) expect(message.startsWith(`${param} `)).toBe(true);
+  });
+
+  it('reads nothing from an error body of an unknown form', () => {
+    for (const body of [undefined, null, '', 'text', 7, [], {}, { surprise: 1 }]) {
+      expect(provider.readError(body)).toBeUndefined();
+    }
+  });
+});
+
+each(remote)('provider $slug, behind HTTP', ({ provider }) => {
+  const options = provider.slug === 'bedrock' ? { aws_region: 'us-east-1' } : {};
+  const credential = credentialOf(provider, options);
+
+  it.each(['https://proxy.example', 'http://127.0.0.1:4000/v1'])('takes the base URL %s', (base_url) => {
+    expect(wrongFields(provider, { base_url })).toEqual([]);
+  });
+
+  it.each(['proxy.example', 'https://user:secret@proxy.example', 'https://proxy.example?x=1', 7, null])(
+    'refuses the base URL %j',
+    (base_url) => {
+      expect(wrongFields(provider, { base_url })).toEqual(['base_url']);
+    },
+  );
+
+  it.each([99, 600_001, 1.5, '1000', null])('refuses the timeout %j', (timeout_ms) => {
+    expect(wrongFields(provider, { timeout_ms })).toEqual(['timeout_ms']);
+    expect(wrongFields(provider, { timeout_ms: 100 })).toEqual([]);
+  });
+
+  it('keeps host and path prefix of the base URL', () => {
+    const { url } = provider.address(request, credential);
+    expect(url.origin).toBe('https://host.example');
+    expect(url.pathname).toMatch(/^\/prefix\/(openai\/)?some\/path$/);
+  });
+
+  it.each(['//evil.example/x', '/@evil.example/x', '/\\evil.example'])(
+    'cannot be led to another host by %s',
+    (path) => {
+      expect(provider.address({ ...request, path }, credential).url.host).toBe('host.example');
+    },
+  );
+
+  it('keeps query parameters', () => {
+    const sent = provider.address({ ...request, query: { after: 'a&b' } }, credential);
+    expect(sent.url.searchParams.get('after')).toBe('a&b');
+  });
+
+  it('sends JSON, and only says so when there is a body', () => {
+    const sent = provider.address(request, credential);
+    expect(sent.body?.toString()).toBe('{"a":1}');
+    expect(sent.headers).toMatchObject({
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'user-agent': 'tollgate',
+    });
+    const { headers, body } = provider.address({ method: 'GET', path: '/x', region: 'us-east-1' }, credential);
+    expect(body).toBeUndefined();
+    expect(headers).not.toHaveProperty('content-type');
+  });
+
+  it('writes header names in lower case', () => {
+    const names = Object.keys(provider.address(request, credential).headers);
+    expect(names).toEqual(names.map((name) => name.toLowerCase()));
+  });
+
+  it('puts the key into one header and nowhere else', () => {
+    const { url, headers, body } = provider.address(request, credential);
+    expect(Object.values(headers).filter((value) => value.includes(KEY))).toHaveLength(provider.key === 'none' ? 0 : 1);
+    expect(url.href + String(body)).not.toContain(KEY);
+  });
+
+  it('does not let a request replace the credential', () => {
+    const plain = provider.address(request, credential).headers;
+    const stolen = Object.fromEntries(Object.keys(plain).map((name) => [name, 'stolen']));
+    const { headers } = provider.address({ ...request, headers: { ...stolen, 'x-more': '1' } }, credential);
+    expect(headers).toEqual({ ...plain, 'x-more': '1' });
+  });
+
+  it('never keeps a key that no header takes', () => {
+    if (provider.key === 'none') return;
+    for (const key of ['a\r\nx-evil: 1', 'a\n', '', 'schlüssel']) {
+      expect(() => provider.address(request, { ...credential, key })).toThrow(
+        expect.objectContaining({ code: 'secret_unavailable' }),
+      );
+    }
+  });
+
+  it('checks a base URL that came from elsewhere', () => {
+    const broken = { ...credential, options: { ...credential.options, base_url: 'https://user@evil.example' } };
+    expect(() => provider.address(request, broken)).toThrow(expect.objectContaining({ code: 'secret_unavailable' }));
+  });
+
+  it('has a probe that can be sent', () => {
+    if (provider.probe === undefined) throw new Error('every provider behind HTTP has a probe');
+    expect(provider.address(provider.probe.request, credential).url.host).toBe('host.example');
+    expect(provider.probe.accepts).not.toHaveLength(0);
+    // What says that the credential is refused can never say that it works.
+    for (const status of [401, 403, 404, 429, 500, ...(provider.credentialStatuses ?? [])]) {
+      expect(provider.probe.accepts).not.toContain(status);
+    }
+  });
+});
+
+describe('sensitive options', () => {
+  it("are Bedrock's secrets only", () => {
+    const found = providers.flatMap((provider) => sensitiveFields(provider.optionsClass));
+    expect(found.sort()).toEqual(['aws_secret_access_key', 'aws_session_token']);
+  });
+});

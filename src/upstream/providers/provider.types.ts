@@ -1,0 +1,108 @@
+import type { FieldProblem } from '../../common/errors/gateway.error.js';
+import type { UpstreamHead, UpstreamRequest } from '../upstream.types.js';
+
+export const PROVIDER_SLUGS = [
+  'cohere',
+  'voyage',
+  'jina',
+  'pinecone',
+  'bedrock',
+  'azure-ai',
+  'openai',
+  'azure-openai',
+  'openai-compatible',
+  'local',
+] as const;
+
+export type ProviderSlug = (typeof PROVIDER_SLUGS)[number];
+
+/** Options that every provider takes. A provider's own class adds its fields. */
+export interface BaseProviderOptions {
+  readonly base_url?: string;
+  readonly timeout_ms?: number;
+}
+
+/** What a virtual key opens: the provider's key (if it has one) and the options, secrets included. Lives in memory only. */
+export interface Credential<Options extends BaseProviderOptions = BaseProviderOptions> {
+  readonly key: string | undefined;
+  readonly options: Options;
+  /** Whose credential it is: decides whether the gateway's own cloud identity may be used. */
+  readonly organisationId: string;
+}
+
+/** Where and how a request goes, before the provider's address and credential are added. */
+export interface ProviderRequest {
+  readonly method: UpstreamRequest['method'];
+  /** Absolute path with encoded segments, e.g. `/v2/rerank`. */
+  readonly path: string;
+  /** Query parameters, not encoded. Never part of `path`: there a `?` is an ordinary character. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** JSON that is sent as it is, instead of `body`. */
+  readonly bytes?: Buffer | undefined;
+  /** The region that the request is for, for providers with one address a region. */
+  readonly region?: string;
+  /** `control` for what manages the provider's own objects (jobs), where those have another host than the models. */
+  readonly plane?: 'control';
+}
+
+/** The provider's own words about a failure, read from its error body. */
+export interface ProviderErrorText {
+  readonly message: string;
+  readonly param?: string;
+}
+
+/** Signs the attempts of one call. */
+export interface ProviderSigner {
+  readonly sign: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+  /** Told of each answer: whether the credentials were refused, and the next signature may be made with others. */
+  readonly renew?: (answer: UpstreamHead) => boolean;
+}
+
+/** One provider: its address, its credential, its error bodies. One file each in this folder. */
+export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
+  readonly slug: ProviderSlug;
+  readonly name: string;
+  /** class-validator class of the virtual key's `config`; fields marked `@Sensitive()` are sealed at rest. */
+  readonly optionsClass: new () => Options;
+  /** Whether a virtual key must hold `key`, may, or must not. */
+  readonly key: 'required' | 'optional' | 'none';
+  /** Rules between the fields, and about what must be there; one problem for each broken rule. */
+  checkOptions?(options: Options, key: string | undefined): readonly FieldProblem[];
+  /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
+  address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
+  /** Signs each attempt, for providers whose signature covers the body and the time. */
+  signer?(credential: Credential<Options>): ProviderSigner;
+  /** Reads the provider's error body; undefined when it is not in a known form. */
+  readError(body: unknown): ProviderErrorText | undefined;
+  /** Statuses besides 401 and 403 that mean that the credential was refused. */
+  readonly credentialStatuses?: readonly number[];
+  /** A cheap request that tells whether the credential works; `accepts` lists the statuses that say yes. */
+  readonly probe: { readonly request: ProviderRequest; readonly accepts: readonly number[] } | undefined;
+}
+
+/** One of the names of a model. */
+export interface ModelName {
+  readonly text: string;
+  /**
+   * Length of what makes it another spelling, as `cohere.` or `arn:` at its beginning: a shorter beginning of names (`co*`) does
+   * not mean it. 0 for the canonical name.
+   */
+  readonly markLength: number;
+}
+
+/**
+ * For providers that know a model by several names. All names are folded (see `foldModel` of the usage room). More generous
+ * than the provider itself: what is taken for a spelling of a model here, and refused there, costs nothing; the other way round a
+ * cap could be evaded.
+ */
+export interface ModelNames {
+  /** The one that policies, groups and the ledger know. */
+  canonical(name: string): string;
+  /** Others that a policy may have for it. */
+  aliases(name: string): readonly ModelName[];
+  /** Those under which it may have a price, in groups that go before each other; left out: all of them, alike. */
+  priced?(name: string): readonly (readonly ModelName[])[];
+}
