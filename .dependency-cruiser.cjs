@@ -5,6 +5,8 @@ const ROOMS = {
   // 7: puts the whole together (and so do the files directly in src/)
   cli: EVERY_ROOM,
   openapi: EVERY_ROOM,
+  // the HTTP server around the application: Express adapter, body guard, malformed requests, error filter, shutdown
+  server: EVERY_ROOM,
   // 6: what callers use
   assistants: 'gateway',
   batches: 'gateway',

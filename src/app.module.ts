@@ -6,7 +6,7 @@ import { TenantGuard } from './api-keys/tenant.guard.js';
 import { AssistantsModule } from './assistants/assistants.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { BatchesModule } from './batches/batches.module.js';
-import { JsonBodyGuard } from './common/http/json-body.guard.js';
+import { JsonBodyGuard } from './server/json-body.guard.js';
 import { TimeModule } from './common/time/time.module.js';
 import { ValidationModule } from './common/validation/validation.module.js';
 import { ConfigModule } from './config/config.module.js';

@@ -1,13 +1,13 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { assertRoutesDeclared } from './access/assert-routes-declared.js';
-import { AppErrorFilter } from './app.error-filter.js';
-import type { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
+import { AppErrorFilter } from './server/error.filter.js';
+import type { LinkedExpressAdapter } from './server/linked-express.adapter.js';
 import { poolCounts } from './database/pool-counts.js';
 import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
-import { malformedRequestLog } from './telemetry/malformed-request-log.js';
+import { malformedRequestLog } from './server/malformed-request-log.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
 

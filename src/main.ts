@@ -3,13 +3,13 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { setUpApp } from './app.setup.js';
-import { explained } from './common/errors/explained.js';
-import { operatorMessage } from './common/errors/operator-message.js';
-import { LinkedExpressAdapter } from './common/http/linked-express.adapter.js';
+import { wrapError } from './common/errors/explained.js';
+import { messageForOperator } from './common/errors/operator-message.js';
+import { LinkedExpressAdapter } from './server/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
 import { isDatabaseUnavailable } from './database/database-errors.js';
 import { explainDatabaseFailure } from './database/explain-database-failure.js';
-import { endOnSignals, stopOnSignals } from './shutdown.js';
+import { endOnSignals, stopOnSignals } from './server/shutdown.js';
 
 // A log that cannot be written is no reason to stop.
 process.stdout.on('error', () => undefined);
@@ -29,12 +29,12 @@ try {
     throw isOfServer ? explainDatabaseFailure(cause) : cause;
   });
   await app.listen(config.PORT, config.HOST).catch((cause: unknown) => {
-    throw explained('The gateway cannot listen on HOST and PORT', cause);
+    throw wrapError('The gateway cannot listen on HOST and PORT', cause);
   });
   started();
   stopOnSignals(app);
   process.stdout.write(`Tollgate listens on ${await app.getUrl()}\n`);
 } catch (error) {
-  process.stderr.write(`${operatorMessage(error)}\n`);
+  process.stderr.write(`${messageForOperator(error)}\n`);
   process.exit(1);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type JsonObject, readArray, readObject, readString } from '../src/common/json/read.js';
 import { SecretMapping } from '../src/secret-references/secret-mapping.entity.js';
 import { SecretReferenceStore } from '../src/secret-references/secret-reference.store.js';
-import { SecretReferenceVault } from '../src/secret-references/secret-reference.vault.js';
+import { SecretReferenceEncryptor } from '../src/secret-references/secret-reference.encryption.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
@@ -95,7 +95,7 @@ async function openedOf(id: string): Promise<object> {
     .get(SecretReferenceStore, { strict: false })
     .findForUse(readString(organisation_id, 'organisation_id'), [id]);
   if (row === undefined) throw new Error('no such row');
-  return gateway.app.get(SecretReferenceVault, { strict: false }).open(row);
+  return gateway.app.get(SecretReferenceEncryptor, { strict: false }).open(row);
 }
 
 /** As if a virtual key used the reference. */

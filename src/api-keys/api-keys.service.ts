@@ -5,7 +5,7 @@ import type { Principal, Tenant } from '../access/principal.js';
 import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
-import { brokenField, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { assertInFuture } from '../common/time/assert-in-future.js';
@@ -152,7 +152,7 @@ export class ApiKeysService {
 
 function userProblems({ type, user }: Pick<CreateApiKeyDto, 'type' | 'user'>): readonly ErrorDetail[] {
   if ((type === 'user') === Boolean(user)) return [];
-  return [brokenField('user', user ? 'is only for keys of type user' : 'is required for a key of type user')];
+  return [fieldError('user', user ? 'is only for keys of type user' : 'is required for a key of type user')];
 }
 
 function levelProblems({
@@ -160,7 +160,7 @@ function levelProblems({
   workspace_id,
 }: Pick<CreateApiKeyDto, 'level' | 'workspace_id'>): readonly ErrorDetail[] {
   if (level !== 'organisation' || !workspace_id) return [];
-  return [brokenField('workspace_id', 'is not for keys of level organisation')];
+  return [fieldError('workspace_id', 'is not for keys of level organisation')];
 }
 
 /** With FOR_CHANGE, which needs a transaction, nobody else changes the key until that ends. */

@@ -6,8 +6,8 @@ import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
 import { PUBLIC_ROUTE } from '../access/public.decorator.js';
 import { REQUIRED_SCOPE } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
-import { type Awaitable, whenKnown } from '../common/awaitable.js';
-import { PerRoute, type Route } from '../common/http/per-route.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
+import { RouteMetadataCache, type Route } from '../common/http/route-metadata.cache.js';
 import { requestOf } from '../common/http/request-of.js';
 import { Clock } from '../common/time/clock.js';
 import { contextOf } from '../telemetry/request-context.js';
@@ -26,23 +26,23 @@ type Entrance = 'open' | 'own' | { readonly scope: Scope; readonly isForKeysOnly
 /** Global guard: finds out who calls, and refuses callers without the scope of the route. Deny by default. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  private readonly entrances: PerRoute<Entrance>;
+  private readonly entrances: RouteMetadataCache<Entrance>;
 
   constructor(
     reflector: Reflector,
     private readonly authenticator: Authenticator,
     private readonly clock: Clock,
   ) {
-    this.entrances = new PerRoute((route) => entranceOf(route, reflector));
+    this.entrances = new RouteMetadataCache((route) => entranceOf(route, reflector));
   }
 
-  canActivate(context: ExecutionContext): Awaitable<boolean> {
+  canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const entrance = this.entrances.of(context);
     if (entrance === 'own') return true;
     const request = requestOf(context);
     contextOf(request).assertTraceable();
     if (entrance === 'open') return true;
-    return whenKnown(this.authenticator.authenticate(request, this.clock.now()), (caller) => {
+    return chain(this.authenticator.authenticate(request, this.clock.now()), (caller) => {
       if (entrance.isForKeysOnly && caller.kind !== 'api_key') throw keyInvalid('missing');
       assertScope(caller, entrance.scope);
       request.caller = caller;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { Scope } from '../access/scopes.js';
-import { type Awaitable, whenKnown } from '../common/awaitable.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { type AdminToken, AdminTokenVerifier } from './admin-token.verifier.js';
 import { readCredentials } from './credentials.js';
@@ -23,11 +23,11 @@ export class Authenticator {
   ) {}
 
   /** @throws GatewayError `api_key_invalid`, `token_invalid`, `identity_provider_unavailable`, `rate_limited` */
-  authenticate(request: Request, now: Date): Awaitable<Caller> {
+  authenticate(request: Request, now: Date): MaybePromise<Caller> {
     const credentials = readCredentials(request.headers);
     switch (credentials.kind) {
       case 'api_key':
-        return whenKnown(this.ownerOf(credentials.key, now), toKeyCaller);
+        return chain(this.ownerOf(credentials.key, now), toKeyCaller);
       case 'token':
         return this.tokens.verify(credentials.token).then(toTokenCaller);
       case 'none':
@@ -39,8 +39,8 @@ export class Authenticator {
    * The owner of a gateway key, for callers who bring it in their own way. Counts one request.
    * @throws GatewayError `api_key_invalid`, `rate_limited`
    */
-  ownerOf(key: string, now: Date): Awaitable<Principal> {
-    return whenKnown(this.knownOwnerOf(key, now), (principal) =>
+  ownerOf(key: string, now: Date): MaybePromise<Principal> {
+    return chain(this.knownOwnerOf(key, now), (principal) =>
       principal.rateLimits.length === 0 ? principal : this.rateLimiter.consume(principal).then(() => principal),
     );
   }
@@ -49,8 +49,8 @@ export class Authenticator {
    * The same for a request that was counted already.
    * @throws GatewayError `api_key_invalid`
    */
-  knownOwnerOf(key: string, now: Date): Awaitable<Principal> {
-    return whenKnown(this.cache.find(key, now.getTime()), toOwner);
+  knownOwnerOf(key: string, now: Date): MaybePromise<Principal> {
+    return chain(this.cache.find(key, now.getTime()), toOwner);
   }
 }
 

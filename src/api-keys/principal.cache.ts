@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
-import { type Awaitable, whenKnown } from '../common/awaitable.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { publicIdOf } from './api-key-format.js';
 import { ApiKeyStore, type KeyRefusal } from './api-key.store.js';
@@ -27,10 +27,10 @@ export class PrincipalCache {
   constructor(@Inject(ApiKeyStore) private readonly store: Pick<ApiKeyStore, 'find'>) {}
 
   /** The caller behind a key, or why there is none. `now` in milliseconds. */
-  find(key: string, now: number): Awaitable<KeyAnswer> {
+  find(key: string, now: number): MaybePromise<KeyAnswer> {
     // The cache is keyed by a digest: a heap dump shows no keys.
     const digest = hash('sha256', key, 'base64');
-    return whenKnown(this.answers.get(digest) ?? this.lookUp(digest, key), (answer) =>
+    return chain(this.answers.get(digest) ?? this.lookUp(digest, key), (answer) =>
       'principal' in answer && now >= answer.validUntil ? { refusal: 'expired' } : answer,
     );
   }
@@ -41,7 +41,7 @@ export class PrincipalCache {
   }
 
   /** What is no key takes no place in the cache. */
-  private lookUp(digest: string, key: string): Awaitable<KeyAnswer> {
+  private lookUp(digest: string, key: string): MaybePromise<KeyAnswer> {
     return publicIdOf(key) === undefined ? { refusal: 'malformed' } : this.answers.find(digest, key);
   }
 }

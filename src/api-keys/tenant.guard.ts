@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
-import type { Awaitable } from '../common/awaitable.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { requestOf } from '../common/http/request-of.js';
 import { isObject } from '../common/json/read.js';
@@ -19,7 +19,7 @@ export class TenantGuard implements CanActivate {
   constructor(private readonly workspaces: WorkspacesService) {}
 
   /** Answers at once for API keys: a promise that nothing needs costs every request. */
-  canActivate(context: ExecutionContext): Awaitable<boolean> {
+  canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const request = requestOf(context);
     const { caller } = request;
     if (caller === undefined) return true;

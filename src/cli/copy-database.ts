@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
-import { operatorMessage } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/operator-message.js';
 import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
 import { copyDatabase } from '../database/copy-database.js';
@@ -10,19 +10,19 @@ import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
-import { unopened } from '../sealing/unopened.js';
+import { countUndecryptable } from '../sealing/count-undecryptable.js';
 import { assertEmbeddedDatabase } from './command-settings.js';
-import { fail } from './fail.js';
+import { exitWithError } from './fail.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
 const USAGE = 'usage: npm run database:copy, from the embedded database in DATA_DIR into the empty one of DATABASE_URL';
 
-if (process.argv.length > 2) fail(USAGE, 2);
+if (process.argv.length > 2) exitWithError(USAGE, 2);
 else {
   try {
     await run(readSettings());
   } catch (error) {
-    fail(`Nothing was copied: ${operatorMessage(error)}`, 1);
+    exitWithError(`Nothing was copied: ${messageForOperator(error)}`, 1);
   }
 }
 
@@ -48,7 +48,7 @@ async function assertKeys(source: TollgateDataSource, settings: AppConfig): Prom
   const sealer = new Sealer(loadKeyRing(settings));
   const problems: string[] = [];
   for (const column of SEALED_COLUMNS) {
-    for (const [reason, count] of await unopened(source, sealer, column)) {
+    for (const [reason, count] of await countUndecryptable(source, sealer, column)) {
       problems.push(`  - ${column.nameIn(source)}: ${count} not opened: ${reason}\n`);
     }
   }

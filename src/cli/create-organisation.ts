@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { operatorMessage } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/operator-message.js';
 import { SLUG_PATTERN } from '../common/slug.js';
 import { violatedUniqueIndex } from '../database/database-errors.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
@@ -10,7 +10,7 @@ import { Organisation } from '../workspaces/organisation.entity.js';
 import { Workspace } from '../workspaces/workspace.entity.js';
 import { AdminKeys } from './admin-keys.js';
 import { readCommandSettings } from './command-settings.js';
-import { fail } from './fail.js';
+import { exitWithError } from './fail.js';
 import { onDatabase } from './on-database.js';
 
 const USAGE = 'usage: npm run organisations:create -- <slug: letters, digits, - and _> [<name>]';
@@ -24,7 +24,7 @@ interface Made {
 const [slug = '', name = slug, ...others] = process.argv.slice(2);
 const isUsable = SLUG_PATTERN.test(slug) && !slug.startsWith('-') && name.trim() !== '' && !/\p{Cc}/u.test(name);
 
-if (others.length > 0 || !isUsable || slug.length > MAX_LENGTH || name.length > MAX_LENGTH) fail(USAGE, 2);
+if (others.length > 0 || !isUsable || slug.length > MAX_LENGTH || name.length > MAX_LENGTH) exitWithError(USAGE, 2);
 else {
   try {
     const settings = readCommandSettings();
@@ -34,7 +34,7 @@ else {
     process.stdout.write(`  Its admin key, shown only this once:\n\n    ${key}\n\n`);
   } catch (error) {
     const isTaken = violatedUniqueIndex(error) === 'uq_organisations_slug';
-    fail(isTaken ? `There is an organisation ${slug} already.` : operatorMessage(error), 1);
+    exitWithError(isTaken ? `There is an organisation ${slug} already.` : messageForOperator(error), 1);
   }
 }
 

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { operatorMessage } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/operator-message.js';
 import { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -9,7 +9,7 @@ import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
 import { reportLines } from '../usage/prices/importers/import-report.js';
 import { readCommandSettings } from './command-settings.js';
-import { fail } from './fail.js';
+import { exitWithError } from './fail.js';
 import { onDatabase } from './on-database.js';
 
 const USAGE = `usage: npm run prices:import -- <${PRICE_LIST_FORMATS.join('|')}> <file or https URL> [--accept]`;
@@ -21,14 +21,14 @@ const accept = words.includes('--accept');
 const [word, location, ...others] = words.filter((argument) => argument !== '--accept');
 const format = PRICE_LIST_FORMATS.find((known) => known === word);
 
-if (format === undefined || location === undefined || others.length > 0) fail(USAGE, 2);
+if (format === undefined || location === undefined || others.length > 0) exitWithError(USAGE, 2);
 else {
   try {
     const settings = readCommandSettings();
     const { name, text } = await read(location, settings);
     await write(settings, { format, name, text });
   } catch (error) {
-    fail(operatorMessage(error), 1);
+    exitWithError(messageForOperator(error), 1);
   }
 }
 

@@ -1,12 +1,12 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { operatorMessage } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/operator-message.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
 import { AdminKeys } from './admin-keys.js';
 import { readCommandSettings } from './command-settings.js';
-import { fail } from './fail.js';
+import { exitWithError } from './fail.js';
 import { onDatabase } from './on-database.js';
 
 const USAGE = 'usage: npm run keys:admin [-- <slug of the organisation>]';
@@ -14,7 +14,7 @@ const DEFAULT_SLUG = 'default';
 
 const [slug = DEFAULT_SLUG, ...others] = process.argv.slice(2);
 
-if (others.length > 0 || slug.startsWith('-')) fail(USAGE, 2);
+if (others.length > 0 || slug.startsWith('-')) exitWithError(USAGE, 2);
 else {
   try {
     const settings = readCommandSettings();
@@ -22,7 +22,7 @@ else {
     const key = await onDatabase(settings, (dataSource) => makeAdminKey(dataSource, sealer));
     process.stdout.write(`\n  A new admin key of the organisation ${slug}, shown only this once:\n\n    ${key}\n\n`);
   } catch (error) {
-    fail(operatorMessage(error), 1);
+    exitWithError(messageForOperator(error), 1);
   }
 }
 

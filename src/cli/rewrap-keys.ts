@@ -1,25 +1,25 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { operatorMessage } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/operator-message.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { rewrapColumn } from '../sealing/rewrap.js';
 import { Sealer } from '../sealing/sealer.js';
 import { readCommandSettings } from './command-settings.js';
-import { fail } from './fail.js';
+import { exitWithError } from './fail.js';
 import { onDatabase } from './on-database.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
 // Whoever reads along may stop early (`| head`); the work goes on.
 process.stdout.on('error', () => undefined);
 
-if (process.argv.length > 2) fail('usage: npm run keys:rewrap, which takes no arguments', 2);
+if (process.argv.length > 2) exitWithError('usage: npm run keys:rewrap, which takes no arguments', 2);
 else {
   try {
     const settings = readCommandSettings();
     const sealer = new Sealer(loadKeyRing(settings));
     await onDatabase(settings, (dataSource) => rewrapAll(dataSource, sealer));
   } catch (error) {
-    fail(operatorMessage(error), 1);
+    exitWithError(messageForOperator(error), 1);
   }
 }
 
@@ -28,6 +28,6 @@ async function rewrapAll(dataSource: DataSource, sealer: Sealer): Promise<void> 
     const name = column.nameIn(dataSource);
     const { rewrapped, current, refused } = await rewrapColumn(dataSource, sealer, column);
     process.stdout.write(`${name}: ${rewrapped} re-wrapped, ${current} under the current key before\n`);
-    for (const [reason, count] of refused) fail(`${name}: ${count} not re-wrapped: ${reason}`, 1);
+    for (const [reason, count] of refused) exitWithError(`${name}: ${count} not re-wrapped: ${reason}`, 1);
   }
 }

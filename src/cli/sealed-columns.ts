@@ -1,14 +1,14 @@
 import { McpServer } from '../mcp/servers/mcp-server.entity.js';
-import { placeOf as placeOfMcpServer } from '../mcp/servers/mcp-server.vault.js';
+import { placeOf as placeOfMcpServer } from '../mcp/servers/mcp-server.encryption.js';
 import { type SealedColumn, sealedColumn } from '../sealing/sealed-column.js';
 import { ServerSecret } from '../sealing/server-secret.entity.js';
 import { placeOf as placeOfServerSecret } from '../sealing/server-secrets.js';
 import { SecretReference } from '../secret-references/secret-reference.entity.js';
-import { placeOf as placeOfSecretReference } from '../secret-references/secret-reference.vault.js';
+import { placeOf as placeOfSecretReference } from '../secret-references/secret-reference.encryption.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
-import { placeOf as placeOfVirtualKey } from '../virtual-keys/virtual-key.vault.js';
+import { placeOf as placeOfVirtualKey } from '../virtual-keys/virtual-key.encryption.js';
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.js';
-import { placeOf as placeOfWebhookEndpoint } from '../webhooks/webhook.vault.js';
+import { placeOf as placeOfWebhookEndpoint } from '../webhooks/webhook.encryption.js';
 
 /** Every column that holds sealed values, and how the room that owns it says where a value lives. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [

@@ -22,7 +22,7 @@ export function isStaleMask(value: unknown, secret: string | undefined): boolean
 }
 
 /** What is wrong with a stale mask; reads on from the name of its field. */
-export function notWhatIsStored(toSend = 'the secret itself'): string {
+export function staleMask(toSend = 'the secret itself'): string {
   return `is not what is stored; send ${toSend} to set another value`;
 }
 

@@ -8,7 +8,7 @@ export function isOtherHost(before: unknown, after: unknown): boolean {
  * change a resource could have its secrets sent to a host of their own.
  * @param address the field that has another host now
  */
-export function mustComeAgain(address: string): string {
+export function mustResend(address: string): string {
   return `must be sent again when ${address} changes to another host`;
 }
 

@@ -1,6 +1,6 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { explained } from '../common/errors/explained.js';
+import { wrapError } from '../common/errors/explained.js';
 import { AppConfig } from '../config/environment.js';
 import { endOnCrash } from './embedded/end-on-crash.js';
 import { type MigrationWait, runMigrations } from './run-migrations.js';
@@ -40,7 +40,7 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
   const migrator = await new TollgateDataSource(config, entities, { statementTimeout: 'none' }).initialize();
   try {
     await runMigrations(migrator, tellOfWait).catch((cause: unknown) => {
-      throw explained('The tables of the database of DATABASE_URL could not be brought up to date', cause);
+      throw wrapError('The tables of the database of DATABASE_URL could not be brought up to date', cause);
     });
   } finally {
     await migrator.destroy();

@@ -1,10 +1,10 @@
-import { explained } from '../common/errors/explained.js';
+import { wrapError } from '../common/errors/explained.js';
 import { isDatabaseUnavailable, isEntryRefused, isOutOfConnections } from './database-errors.js';
 
 /** For the terminal: what a database, or its driver, complains of, with the setting that it comes from. */
 export function explainDatabaseFailure(cause: unknown): Error {
   if (isOutOfConnections(cause))
-    return explained('The database of DATABASE_URL has no room for DATABASE_POOL_SIZE', cause);
+    return wrapError('The database of DATABASE_URL has no room for DATABASE_POOL_SIZE', cause);
   const isAway = isDatabaseUnavailable(cause) && !isEntryRefused(cause);
-  return explained(`The database of DATABASE_URL cannot be ${isAway ? 'reached' : 'used'}`, cause);
+  return wrapError(`The database of DATABASE_URL cannot be ${isAway ? 'reached' : 'used'}`, cause);
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Awaitable } from '../common/awaitable.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
 import type { Price, PricedUnit } from '../usage/prices/price.types.js';
@@ -21,7 +21,7 @@ export class CallPrices {
     model: string,
     at: Date,
     units: readonly PricedUnit[],
-  ): Awaitable<Prices> {
+  ): MaybePromise<Prices> {
     const found = this.catalogue.pricesFor(organisationId, provider, model, at, units);
     return found instanceof Promise ? found.catch(() => undefined) : found;
   }

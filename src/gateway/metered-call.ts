@@ -1,11 +1,11 @@
-import { type Awaitable, whenKnown } from '../common/awaitable.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { uuidv7 } from '../common/uuid.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Clock } from '../common/time/clock.js';
 import { doneWithin } from '../common/time/done-within.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { chargeOf } from '../policies/policy-charges.js';
-import type { PolicyFacts } from '../policies/policy-keys.js';
+import type { PolicyAttributes } from '../policies/policy-keys.js';
 import type { UpstreamAttempt } from '../upstream/upstream.types.js';
 import {
   type Charge,
@@ -32,13 +32,13 @@ const NO_CHARGES: readonly Charge[] = [];
 
 /** What all attempts of a call have in common. */
 export interface CallPlan {
-  readonly facts: PolicyFacts;
+  readonly facts: PolicyAttributes;
   readonly dimensions: UsageDimensions;
   /**
    * Those that match at this moment.
    * @throws GatewayError `price_unknown`, `store_unavailable`, `usage_limit_unreadable`
    */
-  readonly policiesNow: () => Awaitable<readonly CompiledPolicy[]>;
+  readonly policiesNow: () => MaybePromise<readonly CompiledPolicy[]>;
   readonly estimate: UsageEstimate;
   readonly cost: CallCost;
   readonly leaseMs: number;
@@ -67,7 +67,7 @@ export class MeteredCall {
    * Policies may change while an attempt is under way or waits for its turn, so each is held against those of its moment.
    * Throws and rejects with what the caller is told.
    */
-  readonly beforeAttempt = (): Awaitable<void> =>
+  readonly beforeAttempt = (): MaybePromise<void> =>
     this.settling === undefined ? this.admit() : doneWithin(SETTLING_MS, this.settling).then(() => this.admit());
 
   readonly afterAttempt = (attempt: UpstreamAttempt): void => {
@@ -103,8 +103,8 @@ export class MeteredCall {
     this.ended();
   }
 
-  private admit(): Awaitable<void> {
-    return whenKnown(this.plan.policiesNow(), (policies) => (policies.length > 0 ? this.reserve(policies) : undefined));
+  private admit(): MaybePromise<void> {
+    return chain(this.plan.policiesNow(), (policies) => (policies.length > 0 ? this.reserve(policies) : undefined));
   }
 
   private async reserve(policies: readonly CompiledPolicy[]): Promise<void> {

@@ -1,12 +1,12 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
-import { type Awaitable, whenKnown } from '../common/awaitable.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
 import { readableMatches } from '../policies/compiled-policies.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { PolicyCache } from '../policies/policy.cache.js';
-import type { PolicyFacts } from '../policies/policy-keys.js';
+import type { PolicyAttributes } from '../policies/policy-keys.js';
 import { RunningCalls } from '../common/running-calls.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { Price } from '../usage/prices/price.types.js';
@@ -44,7 +44,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   /**
    * Never rejects for what a policy says: the attempts are asked that. Call `end` of the result once, however the call ends.
    */
-  begin(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
+  begin(context: ProviderContext, use: BillableUse<never>): MaybePromise<MeteredCall> {
     this.running.begin();
     try {
       const call = this.open(context, use);
@@ -58,27 +58,27 @@ export class UsageMeter implements BeforeApplicationShutdown {
     await this.running.idle(END_MS);
   }
 
-  private open(context: ProviderContext, use: BillableUse<never>): Awaitable<MeteredCall> {
+  private open(context: ProviderContext, use: BillableUse<never>): MaybePromise<MeteredCall> {
     const { organisationId } = context.principal;
     const provider = context.virtualKey.provider.slug;
     const estimate = use.estimate();
     const units = measuredUnits(estimate);
     const prices = this.prices.pricesFor(organisationId, provider, use.model, this.clock.now(), units);
     const facts = factsOf(context, use);
-    return whenKnown(prices, (found) => this.plan(context, facts, estimate, found));
+    return chain(prices, (found) => this.plan(context, facts, estimate, found));
   }
 
   private plan(
     context: ProviderContext,
-    facts: PolicyFacts,
+    facts: PolicyAttributes,
     estimate: UsageEstimate,
     prices: readonly Price[] | undefined,
   ): MeteredCall {
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
     const isUnpriced = cost.priceId === null;
     if (isUnpriced) this.prices.countMissing(facts.provider ?? '');
-    const policiesNow = (): Awaitable<readonly CompiledPolicy[]> =>
-      whenKnown(this.policies.policiesOf(context.principal.organisationId, this.clock.now().getTime()), (known) => {
+    const policiesNow = (): MaybePromise<readonly CompiledPolicy[]> =>
+      chain(this.policies.policiesOf(context.principal.organisationId, this.clock.now().getTime()), (known) => {
         const policies = readableMatches(known, facts);
         if (isUnpriced) this.assertAllowed(context, policies, facts, prices);
         return policies;
@@ -92,7 +92,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   private assertAllowed(
     { request }: ProviderContext,
     policies: readonly CompiledPolicy[],
-    { provider = '', model = '' }: PolicyFacts,
+    { provider = '', model = '' }: PolicyAttributes,
     prices: readonly Price[] | undefined,
   ): void {
     const onCosts = policies.filter(({ unit }) => unit === 'cost');
@@ -107,7 +107,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   }
 }
 
-function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyFacts {
+function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyAttributes {
   const provider = virtualKey.provider.slug;
   return {
     api_key: principal.id,
@@ -124,7 +124,7 @@ function factsOf({ principal, virtualKey, request }: ProviderContext, use: Billa
   };
 }
 
-function dimensionsOf({ principal, request }: ProviderContext, facts: PolicyFacts): UsageDimensions {
+function dimensionsOf({ principal, request }: ProviderContext, facts: PolicyAttributes): UsageDimensions {
   return {
     organisationId: principal.organisationId,
     workspaceId: facts.workspace_id ?? null,

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { type Awaitable, whenKnown } from '../common/awaitable.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { requestOf } from '../common/http/request-of.js';
@@ -22,13 +22,13 @@ export class VirtualKeyGuard implements CanActivate {
     private readonly clock: Clock,
   ) {}
 
-  canActivate(context: ExecutionContext): Awaitable<boolean> {
+  canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const request = requestOf(context);
     const slug = gatewayHeader(request.headers, 'virtual-key');
     if (slug === undefined) throw new GatewayError('virtual_key_required', { param: 'x-gateway-virtual-key' });
     const { principal } = request;
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
-    return whenKnown(this.virtualKeys.find(principal, slug, this.clock.now().getTime()), (found) => {
+    return chain(this.virtualKeys.find(principal, slug, this.clock.now().getTime()), (found) => {
       if (found === undefined) throw new GatewayError('virtual_key_not_found', { param: 'x-gateway-virtual-key' });
       request.virtualKey = found;
       note(contextOf(request), found);

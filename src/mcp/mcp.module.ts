@@ -34,13 +34,13 @@ import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
 import { McpServerDirectory } from './servers/mcp-server.directory.js';
 import { McpServer } from './servers/mcp-server.entity.js';
 import { McpServerPreview } from './servers/mcp-server.preview.js';
-import { McpReach } from './reach/mcp-reach.js';
+import { McpProbeClient } from './probe/probe-client.js';
 import { McpServerProbe } from './servers/mcp-server.probe.js';
 import { McpServerTestsController } from './servers/mcp-server-tests.controller.js';
 import { McpServerStore } from './servers/mcp-server.store.js';
 import { McpServerTool } from './servers/mcp-server-tool.entity.js';
 import { McpServerToolStore } from './servers/mcp-server-tool.store.js';
-import { McpServerVault } from './servers/mcp-server.vault.js';
+import { McpServerEncryptor } from './servers/mcp-server.encryption.js';
 import { McpServersController } from './servers/mcp-servers.controller.js';
 import { McpServersService } from './servers/mcp-servers.service.js';
 
@@ -66,12 +66,12 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServerDefinitions,
     McpServerDirectory,
     McpServerPreview,
+    McpProbeClient,
     McpServerProbe,
-    McpReach,
     McpServerStore,
     McpServerToolStore,
     McpServerToolsService,
-    McpServerVault,
+    McpServerEncryptor,
     McpServersService,
     McpCallHistory,
     McpCallLog,

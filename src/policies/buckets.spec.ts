@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { bucketOf } from './buckets.js';
-import type { PolicyFacts } from './policy-keys.js';
+import type { PolicyAttributes } from './policy-keys.js';
 
-function facts(given: Partial<PolicyFacts>): PolicyFacts {
+function facts(given: Partial<PolicyAttributes>): PolicyAttributes {
   return {
     api_key: 'key-1',
     organisation_id: 'org-1',

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { factOf, type PolicyFacts, type PolicyKey } from './policy-keys.js';
+import { factOf, type PolicyAttributes, type PolicyKey } from './policy-keys.js';
 
 /** Characters of base64url: 132 bits, so that no two groups ever share a bucket. */
 const HASH_LENGTH = 22;
@@ -17,7 +17,7 @@ export interface Bucket {
  * The bucket of a policy that a call is counted in. A call without a grouped value has its own bucket, and does not get
  * around the cap.
  */
-export function bucketOf(groupBy: readonly PolicyKey[], facts: PolicyFacts): Bucket {
+export function bucketOf(groupBy: readonly PolicyKey[], facts: PolicyAttributes): Bucket {
   const pairs = groupBy.toSorted().map((key) => [key, factOf(facts, key) ?? null] as const);
   return {
     hash: hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, HASH_LENGTH),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { compilePolicies, readableMatches } from './compiled-policies.js';
 import { matchingPolicies } from './policy-charges.js';
-import type { PolicyFacts } from './policy-keys.js';
+import type { PolicyAttributes } from './policy-keys.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
-const FACTS: PolicyFacts = {
+const FACTS: PolicyAttributes = {
   api_key: 'key-1',
   organisation_id: 'org-1',
   workspace_id: 'ws-1',
@@ -34,7 +34,7 @@ function row(fields: object = {}): UsagePolicy {
 }
 
 /** Ids of those that may be for a call, by whether they can be read. */
-function idsFor(facts: Partial<PolicyFacts>, ...rows: UsagePolicy[]): Record<'readable' | 'unreadable', unknown> {
+function idsFor(facts: Partial<PolicyAttributes>, ...rows: UsagePolicy[]): Record<'readable' | 'unreadable', unknown> {
   const { readable, unreadable } = compilePolicies(rows);
   const all = { ...FACTS, ...facts };
   return {

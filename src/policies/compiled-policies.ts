@@ -3,7 +3,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
 import { compileReadable } from './conditions.js';
 import { matchingPolicies } from './policy-charges.js';
-import type { PolicyFacts } from './policy-keys.js';
+import type { PolicyAttributes } from './policy-keys.js';
 import type { UsagePolicy } from './usage-policy.entity.js';
 
 /** A policy in force that this version does not understand: nobody knows what it would let pass. */
@@ -41,7 +41,7 @@ export function compilePolicies(policies: readonly UsagePolicy[]): CompiledPolic
  */
 export function readableMatches(
   { readable, unreadable }: CompiledPolicies,
-  facts: PolicyFacts,
+  facts: PolicyAttributes,
 ): readonly CompiledPolicy[] {
   const [obstacle] = matchingPolicies(unreadable, facts);
   if (obstacle !== undefined) throw unreadablePolicy(obstacle);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { compileConditions, type Condition } from './conditions.js';
-import { isPolicyKey, type PolicyFacts } from './policy-keys.js';
+import { isPolicyKey, type PolicyAttributes } from './policy-keys.js';
 
 const KEY_ID = '0197fa6e-5f0b-7c2d-9a51-3f3d8a1c4b7e';
 
-const FACTS: PolicyFacts = {
+const FACTS: PolicyAttributes = {
   api_key: KEY_ID,
   organisation_id: 'org-1',
   workspace_id: 'ws-1',
@@ -54,7 +54,7 @@ describe('conditions', () => {
 
   it('know the ARN of a region with an account too', () => {
     const arn = 'arn:aws:bedrock:us-east-1:123456789012:foundation-model/cohere.rerank-v3-5:0';
-    const facts = (model: string): PolicyFacts => ({
+    const facts = (model: string): PolicyAttributes => ({
       ...FACTS,
       provider: 'bedrock',
       model: canonicalModel('bedrock', model),
@@ -88,7 +88,7 @@ describe('conditions', () => {
   });
 
   describe('on a model', () => {
-    const azure: PolicyFacts = { ...FACTS, provider: 'azure-ai', virtual_key: 'Azure-EU', model: 'our-reranker' };
+    const azure: PolicyAttributes = { ...FACTS, provider: 'azure-ai', virtual_key: 'Azure-EU', model: 'our-reranker' };
     const facts = { ...azure, modelAliases: modelAliases('azure-ai', 'our-reranker') };
 
     it.each([

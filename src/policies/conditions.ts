@@ -2,7 +2,7 @@ import { isObject } from '../common/json/read.js';
 import { NAME_FOLDS } from '../usage/call-names.js';
 import type { ModelName } from '../upstream/providers/provider.types.js';
 import { compilePattern, foldModel } from '../usage/model-names.js';
-import { factOf, isPolicyKey, type PolicyFacts, type PolicyKey } from './policy-keys.js';
+import { factOf, isPolicyKey, type PolicyAttributes, type PolicyKey } from './policy-keys.js';
 
 /** One condition of a policy: the key has one of the values and none of the excluded ones. */
 export interface Condition {
@@ -11,7 +11,7 @@ export interface Condition {
   readonly excludes?: string | readonly string[];
 }
 
-export type Matches = (facts: PolicyFacts) => boolean;
+export type Matches = (facts: PolicyAttributes) => boolean;
 
 /** Any value, and none: who leaves the key out does not get around a cap by it. */
 export const ANY = '*';
@@ -63,7 +63,7 @@ function compileCondition({ key, value, excludes }: Condition): Matches {
 }
 
 /** A model goes by its own names, and by `@<provider>/<name>` and `@<virtual key>/<name>`. */
-function namesOf(facts: PolicyFacts, key: PolicyKey): readonly ModelName[] {
+function namesOf(facts: PolicyAttributes, key: PolicyKey): readonly ModelName[] {
   const fact = factOf(facts, key);
   if (fact === undefined) return [];
   const own = { text: fact, markLength: 0 };

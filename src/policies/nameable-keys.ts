@@ -6,7 +6,7 @@ import { ownOrSharedWhere } from '../access/tenant-where.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
-import type { PolicyFacts } from './policy-keys.js';
+import type { PolicyAttributes } from './policy-keys.js';
 
 /**
  * The keys that a caller may simulate calls with. By trying estimates out, a caller of one workspace could find out how much
@@ -23,7 +23,7 @@ export class NameableKeys {
    * What an API key enforces. Callers of the whole organisation may name one that there is not, which enforces nothing.
    * @throws GatewayError `not_found`
    */
-  async enforcedMetadata(principal: Principal, apiKey: string | undefined): Promise<PolicyFacts['metadata']> {
+  async enforcedMetadata(principal: Principal, apiKey: string | undefined): Promise<PolicyAttributes['metadata']> {
     if (apiKey === undefined) return {};
     if (apiKey === principal.id) return principal.enforcedMetadata;
     const enforced = await this.apiKeys.enforcedMetadata(principal, apiKey);

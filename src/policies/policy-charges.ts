@@ -2,12 +2,12 @@ import type { Charge } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
 import { bucketOf } from './buckets.js';
 import type { CompiledPolicy } from './compiled-policy.js';
-import type { PolicyFacts } from './policy-keys.js';
+import type { PolicyAttributes } from './policy-keys.js';
 
 /** The policies that a call falls under. */
 export function matchingPolicies<Policy extends Pick<CompiledPolicy, 'workspaceId' | 'matches'>>(
   policies: readonly Policy[],
-  facts: PolicyFacts,
+  facts: PolicyAttributes,
 ): readonly Policy[] {
   return policies.filter(
     ({ workspaceId, matches }) => (workspaceId === null || workspaceId === facts.workspace_id) && matches(facts),
@@ -15,7 +15,7 @@ export function matchingPolicies<Policy extends Pick<CompiledPolicy, 'workspaceI
 }
 
 /** The bucket of a policy that a call at this moment is charged to. */
-export function chargeOf(policy: CompiledPolicy, facts: PolicyFacts, at: Date): Charge {
+export function chargeOf(policy: CompiledPolicy, facts: PolicyAttributes, at: Date): Charge {
   const bucket = bucketOf(policy.groupBy, facts);
   const window = windowAt(policy.periodicReset, at);
   return {

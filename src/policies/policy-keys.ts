@@ -19,7 +19,7 @@ type PlainKey = (typeof KEYS)[number];
 export type PolicyKey = PlainKey | MetadataKey;
 
 /** What policies see of a call. A fact that a call does not have is undefined. */
-export type PolicyFacts = Readonly<Record<PlainKey, string | undefined>> & {
+export type PolicyAttributes = Readonly<Record<PlainKey, string | undefined>> & {
   readonly metadata: Readonly<Record<string, string>>;
   /** Other names that a condition may have for the model. */
   readonly modelAliases?: readonly ModelName[];
@@ -33,7 +33,7 @@ export function isPolicyKey(key: unknown): key is PolicyKey {
 export const POLICY_KEYS_TEXT = `${KEYS.join(', ')} or metadata.<name>`;
 
 /** The value of a key in a call; undefined when the call has none. */
-export function factOf(facts: PolicyFacts, key: PolicyKey): string | undefined {
+export function factOf(facts: PolicyAttributes, key: PolicyKey): string | undefined {
   if (!isMetadataKey(key)) return facts[key];
   const name = metadataNameOf(key);
   return Object.hasOwn(facts.metadata, name) ? facts.metadata[name] : undefined;

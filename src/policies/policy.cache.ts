@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Awaitable } from '../common/awaitable.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
 import { describeDefect } from '../common/errors/describe-defect.js';
-import { LastKnown } from '../database/last-known.js';
+import { StaleWhileRevalidateCache } from '../database/stale-while-revalidate.cache.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { type CompiledPolicies, compilePolicies } from './compiled-policies.js';
 import { PolicyStore } from './policy.store.js';
@@ -9,7 +9,7 @@ import { PolicyStore } from './policy.store.js';
 /** The policies in force, by organisation. */
 @Injectable()
 export class PolicyCache {
-  private readonly policies: LastKnown<CompiledPolicies>;
+  private readonly policies: StaleWhileRevalidateCache<CompiledPolicies>;
   /** Ids of policies that were logged: they are read every second. */
   private readonly told = new Set<string>();
 
@@ -17,7 +17,7 @@ export class PolicyCache {
     store: PolicyStore,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
   ) {
-    this.policies = new LastKnown<CompiledPolicies>(async (organisationId) => {
+    this.policies = new StaleWhileRevalidateCache<CompiledPolicies>(async (organisationId) => {
       const compiled = compilePolicies(await store.active(organisationId));
       this.tell(compiled);
       return compiled;
@@ -29,7 +29,7 @@ export class PolicyCache {
    * @param now Unix milliseconds
    * @throws what the database throws when the policies were never read
    */
-  policiesOf(organisationId: string, now: number): Awaitable<CompiledPolicies> {
+  policiesOf(organisationId: string, now: number): MaybePromise<CompiledPolicies> {
     return this.policies.get(organisationId, now);
   }
 

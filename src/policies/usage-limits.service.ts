@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
-import { assertNoneBroken, brokenField, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { UNITS } from '../common/money/units.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -91,7 +91,7 @@ export class UsageLimitsService {
       const setsAmount = credit_limit !== undefined || alert_threshold !== undefined;
       if (setsAmount && UNITS.includes(policy.type)) {
         const threshold = alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold;
-        assertNoneBroken(amountProblems(policy.type, credit_limit ?? Number(policy.creditLimit), threshold));
+        throwIfInvalid(amountProblems(policy.type, credit_limit ?? Number(policy.creditLimit), threshold));
       }
       const changes = withoutUndefined({
         name,
@@ -157,7 +157,7 @@ function amountProblems(type: UsagePolicy['type'], limit: number, threshold: num
     details.push({ param: 'alert_threshold', message: `alert_threshold must ${precisionOf(type)}` });
   }
   if (threshold !== null && threshold >= limit) {
-    details.push(brokenField('alert_threshold', 'must be less than credit_limit'));
+    details.push(fieldError('alert_threshold', 'must be less than credit_limit'));
   }
   return details;
 }
@@ -166,7 +166,7 @@ function groupProblems({ group_by: groups }: Pick<CreateUsageLimitDto, 'group_by
   const seen = new Set<string>();
   const details: ErrorDetail[] = [];
   for (const [index, { key }] of groups.entries()) {
-    if (seen.has(key)) details.push(brokenField(`group_by.${index}.key`, 'comes twice'));
+    if (seen.has(key)) details.push(fieldError(`group_by.${index}.key`, 'comes twice'));
     seen.add(key);
   }
   return details;

@@ -16,7 +16,7 @@ import type { SimulateUsageDto, UsageEstimateDto } from './dto/simulate-usage.dt
 import { fromUnits, precisionOf, toUnits } from './limits.js';
 import { NameableKeys } from './nameable-keys.js';
 import { chargeOf } from './policy-charges.js';
-import type { PolicyFacts } from './policy-keys.js';
+import type { PolicyAttributes } from './policy-keys.js';
 import { PolicyStore } from './policy.store.js';
 import type { Decision, SimulatedPolicyResponse, UsageSimulationResponse } from './usage-simulation.response.js';
 
@@ -50,7 +50,7 @@ export class UsageSimulator {
     return { object: 'usage-simulation', decision: overall(answers), policies: shown };
   }
 
-  private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyFacts> {
+  private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyAttributes> {
     const { workspace_id: ref, model } = dto;
     const { api_key, provider, endpoint } = foldNames(dto);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;

@@ -6,7 +6,7 @@ import type { BillableUse, ReportedUsage } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
-import type { RequestFacts } from '../telemetry/request-facts.js';
+import type { LogFields } from '../telemetry/log-fields.js';
 import { shapeToError } from '../upstream/provider-error.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { joinParts, rank } from './rank.js';
@@ -113,7 +113,7 @@ export class RerankService {
   }
 
   /** Billed units, for the log line and the metrics. */
-  private note(facts: RequestFacts, provider: RerankProvider, outcome: RerankOutcome): void {
+  private note(facts: LogFields, provider: RerankProvider, outcome: RerankOutcome): void {
     facts.search_units = outcome.searchUnits;
     facts.total_tokens = outcome.totalTokens;
     const { searchUnits = 0, totalTokens = 0 } = outcome;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { explained } from '../common/errors/explained.js';
+import { wrapError } from '../common/errors/explained.js';
 import type { AppConfig } from '../config/environment.js';
 import { KeyRing, type MasterKey, parseMasterKey } from './key-ring.js';
 
@@ -23,6 +23,6 @@ function keyInDataDir(dataDir: string): MasterKey {
     }
     return parseMasterKey(readFileSync(path, 'utf8').trim());
   } catch (cause) {
-    throw explained(`The encryption key in ${path} cannot be used (its folder is DATA_DIR)`, cause);
+    throw wrapError(`The encryption key in ${path} cannot be used (its folder is DATA_DIR)`, cause);
   }
 }

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../common/errors/gateway.error.js';
-import type { RequestFacts } from '../telemetry/request-facts.js';
+import type { LogFields } from '../telemetry/log-fields.js';
 import { SecretError, type SecretErrorCode } from './managers/secret-manager.types.js';
 import { MappedValuesError } from './mapped-values.error.js';
 
@@ -11,7 +11,7 @@ interface FailedTest {
 }
 
 /** The answer to a test that failed. Its status is 200, so the log line is told as well. */
-export function failedTest(error: GatewayError, facts: RequestFacts): FailedTest {
+export function failedTest(error: GatewayError, facts: LogFields): FailedTest {
   const { code, reason, cause } = error;
   facts.error_code = code;
   facts.error_reason = reason;

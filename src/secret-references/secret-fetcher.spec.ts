@@ -15,7 +15,7 @@ import {
 import { IdentityAllowList } from './identity-allow-list.js';
 import { SecretFetcher } from './secret-fetcher.js';
 import { SecretManagers } from './secret-managers.js';
-import { SecretReferenceVault } from './secret-reference.vault.js';
+import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
 
 const REFERENCE = secretReference();
 const DOCUMENT: SecretDocument = { kind: 'text', text: 'value-marker' };
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 function fetcherFor(...managers: readonly SecretManager[]): SecretFetcher {
-  const vault = new SecretReferenceVault(new Sealer(new KeyRing(parseMasterKey('01'.repeat(32)))));
+  const vault = new SecretReferenceEncryptor(new Sealer(new KeyRing(parseMasterKey('01'.repeat(32)))));
   const config = loadConfig({ SECRET_MANAGER_TIMEOUT_MS: '100' });
   return new SecretFetcher(
     new SecretManagers(managers, new IdentityAllowList(config)),

@@ -8,7 +8,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import { SecretManagers } from './secret-managers.js';
 import type { SecretReference } from './secret-reference.entity.js';
-import { SecretReferenceVault } from './secret-reference.vault.js';
+import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
 
 /** A manager may need several requests for one secret (log in, look where it is, read it): together this many times the time for one. */
 const REQUESTS_IN_TIME = 4;
@@ -20,7 +20,7 @@ export class SecretFetcher {
 
   constructor(
     private readonly managers: SecretManagers,
-    private readonly vault: SecretReferenceVault,
+    private readonly vault: SecretReferenceEncryptor,
     private readonly metrics: Metrics,
     @Inject(LOGGER) private readonly logger: Logger,
     config: AppConfig,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, In } from 'typeorm';
 import { refWhere } from '../access/tenant-where.js';
-import { assertNoneBroken, brokenField, type ErrorDetail } from '../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail } from '../common/errors/gateway.error.js';
 import { isUuid } from '../common/uuid.js';
 import type { SecretMappingDto } from './dto/secret-mapping.dto.js';
 import { type MappedField, SecretMapping, type SecretOwnerType } from './secret-mapping.entity.js';
@@ -103,7 +103,7 @@ function assertAllFound(ids: readonly (string | undefined)[]): void {
 function refuse(broken: readonly boolean[], field: keyof SecretMappingDto, expected: string): void {
   const details = broken.flatMap((isBroken, index): ErrorDetail[] => {
     const param = `secret_mappings.${index}.${field}`;
-    return isBroken ? [brokenField(param, expected)] : [];
+    return isBroken ? [fieldError(param, expected)] : [];
   });
-  assertNoneBroken(details);
+  throwIfInvalid(details);
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
-import { incompleteUpdate, type Opened, openedOr } from '../sealing/opened.js';
+import { incompleteUpdate, type Decrypted, decryptOr } from '../sealing/decrypted.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { AuthScheme, SecretAddress } from './auth-config/auth-scheme.types.js';
 import { authScheme } from './auth-config/auth-schemes.js';
@@ -15,7 +15,7 @@ import { mergeAuthConfig } from './auth-config/merge-auth-config.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import type { AuthConfig } from './managers/secret-manager.types.js';
 import type { SecretReference } from './secret-reference.entity.js';
-import { SecretReferenceVault } from './secret-reference.vault.js';
+import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
 
 /** The columns that hold `auth_config`. */
 export type SealedColumns = Pick<SecretReference, 'authConfig' | 'sealedAuthConfig'>;
@@ -29,7 +29,7 @@ type NewRow = ManagerColumns & Pick<SecretReference, 'id' | 'organisationId'>;
 @Injectable()
 export class SecretReferenceCredentials {
   constructor(
-    private readonly vault: SecretReferenceVault,
+    private readonly vault: SecretReferenceEncryptor,
     private readonly identities: IdentityAllowList,
     private readonly egress: EgressPolicy,
     private readonly config: AppConfig,
@@ -100,9 +100,9 @@ export class SecretReferenceCredentials {
   }
 
   /** What does not open has empty secrets instead, and the reason. */
-  private stored(row: SecretReference): Opened<AuthConfig> {
+  private stored(row: SecretReference): Decrypted<AuthConfig> {
     const secrets = unreadableSecrets(authScheme(row.managerType), row.authConfig);
-    return openedOr(() => this.vault.open(row), { ...row.authConfig, ...secrets });
+    return decryptOr(() => this.vault.open(row), { ...row.authConfig, ...secrets });
   }
 }
 

@@ -19,7 +19,7 @@ import { SecretReference } from './secret-reference.entity.js';
 import { SecretReferenceProbe } from './secret-reference.probe.js';
 import { SecretReferenceStatus } from './secret-reference.status.js';
 import { SecretReferenceStore } from './secret-reference.store.js';
-import { SecretReferenceVault } from './secret-reference.vault.js';
+import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
 import { SecretReferencesController } from './secret-references.controller.js';
 import { SecretReferencesService } from './secret-references.service.js';
 import { SecretResolver } from './secret-resolver.js';
@@ -32,7 +32,7 @@ import { SecretValues } from './secret-values.js';
     IdentityAllowList,
     SecretReferenceCredentials,
     SecretReferenceStore,
-    SecretReferenceVault,
+    SecretReferenceEncryptor,
     SecretReferencesService,
     {
       provide: SECRET_MANAGERS,

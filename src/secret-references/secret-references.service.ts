@@ -21,7 +21,7 @@ import { type ManagerColumns, type SealedColumns, SecretReferenceCredentials } f
 import { SecretReference } from './secret-reference.entity.js';
 import { type SecretReferenceResponse, toSecretReferenceResponse } from './secret-reference.response.js';
 import { SecretReferenceStore } from './secret-reference.store.js';
-import { inUse } from './secret-reference.users.js';
+import { inUse } from './dependents.js';
 import { SecretResolver } from './secret-resolver.js';
 import {
   accessOf,

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
-import { brokenField, GatewayError, invalidFields } from '../common/errors/gateway.error.js';
+import { fieldError, GatewayError, invalidFields } from '../common/errors/gateway.error.js';
 import { findWorkspaceIds } from '../workspaces/find-workspace-ids.js';
 import { SecretReferenceWorkspace } from './secret-reference-workspace.entity.js';
 import type { SecretReference } from './secret-reference.entity.js';
@@ -90,7 +90,7 @@ async function findWorkspaces(
 
 function unknownWorkspaces(indices: readonly number[]): GatewayError {
   const expected = 'must be the id or slug of a workspace of the organisation';
-  return invalidFields(indices.map((index) => brokenField(`allowed_workspaces.${index}`, expected)));
+  return invalidFields(indices.map((index) => fieldError(`allowed_workspaces.${index}`, expected)));
 }
 
 function notOwn([first]: readonly number[]): GatewayError {

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { IDENTITY_HEADERS } from '../common/http/identity-headers.js';
-import { HttpCaller } from '../common/http/caller-presence.js';
+import { HttpClientConnection } from '../common/http/client-connection.js';
 import { lineWriter, type Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import { RequestContext } from './request-context.js';
@@ -16,7 +16,7 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     removeProtectedHeaders(request);
     const { trace, refusal } = traceOf(request);
     const span = tracing.startRequest(request.method, trace);
-    const context = new RequestContext(trace, new HttpCaller(response), span, refusal);
+    const context = new RequestContext(trace, new HttpClientConnection(response), span, refusal);
     request.context = context;
     response.setHeader('x-gateway-trace-id', trace.traceId);
     // Under this name, SDKs hand it to whoever uses them.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { NEVER_ABORTED } from '../common/http/client-connection.js';
 import { prepareProviderSpan } from './provider-span.js';
 import { RequestContext } from './request-context.js';
 import { readTraceHeaders } from './trace-headers.js';
@@ -10,7 +10,7 @@ const CALL: ProviderCallInfo = { operation: 'rerank', provider: 'cohere', model:
 describe('prepareProviderSpan', () => {
   it("tells the provider of the gateway's own span when tracing is off", () => {
     const trace = readTraceHeaders({ 'x-gateway-trace-id': '0af76519-16cd-43dd-8448-eb211c80319c' });
-    const span = prepareProviderSpan(new RequestContext(trace, ALWAYS_PRESENT), CALL);
+    const span = prepareProviderSpan(new RequestContext(trace, NEVER_ABORTED), CALL);
     expect(span.headers).toEqual({ traceparent: `00-0af7651916cd43dd8448eb211c80319c-${trace.w3cSpanId}-01` });
     expect([span.start(), span.end('200')]).toEqual([undefined, undefined]);
   });
@@ -31,7 +31,7 @@ describe('prepareProviderSpan', () => {
       startMcpCall: () => ({ headers: child.headers, end: () => undefined }),
       end: () => undefined,
     };
-    const context = new RequestContext(readTraceHeaders({}), ALWAYS_PRESENT, request);
+    const context = new RequestContext(readTraceHeaders({}), NEVER_ABORTED, request);
     expect(prepareProviderSpan(context, CALL)).toBe(child);
     expect(prepared).toEqual([CALL]);
   });

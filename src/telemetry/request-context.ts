@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { GatewayError } from '../common/errors/gateway.error.js';
-import type { CallerPresence } from '../common/http/caller-presence.js';
-import { RequestFacts } from './request-facts.js';
+import type { ClientConnection } from '../common/http/client-connection.js';
+import { LogFields } from './log-fields.js';
 import type { Metadata, TraceHeaders } from './trace-headers.js';
 import type { RequestSpan } from './tracing.js';
 
@@ -26,13 +26,13 @@ interface UsedResource {
 
 /** One request on its way through the gateway. */
 export class RequestContext {
-  readonly facts = new RequestFacts();
+  readonly facts = new LogFields();
   /** Client metadata, with what the API key enforces laid over it. */
   metadata: Metadata;
 
   constructor(
     readonly trace: TraceHeaders,
-    readonly caller: CallerPresence,
+    readonly caller: ClientConnection,
     /** Absent when tracing is off. */
     readonly span?: RequestSpan,
     /** What is wrong with the tracing headers, if anything is. */

@@ -3,7 +3,7 @@ import { CLIENT_CLOSED_REQUEST } from '../common/http/client-closed-request.js';
 import type { LineWriter } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';
-import type { RequestFacts } from './request-facts.js';
+import type { LogFields } from './log-fields.js';
 
 export const UNMATCHED = 'unmatched';
 
@@ -117,7 +117,7 @@ function routeOf(request: Request): string {
  * A 500 that an upstream answered, and that was passed on, is no error of the gateway. Probes come all the time; only what
  * keeps the gateway from being ready is worth a line.
  */
-function levelOf(status: number, route: string, facts: RequestFacts): 'debug' | 'info' | 'error' {
+function levelOf(status: number, route: string, facts: LogFields): 'debug' | 'info' | 'error' {
   const isPassedOn = facts.upstream_status === status && facts.error_code === undefined;
   if (status === 500 && !isPassedOn) return 'error';
   const isProbe = route.startsWith('/health') || route.startsWith('/metrics');

@@ -1,4 +1,4 @@
-import type { RequestFacts } from './request-facts.js';
+import type { LogFields } from './log-fields.js';
 import type { Metadata, TraceContext, TraceHeaders } from './trace-headers.js';
 
 export interface ProviderCallInfo {
@@ -52,7 +52,7 @@ export interface RequestOutcome {
   readonly status: number;
   /** Whether the answer had begun and did not come to its end, by no doing of the client. */
   readonly isBrokenOff: boolean;
-  readonly facts: Readonly<Partial<RequestFacts>>;
+  readonly facts: Readonly<Partial<LogFields>>;
   readonly metadata: Metadata;
 }
 

@@ -1,10 +1,10 @@
-import { ChunkList } from '../common/http/chunk-list.js';
+import { BodyBuffer } from '../common/http/body-buffer.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamHeaders } from './upstream.types.js';
 
 /** The body of one answer in memory, up to a bound. */
 export class AnswerBuffer {
-  readonly #chunks = new ChunkList();
+  readonly #chunks = new BodyBuffer();
 
   constructor(
     private readonly host: string,

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { TurnQueue } from '../common/turn-queue.js';
+import { TickBatcher } from '../common/tick-batcher.js';
 import { AnswerBuffer } from './answer-buffer.js';
-import type { CallLimits } from './call-limits.js';
+import type { CallDeadline } from './call-deadline.js';
 import { Exchange } from './exchange.js';
 import { type UpstreamAnswer, UpstreamFailure, type UpstreamHead, type UpstreamRequest } from './upstream.types.js';
 import { wireRequest } from './wire-request.js';
@@ -13,7 +13,7 @@ import { wireRequest } from './wire-request.js';
 const LEAST_LEFT = 0.1;
 
 /** Whoever waits for answers that come in one turn of the event loop goes on together. */
-const answers = new TurnQueue();
+const answers = new TickBatcher();
 
 /**
  * One exchange, the whole answer in memory. Ends early, and closes its connection, when `limits` says so.
@@ -23,7 +23,7 @@ export function dispatchBuffered(
   dispatcher: Dispatcher,
   request: UpstreamRequest,
   maxResponseBytes: number,
-  limits: CallLimits,
+  limits: CallDeadline,
   settled?: () => void,
 ): Promise<UpstreamAnswer> {
   return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ class BufferedExchange extends Exchange {
   constructor(
     host: string,
     maxResponseBytes: number,
-    limits: CallLimits,
+    limits: CallDeadline,
     private readonly resolve: (answer: UpstreamAnswer) => void,
     reject: (error: unknown) => void,
     private readonly onSettled: (() => void) | undefined,

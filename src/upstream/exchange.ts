@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { CallLimits } from './call-limits.js';
+import type { CallDeadline } from './call-deadline.js';
 import { toExchangeError, type ExchangeStage } from './exchange-failure.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from './upstream.types.js';
 
@@ -15,7 +15,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     protected readonly host: string,
-    protected readonly limits: CallLimits,
+    protected readonly limits: CallDeadline,
     private readonly reject: (error: unknown) => void,
   ) {}
 

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { NEVER_ABORTED } from '../common/http/client-connection.js';
 import { AppConfig } from '../config/environment.js';
 import { FakeCaller, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { startHttp, type Loopback } from './__fixtures__/loopback.js';
@@ -35,7 +35,7 @@ function relayOf(path: string, changes: Partial<ProviderRelay> = {}): ProviderRe
     provider: openai,
     credential: credentialWith({ base_url: `${provider.origin}/v1`, timeout_ms: 100 }),
     request: { method: 'POST', path },
-    caller: ALWAYS_PRESENT,
+    caller: NEVER_ABORTED,
     sinkFor: () => undefined,
     ...changes,
   };

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { CallerPresence } from '../common/http/caller-presence.js';
+import type { ClientConnection } from '../common/http/client-connection.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { AppConfig } from '../config/environment.js';
 import { failureToError } from './provider-error.js';
@@ -26,7 +26,7 @@ export interface SenderRequest {
   /** Milliseconds that are left for it; by default all that the credential allows. */
   readonly timeoutMs?: number;
   readonly attemptsMade?: number;
-  readonly caller: CallerPresence;
+  readonly caller: ClientConnection;
   readonly beforeAttempt?: UpstreamCall['beforeAttempt'];
   readonly onAttemptStart?: UpstreamCall['onAttemptStart'];
   readonly onAttempt?: UpstreamCall['onAttempt'];

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Dispatcher } from 'undici';
 import { FakeCaller, relayTo } from './__fixtures__/calls.js';
 import { Collector, Valve } from './__fixtures__/sinks.js';
-import { CallLimits } from './call-limits.js';
+import { CallDeadline } from './call-deadline.js';
 import { dispatchRelayed } from './relayed-dispatch.js';
 
 const IDLE_MS = 100;
@@ -47,12 +47,12 @@ class FakeProvider extends Dispatcher {
 }
 
 let provider: FakeProvider;
-let limits: CallLimits;
+let limits: CallDeadline;
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
   provider = new FakeProvider();
-  limits = new CallLimits({ timeoutMs: IDLE_MS, caller: new FakeCaller() }, 'nothing moved for');
+  limits = new CallDeadline({ timeoutMs: IDLE_MS, caller: new FakeCaller() }, 'nothing moved for');
 });
 afterEach(() => {
   limits.dispose();

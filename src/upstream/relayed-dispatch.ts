@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { AnswerBuffer } from './answer-buffer.js';
-import type { CallLimits } from './call-limits.js';
+import type { CallDeadline } from './call-deadline.js';
 import { EventBoundary } from './event-boundary.js';
 import { Exchange } from './exchange.js';
 import { RelayOptions } from './relay-pool.js';
@@ -33,7 +33,7 @@ export function dispatchRelayed(
   dispatcher: Dispatcher,
   request: RelayedRequest,
   call: RelayedCall,
-  limits: CallLimits,
+  limits: CallDeadline,
 ): Promise<RelayedAnswer> {
   return new Promise((resolve, reject) => {
     const options = new RelayOptions(wireRequest(request, request.body));
@@ -61,7 +61,7 @@ class RelayedExchange extends Exchange {
     private readonly options: RelayOptions,
     private readonly upload: UploadBody | undefined,
     private readonly call: RelayedCall,
-    limits: CallLimits,
+    limits: CallDeadline,
     private readonly resolve: (relayed: RelayedAnswer) => void,
     reject: (error: unknown) => void,
   ) {
@@ -110,7 +110,7 @@ class RelayedExchange extends Exchange {
   protected override takeEnd(): void {
     this.#received = true;
     if (this.#sink) {
-      this.limits.awaitCaller(this.call.pauseMs);
+      this.limits.waitForClient(this.call.pauseMs);
       this.#sink.end();
     } else {
       this.#succeed(this.#buffer.join());
@@ -132,12 +132,12 @@ class RelayedExchange extends Exchange {
   #awaitEvents(idleTimeoutMs: number | undefined): void {
     if (idleTimeoutMs === undefined) return;
     this.#boundary = new EventBoundary();
-    this.limits.awaitAnswer(idleTimeoutMs);
+    this.limits.waitForUpstream(idleTimeoutMs);
   }
 
   #waitForSink(): void {
     this.options.connection?.pause();
-    this.limits.awaitCaller(this.call.pauseMs);
+    this.limits.waitForClient(this.call.pauseMs);
   }
 
   #listenTo(sink: Writable): void {
@@ -148,7 +148,7 @@ class RelayedExchange extends Exchange {
     sink.on('error', gone);
     sink.on('close', () => gone());
     sink.on('drain', () => {
-      this.limits.awaitAnswer();
+      this.limits.waitForUpstream();
       this.#controller?.resume();
     });
     sink.on('finish', () => (this.#received ? this.#succeed(undefined) : gone()));

@@ -1,5 +1,5 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
-import type { CallLimits } from './call-limits.js';
+import type { CallDeadline } from './call-deadline.js';
 import { retryDelayMs } from './retry-policy.js';
 import {
   UpstreamFailure,
@@ -20,7 +20,7 @@ type Outcome = UpstreamAnswer | UpstreamFailure;
 /** Tries until an answer is final or no further attempt makes sense; returns the last answer, or throws the last failure. */
 export async function sendWithRetries(
   call: UpstreamCall,
-  limits: CallLimits,
+  limits: CallDeadline,
   clock: RetryClock,
   attempt: (request: UpstreamRequest) => Promise<UpstreamAnswer>,
 ): Promise<UpstreamAnswer> {
@@ -31,7 +31,7 @@ export async function sendWithRetries(
     let request: UpstreamRequest;
     try {
       if (delayMs > 0) await limits.sleep(delayMs);
-      request = call.sign ? await limits.during(call.sign(call.request, new Date(clock.now()))) : call.request;
+      request = call.sign ? await limits.race(call.sign(call.request, new Date(clock.now()))) : call.request;
     } catch (error) {
       if (last === undefined || !isTimeout(error)) throw error;
       return resultOf(last);
@@ -45,7 +45,7 @@ export async function sendWithRetries(
       return resultOf(last);
     }
 
-    if (!limits.isOver) call.onAttemptStart?.();
+    if (!limits.expired) call.onAttemptStart?.();
     const startedAt = performance.now();
     let outcome: Outcome;
     try {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Pool, type Client } from 'undici';
 import { dispatchBuffered } from './buffered-dispatch.js';
-import { CallLimits } from './call-limits.js';
+import { CallDeadline } from './call-deadline.js';
 import type { EgressPolicy } from './egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded-connector.js';
 import { ExchangeClient } from './exchange-client.js';
@@ -82,7 +82,7 @@ export class UpstreamClient implements UpstreamSender {
   async send(call: UpstreamCall): Promise<UpstreamAnswer> {
     this.#checkOpen();
     this.#sends.begin();
-    const limits = new CallLimits(call);
+    const limits = new CallDeadline(call);
     try {
       return await sendWithRetries(call, limits, this.#clock, (request) => {
         const lease = this.#lease(this.#pools, request.url);
@@ -116,13 +116,13 @@ export class UpstreamClient implements UpstreamSender {
     const { request: unsigned, idleTimeoutMs, caller, sign } = call;
     // Made first, so that there is always somebody who listens to the source.
     const upload = unsigned.body instanceof Readable ? new UploadBody(unsigned.body) : undefined;
-    const limits = new CallLimits({ timeoutMs: idleTimeoutMs, caller }, 'nothing moved for');
+    const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, 'nothing moved for');
     try {
       this.#checkOpen();
-      const request = sign ? await limits.during(sign(unsigned, new Date(this.#clock.now()))) : unsigned;
+      const request = sign ? await limits.race(sign(unsigned, new Date(this.#clock.now()))) : unsigned;
       const body = upload ?? (Buffer.isBuffer(request.body) ? request.body : undefined);
       const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
-      if (!limits.isOver) call.onAttemptStart?.();
+      if (!limits.expired) call.onAttemptStart?.();
       const lease = this.#lease(this.#relayPools, request.url);
       try {
         return await dispatchRelayed(lease.pool, { ...request, body }, { ...call, pauseMs }, limits);

@@ -1,5 +1,5 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { ALWAYS_PRESENT } from '../common/http/caller-presence.js';
+import { NEVER_ABORTED } from '../common/http/client-connection.js';
 import { Clock } from '../common/time/clock.js';
 import { foldId } from '../common/uuid.js';
 import { AppConfig } from '../config/environment.js';
@@ -75,7 +75,7 @@ function createAwsCredentials(
         timeoutMs: STS_TIMEOUT_MS,
         maxResponseBytes: STS_MAX_BYTES,
         retry: 'idempotent',
-        caller: ALWAYS_PRESENT,
+        caller: NEVER_ABORTED,
       }),
     now: () => clock.now(),
     stsEndpoint: config.AWS_ENDPOINT_URL_STS,

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Awaitable } from '../common/awaitable.js';
-import type { CallerPresence } from '../common/http/caller-presence.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
+import type { ClientConnection } from '../common/http/client-connection.js';
 
 /** One HTTP request to a service outside the gateway, as plain data. */
 export interface UpstreamRequest {
@@ -44,13 +44,13 @@ export interface UpstreamCall {
   readonly retry: RetryMode;
   /** Under another credential, say: they count among those that a call may have. */
   readonly attemptsMade?: number | undefined;
-  readonly caller: CallerPresence;
+  readonly caller: ClientConnection;
   /** Called before each attempt; signatures that cover the time are made here. */
   readonly sign?: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
   /** Told of each answer: whether its signature was refused, and the next one may be better. Believed once a call. */
   readonly renewSignature?: ((answer: UpstreamHead) => boolean) | undefined;
   /** Asked before each attempt is sent. What the first one throws is what the call rejects with; later ones end the retries. */
-  readonly beforeAttempt?: ((number: number) => Awaitable<void>) | undefined;
+  readonly beforeAttempt?: ((number: number) => MaybePromise<void>) | undefined;
   /** Told when an attempt begins. One that was admitted only when the call was over already does not. Must not throw. */
   readonly onAttemptStart?: (() => void) | undefined;
   /** Told of each attempt that was admitted when it is over. Must not throw. */
@@ -70,7 +70,7 @@ export interface UpstreamRelayCall {
   readonly eventIdleTimeoutMs?: number | undefined;
   /** Bound for an answer that no sink takes. */
   readonly maxBufferedBytes: number;
-  readonly caller: CallerPresence;
+  readonly caller: ClientConnection;
   /** Called once, before the request is sent. */
   readonly sign?: (request: UpstreamStreamRequest, now: Date) => Promise<UpstreamStreamRequest>;
   /** As in UpstreamCall. */

@@ -17,10 +17,10 @@ import {
   type UnlimitedUsage,
   type UsageStore,
 } from './usage-store.types.js';
-import { UsageNotes } from './usage-notes.js';
+import { LedgerWriter } from './ledger-writer.js';
 import { asRecord, assertCountable, type UsageWork } from './usage-work.js';
 import { type QueuedWork, WorkQueue } from './work-queue.js';
-import { Withdrawals } from './withdrawals.js';
+import { ReservationRollbacks } from './reservation-rollbacks.js';
 
 const MAX_QUEUED = { admissions: 10_000, kept: 100_000, notes: 100_000 } as const;
 const REAP_AT_ONCE = 500;
@@ -60,8 +60,8 @@ const DEFAULTS = {
 export class PostgresUsageStore implements UsageStore {
   private readonly options: Required<PostgresUsageStoreOptions>;
   private readonly connection: BatchConnection;
-  private readonly withdrawals: Withdrawals;
-  private readonly notes: UsageNotes;
+  private readonly withdrawals: ReservationRollbacks;
+  private readonly notes: LedgerWriter;
   private readonly queue = new WorkQueue(MAX_QUEUED.admissions, MAX_QUEUED.kept);
   private running: Promise<void> | undefined;
   private state: 'open' | 'draining' | 'closed' = 'open';
@@ -74,8 +74,8 @@ export class PostgresUsageStore implements UsageStore {
   ) {
     this.options = { ...DEFAULTS, ...options };
     this.connection = new BatchConnection(dataSource, this.options.maxBuckets, this.options.batchTimeoutMs);
-    this.withdrawals = new Withdrawals(this.connection, observer, this.options);
-    this.notes = new UsageNotes(dataSource, observer, { ...this.options, maxWaiting: MAX_QUEUED.notes });
+    this.withdrawals = new ReservationRollbacks(this.connection, observer, this.options);
+    this.notes = new LedgerWriter(dataSource, observer, { ...this.options, maxWaiting: MAX_QUEUED.notes });
   }
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {

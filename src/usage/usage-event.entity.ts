@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { UsageFacts } from './usage-facts.js';
+import { LedgerRow } from './ledger-row.js';
 import type { SettlementStatus } from './usage-store.types.js';
 
 /**
@@ -8,7 +8,7 @@ import type { SettlementStatus } from './usage-store.types.js';
  */
 @Entity('usage_events')
 @Index('ix_usage_events_organisation', ['organisationId', 'at'])
-export class UsageEvent extends UsageFacts {
+export class UsageEvent extends LedgerRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_usage_events' })
   readonly id!: string;
 

@@ -1,10 +1,10 @@
 import { Column, CreateDateColumn, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { UsageUnit } from '../common/money/units.js';
-import { UsageFacts } from './usage-facts.js';
+import { LedgerRow } from './ledger-row.js';
 
 /** A call under way: what it is expected to use at most; or the place of one that must not come any more. Written and removed by `usage_batch` only. */
 @Entity('usage_reservations')
-export class UsageReservation extends UsageFacts {
+export class UsageReservation extends LedgerRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_usage_reservations' })
   readonly id!: string;
 

@@ -3,7 +3,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { cohere } from '../upstream/providers/cohere.provider.js';
 import { local } from '../upstream/providers/local.provider.js';
 import { openai } from '../upstream/providers/openai.provider.js';
-import { assertAddressIsOurs, keepTargets, layOver, readTargets, withoutMapped } from './mapped-fields.js';
+import { assertAddressIsOurs, keepTargets, merge, readTargets, withoutMapped } from './mapped-fields.js';
 
 const NOTHING = { key: undefined, config: {} };
 const mapping = (targetField: string) => ({
@@ -88,15 +88,15 @@ describe('values', () => {
       ['key', 'sk'],
       ['config.timeout_ms', 5],
     ]);
-    expect(layOver({ key: 'old', config: { timeout_ms: 1, base_url: 'x' } }, values)).toEqual({
+    expect(merge({ key: 'old', config: { timeout_ms: 1, base_url: 'x' } }, values)).toEqual({
       key: 'sk',
       config: { timeout_ms: 5, base_url: 'x' },
     });
-    expect(layOver({ key: 'old', config: {} }, new Map())).toEqual({ key: 'old', config: {} });
+    expect(merge({ key: 'old', config: {} }, new Map())).toEqual({ key: 'old', config: {} });
   });
 
   it.each(['', null, undefined, 1, {}, 'x'.repeat(8193)])('of the key must be a text: %j', (value) => {
-    expect(paramsOf(() => layOver(NOTHING, new Map([['key', value]])))).toEqual(['key']);
+    expect(paramsOf(() => merge(NOTHING, new Map([['key', value]])))).toEqual(['key']);
   });
 
   it('that are stored for mapped fields go', () => {

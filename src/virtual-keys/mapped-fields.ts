@@ -1,5 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
-import { assertNoneBroken, brokenField, type ErrorDetail, invalidField } from '../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import type { MappedField } from '../secret-references/secret-mapping.entity.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
@@ -37,10 +37,10 @@ export function readTargets(
   const known = fieldsOf(provider);
   const details = mappings.flatMap(({ target_field: field }, index): ErrorDetail[] => {
     const param = `secret_mappings.${index}.target_field`;
-    if (!known.has(field)) return [brokenField(param, `must name a field of the provider: ${list(known)}`)];
-    return isGiven(field, given) ? [brokenField(param, 'must not name a field that is given as well')] : [];
+    if (!known.has(field)) return [fieldError(param, `must name a field of the provider: ${list(known)}`)];
+    return isGiven(field, given) ? [fieldError(param, 'must not name a field that is given as well')] : [];
   });
-  assertNoneBroken(details);
+  throwIfInvalid(details);
   return new Set(mappings.map((mapping) => mapping.target_field));
 }
 
@@ -78,7 +78,7 @@ export function assertAddressIsOurs(mapped: MappedFields, key: string | undefine
 }
 
 /** Lays the values of mapped fields over the stored ones. */
-export function layOver({ key, config }: InlineFields, values: SecretFieldValues): InlineFields {
+export function merge({ key, config }: InlineFields, values: SecretFieldValues): InlineFields {
   const options = [...values].filter(([field]) => field !== KEY);
   return {
     key: values.has(KEY) ? readKey(values.get(KEY)) : key,

@@ -1,6 +1,6 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { assertNoneBroken, type ErrorDetail } from '../common/errors/gateway.error.js';
+import { throwIfInvalid, type ErrorDetail } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { markInheritedNames } from '../common/validation/inherited-names.js';
 import { toDetails } from '../common/validation/validation-details.js';
@@ -36,7 +36,7 @@ export function checkProviderOptions(
   const others = [...(provider.checkOptions?.(options, key) ?? []), ...egressProblems(options, egress)];
   const isTold = ({ param }: ErrorDetail): boolean =>
     param !== null && (mapped.has(param) || (param.startsWith(CONFIG) && broken.has(param.slice(CONFIG.length))));
-  assertNoneBroken([...toDetails(errors, 'config'), ...others.filter((detail) => !isTold(detail))]);
+  throwIfInvalid([...toDetails(errors, 'config'), ...others.filter((detail) => !isTold(detail))]);
 }
 
 /** Lays the fields of an update over the stored ones; `null` takes a field out, if the provider has it. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
-import { type Awaitable, whenKnown } from '../common/awaitable.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Credential, Provider } from '../upstream/providers/provider.types.js';
@@ -55,9 +55,9 @@ export class VirtualKeyCache {
    * The key that a caller means by a slug; undefined when there is none that it may use. `now` in Unix milliseconds.
    * @throws GatewayError `secret_unavailable`
    */
-  find(principal: Principal, slug: string, now: number): Awaitable<UsableVirtualKey | undefined> {
+  find(principal: Principal, slug: string, now: number): MaybePromise<UsableVirtualKey | undefined> {
     const name = `${principal.organisationId}/${principal.workspaceId ?? '*'}/${slug}`;
-    return whenKnown(this.keys.find(name, { principal, slug }), (entry) => usableOf(entry, now));
+    return chain(this.keys.find(name, { principal, slug }), (entry) => usableOf(entry, now));
   }
 
   /**

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
-import { isMaskOf, isStaleMask, mask, notWhatIsStored } from '../common/mask.js';
-import { isOtherHost, mustComeAgain } from '../common/secret-destination.js';
-import { incompleteUpdate, openedOr } from '../sealing/opened.js';
+import { isMaskOf, isStaleMask, mask, staleMask } from '../common/mask.js';
+import { isOtherHost, mustResend } from '../common/secret-destination.js';
+import { incompleteUpdate, decryptOr } from '../sealing/decrypted.js';
 import { mappedValuesNotValid } from '../secret-references/mapped-values.error.js';
 import type { SecretFieldValues } from '../secret-references/secret-values.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -15,7 +15,7 @@ import type { UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import {
   assertAddressIsOurs,
   type InlineFields,
-  layOver,
+  merge,
   type MappedFields,
   NO_FIELDS,
   withoutMapped,
@@ -23,7 +23,7 @@ import {
 import { checkProviderOptions, mergeOptions, splitOptions, toProviderOptions } from './provider-options.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 import { toVirtualKeyResponse, type VirtualKeyResponse } from './virtual-key.response.js';
-import { VirtualKeyVault } from './virtual-key.vault.js';
+import { VirtualKeyEncryptor } from './virtual-key.encryption.js';
 
 /** The columns that hold a virtual key's credential and options. */
 export type SealedColumns = Pick<VirtualKey, 'options' | 'sealedKey' | 'sealedOptions'>;
@@ -36,14 +36,14 @@ type KeyRow = ProviderRow & Pick<VirtualKey, 'id' | 'organisationId'>;
 
 /** Shown masked, like every secret. */
 const UNREADABLE = '';
-const SENT_AGAIN = mustComeAgain('config.base_url');
+const SENT_AGAIN = mustResend('config.base_url');
 
 /** What a virtual key holds for its provider: checked on the way in, sealed at rest, masked on the way out. */
 @Injectable()
 export class VirtualKeyCredentials {
   constructor(
     private readonly providers: ProviderRegistry,
-    private readonly vault: VirtualKeyVault,
+    private readonly vault: VirtualKeyEncryptor,
     private readonly egress: EgressPolicy,
   ) {}
 
@@ -76,8 +76,8 @@ export class VirtualKeyCredentials {
    */
   reseal(row: VirtualKey, { key, config = {} }: GivenCredential, mapped: MappedFields): Partial<SealedColumns> {
     const provider = this.providerOf(row);
-    const ownKey = openedOr(() => (mapped.has('key') ? undefined : this.vault.openKey(row)), undefined);
-    const ownOptions = openedOr(() => this.vault.openOptions(row), {});
+    const ownKey = decryptOr(() => (mapped.has('key') ? undefined : this.vault.openKey(row)), undefined);
+    const ownOptions = decryptOr(() => this.vault.openOptions(row), {});
     const storedKey = ownKey.value;
     const secrets = withoutMapped(ownOptions.value, mapped);
     const given = { key: key ?? undefined, config: splitOptions(provider, config).secret };
@@ -101,7 +101,7 @@ export class VirtualKeyCredentials {
 
   /** Whether that is what is stored. What does not open, nobody knows. */
   private isStored(row: VirtualKey, key: string | undefined, config: JsonObject): boolean {
-    const { value, failure } = openedOr<InlineFields | undefined>(() => this.inlineFieldsOf(row), undefined);
+    const { value, failure } = decryptOr<InlineFields | undefined>(() => this.inlineFieldsOf(row), undefined);
     return failure === undefined && isDeepStrictEqual(value, { key, config });
   }
 
@@ -120,7 +120,7 @@ export class VirtualKeyCredentials {
     const { organisationId } = row;
     const provider = this.providerOf(row);
     const { key, config } = withKnownReason(() => {
-      const whole = layOver(this.inlineFieldsOf(row), values);
+      const whole = merge(this.inlineFieldsOf(row), values);
       checkProviderOptions(provider, whole.config, whole.key, this.egress);
       return whole;
     });
@@ -128,8 +128,8 @@ export class VirtualKeyCredentials {
   }
 
   toResponse(row: VirtualKey): VirtualKeyResponse {
-    const key = openedOr(() => this.vault.openKey(row), UNREADABLE).value;
-    const secrets = Object.entries(openedOr(() => this.vault.openOptions(row), {}).value);
+    const key = decryptOr(() => this.vault.openKey(row), UNREADABLE).value;
+    const secrets = Object.entries(decryptOr(() => this.vault.openOptions(row), {}).value);
     return toVirtualKeyResponse(row, {
       key: key === undefined ? null : mask(key),
       options: Object.fromEntries(secrets.map(([name, value]) => [name, mask(String(value))])),
@@ -158,10 +158,10 @@ export class VirtualKeyCredentials {
 
 /** A mask tells which secret the caller saw. When that is no longer the stored one, the caller should know. */
 function assertNoStaleMask(given: InlineFields, stored: InlineFields): void {
-  if (isStaleMask(given.key, stored.key)) throw invalidField('key', notWhatIsStored());
+  if (isStaleMask(given.key, stored.key)) throw invalidField('key', staleMask());
   const [name] =
     Object.entries(given.config).find(([option, value]) => isStaleMask(value, asString(stored.config[option]))) ?? [];
-  if (name !== undefined) throw invalidField(`config.${name}`, notWhatIsStored());
+  if (name !== undefined) throw invalidField(`config.${name}`, staleMask());
 }
 
 /** Which options are sealed, nobody knows until they open: it may be any that the provider has. */

@@ -10,7 +10,7 @@ import { VirtualKey } from './virtual-key.entity.js';
 import { VirtualKeyOpener } from './virtual-key.opener.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
-import { VirtualKeyVault } from './virtual-key.vault.js';
+import { VirtualKeyEncryptor } from './virtual-key.encryption.js';
 import { VirtualKeysController } from './virtual-keys.controller.js';
 import { VirtualKeysService } from './virtual-keys.service.js';
 
@@ -29,7 +29,7 @@ import { VirtualKeysService } from './virtual-keys.service.js';
     VirtualKeyOpener,
     VirtualKeyProbe,
     VirtualKeyStore,
-    VirtualKeyVault,
+    VirtualKeyEncryptor,
     VirtualKeysService,
   ],
   exports: [VirtualKeyCache, VirtualKeysService],

@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import type { EventContent } from './webhook-message.js';
-import type { SealedSecrets } from './webhook.vault.js';
+import type { SealedSecrets } from './webhook.encryption.js';
 
 /** A delivery that this gateway is to send now, with all that it needs for that. */
 export interface ClaimedDelivery {

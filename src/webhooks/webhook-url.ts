@@ -1,4 +1,4 @@
-import { brokenField, type ErrorDetail } from '../common/errors/gateway.error.js';
+import { fieldError, type ErrorDetail } from '../common/errors/gateway.error.js';
 import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
 
@@ -7,7 +7,7 @@ import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
  * checked at every delivery.
  */
 export function urlProblems(url: string, egress: EgressPolicy): readonly ErrorDetail[] {
-  if (!URL.canParse(url)) return [brokenField('url', 'must be a URL, as https://example.com/webhooks')];
+  if (!URL.canParse(url)) return [fieldError('url', 'must be a URL, as https://example.com/webhooks')];
   const refusal = egressProblem(egress, url);
-  return refusal === undefined ? [] : [brokenField('url', refusal)];
+  return refusal === undefined ? [] : [fieldError('url', refusal)];
 }

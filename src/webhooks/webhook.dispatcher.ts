@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describeDefect } from '../common/errors/describe-defect.js';
-import { Departure } from '../common/http/caller-presence.js';
+import { AbortableClient } from '../common/http/client-connection.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
@@ -26,7 +26,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
   private readonly loop = new WakeableLoop(() => this.turn(), POLL_MS);
   private readonly running = new RunningDeliveries();
   /** The gateway is the caller of what it sends: it leaves when it stops. */
-  private readonly stopping = new Departure();
+  private readonly stopping = new AbortableClient();
   private isFailing = false;
 
   constructor(
@@ -49,7 +49,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
   async beforeApplicationShutdown(): Promise<void> {
     await this.loop.stop();
     await this.running.idle(Math.min(this.config.SHUTDOWN_GRACE_MS, MAX_DRAIN_MS));
-    this.stopping.leave();
+    this.stopping.abort();
     await this.running.idle();
   }
 

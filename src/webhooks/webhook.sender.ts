@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { describeDefect } from '../common/errors/describe-defect.js';
-import type { CallerPresence } from '../common/http/caller-presence.js';
+import type { ClientConnection } from '../common/http/client-connection.js';
 import { Clock } from '../common/time/clock.js';
 import { SealError } from '../sealing/sealer.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
@@ -10,7 +10,7 @@ import { type UpstreamAnswer, UpstreamFailure, type UpstreamHead } from '../upst
 import type { DeliveryOutcome, UnansweredReason } from './delivery-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
 import { eventBody, MAX_BODY_BYTES, signedHeaders } from './webhook-message.js';
-import { WebhookVault } from './webhook.vault.js';
+import { WebhookEncryptor } from './webhook.encryption.js';
 
 const TIMEOUT_MS = 15_000;
 /** Answers are not kept; a receiver has no reason to send more than a line. */
@@ -22,13 +22,13 @@ const GONE = 410;
 export class WebhookSender {
   constructor(
     private readonly client: UpstreamClient,
-    private readonly vault: WebhookVault,
+    private readonly vault: WebhookEncryptor,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Never rejects: whatever happens is an outcome. `caller` leaving abandons the attempt. */
-  async attempt(delivery: ClaimedDelivery, caller: CallerPresence): Promise<DeliveryOutcome> {
+  async attempt(delivery: ClaimedDelivery, caller: ClientConnection): Promise<DeliveryOutcome> {
     if (delivery.endpoint.disabledAt !== null) return { kind: 'hopeless', error: 'endpoint_disabled' };
     const body = eventBody(delivery.event);
     if (Buffer.byteLength(body) >= MAX_BODY_BYTES) return { kind: 'hopeless', error: 'event_too_large' };
@@ -49,7 +49,7 @@ export class WebhookSender {
   private async post(
     { event, endpoint }: ClaimedDelivery,
     body: string,
-    caller: CallerPresence,
+    caller: ClientConnection,
   ): Promise<UpstreamAnswer> {
     const now = this.clock.now();
     const secrets = this.vault.signingSecrets(endpoint, now);

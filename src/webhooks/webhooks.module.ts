@@ -13,7 +13,7 @@ import { WebhookOutboxEvent } from './webhook-outbox-event.entity.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
 import { WebhookRetention } from './webhook.retention.js';
 import { WebhookSender } from './webhook.sender.js';
-import { WebhookVault } from './webhook.vault.js';
+import { WebhookEncryptor } from './webhook.encryption.js';
 import { WebhooksController } from './webhooks.controller.js';
 import { WebhooksService } from './webhooks.service.js';
 
@@ -32,7 +32,7 @@ import { WebhooksService } from './webhooks.service.js';
     WebhookEndpointStore,
     WebhookRetention,
     WebhookSender,
-    WebhookVault,
+    WebhookEncryptor,
     WebhooksService,
   ],
 })

@@ -16,7 +16,7 @@ import {
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
 import { urlProblems } from './webhook-url.js';
-import { WebhookVault } from './webhook.vault.js';
+import { WebhookEncryptor } from './webhook.encryption.js';
 
 const DEFAULT_TRANSITION_SECONDS = 86_400;
 const NEW = { disabledAt: null };
@@ -31,7 +31,7 @@ interface WithSecret {
 export class WebhooksService {
   constructor(
     private readonly store: WebhookEndpointStore,
-    private readonly vault: WebhookVault,
+    private readonly vault: WebhookEncryptor,
     private readonly workspaces: WorkspacesService,
     private readonly clock: Clock,
     egress: EgressPolicy,

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { generateApiKey } from '../../src/api-keys/api-key-format.js';
 import { AppModule } from '../../src/app.module.js';
 import { setUpApp } from '../../src/app.setup.js';
-import { LinkedExpressAdapter } from '../../src/common/http/linked-express.adapter.js';
+import { LinkedExpressAdapter } from '../../src/server/linked-express.adapter.js';
 import { Clock } from '../../src/common/time/clock.js';
 import { appConfig } from '../../src/config/config.module.js';
 import { loadConfig } from '../../src/config/environment.js';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Awaitable } from '../awaitable.js';
+import type { MaybePromise } from '../maybe-promise.js';
 
 export interface LookupCacheOptions<Value, Context> {
   readonly maxEntries: number;
@@ -44,7 +44,7 @@ export class LookupCache<Value extends object, Context> {
   }
 
   /** `context` is what a look-up needs to know. */
-  find(key: string, context: Context): Awaitable<Value> {
+  find(key: string, context: Context): MaybePromise<Value> {
     return this.get(key) ?? this.entries.forceFetch(key, { context: { of: context } });
   }
 

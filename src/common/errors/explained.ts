@@ -1,6 +1,6 @@
-import { operatorMessage } from './operator-message.js';
+import { messageForOperator } from './operator-message.js';
 
 /** An error for the terminal of whoever runs the gateway, which begins with what it is about: the name of a setting, say. */
-export function explained(problem: string, cause: unknown): Error {
-  return new Error(`${problem}: ${operatorMessage(cause)}`, { cause });
+export function wrapError(problem: string, cause: unknown): Error {
+  return new Error(`${problem}: ${messageForOperator(cause)}`, { cause });
 }

@@ -65,17 +65,17 @@ export class GatewayError extends Error {
 }
 
 /** One broken rule. `expected` reads on from the field's name: `must be a string`. */
-export function brokenField(param: string, expected: string): FieldProblem {
+export function fieldError(param: string, expected: string): FieldProblem {
   return { param, message: `${param} ${expected}` };
 }
 
 /** A 400 that names one field. `expected` reads on from the field's name. */
 export function invalidField(param: string, expected: string): GatewayError {
-  return invalidFields([brokenField(param, expected)]);
+  return invalidFields([fieldError(param, expected)]);
 }
 
 /** @throws GatewayError `validation_failed` that lists the broken rules, unless there are none */
-export function assertNoneBroken(details: readonly ErrorDetail[]): void {
+export function throwIfInvalid(details: readonly ErrorDetail[]): void {
   if (details.length > 0) throw invalidFields(details);
 }
 

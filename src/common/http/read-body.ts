@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Awaitable } from '../awaitable.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway.error.js';
 import { BodyTimer } from './body-timer.js';
-import { ChunkList } from './chunk-list.js';
+import { BodyBuffer } from './body-buffer.js';
 
 /** The connection ended before the whole request had come: there is nobody left to answer. */
 export class RequestAbortedError extends Error {
@@ -47,7 +47,7 @@ const EMPTY = Buffer.alloc(0);
  *   `request_timeout`, which ends the connection
  * @throws RequestAbortedError when the client leaves first
  */
-export function readBody(request: IncomingMessage, limits: BodyLimits): Awaitable<Buffer> {
+export function readBody(request: IncomingMessage, limits: BodyLimits): MaybePromise<Buffer> {
   return isThere(request, limits) ? (request.read() ?? EMPTY) : gatherBody(request, limits);
 }
 
@@ -65,7 +65,7 @@ async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise
   const mostBytes = maxBytes + maxDiscardedBytes;
   if (announcedBytes > mostBytes) throw tooLarge(maxBytes, 0);
   return new Promise<Buffer>((done, fail) => {
-    const chunks = new ChunkList();
+    const chunks = new BodyBuffer();
     let size = 0;
     let timer: BodyTimer | undefined;
     const refuse = (error: BodyRefusedError): void => {

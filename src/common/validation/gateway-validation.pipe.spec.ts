@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, ValidateNested } from 'class-validator';
-import { brokenField, GatewayError, invalidField } from '../errors/gateway.error.js';
+import { fieldError, GatewayError, invalidField } from '../errors/gateway.error.js';
 import { PageQuery } from '../pagination/page.query.js';
 import { BodyRules } from './body-rules.js';
 import { GatewayValidationPipe } from './gateway-validation.pipe.js';
@@ -114,7 +114,7 @@ describe('rules between the fields of a body', () => {
   }
 
   const rules = new BodyRules();
-  rules.add(Range, ['from', 'to'], ({ from, to }) => (from < to ? [] : [brokenField('to', 'must be after from')]));
+  rules.add(Range, ['from', 'to'], ({ from, to }) => (from < to ? [] : [fieldError('to', 'must be after from')]));
   rules.add(Range, ['name'], ({ name }) => {
     if (name === 'taken') throw invalidField('name', 'is taken');
     if (name === 'defect') throw new TypeError('a defect');

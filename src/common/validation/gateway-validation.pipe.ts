@@ -1,5 +1,5 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
-import { assertNoneBroken, type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
+import { throwIfInvalid, type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
 import { isObject } from '../json/read.js';
 import { BodyRules } from './body-rules.js';
 import { compileChecks, type Accepts } from './compiled-checks.js';
@@ -34,7 +34,7 @@ export class GatewayValidationPipe implements PipeTransform {
     if (!isObject(value))
       throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
     if (!this.accepts(value, metadata.metatype)) return this.checked(value, metadata);
-    assertNoneBroken(this.rules.problemsOf(metadata.metatype, value));
+    throwIfInvalid(this.rules.problemsOf(metadata.metatype, value));
     return value;
   }
 
@@ -44,7 +44,7 @@ export class GatewayValidationPipe implements PipeTransform {
       (error: unknown) => ({ made: undefined, details: detailsOf(error) }),
     );
     const broken = new Set(details.map(({ param }) => fieldIn(body, param ?? '')));
-    assertNoneBroken([...details, ...this.rules.problemsOf(metadata.metatype, body, broken)]);
+    throwIfInvalid([...details, ...this.rules.problemsOf(metadata.metatype, body, broken)]);
     return made;
   }
 

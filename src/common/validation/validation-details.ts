@@ -1,5 +1,5 @@
 import type { ValidationError } from 'class-validator';
-import { brokenField, type ErrorDetail, type GatewayError, invalidFields } from '../errors/gateway.error.js';
+import { fieldError, type ErrorDetail, type GatewayError, invalidFields } from '../errors/gateway.error.js';
 import { isFixedField } from './fixed-fields.decorator.js';
 import { withoutMark } from './inherited-names.js';
 
@@ -27,7 +27,7 @@ function detailsOf(error: ValidationError, parent: string): readonly ErrorDetail
 }
 
 function unknownField({ target, property }: ValidationError, path: string): ErrorDetail {
-  return brokenField(path, isFixedField(target, property) ? 'cannot be changed' : 'is not a known field');
+  return fieldError(path, isFixedField(target, property) ? 'cannot be changed' : 'is not a known field');
 }
 
 /** Messages begin with the field; one that begins with `field.3.text` names a place inside it. */

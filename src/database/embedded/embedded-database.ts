@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { explained } from '../../common/errors/explained.js';
+import { wrapError } from '../../common/errors/explained.js';
 import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 
 /** A Unix socket's path may hold 107 bytes (unix(7)). */
@@ -64,7 +64,7 @@ function takeDataDir(root: string, onLost: () => void): () => void {
     return lockDataDir(root, onLost);
   } catch (cause) {
     if (cause instanceof DataDirInUseError) throw cause;
-    throw explained(`The folder of DATA_DIR, ${root}, cannot be used`, cause);
+    throw wrapError(`The folder of DATA_DIR, ${root}, cannot be used`, cause);
   }
 }
 

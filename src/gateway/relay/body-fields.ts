@@ -1,4 +1,4 @@
-import { assertNoneBroken, brokenField, type ErrorDetail } from '../../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 
 /** Reads a field: its value, or undefined when it breaks the rule. Reads on from the field's name: `must be a string`. */
@@ -33,7 +33,7 @@ export class BodyFields {
   }
 
   refuse(name: string, expected: string): void {
-    this.#problems.push(brokenField(name, expected));
+    this.#problems.push(fieldError(name, expected));
   }
 
   /** Fields that would be dropped without a word. */
@@ -45,6 +45,6 @@ export class BodyFields {
 
   /** @throws GatewayError `validation_failed` with every broken rule */
   done(): void {
-    assertNoneBroken(this.#problems);
+    throwIfInvalid(this.#problems);
   }
 }

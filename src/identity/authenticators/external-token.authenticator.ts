@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { AppConfig } from '../../config/environment.js';
 import type { JwtValidation, McpServerIdentity } from '../config/identity-config.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
@@ -19,7 +19,7 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
     @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
   ) {}
 
-  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Awaitable<McpEvidence | undefined> {
+  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): MaybePromise<McpEvidence | undefined> {
     const rules = server.jwtValidation;
     if (rules === undefined) return undefined;
     const token = tokenIn(request.headers, rules.headerKey);
@@ -63,8 +63,8 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
     }
   }
 
-  private judge(token: string, rules: JwtValidation, now: Date): Awaitable<McpEvidence> {
-    return whenKnown(this.tokens.validate(token, rules, now), (valid) => ({
+  private judge(token: string, rules: JwtValidation, now: Date): MaybePromise<McpEvidence> {
+    return chain(this.tokens.validate(token, rules, now), (valid) => ({
       kind: 'external',
       user: {
         claims: valid.claims,

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import { unavailableBecause } from '../../upstream/identity-provider/unavailable-because.js';
 import type { Introspection, JwtValidation } from '../config/identity-config.js';
 import type { IdentityProviderClient } from './identity-provider-client.js';
-import { QuestionLimit } from './question-limit.js';
+import { KeyedSemaphore } from './keyed-semaphore.js';
 import { TokenRefusedError } from './token-refused.error.js';
 
 const MAX_ANSWERS = 10_000;
@@ -28,7 +28,7 @@ export class Introspector {
   private readonly answers = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
   /** Apart: anybody can bring tokens that are none, and they must not drive out the good ones. */
   private readonly refusals = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
-  private readonly limit = new QuestionLimit(LIMITS);
+  private readonly limit = new KeyedSemaphore(LIMITS);
   private readonly pending = new Map<string, Promise<Answer>>();
 
   /** @param monotonic milliseconds of a monotonic clock: answers must not last longer because the time is set back */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { WeakMemo } from '../../common/cache/weak-memo.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { AppConfig } from '../../config/environment.js';
@@ -53,7 +53,7 @@ export class McpAuthentication {
    * @param wasCounted of a request that is looked at again
    * @throws GatewayError `validation_failed`, `api_key_invalid`, `permission_denied`, `rate_limited`
    */
-  keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): Awaitable<Principal | undefined> {
+  keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): MaybePromise<Principal | undefined> {
     assertSingleHeaders(headers, KEY_HEADERS);
     return this.keys.keyOwnerOf(headers, now, wasCounted);
   }
@@ -62,13 +62,13 @@ export class McpAuthentication {
    * @throws GatewayError `api_key_invalid` and `token_invalid` with a challenge that says where to log in, `permission_denied`,
    * `not_found` for a server of another tenant, `identity_provider_unavailable`, `rate_limited`, `validation_failed`
    */
-  callerOf(request: McpRequest, server: McpServerIdentity, now: Date): Awaitable<McpCaller> {
+  callerOf(request: McpRequest, server: McpServerIdentity, now: Date): MaybePromise<McpCaller> {
     assertSingleHeaders(request.headers, singleHeaders(server));
     const refuse = (error: unknown): never => {
       throw this.withChallenge(error, server);
     };
     try {
-      const caller = whenKnown(this.collect(request, server, now), (evidence) => this.judge(request, server, evidence));
+      const caller = chain(this.collect(request, server, now), (evidence) => this.judge(request, server, evidence));
       return caller instanceof Promise ? caller.catch(refuse) : caller;
     } catch (error) {
       return refuse(error);
@@ -93,11 +93,11 @@ export class McpAuthentication {
     now: Date,
     known: Evidence = NO_EVIDENCE,
     next = 0,
-  ): Awaitable<Evidence> {
+  ): MaybePromise<Evidence> {
     const authenticator = this.authenticators[next];
     // One user is enough; a second token is neither believed nor passed on.
     if (authenticator === undefined || known.found?.user !== undefined) return known;
-    return whenKnown(authenticator.authenticate(request, server, now), (found) =>
+    return chain(authenticator.authenticate(request, server, now), (found) =>
       this.collect(request, server, now, found === undefined ? known : withFound(known, found), next + 1),
     );
   }

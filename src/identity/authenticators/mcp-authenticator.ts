@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { McpAuthKind } from '../claims/mcp-caller.js';
 import type { McpServerIdentity } from '../config/identity-config.js';
@@ -41,5 +41,5 @@ export interface McpAuthenticator {
    * @throws TokenRefusedError
    * @throws GatewayError
    */
-  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Awaitable<McpEvidence | undefined>;
+  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): MaybePromise<McpEvidence | undefined>;
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { AppConfig } from '../../config/environment.js';
@@ -31,13 +31,13 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
     @Inject(TokenValidator) private readonly tokens: Pick<TokenValidator, 'validate'>,
   ) {}
 
-  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): Awaitable<McpEvidence | undefined> {
+  authenticate(request: McpRequest, server: McpServerIdentity, now: Date): MaybePromise<McpEvidence | undefined> {
     const issuer = this.config.MCP_OAUTH_ISSUER;
     if (issuer === undefined) return undefined;
     const token = tokenIn(request.headers, 'authorization');
     if (token === undefined) return undefined;
     const valid = this.tokens.validate(token, this.rules.memo(server.resource), now);
-    return whenKnown(valid, (known) => this.evidenceOf(known, issuer, server));
+    return chain(valid, (known) => this.evidenceOf(known, issuer, server));
   }
 
   private evidenceOf(token: ValidToken, issuer: string, server: McpServerIdentity): McpEvidence {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { Clock } from '../../common/time/clock.js';
@@ -53,7 +53,7 @@ export class TokenValidator {
    * @throws TokenRefusedError
    * @throws GatewayError `identity_provider_unavailable`, `secret_unavailable`
    */
-  validate(token: string, rules: JwtValidation, now: Date): Awaitable<ValidToken> {
+  validate(token: string, rules: JwtValidation, now: Date): MaybePromise<ValidToken> {
     assertTokenSize(token);
     const key = this.keyOf(token, rules);
     const known = this.knownAt(key, now);

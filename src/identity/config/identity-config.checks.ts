@@ -1,5 +1,5 @@
 import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
-import { assertNoneBroken, brokenField, type ErrorDetail } from '../../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { foldHeaderName, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
@@ -24,7 +24,7 @@ export interface CheckContext {
  * @throws GatewayError `validation_failed` that names every broken field
  */
 export function assertIdentityFields(fields: IdentityFields, context: CheckContext): void {
-  assertNoneBroken([
+  throwIfInvalid([
     ...forwardingProblems(fields, context),
     ...validationProblems(fields.jwt_validation ?? undefined, context.egress),
     ...forwardHeadersProblems(fields),
@@ -38,7 +38,7 @@ function forwardingProblems(fields: IdentityFields, { canSign }: CheckContext): 
   const { method } = forwarding;
   const problems: ErrorDetail[] = [];
   const complain = (field: string, expected: string): void => {
-    problems.push(brokenField(`user_identity_forwarding.${field}`, expected));
+    problems.push(fieldError(`user_identity_forwarding.${field}`, expected));
   };
   const refusal = whyNotIdentityHeader(forwarding);
   if (refusal !== undefined) complain('header_name', refusal);
@@ -78,13 +78,13 @@ function validationProblems(
     ['requiredClaims', 'required_claims'],
   ] as const) {
     if (fields[one] !== undefined && fields[other] !== undefined) {
-      problems.push(brokenField(`jwt_validation.${other}`, `is the same as ${one}: send one of them`));
+      problems.push(fieldError(`jwt_validation.${other}`, `is the same as ${one}: send one of them`));
     }
   }
   const jwksField = fields.jwks_uri === undefined ? 'jwksUri' : 'jwks_uri';
   const jwksUri = fields[jwksField];
   if (jwksUri === undefined && fields.introspection === undefined) {
-    problems.push(brokenField('jwt_validation.jwksUri', 'is required without introspection'));
+    problems.push(fieldError('jwt_validation.jwksUri', 'is required without introspection'));
   }
   const addresses = [
     [`jwt_validation.${jwksField}`, jwksUri],
@@ -92,7 +92,7 @@ function validationProblems(
   ] as const;
   problems.push(...addresses.flatMap(([param, url]) => (url === undefined ? [] : egressProblems(param, url, egress))));
   const headerProblem = fields.header_key === undefined ? undefined : whyNotTokenHeader(fields.header_key);
-  if (headerProblem !== undefined) problems.push(brokenField('jwt_validation.header_key', headerProblem));
+  if (headerProblem !== undefined) problems.push(fieldError('jwt_validation.header_key', headerProblem));
   return problems;
 }
 
@@ -110,11 +110,11 @@ function forwardHeadersProblems(fields: IdentityFields): readonly ErrorDetail[] 
   const own = ownIdentityHeader(fields);
   return headers.flatMap((name, index) => {
     const param = `forward_headers.headers.${index}`;
-    if (!isHeaderName(name)) return [brokenField(param, 'must be a header name (RFC 9110, section 5.6.2)')];
+    if (!isHeaderName(name)) return [fieldError(param, 'must be a header name (RFC 9110, section 5.6.2)')];
     const folded = foldHeaderName(name);
     // To name a protected header as an exception changes nothing and does no harm.
     const refused = mode === 'allowlist' && (folded === own || isNeverForwarded(folded));
-    return refused ? [brokenField(param, 'names a header that is never forwarded')] : [];
+    return refused ? [fieldError(param, 'names a header that is never forwarded')] : [];
   });
 }
 
@@ -129,11 +129,11 @@ function staticHeaderProblems(fields: IdentityFields, names: readonly string[]):
     const folded = foldHeaderName(name);
     const isIdentity = IDENTITY_HEADERS.has(folded) || folded === own;
     const refusal = isIdentity ? 'is the name of an identity header' : whyNotWritable(name);
-    return refusal === undefined ? [] : [brokenField(`headers.${name}`, refusal)];
+    return refusal === undefined ? [] : [fieldError(`headers.${name}`, refusal)];
   });
 }
 
 function egressProblems(param: string, url: string, egress: CheckContext['egress']): readonly ErrorDetail[] {
   const refusal = egressProblem(egress, url);
-  return refusal === undefined ? [] : [brokenField(param, refusal)];
+  return refusal === undefined ? [] : [fieldError(param, refusal)];
 }

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { McpCaller } from '../claims/mcp-caller.js';
 import type { ForwardingMethod, UserIdentityForwarding } from '../config/identity-config.js';
 
@@ -9,5 +9,5 @@ export interface IdentityForwarder {
    * The value of the identity header; undefined when the caller has no identity of the kind that this method passes on.
    * @throws IdentityForwardingError
    */
-  valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): Awaitable<string | undefined>;
+  valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): MaybePromise<string | undefined>;
 }

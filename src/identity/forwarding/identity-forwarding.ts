@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import type { McpCaller } from '../claims/mcp-caller.js';
 import { identityHeaderName, type UserIdentityForwarding } from '../config/identity-config.js';
 import type { IdentityForwarder } from './identity-forwarder.js';
@@ -34,11 +34,11 @@ export class IdentityForwarding {
     caller: McpCaller,
     forwarding: UserIdentityForwarding | undefined,
     now: Date,
-  ): Awaitable<IdentityHeader | undefined> {
+  ): MaybePromise<IdentityHeader | undefined> {
     if (forwarding === undefined) return undefined;
     const forwarder = this.forwarders.get(forwarding.method);
     if (forwarder === undefined) throw new IdentityForwardingError('unknown_method');
-    return whenKnown(forwarder.valueFor(caller, forwarding, now), (value) => toHeader(forwarding, value));
+    return chain(forwarder.valueFor(caller, forwarding, now), (value) => toHeader(forwarding, value));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { WeakMemo } from '../../common/cache/weak-memo.js';
 import type { McpCaller } from '../claims/mcp-caller.js';
 import { selectClaims } from '../claims/select-claims.js';
@@ -22,7 +22,7 @@ export class JwtHeaderForwarder implements IdentityForwarder {
     private readonly tokens: IdentityTokenCache = new IdentityTokenCache(),
   ) {}
 
-  valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): Awaitable<string> {
+  valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): MaybePromise<string> {
     const key = this.keys.current;
     // Never the bare claims instead: the server would take them for signed.
     if (key === undefined) throw new IdentityForwardingError('no_signing_key');

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { WeakMemo } from '../../common/cache/weak-memo.js';
 import { type IdentityToken, type IdentityTokenRequest, signIdentityToken } from './identity-token.js';
 import type { SigningKey } from './signing-keys.js';
@@ -27,7 +27,7 @@ export class IdentityTokenCache {
   }
 
   /** A request that comes again as the same object is not digested again. */
-  get(request: IdentityTokenRequest, signingKey: SigningKey, now: Date): Awaitable<IdentityToken> {
+  get(request: IdentityTokenRequest, signingKey: SigningKey, now: Date): MaybePromise<IdentityToken> {
     const key = this.keys.of(request, signingKey.kid, () => keyOf(request, signingKey.kid));
     const cached = this.tokens.get(key);
     if (cached !== undefined) {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { describeDefect } from '../../common/errors/describe-defect.js';
-import type { PreparedRow } from '../../database/shared-rows.js';
+import type { PreparedRow } from '../../database/grouped-insert.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { type McpCallRow, McpCallStore } from './mcp-call.store.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { toStorableOrNull, toStorableText } from '../../common/storable-text.js';
-import { type PreparedRow, type RowShape, SharedRows } from '../../database/shared-rows.js';
+import { type PreparedRow, type RowShape, GroupedInsert } from '../../database/grouped-insert.js';
 import { McpCall } from './mcp-call.entity.js';
 
 /** A row, or something like it. */
@@ -12,10 +12,10 @@ const MAX_INTEGER = 2 ** 31 - 1;
 
 @Injectable()
 export class McpCallStore {
-  private readonly rows: SharedRows<McpCallRow>;
+  private readonly rows: GroupedInsert<McpCallRow>;
 
   constructor(@InjectRepository(McpCall) calls: Repository<McpCall>) {
-    this.rows = new SharedRows(calls, calls.metadata, OWN, SHAPE);
+    this.rows = new GroupedInsert(calls, calls.metadata, OWN, SHAPE);
   }
 
   prepare(call: McpCallRow): PreparedRow {

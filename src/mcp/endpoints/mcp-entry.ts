@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Principal } from '../../access/principal.js';
-import { type Awaitable, orRejection, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, toRejection, chain } from '../../common/maybe-promise.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import { AppConfig } from '../../config/environment.js';
@@ -42,7 +42,7 @@ export interface Arrival extends Place {
    * Looks once, however often it is called: a key counts for each look.
    * @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory
    */
-  readonly find: () => Awaitable<Found>;
+  readonly find: () => MaybePromise<Found>;
 }
 
 /** What a request is for: the owner of its key, and the server that the address means to that owner. */
@@ -67,14 +67,14 @@ export class McpEntry {
     const headers = toRawHeaders(request.rawHeaders);
     const port = portOf(request);
     const place = { address, endpoint, port };
-    const find = (): Awaitable<Found> => this.find(headers, place, this.clock.now(), false);
-    let found: Awaitable<Found> | undefined;
-    return { address, endpoint, port, request, headers, find: () => (found ??= orRejection(find)) };
+    const find = (): MaybePromise<Found> => this.find(headers, place, this.clock.now(), false);
+    let found: MaybePromise<Found> | undefined;
+    return { address, endpoint, port, request, headers, find: () => (found ??= toRejection(find)) };
   }
 
   /** Whether the request may go on; else it has been answered. */
-  passEdge(arrival: Arrival, response: Response): Awaitable<boolean> {
-    return whenKnown(this.serverForBrowser(arrival), (server) =>
+  passEdge(arrival: Arrival, response: Response): MaybePromise<boolean> {
+    return chain(this.serverForBrowser(arrival), (server) =>
       passEdge(arrival, response, {
         publicHosts: this.publicHosts(arrival.port),
         allowedOrigins: server?.allowedOrigins ?? [],
@@ -85,9 +85,9 @@ export class McpEntry {
   }
 
   /** @throws GatewayError as McpAuthentication, `not_found` and `conflict` as McpServerDirectory */
-  enter(arrival: Arrival): Awaitable<Entered> {
-    const admitted = whenKnown(arrival.find(), (found) => this.admit(arrival, found, this.clock.now()));
-    return whenKnown(admitted, ({ server, identity, caller }) => {
+  enter(arrival: Arrival): MaybePromise<Entered> {
+    const admitted = chain(arrival.find(), (found) => this.admit(arrival, found, this.clock.now()));
+    return chain(admitted, ({ server, identity, caller }) => {
       const { headers } = arrival;
       const recheck = async (now: Date): Promise<void> => {
         const found = await this.find(headers, arrival, now, true);
@@ -97,12 +97,12 @@ export class McpEntry {
     });
   }
 
-  private admit(arrival: Arrival, { keyOwner, server }: Found, now: Date): Awaitable<Admitted> {
+  private admit(arrival: Arrival, { keyOwner, server }: Found, now: Date): MaybePromise<Admitted> {
     // Whoever brings no key learns nothing about which servers there are.
     if (server === undefined) throw keyMissing();
     const identity = this.identityOf(server, arrival);
     const caller = this.authentication.callerOf({ headers: arrival.headers, keyOwner }, identity, now);
-    return whenKnown(caller, (known) => ({ server, identity, caller: known }));
+    return chain(caller, (known) => ({ server, identity, caller: known }));
   }
 
   identityOf(server: UsableMcpServer, { address, endpoint, port }: Place): McpServerIdentity {
@@ -113,7 +113,7 @@ export class McpEntry {
   }
 
   /** The server that a page asks for. Browsers ask whether they may without credentials, and read why they may not. */
-  private serverForBrowser({ request, address, find }: Arrival): Awaitable<UsableMcpServer | undefined> {
+  private serverForBrowser({ request, address, find }: Arrival): MaybePromise<UsableMcpServer | undefined> {
     if (request.headers.origin === undefined) return undefined;
     if (request.method === 'OPTIONS') return this.directory.findUnambiguous(address);
     return unlessRefused(find).then((found) =>
@@ -121,12 +121,12 @@ export class McpEntry {
     );
   }
 
-  private find(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): Awaitable<Found> {
-    return whenKnown(this.keyOwnerOf(headers, place, now, wasCounted), (keyOwner) => {
+  private find(headers: readonly RawHeader[], place: Place, now: Date, wasCounted: boolean): MaybePromise<Found> {
+    return chain(this.keyOwnerOf(headers, place, now, wasCounted), (keyOwner) => {
       const { address } = place;
-      const server: Awaitable<UsableMcpServer | undefined> =
+      const server: MaybePromise<UsableMcpServer | undefined> =
         keyOwner === undefined ? this.directory.findUnambiguous(address) : this.directory.find(address, keyOwner);
-      return whenKnown(server, (known) => ({ keyOwner, server: known }));
+      return chain(server, (known) => ({ keyOwner, server: known }));
     });
   }
 
@@ -135,7 +135,7 @@ export class McpEntry {
     place: Place,
     now: Date,
     wasCounted: boolean,
-  ): Awaitable<Principal | undefined> {
+  ): MaybePromise<Principal | undefined> {
     try {
       const owner = this.authentication.keyOwnerOf(headers, now, wasCounted);
       return owner instanceof Promise ? owner.catch((error: unknown) => this.challenge(error, place)) : owner;
@@ -180,7 +180,7 @@ function assertSame(before: Pick<Admitted, 'server' | 'caller'>, { server, calle
 }
 
 /** The caller is told when the page has passed. */
-async function unlessRefused(find: () => Awaitable<Found>): Promise<Found | undefined> {
+async function unlessRefused(find: () => MaybePromise<Found>): Promise<Found | undefined> {
   try {
     return await find();
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { assertJsonBody } from '../../common/http/parse-json-body.js';
 import { type BodyLimits, readBody } from '../../common/http/read-body.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
@@ -29,11 +29,11 @@ export interface Reading {
  * @throws GatewayError `payload_too_large`, `request_timeout`, `validation_failed`, `unsupported_media_type`
  * @throws RequestAbortedError when the client leaves first
  */
-export function readMessage(request: IncomingMessage, limits: BodyLimits, reading: Reading): Awaitable<void> {
+export function readMessage(request: IncomingMessage, limits: BodyLimits, reading: Reading): MaybePromise<void> {
   const { headers } = request;
   // The server would not learn of an encoding: it describes the message on its way to the gateway.
   assertJsonBody(headers, 'plain');
-  return whenKnown(readBody(request, limits), (body) => {
+  return chain(readBody(request, limits), (body) => {
     reading.body = body;
     const inspected = inspectBody(body);
     reading.message = { inspected, tools: toolsIn(inspected) };

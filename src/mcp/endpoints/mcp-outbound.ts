@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { Clock } from '../../common/time/clock.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
 import { type Freshness, identityHeaderName } from '../../identity/config/identity-config.js';
@@ -35,11 +35,11 @@ export class McpOutbound {
    * @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is not called without one by accident
    * @throws GatewayError `secret_unavailable`: nor without a header that comes from a secret reference
    */
-  headersFor(request: OutboundRequest): Awaitable<ReadonlyMap<string, string>> {
+  headersFor(request: OutboundRequest): MaybePromise<ReadonlyMap<string, string>> {
     const { server, caller, secrets = 'cached' } = request;
     const identity = this.forwarding.headerFor(caller, server.identity.userIdentityForwarding, this.clock.now());
-    return whenKnown(identity, (known) =>
-      whenKnown(server.mapped.readHeaders(secrets), (mapped) => toHeaders(request, known, mapped)),
+    return chain(identity, (known) =>
+      chain(server.mapped.readHeaders(secrets), (mapped) => toHeaders(request, known, mapped)),
     );
   }
 }

@@ -1,4 +1,4 @@
-import { ChunkList } from '../../common/http/chunk-list.js';
+import { BodyBuffer } from '../../common/http/body-buffer.js';
 import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
 
 /** How many bytes all gatherers may hold together. */
@@ -21,7 +21,7 @@ export class GatheredBytes {
 
 /** Keeps the bytes of one answer that passes. One that is too long is let go, and is as if it had not been watched. */
 export class AnswerGatherer implements BodyWatcher {
-  #chunks: ChunkList | undefined = new ChunkList();
+  #chunks: BodyBuffer | undefined = new BodyBuffer();
 
   /** @param done gets the body once, and must give its bytes back to `bytes` */
   constructor(
@@ -43,7 +43,7 @@ export class AnswerGatherer implements BodyWatcher {
     if (chunks !== undefined && chunks.size > 0) this.done(chunks.take());
   }
 
-  #letGo({ size }: ChunkList): void {
+  #letGo({ size }: BodyBuffer): void {
     this.#chunks = undefined;
     this.bytes.give(size);
   }

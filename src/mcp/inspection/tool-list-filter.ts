@@ -1,4 +1,4 @@
-import { ChunkList } from '../../common/http/chunk-list.js';
+import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
@@ -53,7 +53,7 @@ class EventStreamFilter implements BodyFilter {
 }
 
 class JsonFilter implements BodyFilter {
-  readonly #chunks = new ChunkList();
+  readonly #chunks = new BodyBuffer();
 
   constructor(
     private readonly mayUse: ToolAccess,

@@ -1,4 +1,4 @@
-import { ChunkList } from '../../common/http/chunk-list.js';
+import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 
 const LF = 0x0a;
@@ -10,7 +10,7 @@ const CR = 0x0d;
  */
 export class EventSplitter {
   /** What has come of an event that is not over. */
-  readonly #held = new ChunkList();
+  readonly #held = new BodyBuffer();
   #lineIsEmpty = true;
   #afterCr = false;
 

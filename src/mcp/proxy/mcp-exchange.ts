@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
 import { endInTime } from '../../common/http/end-in-time.js';
-import { TurnQueue } from '../../common/turn-queue.js';
+import { TickBatcher } from '../../common/tick-batcher.js';
 import { toExchangeError, type ExchangeStage } from '../../upstream/exchange-failure.js';
 import type { RelayOptions } from '../../upstream/relay-pool.js';
 import { UpstreamFailure, type UpstreamHead, type UpstreamHeaders } from '../../upstream/upstream.types.js';
@@ -14,7 +14,7 @@ const NO_HOOKS: McpHooks = {};
 const CLIENT_PROBE_MS = 30_000;
 
 /** Answers that come in one turn of the event loop go out together. */
-const turns = new TurnQueue();
+const turns = new TickBatcher();
 
 /** What an exchange has seen of the upstream's answer. */
 export interface SeenAnswer {

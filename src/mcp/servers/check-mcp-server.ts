@@ -1,4 +1,4 @@
-import { assertNoneBroken, brokenField, type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
 import { assertIdentityFields } from '../../identity/config/identity-config.checks.js';
 import type { IdentityFields } from '../../identity/config/identity-config.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
@@ -48,7 +48,7 @@ function addressesIn({ url, jwt_validation: validation }: McpServerSettings): re
  * @throws GatewayError `validation_failed` that names every broken field, as `headers.X-Api-Key`
  */
 export function checkMcpServer(settings: McpServerSettings, rules: McpServerRules): void {
-  assertNoneBroken([
+  throwIfInvalid([
     ...urlProblems(settings.url, rules.egress),
     ...originProblems(settings.allowedOrigins),
     ...problemsOfSecretsAndIdentity(settings, rules),
@@ -81,11 +81,11 @@ function identityProblems(settings: McpServerSettings, rules: McpServerRules): r
 
 export function urlProblems(text: string, egress: McpServerRules['egress']): readonly ErrorDetail[] {
   if (!/^https?:\/\//i.test(text) || /\s/.test(text) || !URL.canParse(text)) {
-    return [brokenField('url', 'must be an absolute https URL')];
+    return [fieldError('url', 'must be an absolute https URL')];
   }
-  if (text.includes('#')) return [brokenField('url', 'must not have a fragment')];
+  if (text.includes('#')) return [fieldError('url', 'must not have a fragment')];
   const refusal = egressProblem(egress, text);
-  return refusal === undefined ? [] : [brokenField('url', refusal)];
+  return refusal === undefined ? [] : [fieldError('url', refusal)];
 }
 
 /** A mapped field that breaks a rule is blamed where the request names it. */
@@ -103,10 +103,10 @@ function clientSecretProblems({ jwt_validation: validation, mapped }: McpServerS
   const introspection = validation?.introspection;
   const isMapped = mapped.has(CLIENT_SECRET);
   if (introspection === undefined) {
-    return isMapped ? [brokenField(CLIENT_SECRET, 'cannot be mapped without jwt_validation.introspection')] : [];
+    return isMapped ? [fieldError(CLIENT_SECRET, 'cannot be mapped without jwt_validation.introspection')] : [];
   }
   const isMissing = introspection.client_secret === undefined && !isMapped;
-  return isMissing ? [brokenField(CLIENT_SECRET, 'must be given, or come from a secret reference')] : [];
+  return isMissing ? [fieldError(CLIENT_SECRET, 'must be given, or come from a secret reference')] : [];
 }
 
 /** Which names are refused, the identity room says. */
@@ -114,14 +114,14 @@ function headerProblems(settings: McpServerSettings): readonly ErrorDetail[] {
   const { authType, headers } = settings;
   const names = headerNames(settings);
   if (authType === 'none') {
-    return names.length === 0 ? [] : [brokenField('headers', 'are only used with auth_type headers')];
+    return names.length === 0 ? [] : [fieldError('headers', 'are only used with auth_type headers')];
   }
-  if (names.length === 0) return [brokenField('headers', 'must name at least one header for auth_type headers')];
-  if (names.length > MAX_HEADERS) return [brokenField('headers', `must not be more than ${MAX_HEADERS}`)];
+  if (names.length === 0) return [fieldError('headers', 'must name at least one header for auth_type headers')];
+  if (names.length > MAX_HEADERS) return [fieldError('headers', `must not be more than ${MAX_HEADERS}`)];
   return names.flatMap((name) => {
     const isTwice = names.some((other) => other !== name && foldHeaderName(other) === foldHeaderName(name));
     const problem = isTwice ? 'is named twice' : Object.hasOwn(headers, name) ? valueProblem(headers[name]) : undefined;
-    return problem === undefined ? [] : [brokenField(`headers.${name}`, problem)];
+    return problem === undefined ? [] : [fieldError(`headers.${name}`, problem)];
   });
 }
 
@@ -134,7 +134,7 @@ export function valueProblem(value: unknown): string | undefined {
 
 export function originProblems(origins: readonly string[]): readonly ErrorDetail[] {
   return origins.flatMap((origin, index) =>
-    isOrigin(origin) ? [] : [brokenField(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
+    isOrigin(origin) ? [] : [fieldError(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
   );
 }
 

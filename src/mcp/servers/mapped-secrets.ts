@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { Freshness, ReadSecret } from '../../identity/config/identity-config.js';
 import { mappedValuesNotValid } from '../../secret-references/mapped-values.error.js';
 import type { LoadedMapping, SecretFieldValues, SecretValues } from '../../secret-references/secret-values.js';
@@ -16,7 +16,7 @@ const MAX_CLIENT_SECRET_CHARACTERS = 1_024;
 export interface MappedSecrets {
   readonly headerNames: readonly string[];
   /** @throws GatewayError `secret_unavailable`, also for values that are no headers; its reason names the fields */
-  readonly readHeaders: (freshness: Freshness) => Awaitable<Readonly<Record<string, string>>>;
+  readonly readHeaders: (freshness: Freshness) => MaybePromise<Readonly<Record<string, string>>>;
   /** Undefined when it is no mapped one. */
   readonly readClientSecret: ReadSecret | undefined;
 }

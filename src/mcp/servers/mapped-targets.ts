@@ -1,4 +1,4 @@
-import { assertNoneBroken, brokenField, type ErrorDetail, invalidField } from '../../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail, invalidField } from '../../common/errors/gateway.error.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { MappedField } from '../../secret-references/secret-mapping.entity.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
@@ -23,9 +23,9 @@ export function readTargets(mappings: readonly { readonly target_field: string }
   const fields = mappings.map((mapping) => mapping.target_field);
   const details = fields.flatMap((field, index): ErrorDetail[] => {
     const problem = targetProblem(field, fields.slice(0, index), given);
-    return problem === undefined ? [] : [brokenField(paramOf(index), problem)];
+    return problem === undefined ? [] : [fieldError(paramOf(index), problem)];
   });
-  assertNoneBroken(details);
+  throwIfInvalid(details);
   return namedTargets(mappings);
 }
 

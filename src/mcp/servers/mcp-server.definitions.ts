@@ -4,7 +4,7 @@ import { AppConfig } from '../../config/environment.js';
 import { resourceAt } from '../../identity/authenticators/protected-resource.js';
 import { SigningKeys } from '../../identity/jwt/signing-keys.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import { type Opened, openedOr } from '../../sealing/opened.js';
+import { type Decrypted, decryptOr } from '../../sealing/decrypted.js';
 import { SecretValues } from '../../secret-references/secret-values.js';
 import { checkMcpServer, type McpServerRules, rulesForChange } from './check-mcp-server.js';
 import { withMaskedSecret, withoutSecret } from './jwt-validation.secret.js';
@@ -12,7 +12,7 @@ import { mappedSecrets } from './mapped-secrets.js';
 import type { McpServer } from './mcp-server.entity.js';
 import { type McpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
 import { type OpenSettings, openSettings } from './mcp-server.settings.js';
-import { type McpServerSecrets, McpServerVault } from './mcp-server.vault.js';
+import { type McpServerSecrets, McpServerEncryptor } from './mcp-server.encryption.js';
 import { type McpServerSurroundings, toUsableMcpServer, type UsableMcpServer } from './usable-mcp-server.js';
 
 /** The columns that hold a server's settings. */
@@ -42,7 +42,7 @@ const UNREADABLE: McpServerSecrets = { headers: {}, introspectionClientSecret: '
 @Injectable()
 export class McpServerDefinitions {
   constructor(
-    private readonly vault: McpServerVault,
+    private readonly vault: McpServerEncryptor,
     private readonly egress: EgressPolicy,
     private readonly keys: SigningKeys,
     private readonly config: AppConfig,
@@ -83,8 +83,8 @@ export class McpServerDefinitions {
   }
 
   /** What is stored, for changes of it: without secrets when they do not open. */
-  openForChange(row: McpServer): Opened<OpenSettings> {
-    const { value, failure } = openedOr(() => this.vault.open(row), NO_SECRETS);
+  openForChange(row: McpServer): Decrypted<OpenSettings> {
+    const { value, failure } = decryptOr(() => this.vault.open(row), NO_SECRETS);
     return { value: openSettings(row, value), failure };
   }
 
@@ -106,7 +106,7 @@ export class McpServerDefinitions {
 
   toResponse(row: McpServer): McpServerResponse {
     // Secrets that do not open must not hide the server that has them, nor the whole list.
-    const secrets = openedOr(() => this.vault.open(row), UNREADABLE).value;
+    const secrets = decryptOr(() => this.vault.open(row), UNREADABLE).value;
     const { jwtValidation } = row;
     return toMcpServerResponse(row, {
       mcpUrl: this.addressOf(row.slug),

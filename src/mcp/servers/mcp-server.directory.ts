@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOperator, IsNull, Not, Raw } from 'typeorm';
 import type { Tenant } from '../../access/principal.js';
 import { ownOrSharedWhere, refWhere } from '../../access/tenant-where.js';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
@@ -63,13 +63,13 @@ export class McpServerDirectory {
    * before that of the whole organisation; without one, that of the organisation before the only one of a workspace.
    * @throws GatewayError `not_found`, or `conflict` when servers of several workspaces have the name
    */
-  find(address: ServerAddress, tenant: Tenant): Awaitable<UsableMcpServer> {
-    return whenKnown(this.lookUp(address, tenant), theServer);
+  find(address: ServerAddress, tenant: Tenant): MaybePromise<UsableMcpServer> {
+    return chain(this.lookUp(address, tenant), theServer);
   }
 
   /** The server before the caller is known, by the same rule: only when no other organisation has the same address. */
-  findUnambiguous(address: ServerAddress): Awaitable<UsableMcpServer | undefined> {
-    return whenKnown(this.lookUp(address, undefined), ({ server }) => server);
+  findUnambiguous(address: ServerAddress): MaybePromise<UsableMcpServer | undefined> {
+    return chain(this.lookUp(address, undefined), ({ server }) => server);
   }
 
   /** After a change on this replica: it is felt at once here, and within the cache's time elsewhere. */
@@ -77,7 +77,7 @@ export class McpServerDirectory {
     this.meanings.clear();
   }
 
-  private lookUp(address: ServerAddress, tenant: Tenant | undefined): Awaitable<Meaning> {
+  private lookUp(address: ServerAddress, tenant: Tenant | undefined): MaybePromise<Meaning> {
     if (!SLUG_PATTERN.test(address.server)) return NOTHING;
     return this.meanings.find(keyOf(address, tenant), { address, tenant });
   }

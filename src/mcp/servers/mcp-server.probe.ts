@@ -6,7 +6,7 @@ import { failedTest } from '../../secret-references/failed-test.js';
 import type { RequestContext } from '../../telemetry/request-context.js';
 import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
-import { McpReach, testTimeoutMs } from '../reach/mcp-reach.js';
+import { McpProbeClient, testTimeoutMs } from '../probe/probe-client.js';
 import { entryOf } from './audit-entry.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
@@ -21,7 +21,7 @@ export class McpServerProbe {
     private readonly definitions: McpServerDefinitions,
     private readonly tools: McpServerToolStore,
     private readonly outbound: McpOutbound,
-    private readonly reach: McpReach,
+    private readonly client: McpProbeClient,
     private readonly audit: AuditService,
   ) {}
 
@@ -37,7 +37,7 @@ export class McpServerProbe {
       // Whoever asks wants to know of the secrets as they are now.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
       const presented = Object.fromEntries(headers);
-      const { tools, isWhole, ...found } = await this.reach.ask(
+      const { tools, isWhole, ...found } = await this.client.ask(
         server,
         presented,
         context.caller,

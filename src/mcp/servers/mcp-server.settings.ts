@@ -1,16 +1,16 @@
 import { type GatewayError, invalidField } from '../../common/errors/gateway.error.js';
-import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
+import { isMaskOf, isStaleMask, staleMask } from '../../common/mask.js';
 import { isSameValue } from '../../common/same-value.js';
-import { isOtherHost, mustComeAgain } from '../../common/secret-destination.js';
+import { isOtherHost, mustResend } from '../../common/secret-destination.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
-import { incompleteUpdate } from '../../sealing/opened.js';
+import { incompleteUpdate } from '../../sealing/decrypted.js';
 import type { McpServerSettings } from './check-mcp-server.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import { withSecret } from './jwt-validation.secret.js';
 import { CLIENT_SECRET, mappedHeaderNames, type MappedTargets, NO_TARGETS, targetsOf } from './mapped-targets.js';
 import type { McpServer } from './mcp-server.entity.js';
-import type { McpServerSecrets } from './mcp-server.vault.js';
+import type { McpServerSecrets } from './mcp-server.encryption.js';
 
 /** How a server is reached and who may be told what: all that is not its name. Secrets are open in here. */
 export interface OpenSettings extends McpServerSettings, Pick<McpServer, 'transport' | 'timeouts' | 'enabled'> {}
@@ -89,11 +89,11 @@ export function isSameSettings(one: OpenSettings, other: OpenSettings): boolean 
  */
 export function assertMappedForHost(before: OpenSettings, after: OpenSettings): void {
   if (mappedHeaderNames(after.mapped).length > 0 && isOtherHost(before.url, after.url)) {
-    throw invalidField('secret_mappings', mustComeAgain('url'));
+    throw invalidField('secret_mappings', mustResend('url'));
   }
   const [old, now] = [before, after].map((settings) => settings.jwt_validation?.introspection?.endpoint);
   if (after.mapped.has(CLIENT_SECRET) && now !== undefined && isOtherHost(old, now)) {
-    throw invalidField('secret_mappings', mustComeAgain('jwt_validation.introspection.endpoint'));
+    throw invalidField('secret_mappings', mustResend('jwt_validation.introspection.endpoint'));
   }
 }
 
@@ -139,12 +139,12 @@ function changedHeaders(
   if (dto.auth_type === 'none' && dto.headers === undefined) return {};
   const given = Object.entries(dto.headers ?? {});
   const [stale] = given.find(([name, value]) => isStaleMask(value, secretOf(stored, name))) ?? [];
-  if (stale !== undefined) throw invalidField(`headers.${stale}`, notWhatIsStored());
+  if (stale !== undefined) throw invalidField(`headers.${stale}`, staleMask());
   const update = given.filter(([name, value]) => !isMaskOf(value, secretOf(stored, name)));
   const replaced = new Set(update.map(([name]) => foldHeaderName(name)));
   const kept = Object.entries(stored).filter(([name]) => !replaced.has(foldHeaderName(name)));
   const [first] = kept;
-  if (isElsewhere && first !== undefined) throw invalidField(`headers.${first[0]}`, mustComeAgain('url'));
+  if (isElsewhere && first !== undefined) throw invalidField(`headers.${first[0]}`, mustResend('url'));
   return Object.fromEntries([...kept, ...update.filter(([, value]) => value !== null)]);
 }
 
@@ -162,10 +162,10 @@ function changedValidation(
   if (update === undefined) return stored ?? null;
   const old = stored?.introspection;
   const secret = update?.introspection?.client_secret;
-  if (isStaleMask(secret, old?.client_secret)) throw invalidField(CLIENT_SECRET, notWhatIsStored());
+  if (isStaleMask(secret, old?.client_secret)) throw invalidField(CLIENT_SECRET, staleMask());
   if (update?.introspection === undefined || old === undefined || !isMaskOf(secret, old.client_secret)) return update;
   if (isOtherHost(old.endpoint, update.introspection.endpoint)) {
-    throw invalidField(CLIENT_SECRET, mustComeAgain('jwt_validation.introspection.endpoint'));
+    throw invalidField(CLIENT_SECRET, mustResend('jwt_validation.introspection.endpoint'));
   }
   return { ...update, introspection: { ...update.introspection, client_secret: old.client_secret } };
 }

@@ -3,7 +3,7 @@ import MiniSearch from 'minisearch';
 import { tokenCounts, totalTokens } from '../billing/tokens.js';
 import type { InProcessRerankProvider, RerankRequest } from '../rerank.types.js';
 import { documentTexts } from './document-text.js';
-import { TurnQueue, Turns } from './turns.js';
+import { CooperativeScheduler, Turns } from './cooperative-scheduler.js';
 import { wordsOf } from './words.js';
 
 /** What is beyond is not read, as the models behind the other providers cut long documents too. */
@@ -16,7 +16,7 @@ const WORDS_PER_TURN = 2_000;
 const WORDS_FOR_A_DOCUMENT = 10;
 
 /** One for all requests: it is the process that they share. */
-const queue = new TurnQueue();
+const queue = new CooperativeScheduler();
 
 /**
  * Scores are BM25: 0 for no common word, without upper bound, comparable within one answer only. Every model name is

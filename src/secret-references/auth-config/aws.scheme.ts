@@ -1,4 +1,4 @@
-import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
+import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
 // AWS Secrets Manager. Source: https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html and
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 import { Equals, Matches, MaxLength } from 'class-validator';
@@ -86,7 +86,7 @@ export const awsScheme: AuthScheme = {
 function pathProblems(config: AuthConfig, { path }: SecretAddress): readonly FieldProblem[] {
   if (path.length === 0 || path.length > MAX_PATH_CHARACTERS || CONTROL_CHARACTER.test(path)) {
     return [
-      brokenField(
+      fieldError(
         'secret_path',
         `must have 1 to ${MAX_PATH_CHARACTERS} characters and no control characters among them`,
       ),
@@ -96,22 +96,22 @@ function pathProblems(config: AuthConfig, { path }: SecretAddress): readonly Fie
   const name = readSecretName(path);
   if (name.form === 'wrong_arn') {
     return [
-      brokenField('secret_path', "must be a secret's name, or the ARN of a secret of Secrets Manager in some region"),
+      fieldError('secret_path', "must be a secret's name, or the ARN of a secret of Secrets Manager in some region"),
     ];
   }
   if (name.form === 'arn') {
     if (region === undefined || region === name.region) return [];
-    return [brokenField('secret_path', 'must name the same region in its ARN as auth_config.cloudA_region')];
+    return [fieldError('secret_path', 'must name the same region in its ARN as auth_config.cloudA_region')];
   }
   if (region !== undefined) return [];
-  return [brokenField('auth_config.cloudA_region', 'is required where secret_path is not an ARN')];
+  return [fieldError('auth_config.cloudA_region', 'is required where secret_path is not an ARN')];
 }
 
 function versionProblems({ version }: SecretAddress): readonly FieldProblem[] {
   if (version === undefined) return [];
   if (version.length > 0 && version.length <= MAX_VERSION_CHARACTERS && !CONTROL_CHARACTER.test(version)) return [];
   return [
-    brokenField(
+    fieldError(
       'secret_version',
       `must be the id or a staging label of a version, 1 to ${MAX_VERSION_CHARACTERS} characters without control characters`,
     ),

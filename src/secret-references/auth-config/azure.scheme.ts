@@ -1,4 +1,4 @@
-import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
+import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
 import { Equals, IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
@@ -84,14 +84,14 @@ function addressProblems(address: SecretAddress, vaultOrigin: string): readonly 
   const secret = readAzureSecretPath(address.path, vaultOrigin);
   if (secret === undefined) {
     const expected = 'must be a name, name/version or the id of a secret in the vault of cloudB_vault_url';
-    return [brokenField('secret_path', expected)];
+    return [fieldError('secret_path', expected)];
   }
   if (address.version === undefined) return [];
   if (secret.version !== undefined) {
-    return [brokenField('secret_version', 'must be absent when secret_path has a version')];
+    return [fieldError('secret_version', 'must be absent when secret_path has a version')];
   }
   if (isAzureSecretVersion(address.version)) return [];
-  return [brokenField('secret_version', 'must be 32 hexadecimal digits')];
+  return [fieldError('secret_version', 'must be 32 hexadecimal digits')];
 }
 
 function vaultUrlOf(config: AuthConfig): string {

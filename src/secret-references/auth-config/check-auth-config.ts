@@ -1,5 +1,5 @@
 import { validateSync, type ValidationError } from 'class-validator';
-import { assertNoneBroken, type ErrorDetail } from '../../common/errors/gateway.error.js';
+import { throwIfInvalid, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
@@ -21,12 +21,12 @@ export function checkAuthConfig(
   const variant = variantClass(scheme, config[scheme.discriminator]);
   if (variant === undefined) {
     const choice = Object.keys(scheme.variants).join(', ');
-    assertNoneBroken([problem(nameOf(scheme.discriminator), `must be one of the following values: ${choice}`)]);
+    throwIfInvalid([problem(nameOf(scheme.discriminator), `must be one of the following values: ${choice}`)]);
     return {};
   }
-  assertNoneBroken([...strangers(scheme, config, nameOf), ...brokenFields(variant, config, nameOf)]);
+  throwIfInvalid([...strangers(scheme, config, nameOf), ...brokenFields(variant, config, nameOf)]);
   const checked = textsOf(config);
-  assertNoneBroken(scheme.problems(checked, address, rules).map((found) => inNamesOf(scheme, nameOf, found)));
+  throwIfInvalid(scheme.problems(checked, address, rules).map((found) => inNamesOf(scheme, nameOf, found)));
   return checked;
 }
 

@@ -1,4 +1,4 @@
-import { assertNoneBroken, brokenField, type ErrorDetail } from '../../common/errors/gateway.error.js';
+import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { ManagerType } from '../managers/secret-manager.types.js';
 import { type Spelling, toInterfaceName, toSpelling } from './spelling.js';
@@ -41,7 +41,7 @@ export function readAuthConfig(manager: ManagerType, config: JsonObject, spellin
     if (isMask) masks.set(field, { name, value });
     else fields.set(field, value);
   }
-  assertNoneBroken(twice);
+  throwIfInvalid(twice);
   const own = spellingOf(manager, [...fields.keys()], names) ?? spelling;
   return { fields, masks, nameOf: (field) => names.get(field) ?? toSpelling(manager, own, field) };
 }
@@ -53,7 +53,7 @@ export function maskName(name: string): string {
 
 /** One broken rule of a field. `expected` reads on from the field's name. */
 export function problem(name: string, expected: string): ErrorDetail {
-  return brokenField(`auth_config.${name}`, expected);
+  return fieldError(`auth_config.${name}`, expected);
 }
 
 /** The spelling of the first field that has one. */

@@ -1,7 +1,7 @@
-import { assertNoneBroken, type ErrorDetail } from '../../common/errors/gateway.error.js';
+import { throwIfInvalid, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
-import { isMaskOf, isStaleMask, notWhatIsStored } from '../../common/mask.js';
-import { isOtherHost, mustComeAgain } from '../../common/secret-destination.js';
+import { isMaskOf, isStaleMask, staleMask } from '../../common/mask.js';
+import { isOtherHost, mustResend } from '../../common/secret-destination.js';
 import type { AuthConfig, ManagerType } from '../managers/secret-manager.types.js';
 import type { AuthScheme } from './auth-scheme.types.js';
 import { type GivenAuthConfig, problem } from './given-auth-config.js';
@@ -25,14 +25,14 @@ export function mergeAuthConfig(
   given: GivenAuthConfig,
   generate: () => string,
 ): JsonObject {
-  assertNoneBroken([
+  throwIfInvalid([
     ...staleMasks(stored, given),
     ...staleFields(scheme, stored, given),
     ...unknownRemovals(scheme, given),
   ]);
   const update = new Map([...given.fields].filter(([field, value]) => !isMaskOf(value, ownText(stored, field))));
   const kept = keptFields(scheme, stored, update);
-  assertNoneBroken([
+  throwIfInvalid([
     ...choicesOfTheGateway(scheme, kept, update, given),
     ...secretsForAnotherHost(scheme, kept, update, given),
   ]);
@@ -57,7 +57,7 @@ function staleMasks(stored: AuthConfig, { masks, nameOf }: GivenAuthConfig): rea
   return [...masks]
     .filter(([field, { value }]) => !isMaskOf(value, ownText(stored, field)))
     .map(([field, { name }]) =>
-      problem(name, ownText(stored, field) === undefined ? 'is not a known field' : notWhatIsStored(nameOf(field))),
+      problem(name, ownText(stored, field) === undefined ? 'is not a known field' : staleMask(nameOf(field))),
     );
 }
 
@@ -69,7 +69,7 @@ function staleFields(
 ): readonly ErrorDetail[] {
   return [...fields]
     .filter(([field, value]) => scheme.sensitive.has(field) && isStaleMask(value, ownText(stored, field)))
-    .map(([field]) => problem(nameOf(field), notWhatIsStored()));
+    .map(([field]) => problem(nameOf(field), staleMask()));
 }
 
 function unknownRemovals(scheme: AuthScheme, { fields, nameOf }: GivenAuthConfig): readonly ErrorDetail[] {
@@ -101,7 +101,7 @@ function secretsForAnotherHost(
   if (field === undefined || !update.has(field) || !isOtherHost(kept[field], update.get(field))) return [];
   return [...scheme.sensitive]
     .filter((secret) => kept[secret] !== undefined && !update.has(secret))
-    .map((secret) => problem(nameOf(secret), mustComeAgain(nameOf(field))));
+    .map((secret) => problem(nameOf(secret), mustResend(nameOf(field))));
 }
 
 /** The names of fields come from callers, and `constructor` is a field of every object. */

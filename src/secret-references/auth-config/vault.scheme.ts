@@ -1,4 +1,4 @@
-import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
+import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
 import { X509Certificate } from 'node:crypto';
 import { buildMessage, IsIn, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
@@ -133,7 +133,7 @@ export const vaultScheme: AuthScheme = {
 };
 
 function problemOf(param: string, text: string | undefined): readonly FieldProblem[] {
-  return text === undefined ? [] : [brokenField(param, text)];
+  return text === undefined ? [] : [fieldError(param, text)];
 }
 
 function addrProblem(text: string, { egress }: AuthRules): string | undefined {

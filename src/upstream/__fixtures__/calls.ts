@@ -1,4 +1,4 @@
-import { ALWAYS_PRESENT, type CallerPresence } from '../../common/http/caller-presence.js';
+import { NEVER_ABORTED, type ClientConnection } from '../../common/http/client-connection.js';
 import { EgressPolicy } from '../egress/egress-policy.js';
 import { UpstreamFailure, type UpstreamCall, type UpstreamRelayCall } from '../upstream.types.js';
 
@@ -16,7 +16,7 @@ export function callTo(url: URL, changes: Partial<UpstreamCall> = {}): UpstreamC
     timeoutMs: 5_000,
     maxResponseBytes: 100_000,
     retry: 'never',
-    caller: ALWAYS_PRESENT,
+    caller: NEVER_ABORTED,
     ...changes,
   };
 }
@@ -27,25 +27,25 @@ export function relayTo(url: URL, changes: Partial<UpstreamRelayCall> = {}): Ups
     request: { method: 'GET', url, headers: {} },
     idleTimeoutMs: 5_000,
     maxBufferedBytes: 100_000,
-    caller: ALWAYS_PRESENT,
+    caller: NEVER_ABORTED,
     sinkFor: () => undefined,
     ...changes,
   };
 }
 
 /** A caller that leaves when told to. */
-export class FakeCaller implements CallerPresence {
+export class FakeCaller implements ClientConnection {
   readonly listeners = new Set<() => void>();
-  gone = false;
+  aborted = false;
 
-  onGone(listener: () => void): () => void {
-    if (this.gone) listener();
+  onAbort(listener: () => void): () => void {
+    if (this.aborted) listener();
     else this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
   leave(): void {
-    this.gone = true;
+    this.aborted = true;
     for (const listener of this.listeners) listener();
   }
 }

@@ -1,4 +1,4 @@
-import { HttpCaller } from '../../common/http/caller-presence.js';
+import { HttpClientConnection } from '../../common/http/client-connection.js';
 import type { UpstreamClient } from '../upstream-client.js';
 import { UpstreamFailure, type UpstreamRelayCall, type UpstreamRequest } from '../upstream.types.js';
 import { relayTo } from './calls.js';
@@ -25,7 +25,7 @@ export async function startRelaying(
         headers: length === undefined ? {} : { 'content-length': length },
         ...(request.method === 'GET' ? {} : { body: request }),
       },
-      caller: new HttpCaller(response),
+      caller: new HttpClientConnection(response),
       sinkFor: ({ status }) => {
         if (status >= 300) return undefined;
         response.writeHead(status);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isNativeError } from 'node:util/types';
 import { LRUCache } from 'lru-cache';
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { outlastsCalls } from '../../common/time/outlasts-calls.js';
@@ -64,7 +64,7 @@ export class AwsCredentialSource {
   }
 
   /** Without a promise where the identity is known. */
-  #ownIdentity(organisationId: string): Awaitable<AwsCredentials> {
+  #ownIdentity(organisationId: string): MaybePromise<AwsCredentials> {
     const { ownIdentity, allowedServiceRoleOrganisations } = this.services;
     if (!allowedServiceRoleOrganisations.includes(organisationId)) {
       throw new GatewayError('permission_denied', {

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../common/awaitable.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { outlastsCalls } from '../../common/time/outlasts-calls.js';
 import { within } from '../../common/time/within.js';
 import type { AppConfig } from '../../config/environment.js';
@@ -48,7 +48,7 @@ export class AwsOwnIdentity {
   }
 
   /** Rejects with AwsIdentityError, or with what the chain failed with. Renewed by the chain, shortly before it ends. */
-  provide(): Awaitable<AwsIdentity> {
+  provide(): MaybePromise<AwsIdentity> {
     const known = this.#inSettings ?? this.#found;
     return known !== undefined && this.#lasts(known) ? known : this.#find();
   }

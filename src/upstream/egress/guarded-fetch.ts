@@ -1,7 +1,7 @@
 import { Client } from 'undici';
-import type { CallerPresence } from '../../common/http/caller-presence.js';
+import type { ClientConnection } from '../../common/http/client-connection.js';
 import { dispatchBuffered } from '../buffered-dispatch.js';
-import { CallLimits } from '../call-limits.js';
+import { CallDeadline } from '../call-deadline.js';
 import { toExchangeError } from '../exchange-failure.js';
 import type { UpstreamRequest } from '../upstream.types.js';
 import type { EgressPolicy } from './egress-policy.js';
@@ -37,7 +37,7 @@ export function guardedFetch(policy: EgressPolicy, options: GuardedFetchOptions)
     const request = await toUpstreamRequest(url, new Request(input, init));
 
     const client = new Client(url.origin, { connect, pipelining: 0, headersTimeout: 0, bodyTimeout: 0 });
-    const limits = new CallLimits({ timeoutMs: options.timeoutMs, caller: presenceOf(signal) });
+    const limits = new CallDeadline({ timeoutMs: options.timeoutMs, caller: presenceOf(signal) });
     try {
       const answer = await dispatchBuffered(client, request, options.maxResponseBytes, limits);
       return new Response(WITHOUT_BODY.includes(answer.status) ? null : answer.body, {
@@ -65,12 +65,12 @@ async function toUpstreamRequest(url: URL, request: Request): Promise<UpstreamRe
   };
 }
 
-function presenceOf(signal: AbortSignal | null | undefined): CallerPresence {
+function presenceOf(signal: AbortSignal | null | undefined): ClientConnection {
   return {
-    get gone() {
+    get aborted() {
       return signal?.aborted ?? false;
     },
-    onGone(listener) {
+    onAbort(listener) {
       if (signal?.aborted === true) listener();
       else signal?.addEventListener('abort', listener, { once: true });
       return () => signal?.removeEventListener('abort', listener);

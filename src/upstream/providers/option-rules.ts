@@ -1,4 +1,4 @@
-import { brokenField, type FieldProblem } from '../../common/errors/gateway.error.js';
+import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
 import type { Provider } from './provider.types.js';
 
 /** What is wrong with the presence of the virtual key's `key`. */
@@ -27,7 +27,7 @@ export function unusedOptions<Options extends object>(
 }
 
 function problem(name: string, message: string): FieldProblem {
-  return brokenField(`config.${name}`, message);
+  return fieldError(`config.${name}`, message);
 }
 
 function isMissing(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Awaitable, whenKnown } from '../../common/awaitable.js';
+import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { Clock } from '../../common/time/clock.js';
-import { LastKnown } from '../../database/last-known.js';
+import { StaleWhileRevalidateCache } from '../../database/stale-while-revalidate.cache.js';
 import { PriceBook } from './price-book.js';
 import { PriceStore } from './price.store.js';
 import { type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
@@ -10,7 +10,9 @@ import { BUNDLED, fromRow } from './visible-price.js';
 /** What models cost: the organisation's own prices, then the operator's, then those that come with the gateway. */
 @Injectable()
 export class PriceCatalogue {
-  private readonly books = new LastKnown<PriceBook>((organisationId, known) => this.read(organisationId, known));
+  private readonly books = new StaleWhileRevalidateCache<PriceBook>((organisationId, known) =>
+    this.read(organisationId, known),
+  );
 
   constructor(
     private readonly store: PriceStore,
@@ -27,9 +29,9 @@ export class PriceCatalogue {
     model: string,
     at: Date,
     units: readonly PricedUnit[] = PRICED_UNITS,
-  ): Awaitable<readonly Price[]> {
+  ): MaybePromise<readonly Price[]> {
     const book = this.books.get(organisationId, this.clock.now().getTime());
-    return whenKnown(book, (loaded) => loaded.pricesFor(provider, model, at, units));
+    return chain(book, (loaded) => loaded.pricesFor(provider, model, at, units));
   }
 
   /** After a new price on this replica. */

@@ -9,7 +9,7 @@ import { BUNDLED, fromRow, type VisiblePrice } from '../visible-price.js';
 import { readLiteLlmPrices } from './litellm.js';
 import { readPortkeyPrices } from './portkey.js';
 import type { LeftOut, ListedPrice, PriceListReader } from './price-list.reader.js';
-import { compareList, type Comparison, nameOf } from './quarantine.js';
+import { compareList, type Comparison, nameOf } from './price-list-diff.js';
 
 export const PRICE_LIST_FORMATS = ['portkey', 'litellm'] as const;
 export type PriceListFormat = (typeof PRICE_LIST_FORMATS)[number];

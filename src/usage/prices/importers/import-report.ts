@@ -1,7 +1,7 @@
 import { formatDecimal } from '../../../common/money/decimal-text.js';
 import { PRICE_DECIMALS } from '../price.types.js';
 import type { ImportOutcome } from './import-prices.js';
-import type { ComparedPrice } from './quarantine.js';
+import type { ComparedPrice } from './price-list-diff.js';
 
 /** What an import did, or why it did nothing, one line each. */
 export function reportLines({

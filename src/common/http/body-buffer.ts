@@ -1,0 +1,59 @@
+/** A Buffer takes some hundred bytes besides its own: smaller chunks are copied together, larger ones kept as they are. */
+const SMALL_BYTES = 4 * 1024;
+const MAX_BLOCK_BYTES = 256 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/** Gathers the chunks of a body. What it holds is at most about twice the body, however small the chunks are. */
+export class BodyBuffer {
+  #pieces: Buffer[] = [];
+  #size = 0;
+  /** What is left of the block that small chunks are copied into, and how much of that is not among the pieces yet. */
+  #block = NOTHING;
+  #filled = 0;
+
+  /** Bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length >= SMALL_BYTES || this.#size === 0) {
+      this.#seal();
+      if (chunk.length > 0) this.#pieces.push(chunk);
+    } else {
+      this.#copy(chunk);
+    }
+    this.#size += chunk.length;
+  }
+
+  /** All bytes in one, and nothing is held any more. */
+  take(): Buffer {
+    this.#seal();
+    const [first = NOTHING, ...others] = this.#pieces;
+    const whole = others.length === 0 ? first : Buffer.concat(this.#pieces, this.#size);
+    this.clear();
+    return whole;
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#size = 0;
+    this.#block = NOTHING;
+    this.#filled = 0;
+  }
+
+  #copy(chunk: Buffer): void {
+    if (this.#block.length - this.#filled < chunk.length) {
+      this.#seal();
+      this.#block = Buffer.allocUnsafe(Math.min(Math.max(this.#size, SMALL_BYTES), MAX_BLOCK_BYTES));
+    }
+    this.#filled += chunk.copy(this.#block, this.#filled);
+  }
+
+  #seal(): void {
+    if (this.#filled === 0) return;
+    this.#pieces.push(this.#block.subarray(0, this.#filled));
+    this.#block = this.#block.subarray(this.#filled);
+    this.#filled = 0;
+  }
+}

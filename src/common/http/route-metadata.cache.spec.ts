@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { RouteMetadataCache, type Route } from './route-metadata.cache.js';
+
+class One {
+  handle(): void {}
+  other(): void {}
+}
+class Two {}
+
+const oneHandle = route(One, 'handle');
+const oneOther = route(One, 'other');
+const twoHandle = route(Two, 'handle');
+
+function route(controller: typeof One | typeof Two, handler: keyof One): Route {
+  return new ExecutionContextHost([], controller, One.prototype[handler]);
+}
+
+describe('PerRoute', () => {
+  it('reads what a route declares once', () => {
+    let reads = 0;
+    const declared = new RouteMetadataCache(() => ({ number: (reads += 1) }));
+    expect([declared.of(oneHandle), declared.of(oneHandle)]).toEqual([{ number: 1 }, { number: 1 }]);
+  });
+
+  it('keeps routes apart, also those of controllers that share a handler', () => {
+    const declared = new RouteMetadataCache((each) => ({ each }));
+    const answers = [oneHandle, oneOther, twoHandle].map((each) => declared.of(each));
+    expect(new Set(answers).size).toBe(3);
+  });
+});

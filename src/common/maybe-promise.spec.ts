@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { toRejection, chain } from './maybe-promise.js';
+
+const fail = (): never => {
+  throw new Error('refused');
+};
+
+describe('whenKnown', () => {
+  it('uses at once what is there', () => {
+    expect(chain(1, (known) => known + 1)).toBe(2);
+    expect(() => chain(1, fail)).toThrow('refused');
+  });
+
+  it('waits for what is not', async () => {
+    const later = chain(Promise.resolve(1), (known) => known + 1);
+    expect(later).toBeInstanceOf(Promise);
+    expect(await later).toBe(2);
+    await expect(chain(Promise.resolve(1), fail)).rejects.toThrow('refused');
+  });
+});
+
+describe('orRejection', () => {
+  it('hands on what is there', () => expect(toRejection(() => 1)).toBe(1));
+
+  it('keeps what is thrown for whoever asks', async () => {
+    const kept = toRejection(fail);
+    await expect(kept).rejects.toThrow('refused');
+    await expect(kept).rejects.toThrow('refused');
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, it } from '@jest/globals';
+import { KeyedSemaphore } from './keyed-semaphore.js';
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+it('asks in the order of arrival, as many at a time as it may', async () => {
+  const limit = new KeyedSemaphore({ running: 1, waiting: 2, patienceMs: 10_000 });
+  const asked: number[] = [];
+  const questions = [1, 2, 3].map((number) =>
+    limit.ask('endpoint', () => {
+      asked.push(number);
+      return Promise.resolve(number);
+    }),
+  );
+  expect(asked).toEqual([1]);
+  expect(await Promise.all(questions)).toEqual([1, 2, 3]);
+  expect(asked).toEqual([1, 2, 3]);
+});
+
+it('goes on after a question that failed', async () => {
+  const limit = new KeyedSemaphore({ running: 1, waiting: 2, patienceMs: 10_000 });
+  const failed = limit.ask('endpoint', () => Promise.reject(new Error('down')));
+  const next = limit.ask('endpoint', () => Promise.resolve('asked'));
+  await expect(failed).rejects.toThrow('down');
+  expect(await next).toBe('asked');
+});
+
+it('refuses who has waited for too long, and who finds too many waiting', async () => {
+  const limit = new KeyedSemaphore({ running: 1, waiting: 1, patienceMs: 20 });
+  void limit.ask('endpoint', never);
+  let isAsked = false;
+  const late = limit.ask('endpoint', () => {
+    isAsked = true;
+    return never();
+  });
+  const unavailable = { code: 'identity_provider_unavailable', headers: { 'retry-after': '5' } };
+  await expect(limit.ask('endpoint', never)).rejects.toMatchObject(unavailable);
+  await expect(late).rejects.toMatchObject(unavailable);
+  expect(isAsked).toBe(false);
+  expect(await limit.ask('another', () => Promise.resolve('asked'))).toBe('asked');
+});

@@ -1,0 +1,36 @@
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { SealError, type SealedPlace, type Sealer } from './sealer.js';
+
+/** What opens, or what to go on with in its place, and why. */
+export interface Decrypted<Value> {
+  readonly value: Value;
+  readonly failure: GatewayError | undefined;
+}
+
+/**
+ * @param message for the caller, where that of the code does not say enough
+ * @throws GatewayError `secret_unavailable` when the value is damaged or its master key is not configured
+ */
+export function openSealed(sealer: Sealer, sealed: string, place: SealedPlace, message?: string): string {
+  try {
+    return sealer.open(sealed, place);
+  } catch (cause) {
+    if (!(cause instanceof SealError)) throw cause;
+    throw new GatewayError('secret_unavailable', { ...(message && { message }), reason: cause.message, cause });
+  }
+}
+
+/** A secret that does not open must neither hide the resource that has it, nor stand in the way of a new one. */
+export function decryptOr<Value>(open: () => Value, instead: Value): Decrypted<Value> {
+  try {
+    return { value: open(), failure: undefined };
+  } catch (failure) {
+    if (!(failure instanceof GatewayError) || failure.code !== 'secret_unavailable') throw failure;
+    return { value: instead, failure };
+  }
+}
+
+/** For an update that leaves out what does not open. `advice` is a sentence that tells the caller what to send. */
+export function incompleteUpdate({ message, reason, cause }: GatewayError, advice: string): GatewayError {
+  return new GatewayError('secret_unavailable', { message: `${message} ${advice}`, ...(reason && { reason }), cause });
+}

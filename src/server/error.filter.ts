@@ -1,0 +1,75 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { describeDefect } from '../common/errors/describe-defect.js';
+import { toErrorEnvelope } from '../common/errors/error-envelope.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { afterBody } from '../common/http/after-body.js';
+import { endInTime } from '../common/http/end-in-time.js';
+import type { LinkedExpressAdapter } from './linked-express.adapter.js';
+import { RequestAbortedError } from '../common/http/read-body.js';
+import { isDatabaseUnavailable, unavailableReason } from '../database/database-errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { RequestContext } from '../telemetry/request-context.js';
+import { UpstreamFailure } from '../upstream/upstream.types.js';
+import { isWorkspaceGone, unknownWorkspace } from '../workspaces/unknown-workspace.js';
+
+/** The one place where anything thrown becomes an answer. */
+@Catch()
+export class AppErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly adapter: LinkedExpressAdapter,
+    private readonly logger: Logger,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    if (isCallerGone(thrown) || request.context?.caller.aborted === true) return void response.destroy();
+    const error = this.toGatewayError(thrown, request);
+    this.note(error, request.context);
+    if (response.headersSent || response.destroyed) return endBegun(error, request, response);
+    for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+    const body = (request.errorForm ?? toErrorEnvelope)(error);
+    afterBody(request, response, () => void this.adapter.reply(response, body, error.status));
+  }
+
+  private toGatewayError(thrown: unknown, request: Request): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    if (isDatabaseUnavailable(thrown))
+      return new GatewayError('store_unavailable', { cause: thrown, reason: unavailableReason(thrown) });
+    if (isWorkspaceGone(thrown)) return unknownWorkspace(thrown);
+    if (thrown instanceof HttpException && thrown.getStatus() === 404) return this.unknownRoute(request);
+    if (thrown instanceof URIError || (thrown instanceof HttpException && thrown.getStatus() === 400)) {
+      return new GatewayError('validation_failed', {
+        message: 'The address of the request is not valid.',
+        cause: thrown,
+      });
+    }
+    return new GatewayError('internal_error', { cause: thrown });
+  }
+
+  private unknownRoute(request: Request): GatewayError {
+    const methods = this.adapter.methodsOf(request.path);
+    if (methods.length === 0) return new GatewayError('not_found', { message: 'There is nothing at this address.' });
+    return new GatewayError('method_not_allowed', { headers: { allow: methods.join(', ') } });
+  }
+
+  private note(error: GatewayError, context: RequestContext | undefined): void {
+    if (context) {
+      context.facts.error_code = error.code;
+      context.facts.error_reason = error.reason;
+    }
+    if (error.code !== 'internal_error') return;
+    this.logger.error({ event: 'defect', trace_id: context?.trace.traceId, error: describeDefect(error.cause) });
+  }
+}
+
+/** An answer that has begun cannot become an error: unless it is open for an event that says so, a cut connection tells the client. */
+function endBegun(error: GatewayError, { errorEvent }: Request, response: Response): void {
+  if (errorEvent === undefined || response.destroyed) response.destroy();
+  else endInTime(response, errorEvent(error));
+}
+
+function isCallerGone(thrown: unknown): boolean {
+  return thrown instanceof RequestAbortedError || (thrown instanceof UpstreamFailure && thrown.kind === 'caller_gone');
+}

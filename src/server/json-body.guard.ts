@@ -1,0 +1,61 @@
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
+import { RouteMetadataCache } from '../common/http/route-metadata.cache.js';
+import { type BodyLimits, readBody } from '../common/http/read-body.js';
+import { assertJsonBody, parseJsonBody } from '../common/http/parse-json-body.js';
+import { requestOf } from '../common/http/request-of.js';
+import { STREAMED_BODY } from '../common/http/streamed-body.decorator.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** The bytes of a JSON body, for operations that pass them on unchanged. */
+    rawBody?: Buffer;
+  }
+}
+
+const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Reads the JSON body of a request into `request.body`. A guard and not a middleware, so that it runs after the guard
+ * that knows the caller: nobody without a key can make the gateway hold a body in memory.
+ */
+export class JsonBodyGuard implements CanActivate {
+  private readonly streamed: RouteMetadataCache<boolean>;
+
+  constructor(
+    private readonly limits: BodyLimits,
+    reflector: Reflector,
+  ) {
+    this.streamed = new RouteMetadataCache(
+      (route) => reflector.get<boolean | undefined>(STREAMED_BODY, route.getHandler()) === true,
+    );
+  }
+
+  canActivate(context: ExecutionContext): MaybePromise<boolean> {
+    const request = requestOf(context);
+    if (METHODS_WITHOUT_BODY.has(request.method) || !hasBody(request)) return true;
+    return this.streamed.of(context) || this.read(request);
+  }
+
+  private read(request: Request): MaybePromise<boolean> {
+    // Only of chunks it is known at their end whether there were any.
+    const inChunks = request.headers['transfer-encoding'] !== undefined;
+    if (!inChunks) assertJsonBody(request.headers, 'suffixed');
+    return chain(readBody(request, this.limits), (body) => {
+      if (inChunks) {
+        if (body.length === 0) return true;
+        assertJsonBody(request.headers, 'suffixed');
+      }
+      request.rawBody = body;
+      request.body = parseJsonBody(body);
+      return true;
+    });
+  }
+}
+
+/** RFC 9112, section 6.3: a request has a body when one of these headers says so. */
+function hasBody(request: Request): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+}

@@ -1,0 +1,127 @@
+import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { TickBatcher } from '../common/tick-batcher.js';
+import { JsonText } from '../common/http/json-text.js';
+import { answerMalformedRequest, type NoteRefusal } from './malformed-request.js';
+import { closeQueuedAnswers } from './queued-answers.js';
+import { RouteIndex } from './route-index.js';
+
+/** Longer than the idle time-outs of common load balancers (60 s), so that they close a connection first and no request is lost. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const HEADERS_TIMEOUT_MS = 66_000;
+/** Node's five minutes would cut off the upload of a large file over a slow line. */
+const REQUEST_TIMEOUT_MS = 3_600_000;
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** When its head had come, by `performance.now()`: its turn may be later. */
+    readonly arrivedAt?: number;
+  }
+}
+
+/**
+ * Express sets the prototype of every request and response when it handles them, and V8 then moves each object to a slow
+ * shape (nodejs/node#37457): some 100 µs a request. Here the server already makes objects whose prototype is Express's
+ * own, so that setting it changes nothing.
+ */
+export class LinkedExpressAdapter extends ExpressAdapter {
+  /** Told of what never becomes a request. */
+  noteMalformed: NoteRefusal | undefined;
+
+  constructor() {
+    const app = express();
+    app.disable('x-powered-by');
+    app.disable('etag');
+    app.set('query parser', 'simple');
+    super(app);
+  }
+
+  override initHttpServer(): void {
+    const app: Express = this.getInstance();
+    class LinkedRequest extends IncomingMessage {
+      readonly arrivedAt = performance.now();
+    }
+    class LinkedResponse extends ServerResponse {}
+    Object.setPrototypeOf(LinkedRequest.prototype, app.request);
+    Object.setPrototypeOf(LinkedResponse.prototype, app.response);
+    Object.assign(app, { request: LinkedRequest.prototype, response: LinkedResponse.prototype });
+    this.httpServer = createServer(
+      {
+        IncomingMessage: LinkedRequest,
+        ServerResponse: LinkedResponse,
+        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        // Refused by the gateway itself, in the form of its errors.
+        requireHostHeader: false,
+      },
+      inTurns(app),
+    );
+    // Node would leave lines behind the thousandth out of `headers`, and a little later out of `rawHeaders`: what a rule reads would
+    // not be what is passed on. The size of the head bounds them.
+    this.httpServer.maxHeadersCount = 0;
+    this.httpServer.on('clientError', (cause: Error, socket: Duplex) =>
+      answerMalformedRequest(cause, socket, this.noteMalformed),
+    );
+    // To expect something unknown is no reason to refuse (RFC 9110, section 10.1.1).
+    this.httpServer.on('checkExpectation', (...exchange) => this.httpServer.emit('request', ...exchange));
+    closeQueuedAnswers(this.httpServer);
+    indexRoutes(app);
+  }
+
+  /** Writes objects as JSON at once: `res.json` would cost a second pass over the body for ETag and charset. */
+  override reply(response: Response, body: unknown, statusCode?: number): unknown {
+    if (typeof body !== 'object' || body === null || Buffer.isBuffer(body) || 'getStream' in body) {
+      return super.reply(response, body, statusCode);
+    }
+    const text = body instanceof JsonText ? body.text : JSON.stringify(body);
+    response.statusCode = statusCode ?? response.statusCode;
+    response.setHeader('content-type', 'application/json; charset=utf-8');
+    response.setHeader('content-length', Buffer.byteLength(text));
+    // As a string it goes out in one write with the head.
+    return response.end(text);
+  }
+
+  /** Methods that the address would take, when it takes any: for `405` and its `Allow` header. */
+  methodsOf(path: string): readonly string[] {
+    const app: Express = this.getInstance();
+    const methods = new Set<string>();
+    for (const layer of app.router.stack) {
+      if (layer.route === undefined || !matches(layer, path)) continue;
+      for (const handler of layer.route.stack) methods.add(handler.method.toUpperCase());
+    }
+    return [...methods].sort();
+  }
+}
+
+/** Requests that come in one turn of the event loop begin together. */
+function inTurns(app: Express): RequestListener<typeof IncomingMessage, typeof ServerResponse> {
+  const arrivals = new TickBatcher();
+  return (request, response) => {
+    let isOver = false;
+    response.on('close', () => (isOver = true));
+    arrivals.add(() => {
+      const wasOver = isOver;
+      app(request, response);
+      // The client left before its turn, and whoever listens for that since then came too late.
+      if (wasOver) response.emit('close');
+    });
+  };
+}
+
+/** Made at the first request: by then all routes are there, since the server listens last. */
+function indexRoutes({ router }: Express): void {
+  let index: RouteIndex | undefined;
+  const handle = (request: Request, response: Response, done: NextFunction): void => {
+    index ??= new RouteIndex(router.stack);
+    index.routerFor(request.url)(request, response, done);
+  };
+  Object.assign(router, { handle });
+}
+
+/** `match` is a public method of the router's layers that its types leave out. */
+function matches(layer: object, path: string): boolean {
+  return 'match' in layer && typeof layer.match === 'function' && Boolean(layer.match(path));
+}

@@ -1,0 +1,66 @@
+import { Column } from 'typeorm';
+import type { FigureSource } from './usage-store.types.js';
+
+/** Who called what, and the figures: columns that reservations and the ledger have in common. */
+export abstract class LedgerRow {
+  @Column({ name: 'organisation_id', type: 'uuid' })
+  readonly organisationId!: string;
+
+  @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
+  readonly workspaceId!: string | null;
+
+  /** Empty for callers without a key. */
+  @Column({ name: 'api_key_id', type: 'varchar', length: 255 })
+  readonly apiKeyId!: string;
+
+  @Column({ name: 'virtual_key', type: 'varchar', length: 255, nullable: true })
+  readonly virtualKey!: string | null;
+
+  @Column({ type: 'varchar', length: 64, nullable: true })
+  readonly provider!: string | null;
+
+  /** Its one name, however it was spelt. */
+  @Column({ type: 'varchar', length: 255, nullable: true })
+  readonly model!: string | null;
+
+  @Column({ type: 'varchar', length: 64 })
+  readonly endpoint!: string;
+
+  @Column({ name: 'mcp_server', type: 'varchar', length: 255, nullable: true })
+  readonly mcpServer!: string | null;
+
+  @Column({ name: 'mcp_tool', type: 'varchar', length: 255, nullable: true })
+  readonly mcpTool!: string | null;
+
+  @Column({ type: 'jsonb', default: {} })
+  readonly metadata!: Record<string, string>;
+
+  @Column({ name: 'trace_id', type: 'varchar', length: 128 })
+  readonly traceId!: string;
+
+  @Column({ type: 'integer', default: 1 })
+  readonly attempt!: number;
+
+  /** Whole numbers as text: bigint is more than a number holds. */
+  @Column({ name: 'cost_nano', type: 'bigint' })
+  readonly costNano!: string;
+
+  @Column({ type: 'bigint' })
+  readonly tokens!: string;
+
+  @Column({ name: 'search_units', type: 'bigint' })
+  readonly searchUnits!: string;
+
+  @Column({ type: 'varchar', length: 16 })
+  readonly source!: FigureSource;
+
+  @Column({ name: 'price_id', type: 'uuid', nullable: true })
+  readonly priceId!: string | null;
+
+  @Column({ name: 'bucket_ids', type: 'uuid', array: true })
+  readonly bucketIds!: string[];
+
+  /** What each bucket is charged, in its unit. */
+  @Column({ type: 'bigint', array: true })
+  readonly amounts!: string[];
+}

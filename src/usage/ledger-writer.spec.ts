@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomInt, randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { eventually } from '../../test/support/eventually.js';
+import type { TollgateDataSource } from '../database/tollgate-data-source.js';
+import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
+import { NO_OBSERVER } from './__fixtures__/no-observer.js';
+import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
+import { cost, reservationOf } from './__fixtures__/usage.js';
+import { UsageEvent } from './usage-event.entity.js';
+import { LedgerWriter, type UsageNotesOptions } from './ledger-writer.js';
+import type { UnlimitedUsage, UsageDimensions } from './usage-store.types.js';
+import { MAX_FIGURE } from './usage-work.js';
+
+const OPTIONS: UsageNotesOptions = {
+  maxWaiting: 1_000,
+  maxBatch: 500,
+  gatherMs: 20,
+  retryPauseMs: 10,
+  drainMs: 5_000,
+};
+
+let dataSource: TollgateDataSource;
+let sizes: number[];
+let failed: number;
+let dropped: number;
+
+beforeAll(async () => {
+  dataSource = await openDataSource();
+});
+beforeEach(async () => {
+  await emptyUsage(dataSource);
+  [sizes, failed, dropped] = [[], 0, 0];
+});
+afterAll(() => dataSource.destroy());
+
+function open(options: Partial<UsageNotesOptions> = {}, on: DataSource = dataSource): LedgerWriter {
+  const observer = {
+    ...NO_OBSERVER,
+    batchDone: (size: number) => void sizes.push(size),
+    batchFailed: () => void (failed += 1),
+    dropped: (count: number) => void (dropped += count),
+  };
+  return new LedgerWriter(on, observer, { ...OPTIONS, ...options });
+}
+
+function note(change: Partial<UnlimitedUsage> = {}): UnlimitedUsage {
+  const { id, at, dimensions } = reservationOf([]);
+  return { id, at, dimensions, figures: cost(1n), source: 'computed', priceId: null, status: 'settled', ...change };
+}
+
+async function rows(): Promise<readonly UsageEvent[]> {
+  return dataSource.getRepository(UsageEvent).find({ order: { id: 'ASC' } });
+}
+
+/** What is in the ledger of a usage, as far as it says so. */
+function inLedger({ id, at, dimensions, figures, source, priceId, status }: UnlimitedUsage): Partial<UsageEvent> {
+  const { costNano, tokens, searchUnits } = figures;
+  return {
+    id,
+    at,
+    source,
+    priceId,
+    status,
+    ...dimensions,
+    apiKeyId: dimensions.apiKeyId ?? '',
+    costNano: String(costNano),
+    tokens: String(tokens),
+    searchUnits: String(searchUnits),
+    bucketIds: [],
+    amounts: [],
+  };
+}
+
+async function written(...usages: readonly UnlimitedUsage[]): Promise<readonly unknown[]> {
+  const notes = open();
+  for (const usage of usages) notes.add(usage);
+  await notes.close();
+  const found = await rows();
+  return usages.flatMap(({ id }) => found.filter((row) => row.id === id));
+}
+
+describe('usage that nothing limits', () => {
+  it('gathers for a moment, and goes out in one statement', async () => {
+    const notes = open({ gatherMs: 100 });
+    for (let count = 0; count < 5; count += 1) notes.add(note());
+    await eventually(async () => sizes.length > 0);
+    expect([sizes, (await rows()).length]).toEqual([[5], 5]);
+  });
+
+  it('goes out when it is asked for', async () => {
+    const notes = open({ gatherMs: 3_600_000 });
+    notes.add(note());
+    await notes.flush();
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('goes out at once when it fills a batch', async () => {
+    const notes = open({ gatherMs: 3_600_000, maxBatch: 3 });
+    for (let count = 0; count < 3; count += 1) notes.add(note());
+    await eventually(async () => sizes.length > 0);
+    expect(sizes).toEqual([3]);
+  });
+
+  it.each<readonly [string, Partial<UnlimitedUsage>]>([
+    ['the figures', { figures: { costNano: MAX_FIGURE, tokens: 7n, searchUnits: 2n } }],
+    ['the source', { source: 'estimated' }],
+    ['the price', { priceId: randomUUID() }],
+    ['the status', { status: 'presumed' }],
+    ['the time', { at: new Date('2031-02-03T04:05:06.789Z') }],
+  ])('is what it was, also beside one that differs in %s', async (_what, change) => {
+    const usages = [note(), note(change), note()];
+    expect(await written(...usages)).toMatchObject(usages.map(inLedger));
+  });
+
+  it.each<readonly [string, Partial<UsageDimensions>]>([
+    ['the organisation', { organisationId: randomUUID() }],
+    ['the workspace', { workspaceId: null }],
+    ['the key', { apiKeyId: null }],
+    ['the virtual key', { virtualKey: 'other' }],
+    ['the provider', { provider: 'other' }],
+    ['the model', { model: null }],
+    ['the endpoint', { endpoint: 'other' }],
+    ['the server', { mcpServer: 'other' }],
+    ['the tool', { mcpTool: 'other' }],
+    ['the metadata', { metadata: { user: 'alice', team: 'one' } }],
+    ['one of the metadata', { metadata: { user: 'bob' } }],
+    ['a name of the metadata', { metadata: { owner: 'alice' } }],
+    ['the trace', { traceId: 'another' }],
+    ['the attempt', { attempt: 2 }],
+  ])('is what it was, also beside one of another caller: %s', async (_what, change) => {
+    const dimensions = { ...note().dimensions, metadata: { user: 'alice' } };
+    const usages = [note({ dimensions }), note({ dimensions: { ...dimensions, ...change } }), note({ dimensions })];
+    expect(await written(...usages)).toMatchObject(usages.map(inLedger));
+  });
+
+  it('has the time that the same time as text is', async () => {
+    const [from, to] = [Date.UTC(2000), Date.UTC(2100)] as const;
+    const usages = Array.from({ length: 1_000 }, () => note({ at: new Date(randomInt(from, to)) }));
+    expect(await written(...usages)).toHaveLength(usages.length);
+    const found = await dataSource.query(
+      'SELECT FROM jsonb_to_recordset($1) AS s(id uuid, at timestamptz) JOIN usage_events e ON e.id = s.id AND e.at = s.at',
+      [JSON.stringify(usages.map(({ id, at }) => ({ id, at })))],
+    );
+    expect(found).toHaveLength(usages.length);
+  });
+
+  it('takes any text that a client may send', async () => {
+    const odd = 'a\0\uD800' + '\u{1F600}'.repeat(400);
+    const { dimensions } = note();
+    const metadata = { ['__proto__']: 'x', odd };
+    const [row] = await written(
+      note({ dimensions: { ...dimensions, model: odd, traceId: odd, endpoint: odd, mcpTool: odd, metadata } }),
+    );
+    const cut = (characters: number): string => `a\uFFFD\uFFFD${'\u{1F600}'.repeat(characters - 3)}`;
+    expect(row).toMatchObject({
+      model: cut(255),
+      mcpTool: cut(255),
+      endpoint: cut(64),
+      traceId: cut(128),
+      metadata: { ['__proto__']: 'x', odd: cut(255) },
+    });
+  });
+
+  it('is written once, however often it is told', async () => {
+    const usage = note();
+    await written(usage, usage);
+    await written(usage);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('is kept while the database is away, and counts once when an answer was lost', async () => {
+    const database = new BreakableDatabase(dataSource);
+    database.breakages.push('refused', 'answer lost', 'refused');
+    const notes = open({}, database.dataSource);
+    for (let count = 0; count < 3; count += 1) notes.add(note());
+    await eventually(async () => sizes.length > 0);
+    expect([failed, dropped, (await rows()).length]).toEqual([3, 0, 3]);
+  });
+
+  it('costs no other when the database refuses it', async () => {
+    const usages = [note(), note({ id: 'no uuid' }), note()];
+    expect(await written(...usages)).toHaveLength(2);
+    expect([dropped, failed]).toEqual([1, 0]);
+  });
+
+  it('is given up when its figures cannot be counted', async () => {
+    expect(await written(note({ figures: cost(-1n) }), note({ figures: cost(0n, MAX_FIGURE + 1n) }))).toEqual([]);
+    expect(dropped).toBe(2);
+  });
+
+  it('is given up when the database is away for too long at the end', async () => {
+    const database = new BreakableDatabase(dataSource);
+    database.breakages.push(...Array.from({ length: 1_000 }, () => 'refused' as const));
+    const notes = open({ drainMs: 100 }, database.dataSource);
+    notes.add(note());
+    await notes.close();
+    notes.add(note());
+    expect([dropped, await rows()]).toEqual([2, []]);
+  });
+});

@@ -1,0 +1,77 @@
+import type { DataSource } from 'typeorm';
+import { type PreparedRow, type RowShape, GroupedInsert } from '../database/grouped-insert.js';
+import { WriteBehind, type WriteBehindOptions } from '../database/write-behind.js';
+import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
+import { UsageEvent } from './usage-event.entity.js';
+import type { UsageObserver } from './usage-observer.js';
+import type { UnlimitedUsage } from './usage-store.types.js';
+import { isCountable } from './usage-work.js';
+
+const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'search_units'];
+
+export type UsageNotesOptions = Omit<
+  WriteBehindOptions<UnlimitedUsage, PreparedRow>,
+  'prepare' | 'write' | 'onFailure' | 'onLoss'
+>;
+
+/** The ledger's rows of usage that nothing limits. No counter is touched, and nobody waits for them. */
+export class LedgerWriter {
+  private readonly waiting: WriteBehind<UnlimitedUsage, PreparedRow>;
+  private readonly rows: GroupedInsert<UnlimitedUsage>;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly observer: UsageObserver,
+    options: UsageNotesOptions,
+  ) {
+    this.rows = new GroupedInsert(dataSource, dataSource.getMetadata(UsageEvent), OWN, SHAPE);
+    this.waiting = new WriteBehind({
+      ...options,
+      prepare: (usage) => this.rows.prepare(usage),
+      write: (rows) => this.write(rows),
+      onFailure: () => observer.batchFailed(),
+      onLoss: (count) => observer.dropped(count),
+    });
+  }
+
+  add(usage: UnlimitedUsage): void {
+    if (isCountable(usage.figures)) this.waiting.add(usage);
+    else this.observer.dropped(1);
+  }
+
+  flush(): Promise<void> {
+    return this.waiting.flush();
+  }
+
+  /** Waits for a bounded time. */
+  close(): Promise<void> {
+    return this.waiting.close();
+  }
+
+  private async write(rows: readonly PreparedRow[]): Promise<void> {
+    const started = performance.now();
+    await this.rows.insert(rows);
+    this.observer.batchDone(rows.length, (performance.now() - started) / 1_000);
+  }
+}
+
+/** The trace is each call's own; the rest is often that of the call before. */
+const SHAPE: RowShape<UnlimitedUsage> = {
+  isAlike: (one, other) =>
+    isSameInLedger(one.dimensions, other.dimensions) &&
+    one.source === other.source &&
+    one.priceId === other.priceId &&
+    one.status === other.status,
+  sharedOf: ({ dimensions, source, priceId, status }) => {
+    const { trace_id: _ownTrace, ...shared } = ledgerColumns(dimensions);
+    return { ...shared, source, price_id: priceId, status, bucket_ids: [], amounts: [] };
+  },
+  ownOf: ({ id, at, dimensions, figures }) => ({
+    id,
+    at: at.getTime(),
+    trace_id: traceColumn(dimensions),
+    cost_nano: String(figures.costNano),
+    tokens: String(figures.tokens),
+    search_units: String(figures.searchUnits),
+  }),
+};

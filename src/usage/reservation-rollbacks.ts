@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDataRefused } from '../database/database-errors.js';
+import type { BatchConnection } from './batch-connection.js';
+import type { UsageObserver } from './usage-observer.js';
+import type { UsageWork } from './usage-work.js';
+
+const MAX_WAITING = 100_000;
+
+export interface WithdrawalOptions {
+  readonly maxBatch: number;
+  readonly retryPauseMs: number;
+}
+
+/**
+ * Takes back reservations whose callers were told that they are not admitted. Apart from all other work: the statement that
+ * was to write one may be stuck, and whoever takes it back has to wait for that.
+ */
+export class ReservationRollbacks {
+  private waiting: UsageWork[] = [];
+  private running: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly connection: Pick<BatchConnection, 'run'>,
+    private readonly observer: Pick<UsageObserver, 'batchFailed' | 'dropped'>,
+    private readonly options: WithdrawalOptions,
+  ) {}
+
+  add(work: UsageWork): void {
+    if (this.isClosed || this.waiting.length >= MAX_WAITING) return this.observer.dropped(1);
+    this.waiting.push(work);
+    this.running ??= this.run();
+  }
+
+  /** Resolves when nothing is waiting. */
+  async drained(): Promise<void> {
+    await this.running;
+  }
+
+  /** What is left will be presumed spent, should it be written after all. */
+  close(): void {
+    this.isClosed = true;
+    if (this.waiting.length > 0) this.observer.dropped(this.waiting.length);
+    this.waiting = [];
+  }
+
+  private async run(): Promise<void> {
+    // What is given up in this turn of the event loop rides along.
+    await Promise.resolve();
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.slice(0, this.options.maxBatch);
+      const isDone = await this.send(batch);
+      if (isDone) this.waiting = this.waiting.slice(batch.length);
+      else await sleep(this.options.retryPauseMs, undefined, { ref: false });
+    }
+    this.running = undefined;
+  }
+
+  /** false: to be tried again. */
+  private async send(batch: readonly UsageWork[]): Promise<boolean> {
+    try {
+      await this.connection.run(batch);
+      return true;
+    } catch (error) {
+      if (!isDataRefused(error)) {
+        this.observer.batchFailed();
+        return false;
+      }
+    }
+    if (batch.length === 1) {
+      this.observer.dropped(1);
+      return true;
+    }
+    // To do one of them twice does no harm.
+    for (const work of batch) if (!(await this.send([work]))) return false;
+    return true;
+  }
+}
