@@ -1,0 +1,117 @@
+// `npm run check:words`: finds words and phrases that make our texts hard to read, and names the word to use instead.
+// Markdown is read without its code; in other files only comments, strings of three words or more and test titles are
+// read. The rules are explained in docs/style.md.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// Files and folders in which a hit is an error. Add a folder here when it is clean.
+const CHECKED = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', '.env.example', 'docs', 'examples'];
+// Files and folders in which hits are only counted.
+const COUNTED = ['src', 'migrations', 'test', 'bench', 'scripts'];
+
+const WORDS = [
+  [/\b(is|are|be|being) told\b/i, '"receives", "is sent" or "is reported"'],
+  [/\btells?\b/i, '"returns", "reports", "shows" or "says"'],
+  [/\banew\b/i, '"again"'],
+  [/\bas ever\b/i, 'nothing, or "as before"'],
+  [/\bfor ever\b/i, '"without a limit" or "never ends"'],
+  [/\bwhoever\b/i, '"anyone who", or the subject itself'],
+  [/\b(nobody|anybody|somebody)\b/i, 'the subject itself: "no caller", "no request", "anyone"'],
+  [/\bunder way\b/i, '"in flight" or "in progress"'],
+  [/\bblanks\b/i, '"spaces"'],
+  [/\bthe way of\b/i, '"the path of"'],
+  [/\b(is|are|be|been) answered (by|with|as|in)\b/i, '"returns", with the route or the gateway as the subject'],
+  [/\bbehind (the|their|its) \w+'?s?'? backs?\b/i, '"asynchronously" or "after the answer"'],
+  [/\b(be|is|are) (to be )?had\b/i, '"can be read" or "can be fetched"'],
+  [/\bgo(es)? (along|before)\b/i, '"is sent too", "takes precedence over" or "comes before"'],
+  [/\bby way of\b/i, '"through" or "with"'],
+  [/\bfor want of\b/i, '"without" or "because there is no"'],
+  [/\b(is|are|was|were) felt\b/i, '"takes effect"'],
+  [/\bsift(s|ed|ing)?\b/i, '"filter"'],
+  [/\bpass(es|ed)? over\b/i, '"ignore" or "skip"'],
+  [/\bin the place of\b/i, '"instead of"'],
+  [/(?<!there )\b(is|are|was|were) no (?!longer\b|more\b|other\b|one\b)/i, '"is not" or "is not a"'],
+  [/\bvendors?\b/i, '"provider"'],
+];
+const ONLY_THE_SAME = [/^the same\.?$/i, 'what is the same, and why'];
+const TITLE_WITH_WHAT = [/^what\b/i, 'a sentence with a subject and a verb'];
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '__fixtures__', 'coverage']);
+const CODE_FILE = /\.(ts|js|mjs|cjs|sql)$/;
+
+// Comments; then strings, with the call of a test before them where there is one. A regular expression with a quote in it
+// can hide the rest of its line, which is harmless here.
+const CODE_PARTS =
+  /(\/\/[^\n]*|(?<![^\s])-- [^\n]*|\/\*[\s\S]*?\*\/)|(\b(?:it|test|describe)(?:\.\w+(?:\([^\n]*?\))?)*\(\s*)?(?:'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/g;
+
+const hits = CHECKED.flatMap(filesOf).flatMap(hitsOf);
+for (const { file, line, found, instead } of hits) console.log(`${file}:${line}: "${found}": write ${instead}`);
+for (const folder of COUNTED)
+  console.log(`${folder}: ${filesOf(folder).flatMap(hitsOf).length} hits (not yet checked)`);
+console.log(hits.length === 0 ? 'No hits in the checked files.' : `${hits.length} hits. See docs/style.md.`);
+process.exitCode = hits.length === 0 ? 0 : 1;
+
+function filesOf(path) {
+  const absolute = join(ROOT, path);
+  const found = statSync(absolute, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  if (found.isFile()) return [absolute];
+  return readdirSync(absolute, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory()) return SKIPPED_FOLDERS.has(entry.name) ? [] : filesOf(join(path, entry.name));
+    return CODE_FILE.test(entry.name) || entry.name.endsWith('.md') ? [join(absolute, entry.name)] : [];
+  });
+}
+
+function hitsOf(path) {
+  const text = readFileSync(path, 'utf8');
+  const file = relative(ROOT, path);
+  return textsOf(file, text).flatMap(({ offset, content, kind }) => {
+    const rules =
+      kind === 'title' ? [...WORDS, TITLE_WITH_WHAT] : kind === 'comment' ? [...WORDS, ONLY_THE_SAME] : WORDS;
+    return rules.flatMap(([pattern, instead]) => {
+      const match = pattern.exec(content);
+      if (match === null) return [];
+      const line = text.slice(0, offset + match.index).split('\n').length;
+      return [{ file, line, found: match[0].trim(), instead }];
+    });
+  });
+}
+
+/** The parts of a file that people read, line by line, each with its place in the file. */
+function textsOf(file, text) {
+  if (file.endsWith('.md')) return linesOf(0, withoutMarkdownCode(text), 'prose');
+  if (!CODE_FILE.test(file)) return linesOf(0, text.replace(/^[^#].*$/gm, spaces), 'prose');
+  return [...text.matchAll(CODE_PARTS)].flatMap((match) => {
+    const [whole, comment, titled] = match;
+    if (comment !== undefined) return linesOf(match.index, whole.replace(/`[^`\n]*`/g, spaces), 'comment');
+    // Strings of one or two words are names and keys, and belong to no sentence.
+    if (whole.split(' ').length < 3) return [];
+    return linesOf(match.index, whole, titled === undefined ? 'string' : 'title');
+  });
+}
+
+function linesOf(offset, text, kind) {
+  let at = offset;
+  return text.split('\n').map((line) => {
+    const content =
+      kind === 'prose' ? line : line.replace(/^[\s/*'"`-]+|(it|test|describe)[^'"`]*['"`]|[\s/*'"`]+$/g, '');
+    const part = { offset: at + line.indexOf(content), content, kind };
+    at += line.length + 1;
+    return part;
+  });
+}
+
+// Code, addresses of links and quoted words are replaced by spaces, so that places stay what they are.
+function withoutMarkdownCode(text) {
+  return text
+    .replace(/^ *```[\s\S]*?^ *```/gm, spaces)
+    .replace(/`[^`\n]*`/g, spaces)
+    .replace(/\]\([^)\n]*\)/g, spaces)
+    .replace(/<!--[\s\S]*?-->/g, spaces);
+}
+
+function spaces(text) {
+  return text.replace(/[^\n]/g, ' ');
+}
