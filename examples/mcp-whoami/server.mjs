@@ -1,5 +1,5 @@
-// A small MCP server that tells who its user is. It has no users of its own: the gateway tells it, in X-User-JWT, and it
-// verifies that with the gateway's published keys. Copy it, and put your tools in place of `whoami`.
+// A small MCP server that returns who its user is. It has no users of its own: the gateway sends the user in X-User-JWT, and
+// the server verifies that with the gateway's published keys. Copy it, and replace `whoami` by your tools.
 //
 //   npm install @modelcontextprotocol/sdk jose
 //   GATEWAY_URL=http://localhost:8787 API_KEY=choose-one node server.mjs
@@ -16,16 +16,16 @@ const {
   PORT = '3001',
   HOST = '127.0.0.1',
 } = process.env;
-if (!API_KEY) throw new Error('set API_KEY: only who knows it may call this server');
+if (!API_KEY) throw new Error('set API_KEY: only callers that know it may call this server');
 
 const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', GATEWAY_URL));
 
-/** What this server can do. Settled before it starts; each request gets a protocol object of its own that is made from it. */
+/** The tools of this server. Each request gets a protocol object of its own with all of them. */
 const TOOLS = [
   {
     name: 'whoami',
-    config: { description: 'Tells who the user of this request is.' },
-    run: (user) => (user ? JSON.stringify(user) : 'nobody that the gateway has vouched for'),
+    config: { description: 'Returns the user of this request.' },
+    run: (user) => (user ? JSON.stringify(user) : 'no verified user'),
   },
 ];
 
@@ -63,14 +63,14 @@ function serverFor(user) {
   return server;
 }
 
-/** The gateway shows this server's own key. Whoever goes around the gateway does not have it. */
+/** The gateway sends this server's own key. A caller that bypasses the gateway does not have it. */
 function isFromGateway({ headers }) {
   const given = Buffer.from(headers.authorization ?? '');
   const wanted = Buffer.from(`Bearer ${API_KEY}`);
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** The verified claims of the user. A token that cannot be verified is as good as none: the identity is missing. */
+/** The verified claims of the user. Undefined without a token, and with a token that cannot be verified. */
 async function userOf({ headers }) {
   try {
     const { payload } = await jwtVerify(headers['x-user-jwt'] ?? '', keys, {
