@@ -2,7 +2,7 @@ import { ERROR_CODES } from './error-codes.js';
 
 const INTRODUCTION = `# Errors
 
-Every error has this body, whether the gateway or a provider is the reason:
+Every error has this body, whether it comes from the gateway or from a provider:
 
 \`\`\`json
 {
@@ -17,16 +17,16 @@ Every error has this body, whether the gateway or a provider is the reason:
 }
 \`\`\`
 
-- \`code\` is stable: decide by it. \`message\` is for people and may change.
+- \`code\` is stable: use it in programs. \`message\` is for people and may change.
 - \`type\` is the family of the error, as SDKs know it.
 - \`param\` is the path of the field that is wrong (\`documents.3.text\`), the name of a header, or \`null\`.
-- \`source\` tells where the reason lies: \`gateway\` (the gateway, or the request), or \`provider\` (the provider behind it).
-- \`details\` lists every broken rule, where there may be several, or every usage limit that is in the way.
+- \`source\` says where the cause is: \`gateway\` (the gateway, or the request), or \`provider\`.
+- \`details\` lists every broken rule, or every usage limit that refuses the call.
 
-At the addresses of MCP servers the answer is JSON-RPC, whose \`error\` has the same in other places: \`message\`, and in \`data\` the
-\`code\`, \`source\`, \`param\` and \`details\`.
+At the addresses of MCP servers the answer is JSON-RPC: its \`error\` has the \`message\`, and in \`data\` the \`code\`, \`source\`,
+\`param\` and \`details\`.
 
-Every answer has the header \`x-gateway-trace-id\`. The log line of the request has the same id and the reason that the body leaves out.
+Every answer has the header \`x-gateway-trace-id\`. The log line of the request has the same id, and the cause that the body leaves out.
 `;
 
 /** docs/errors.md, and a part of the OpenAPI document: from the one table of errors. A test keeps the file equal to it. */
