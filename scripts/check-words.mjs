@@ -6,7 +6,16 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Files and folders in which a hit is an error. Add a folder here when it is clean.
-const CHECKED = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', '.env.example', 'docs', 'examples'];
+const CHECKED = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  '.env.example',
+  'docs',
+  'examples',
+  'bench/README.md',
+];
 // Files and folders in which hits are only counted.
 const COUNTED = ['src', 'migrations', 'test', 'bench', 'scripts'];
 
