@@ -62,7 +62,7 @@ describe('the query parameter organisation_id', () => {
   });
 });
 
-it('the document tells the public address of the API', async () => {
+it('the document names PUBLIC_URL as the server', async () => {
   const { servers } = readObject(jsonOf(await gateway.client.get('/docs/openapi.json')), 'document');
-  expect(servers).toEqual([{ url: 'https://gateway.example.com/tollgate' }]);
+  expect(servers).toEqual([{ url: 'https://gateway.example.com/tollgate', description: 'This gateway.' }]);
 });

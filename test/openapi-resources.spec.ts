@@ -178,11 +178,9 @@ describe('the document', () => {
     expect(operation['requestBody'] !== undefined).toBe(route.body !== undefined);
   });
 
-  it('has an id of its own for each operation', () => {
+  it('takes the operationId of a relayed route from its row', () => {
     const ids = ROUTES.map(({ route }) => readString(operationOf(route)['operationId'], 'operationId'));
-    expect(new Set(ids).size).toBe(ROUTES.length);
-    expect(ids).toContain('BatchesController_batchesList');
-    expect(ids).toContain('AssistantsController_threadsRunsList');
+    expect(ids).toEqual(ROUTES.map(({ route }) => route.operationId));
   });
 
   it.each(Object.entries(TABLES))('has every field of the interface in %s', (name, fields) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ERROR_CODES } from '../src/common/errors/error-codes.js';
@@ -99,8 +100,23 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true);
   });
 
-  it('names no address of the API without a setting: it is where the document is', async () => {
-    expect(readObject(jsonOf(await client.get('/docs/openapi.json')), 'document')['servers']).toEqual([]);
+  it('names its own host as the server when PUBLIC_URL is not set', async () => {
+    const { servers } = readObject(jsonOf(await client.get('/docs/openapi.json')), 'document');
+    expect(servers).toEqual([{ url: '/', description: 'This gateway.' }]);
+  });
+
+  it('has the same operations as operations.txt, since their names are API', () => {
+    const lines = document.operations().map((operation) => `${nameOf(operation)} ${operation.details.operationId}`);
+    const listed = readFileSync(new URL('operations.txt', import.meta.url), 'utf8')
+      .trim()
+      .split('\n');
+    expect(lines.sort()).toEqual(listed.sort());
+  });
+
+  it('names operations by a verb and a noun in lowerCamelCase, each once', () => {
+    const ids = document.operations().map(({ details }) => details.operationId ?? '');
+    expect(ids.filter((id) => !/^[a-z]+(?:[A-Z][a-z]+)+$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('has schemas that strict validators take as they stand', () => {
@@ -196,7 +212,56 @@ describe('the OpenAPI document', () => {
         nameOf(operation),
         isPublic ? [] : [['gatewayKey'], ['bearer']],
       ]);
+      expect([nameOf(operation), undocumentedError(operation, answer)]).toEqual([nameOf(operation), undefined]);
     }
+  });
+
+  it('documents the errors that follow from what a route has', () => {
+    const lacking = problems(({ path, details: { requestBody, responses, security = [] } }) => {
+      const isProtected = security.length > 0;
+      const isJson = requestBody !== undefined && !('$ref' in requestBody) && 'application/json' in requestBody.content;
+      const expected = [
+        '400',
+        '500',
+        ...(isProtected ? ['401', '403', '429', '503'] : []),
+        ...(path.includes('{') ? ['404'] : []),
+        ...(path.includes('{ref}') ? ['409'] : []),
+        ...(isJson ? ['408', '413', '415'] : []),
+      ];
+      return expected.filter((status) => !(status in responses));
+    });
+    expect(lacking).toEqual([]);
+  });
+
+  it('documents for createRerank every error of a metered call to a provider', () => {
+    const rerank = document.operations().find(({ details }) => details.operationId === 'createRerank');
+    if (rerank === undefined) throw new Error('the document has no createRerank');
+    const codes = ['400', '404', '412', '429', '502', '503', '504'].map((status) => [
+      status,
+      document.errorCodesOf(rerank, status),
+    ]);
+    expect(Object.fromEntries(codes)).toEqual({
+      400: [
+        'validation_failed',
+        'unsupported_parameter',
+        'provider_not_supported',
+        'virtual_key_required',
+        'provider_rejected',
+      ],
+      404: ['virtual_key_not_found'],
+      412: ['usage_limit_exceeded', 'price_unknown'],
+      429: ['rate_limited', 'usage_limit_contended', 'provider_rate_limited'],
+      502: ['provider_credential_rejected', 'provider_failed', 'provider_invalid_response', 'secret_unavailable'],
+      503: ['store_unavailable', 'usage_limit_unreadable'],
+      504: ['provider_timeout'],
+    });
+  });
+
+  it('has an example of every code that an operation documents, in the documented form', () => {
+    const examples = document.examples();
+    expect(Object.keys(examples).filter((code) => !(code in ERROR_CODES))).toEqual([]);
+    const schema = { $ref: '#/components/schemas/ErrorResponse' };
+    for (const value of Object.values(examples)) expect(document.differences(schema, value)).toEqual([]);
   });
 
   it('has a body for every route that takes one, so that none passes over what it does not know', () => {
@@ -268,11 +333,19 @@ describe('the gateway, used as the document says', () => {
     for (const { operation, example } of bodies()) {
       const answer = await call(operation, fillIn(operation.path, 'some-id'), { ...Object(example), undocumented: 1 });
       expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, 'undocumented']);
+      expect(undocumentedError(operation, answer)).toBeUndefined();
       const schema = document.answerOf(operation, 'default');
       expect(schema === undefined ? ['no schema'] : document.differences(schema, jsonOf(answer))).toEqual([]);
     }
   });
 });
+
+/** The code of an error that the operation does not document for this status; undefined when it does. */
+function undocumentedError(operation: Operation, answer: Answer): string | undefined {
+  if (answer.status < 400) return undefined;
+  const { code } = readObject(readObject(jsonOf(answer), 'answer')['error'], 'error');
+  return document.errorCodesOf(operation, String(answer.status)).includes(String(code)) ? undefined : String(code);
+}
 
 /** Values for the parameters of a path: what was made in its collection, and the first thing that belongs to that. */
 async function refsFor(path: string, made: unknown): Promise<readonly unknown[]> {
@@ -290,9 +363,9 @@ async function rerankLocally(): Promise<void> {
   expect(status).toBe(200);
 }
 
-/** The status of a success: the only one that the document has. */
+/** The status of a success. */
 function statusOf({ details }: Operation): string {
   return Object.keys(details.responses)
-    .filter((status) => status !== 'default')
+    .filter((status) => status.startsWith('2'))
     .join(' or ');
 }

@@ -7,6 +7,10 @@ import { REQUIRED_SCOPE } from './require-scope.decorator.js';
 /** A handler of a controller, with what it declares about its callers. */
 export interface DeclaredRoute {
   readonly name: string;
+  /** Name of the handler, which is the operationId of the OpenAPI document. */
+  readonly operationId: string;
+  /** Carries the metadata that decorators set. */
+  readonly handler: object;
   readonly scope: string | undefined;
   readonly isPublic: boolean;
 }
@@ -37,6 +41,8 @@ function routesOf(controller: Type): readonly DeclaredRoute[] {
     const scope: unknown = Reflect.getMetadata(REQUIRED_SCOPE, handler);
     return {
       name: `${controller.name}.${name}`,
+      operationId: name,
+      handler,
       scope: typeof scope === 'string' ? scope : undefined,
       isPublic: isPublicClass || Reflect.hasMetadata(PUBLIC_ROUTE, handler),
     };

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
+import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { PageQuery } from '../common/pagination/page.query.js';
@@ -24,7 +25,10 @@ export class ApiKeysController {
   /** Creates a gateway key. The answer is the only time that the key is shown. */
   @Post()
   @RequireScope('api_keys.create')
-  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateApiKeyDto): Promise<CreatedApiKeyResponse> {
+  async createApiKey(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreateApiKeyDto,
+  ): Promise<CreatedApiKeyResponse> {
     const { apiKey, key } = await this.apiKeys.create(principal, dto);
     return { id: apiKey.id, object: 'api-key', key };
   }
@@ -32,21 +36,21 @@ export class ApiKeysController {
   /** Lists the keys of the caller's tenant, newest first. */
   @Get()
   @RequireScope('api_keys.list')
-  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<ApiKeyListResponse> {
+  async listApiKeys(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<ApiKeyListResponse> {
     return toList(await this.apiKeys.list(principal, page), toApiKeyResponse);
   }
 
   /** Retrieves a key, without its secret. */
   @Get(':id')
   @RequireScope('api_keys.read')
-  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ApiKeyResponse> {
+  async retrieveApiKey(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ApiKeyResponse> {
     return toApiKeyResponse(await this.apiKeys.get(principal, id));
   }
 
   /** Changes the named fields of a key. */
   @Patch(':id')
   @RequireScope('api_keys.update')
-  async update(
+  async updateApiKey(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: UpdateApiKeyDto,
@@ -57,19 +61,20 @@ export class ApiKeysController {
   /** The same as PATCH: updates are partial either way. */
   @Put(':id')
   @RequireScope('api_keys.update')
-  async put(
+  async putApiKey(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: UpdateApiKeyDto,
   ): Promise<ApiKeyResponse> {
-    return this.update(principal, id, dto);
+    return this.updateApiKey(principal, id, dto);
   }
 
   /** Gives a key a new secret; the previous one works on for the transition period. */
   @Post(':id/rotate')
   @HttpCode(200)
   @RequireScope('api_keys.update')
-  async rotate(
+  @MayFail('conflict')
+  async rotateApiKey(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: RotateApiKeyDto,
@@ -82,7 +87,7 @@ export class ApiKeysController {
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('api_keys.delete')
-  async delete(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+  async deleteApiKey(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
     await this.apiKeys.delete(principal, id);
   }
 }

@@ -19,25 +19,25 @@ const RUNS = `${ONE_THREAD}/runs`;
 const ONE_RUN = `${RUNS}/{run_id}`;
 
 export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
-  read('threads.retrieve', 'Retrieves a thread.', ONE_THREAD),
+  read('retrieveThread', 'threads.retrieve', 'Retrieves a thread.', ONE_THREAD),
   {
-    ...write('threads.create', 'Creates a thread.', '/threads'),
+    ...write('createThread', 'threads.create', 'Creates a thread.', '/threads'),
     scope: 'threads.create',
     creates: { kind: 'thread', idField: 'id' },
     about: undefined,
   },
   // Before the next: its path could be that of a thread.
   {
-    ...write('threads.create_and_run', 'Creates a thread and starts a run of it.', '/threads/runs'),
+    ...write('createThreadAndRun', 'threads.create_and_run', 'Creates a thread and runs it.', '/threads/runs'),
     scope: 'threads.create',
     answer: 'events',
     response: ThreadRunResponse,
     creates: { kind: 'thread', idField: 'thread_id' },
     about: undefined,
   },
-  write('threads.update', 'Changes a thread.', ONE_THREAD),
+  write('updateThread', 'threads.update', 'Updates a thread.', ONE_THREAD),
   {
-    ...read('threads.delete', 'Deletes a thread.', ONE_THREAD),
+    ...read('deleteThread', 'threads.delete', 'Deletes a thread.', ONE_THREAD),
     method: 'DELETE',
     reads: undefined,
     scope: 'threads.delete',
@@ -45,16 +45,16 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   },
 
   {
-    ...read('threads.messages.list', 'Lists the messages of a thread.', MESSAGES),
+    ...read('listMessages', 'threads.messages.list', 'Lists the messages of a thread.', MESSAGES),
     scope: 'threads.list',
     reads: 'list',
     query: MessagesQuery,
   },
-  write('threads.messages.create', 'Adds a message to a thread.', MESSAGES),
-  read('threads.messages.retrieve', 'Retrieves a message.', `${MESSAGES}/{message_id}`),
-  write('threads.messages.update', 'Changes a message.', `${MESSAGES}/{message_id}`),
+  write('createMessage', 'threads.messages.create', 'Adds a message to a thread.', MESSAGES),
+  read('retrieveMessage', 'threads.messages.retrieve', 'Retrieves a message.', `${MESSAGES}/{message_id}`),
+  write('updateMessage', 'threads.messages.update', 'Updates a message.', `${MESSAGES}/{message_id}`),
   {
-    ...read('threads.messages.delete', 'Deletes a message.', `${MESSAGES}/{message_id}`),
+    ...read('deleteMessage', 'threads.messages.delete', 'Deletes a message.', `${MESSAGES}/{message_id}`),
     method: 'DELETE',
     reads: undefined,
     scope: 'threads.delete',
@@ -62,50 +62,66 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   },
 
   {
-    ...read('threads.runs.list', 'Lists the runs of a thread.', RUNS),
+    ...read('listRuns', 'threads.runs.list', 'Lists the runs of a thread.', RUNS),
     scope: 'threads.list',
     reads: 'list',
     query: OrderedCursorQuery,
     response: ThreadRunListResponse,
   },
   {
-    ...write('threads.runs.create', 'Starts a run of a thread.', RUNS),
+    ...write('createRun', 'threads.runs.create', 'Runs a thread.', RUNS),
     query: RunIncludeQuery,
     answer: 'events',
     response: ThreadRunResponse,
   },
-  { ...read('threads.runs.retrieve', 'Retrieves a run.', ONE_RUN), response: ThreadRunResponse },
-  { ...write('threads.runs.update', 'Changes a run.', ONE_RUN), response: ThreadRunResponse },
-  { ...write('threads.runs.cancel', 'Cancels a run.', `${ONE_RUN}/cancel`), response: ThreadRunResponse },
+  { ...read('retrieveRun', 'threads.runs.retrieve', 'Retrieves a run.', ONE_RUN), response: ThreadRunResponse },
+  { ...write('updateRun', 'threads.runs.update', 'Updates a run.', ONE_RUN), response: ThreadRunResponse },
+  { ...write('cancelRun', 'threads.runs.cancel', 'Cancels a run.', `${ONE_RUN}/cancel`), response: ThreadRunResponse },
   {
     ...write(
+      'submitToolOutputs',
       'threads.runs.submit_tool_outputs',
-      'Gives a run the outputs of its tool calls.',
+      'Submits the outputs of tool calls to a run.',
       `${ONE_RUN}/submit_tool_outputs`,
     ),
     answer: 'events',
     response: ThreadRunResponse,
   },
   {
-    ...read('threads.runs.steps.list', 'Lists the steps of a run.', `${ONE_RUN}/steps`),
+    ...read('listRunSteps', 'threads.runs.steps.list', 'Lists the steps of a run.', `${ONE_RUN}/steps`),
     scope: 'threads.list',
     reads: 'list',
     query: RunStepsQuery,
   },
   {
-    ...read('threads.runs.steps.retrieve', 'Retrieves a step of a run.', `${ONE_RUN}/steps/{step_id}`),
+    ...read(
+      'retrieveRunStep',
+      'threads.runs.steps.retrieve',
+      'Retrieves a step of a run.',
+      `${ONE_RUN}/steps/{step_id}`,
+    ),
     query: RunIncludeQuery,
   },
 ];
 
 /** What reads within a thread have in common. */
-function read(operation: string, summary: string, path: string): RelayRoute {
-  return { operation, summary, method: 'GET', path, scope: 'threads.read', reads: 'object', about: THREAD };
+function read(operationId: string, operation: string, summary: string, path: string): RelayRoute {
+  return {
+    operationId,
+    operation,
+    summary,
+    method: 'GET',
+    path,
+    scope: 'threads.read',
+    reads: 'object',
+    about: THREAD,
+  };
 }
 
 /** What changes within a thread have in common. */
-function write(operation: string, summary: string, path: string): RelayRoute {
+function write(operationId: string, operation: string, summary: string, path: string): RelayRoute {
   return {
+    operationId,
     operation,
     summary,
     method: 'POST',

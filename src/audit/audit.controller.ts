@@ -15,7 +15,10 @@ export class AuditController {
   /** Lists who changed what, newest first. */
   @Get()
   @RequireScope('audit_logs.list')
-  list(@CurrentPrincipal() principal: Principal, @Query() query: AuditLogQuery): Promise<AuditLogListResponse> {
+  listAuditLogs(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: AuditLogQuery,
+  ): Promise<AuditLogListResponse> {
     return this.audit.list(principal, query);
   }
 }

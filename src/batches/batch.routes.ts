@@ -12,6 +12,7 @@ const RESULTS = [
 export const BATCH_ROUTES: readonly RelayRoute[] = [
   {
     operation: 'batches.list',
+    operationId: 'listBatches',
     summary: 'Lists batches, newest first.',
     method: 'GET',
     path: '/batches',
@@ -24,6 +25,7 @@ export const BATCH_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'batches.create',
+    operationId: 'createBatch',
     summary: 'Creates a batch from an uploaded file.',
     method: 'POST',
     path: '/batches',
@@ -35,6 +37,7 @@ export const BATCH_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'batches.retrieve',
+    operationId: 'retrieveBatch',
     summary: 'Retrieves a batch.',
     method: 'GET',
     path: '/batches/{batch_id}',
@@ -46,7 +49,8 @@ export const BATCH_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'batches.cancel',
-    summary: 'Cancels a batch that is under way.',
+    operationId: 'cancelBatch',
+    summary: 'Cancels a batch that is in progress.',
     method: 'POST',
     path: '/batches/{batch_id}/cancel',
     scope: 'batches.update',

@@ -8,6 +8,7 @@ const FILE = { kind: 'file', name: 'file_id' } as const;
 export const FILE_ROUTES: readonly RelayRoute[] = [
   {
     operation: 'files.list',
+    operationId: 'listFiles',
     summary: 'Lists files.',
     method: 'GET',
     path: '/files',
@@ -19,7 +20,8 @@ export const FILE_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'files.create',
-    summary: 'Uploads a file. The upload is passed on as it comes, whatever its size.',
+    operationId: 'createFile',
+    summary: 'Uploads a file. The upload is streamed to the provider, whatever its size.',
     method: 'POST',
     path: '/files',
     scope: 'batches.create',
@@ -29,7 +31,8 @@ export const FILE_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'files.retrieve',
-    summary: 'Retrieves what is known of a file.',
+    operationId: 'retrieveFile',
+    summary: 'Retrieves the metadata of a file.',
     method: 'GET',
     path: '/files/{file_id}',
     scope: 'batches.read',
@@ -39,7 +42,8 @@ export const FILE_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'files.content',
-    summary: 'Downloads a file. The download is passed on as it comes.',
+    operationId: 'downloadFile',
+    summary: 'Downloads a file. The download is streamed from the provider.',
     method: 'GET',
     path: '/files/{file_id}/content',
     scope: 'batches.read',
@@ -48,6 +52,7 @@ export const FILE_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'files.delete',
+    operationId: 'deleteFile',
     summary: 'Deletes a file.',
     method: 'DELETE',
     path: '/files/{file_id}',

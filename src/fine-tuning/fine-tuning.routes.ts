@@ -11,6 +11,7 @@ const ONE_JOB = `${JOBS}/{fine_tuning_job_id}`;
 export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   {
     operation: 'fine_tuning.jobs.list',
+    operationId: 'listFineTuningJobs',
     summary: 'Lists fine-tuning jobs, newest first.',
     method: 'GET',
     path: JOBS,
@@ -23,6 +24,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'fine_tuning.jobs.create',
+    operationId: 'createFineTuningJob',
     summary: 'Creates a fine-tuning job.',
     method: 'POST',
     path: JOBS,
@@ -37,6 +39,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'fine_tuning.jobs.retrieve',
+    operationId: 'retrieveFineTuningJob',
     summary: 'Retrieves a fine-tuning job.',
     method: 'GET',
     path: ONE_JOB,
@@ -48,6 +51,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'fine_tuning.jobs.cancel',
+    operationId: 'cancelFineTuningJob',
     summary: 'Cancels a fine-tuning job.',
     method: 'POST',
     path: `${ONE_JOB}/cancel`,
@@ -59,6 +63,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'fine_tuning.jobs.pause',
+    operationId: 'pauseFineTuningJob',
     summary: 'Pauses a fine-tuning job.',
     method: 'POST',
     path: `${ONE_JOB}/pause`,
@@ -70,6 +75,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'fine_tuning.jobs.resume',
+    operationId: 'resumeFineTuningJob',
     summary: 'Resumes a paused fine-tuning job.',
     method: 'POST',
     path: `${ONE_JOB}/resume`,
@@ -81,7 +87,8 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'fine_tuning.jobs.events.list',
-    summary: 'Lists what happened in a fine-tuning job.',
+    operationId: 'listFineTuningEvents',
+    summary: 'Lists the events of a fine-tuning job.',
     method: 'GET',
     path: `${ONE_JOB}/events`,
     scope: 'fine_tuning.read',
@@ -91,6 +98,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   },
   {
     operation: 'fine_tuning.jobs.checkpoints.list',
+    operationId: 'listFineTuningCheckpoints',
     summary: 'Lists the checkpoints of a fine-tuning job.',
     method: 'GET',
     path: `${ONE_JOB}/checkpoints`,

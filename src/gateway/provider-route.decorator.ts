@@ -3,36 +3,68 @@ import { ApiHeader, ApiSecurity } from '@nestjs/swagger';
 import { ApiKeyOnly } from '../access/api-key-only.decorator.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import type { Scope } from '../access/scopes.js';
+import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { VirtualKeyGuard } from './virtual-key.guard.js';
 
 const TRACING_HEADERS = [
-  ['x-gateway-trace-id', 'Id to find one or more requests by; made by the gateway when absent, and always answered.'],
-  ['x-gateway-span-id', 'Id of a span in the trace.'],
-  ['x-gateway-parent-span-id', 'Id of the parent span.'],
-  ['x-gateway-span-name', 'Name of the span.'],
+  [
+    'x-gateway-trace-id',
+    'An id to find one or more requests by. The gateway makes one when it is absent, and returns it in any case.',
+  ],
+  ['x-gateway-span-id', 'The id of a span in the trace.'],
+  ['x-gateway-parent-span-id', 'The id of the parent span.'],
+  ['x-gateway-span-name', 'The name of the span.'],
   [
     'x-gateway-metadata',
-    'JSON object of at most 32 names and values, of at most 128 characters each. Values that are no strings count as their JSON.',
+    'A JSON object of at most 32 names and values, each of at most 128 characters. A value that is not a string counts as its JSON text.',
   ],
 ] as const;
 
-/** A route that acts on a provider: gateway key with the scope, then virtual key. */
+/** Errors of every call to a provider. */
+const PROVIDER_ERRORS = [
+  'unsupported_parameter',
+  'provider_not_supported',
+  'virtual_key_required',
+  'provider_rejected',
+  'virtual_key_not_found',
+  'provider_rate_limited',
+  'provider_credential_rejected',
+  'provider_failed',
+  'provider_invalid_response',
+  'secret_unavailable',
+  'provider_timeout',
+] as const;
+
+/** Errors of a call that usage limits apply to. */
+const METERED_ERRORS = [
+  'usage_limit_exceeded',
+  'price_unknown',
+  'usage_limit_contended',
+  'usage_limit_unreadable',
+] as const;
+
+/** Documents that usage limits apply to the route. */
+export const Metered = (): MethodDecorator => MayFail(...METERED_ERRORS);
+
+/** A route that calls a provider: requires a gateway key with the scope, then a virtual key. */
 export function ProviderRoute(scope: Scope): MethodDecorator {
   return applyDecorators(
     RequireScope(scope),
     ApiKeyOnly(),
     UseGuards(VirtualKeyGuard),
+    MayFail(...PROVIDER_ERRORS),
     ApiSecurity('gatewayKey'),
     ApiSecurity('bearer'),
     ApiHeader({
       name: 'x-gateway-virtual-key',
       required: true,
-      description: 'Slug of the virtual key: provider and credential.',
+      description: 'The slug of a virtual key, which names the provider and its credential.',
+      schema: { type: 'string', example: 'cohere-production' },
     }),
     ApiHeader({
       name: 'x-gateway-strict',
       required: false,
-      description: '`true`: refuse options that the provider lacks.',
+      description: 'With `true`, the gateway refuses options that the provider does not have. Otherwise it drops them.',
     }),
     ...TRACING_HEADERS.map(([name, description]) => ApiHeader({ name, description, required: false })),
   );

@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Public } from '../access/public.decorator.js';
+import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { HealthResponse } from './health.response.js';
 import { ReadinessService } from './readiness.service.js';
 
@@ -12,13 +13,14 @@ export class HealthController {
 
   /** The process runs. */
   @Get('live')
-  live(): HealthResponse {
+  checkLiveness(): HealthResponse {
     return { status: 'ok' };
   }
 
   /** The gateway can serve: the database takes writes, and Redis answers where it is configured. */
   @Get('ready')
-  async ready(): Promise<HealthResponse> {
+  @MayFail('store_unavailable')
+  async checkReadiness(): Promise<HealthResponse> {
     await this.readiness.assertReady();
     return { status: 'ok' };
   }

@@ -1,12 +1,8 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
-import { jsonBodiesOf, resolveSchema, type Schema } from './schemas.js';
-
-type Document = Pick<OpenAPIObject, 'paths' | 'components'>;
+import { type Document, jsonBodiesOf, resolveSchema, type Schema } from './document.js';
 
 /**
- * Gives every request body an example, put together from those of its fields: of all that are required, and of optional ones
- * that have one. The page would otherwise make one up of all fields, and the gateway refuse it: for an organisation that is
- * nobody's, say. Where nothing has to be said, that is the example.
+ * Gives every request body an example, built from the examples of its fields: all required fields, and the optional fields that
+ * have an example. Without it the page invents one from all fields, which the gateway refuses.
  */
 export function writeBodyExamples(document: Document): void {
   for (const { schema } of jsonBodiesOf(document)) {
@@ -14,13 +10,13 @@ export function writeBodyExamples(document: Document): void {
   }
 }
 
-/** Of a schema, from those of its fields where it has none itself; undefined without any. */
+/** The example of a schema, or one built from its fields; undefined when there is none. */
 export function exampleOf(document: Pick<Document, 'components'>, schema: Schema): unknown {
   const { example, properties = {}, required = [] } = schema;
   if (example !== undefined) return example;
   const given = Object.entries(properties).flatMap(([name, field]) => {
     const part = resolveSchema(document, field);
-    // An optional object belongs to the example when it says so itself, not when one of its fields does.
+    // An optional object is included when it has an example itself, not when one of its fields has.
     const value: unknown = required.includes(name) && part ? exampleOf(document, part) : part?.example;
     return value === undefined ? [] : [[name, value] as const];
   });

@@ -1,83 +1,81 @@
+import type { INestApplication } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DocumentBuilder, getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { controllerClasses } from '../access/assert-routes-declared.js';
-import { ErrorResponse } from '../common/errors/error.response.js';
-import { renderErrorsDoc } from '../common/errors/render-errors-doc.js';
-import { VERSION } from '../common/version.js';
+import { getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { controllerClasses, type DeclaredRoute, declaredRoutes } from '../access/assert-routes-declared.js';
 import { AppConfig } from '../config/environment.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
+import { forbidAdditionalProperties } from './additional-properties.js';
 import { writeBodyExamples } from './body-examples.js';
-import { closeInputs } from './closed-inputs.js';
-import { enrichSchemas, parameterClasses } from './enrich-schemas.js';
-import { describePublicOperations } from './operations.js';
-import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-inputs.js';
-import { keepRulesOfText } from './text-parameters.js';
-import { describeWholeNumbers } from './whole-numbers.js';
+import { operationsOf } from './document.js';
+import { writeErrorResponses } from './error-responses.js';
+import { documentInfo } from './info.js';
+import { writeIntegerTypes } from './integer-types.js';
+import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-bodies.js';
+import { describePathParameters } from './path-parameters.js';
+import { parameterClasses, removeRulesOfParsedText, writeValidationRules } from './validation-rules.js';
 
-/**
- * In 3.1 schemas are JSON Schema: "or null" is one of the types, or one `anyOf`, which validators and generators of clients
- * read alike. In 3.0 `nullable` does nothing beside an `enum` without null or an `allOf`, so that strict validators refuse
- * nulls that the gateway answers; what is right there, `anyOf` with an `enum` of null, few generators understand.
- */
-const OPENAPI_VERSION = '3.1.0';
+/** MCP servers have two addresses each; the document has the short one. */
+const ADDRESS_WITH_WORKSPACE = '/{workspace}/{server}/';
 
-/** Before the table of errors. What has no operation here follows a specification of its own, or is for machines. */
-const INTRODUCTION = `An open, self-hosted gateway between applications or agents and AI providers or MCP servers.
+interface DocumentOptions {
+  readonly publicUrl?: string | undefined;
+  /** The classes of `config` of virtual keys, one per provider. */
+  readonly optionClasses: readonly (new () => object)[];
+}
 
-Not among the operations below: MCP servers, which speak MCP at \`/{server}/mcp\` and \`/{workspace}/{server}/mcp\` (the \`mcp_url\` of a
-server) and tell where to log in under \`/.well-known/oauth-protected-resource\` (RFC 9728); \`POST /v2/rerank\`, which is \`POST /v1/rerank\` at
-the address that Cohere's current SDKs use; and \`GET /metrics\`, for Prometheus.
-`;
-
-/** The document at /docs/openapi.json and the page at /docs. Both are made when they are first asked for. */
+/** Serves the document at /docs/openapi.json and the page at /docs. Both are made when they are first asked for. */
 export function setUpOpenApi(app: NestExpressApplication): void {
   let document: OpenAPIObject | undefined;
-  SwaggerModule.setup('docs', app, () => (document ??= createDocument(app)), {
+  const create = (): OpenAPIObject => {
+    const { PUBLIC_URL: publicUrl } = app.get(AppConfig);
+    const providers = app.get(ProviderRegistry, { strict: false }).all();
+    return createDocument(app, { publicUrl, optionClasses: providers.map((provider) => provider.optionsClass) });
+  };
+  SwaggerModule.setup('docs', app, () => (document ??= create()), {
     raw: ['json'],
     jsonDocumentUrl: 'docs/openapi.json',
     customSiteTitle: 'Tollgate API',
   });
 }
 
-function createDocument(app: NestExpressApplication): OpenAPIObject {
-  const { PUBLIC_URL: publicUrl } = app.get(AppConfig);
-  const builder = new DocumentBuilder()
-    .setTitle('Tollgate')
-    .setDescription(`${INTRODUCTION}\n${renderErrorsDoc()}`)
-    .setVersion(VERSION)
-    .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setOpenAPIVersion(OPENAPI_VERSION)
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'x-gateway-api-key' }, 'gatewayKey')
-    .addBearerAuth(
-      { type: 'http', scheme: 'bearer', description: "A gateway key, or an administrator's OIDC token." },
-      'bearer',
-    )
-    .addGlobalResponse({
-      status: 'default',
-      description: 'Any error; the table of codes is in the description of this document.',
-      type: ErrorResponse,
-    });
-  if (publicUrl !== undefined) builder.addServer(publicUrl.replace(/\/+$/, ''));
-  const optionClasses = app
-    .get(ProviderRegistry, { strict: false })
-    .all()
-    .map((provider) => provider.optionsClass);
-  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: optionClasses });
+/** Reads the decorators of the controllers only, so an application in preview mode will do. */
+export function createDocument(app: INestApplication, { publicUrl, optionClasses }: DocumentOptions): OpenAPIObject {
+  const document = SwaggerModule.createDocument(app, documentInfo(publicUrl), {
+    extraModels: [...optionClasses],
+    // A handler has the name of its operation.
+    operationIdFactory: (_controller, handler) => handler,
+  });
+  for (const path of Object.keys(document.paths)) {
+    if (path.includes(ADDRESS_WITH_WORKSPACE)) delete document.paths[path];
+  }
+  describeCallers(document, declaredRoutes(app));
+  describePathParameters(document);
   describeProviderOptions(document, optionClasses);
   makeDefaultedParametersOptional(document);
   makeEmptyBodiesOptional(document);
-  describePublicOperations(document);
-  keepRulesOfText(document);
-  enrichSchemas(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
-  closeInputs(document, optionClasses);
-  describeWholeNumbers(document);
+  removeRulesOfParsedText(document);
+  writeValidationRules(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
+  forbidAdditionalProperties(document, optionClasses);
+  writeIntegerTypes(document);
   writeBodyExamples(document);
+  writeErrorResponses(document, declaredRoutes(app));
   return document;
 }
 
+/** Says which scope an operation needs. Without `security`, tools may read an operation as public or as protected. */
+function describeCallers(document: OpenAPIObject, routes: readonly DeclaredRoute[]): void {
+  const scopes = new Map(routes.map(({ operationId, scope }) => [operationId, scope]));
+  for (const operation of operationsOf(document)) {
+    const scope = scopes.get(operation.operationId ?? '');
+    const needs = scope === undefined ? 'Needs no key.' : `Needs the scope \`${scope}\`.`;
+    operation.description = [operation.description, needs].filter(Boolean).join('\n\n');
+    operation.security ??= [];
+  }
+}
+
 /**
- * What `config` of a new virtual key may hold depends on its provider: the document lists one schema a provider. That of an
- * update is merged, and any of its fields may be null.
+ * Lists one schema per provider for `config` of a new virtual key. The `config` of an update is merged, and any of its fields may
+ * be null.
  */
 function describeProviderOptions(document: OpenAPIObject, optionClasses: readonly { readonly name: string }[]): void {
   const schema = document.components?.schemas?.['CreateVirtualKeyDto'];

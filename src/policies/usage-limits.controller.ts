@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
+import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
@@ -36,7 +37,7 @@ export class UsageLimitsController {
   /** Creates a policy that caps what groups of calls may cost, or how many tokens they may use. */
   @Post()
   @RequireScope('policies.create')
-  async create(
+  async createUsageLimit(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateUsageLimitDto,
   ): Promise<CreatedUsageLimitResponse> {
@@ -47,7 +48,7 @@ export class UsageLimitsController {
   /** Lists the policies of the caller's tenant, newest first. */
   @Get()
   @RequireScope('policies.list')
-  async list(
+  async listUsageLimits(
     @CurrentPrincipal() principal: Principal,
     @Query() query: UsageLimitListQuery,
   ): Promise<UsageLimitListResponse> {
@@ -59,7 +60,8 @@ export class UsageLimitsController {
   @Post('simulate')
   @HttpCode(200)
   @RequireScope('policies.read')
-  async simulate(
+  @MayFail('usage_limit_unreadable')
+  async simulateUsage(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: SimulateUsageDto,
   ): Promise<UsageSimulationResponse> {
@@ -69,7 +71,8 @@ export class UsageLimitsController {
   /** Retrieves a policy. */
   @Get(':id')
   @RequireScope('policies.read')
-  async get(
+  @MayFail('usage_limit_unreadable')
+  async retrieveUsageLimit(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Query() query: UsageLimitQuery,
@@ -82,7 +85,8 @@ export class UsageLimitsController {
   /** Changes the named fields of a policy, at once and for the running period too; of an archived one, none (409). */
   @Patch(':id')
   @RequireScope('policies.update')
-  async update(
+  @MayFail('conflict', 'usage_limit_unreadable')
+  async updateUsageLimit(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: UpdateUsageLimitDto,
@@ -94,26 +98,28 @@ export class UsageLimitsController {
   /** The same as PATCH: updates are partial either way. */
   @Put(':id')
   @RequireScope('policies.update')
-  async put(
+  @MayFail('conflict', 'usage_limit_unreadable')
+  async putUsageLimit(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: UpdateUsageLimitDto,
   ): Promise<UsageLimitResponse> {
-    return this.update(principal, id, dto);
+    return this.updateUsageLimit(principal, id, dto);
   }
 
   /** Takes a policy out of force. It stays readable, as `archived`. */
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('policies.delete')
-  async archive(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+  async archiveUsageLimit(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
     await this.policies.archive(principal, id);
   }
 
   /** Lists what the groups of a policy have used in the running period, the most used first. */
   @Get(':id/entities')
   @RequireScope('policies.read')
-  async listEntities(
+  @MayFail('usage_limit_unreadable')
+  async listUsageLimitEntities(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Query() query: UsageEntitiesQuery,
@@ -122,13 +128,13 @@ export class UsageLimitsController {
   }
 
   /** Sets what one group has used back to zero. */
-  @Put(':id/entities/:entityId/reset')
+  @Put(':id/entities/:entity_id/reset')
   @HttpCode(204)
   @RequireScope('policies.update')
-  async reset(
+  async resetUsageLimitEntity(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
-    @Param('entityId') entityId: string,
+    @Param('entity_id') entityId: string,
     @Body() _none: NoFieldsDto,
   ): Promise<void> {
     await this.entities.reset(principal, id, entityId);

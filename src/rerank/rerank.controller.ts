@@ -3,7 +3,7 @@ import { ApiExcludeEndpoint, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { JsonText } from '../common/http/json-text.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
-import { ProviderRoute } from '../gateway/provider-route.decorator.js';
+import { Metered, ProviderRoute } from '../gateway/provider-route.decorator.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';
 import { toRerankRequest, toRerankResponse } from './rerank.mapper.js';
 import { RerankResponse } from './rerank.response.js';
@@ -31,8 +31,9 @@ export class RerankController {
   @Post('v1/rerank')
   @HttpCode(200)
   @ProviderRoute('completions.write')
+  @Metered()
   @ApiOkResponse({ type: RerankResponse, description: 'The results, best first.', headers: ANSWER_HEADERS })
-  async create(
+  async createRerank(
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
@@ -48,11 +49,11 @@ export class RerankController {
   @HttpCode(200)
   @ProviderRoute('completions.write')
   @ApiExcludeEndpoint()
-  createForCohere(
+  createRerankForCohere(
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.create(request, dto, response);
+    return this.createRerank(request, dto, response);
   }
 }

@@ -26,7 +26,7 @@ export class SecretReferencesController {
   /** Creates a reference to a secret in an external secret manager. */
   @Post()
   @RequireScope('secret_references.create')
-  async create(
+  async createSecretReference(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateSecretReferenceDto,
   ): Promise<CreatedResponse> {
@@ -37,7 +37,7 @@ export class SecretReferencesController {
   /** Lists the secret references that the caller can see, newest first. */
   @Get()
   @RequireScope('secret_references.list')
-  async list(
+  async listSecretReferences(
     @CurrentPrincipal() principal: Principal,
     @Query() query: SecretReferenceListQuery,
   ): Promise<SecretReferenceListResponse> {
@@ -47,14 +47,17 @@ export class SecretReferencesController {
   /** Retrieves a secret reference by id or slug, credentials masked. */
   @Get(':ref')
   @RequireScope('secret_references.read')
-  async get(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<SecretReferenceResponse> {
+  async retrieveSecretReference(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+  ): Promise<SecretReferenceResponse> {
     return this.references.get(principal, ref);
   }
 
   /** Changes the named fields of a secret reference; `auth_config` is merged. */
   @Patch(':ref')
   @RequireScope('secret_references.update')
-  async update(
+  async updateSecretReference(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateSecretReferenceDto,
@@ -65,19 +68,19 @@ export class SecretReferencesController {
   /** The same as PATCH: updates are partial either way. */
   @Put(':ref')
   @RequireScope('secret_references.update')
-  async put(
+  async putSecretReference(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateSecretReferenceDto,
   ): Promise<SecretReferenceResponse> {
-    return this.update(principal, ref, dto);
+    return this.updateSecretReference(principal, ref, dto);
   }
 
   /** Fetches the secret from its manager and tells whether that went well. Never shows it. */
   @Post(':ref/test')
   @HttpCode(200)
   @RequireScope('secret_references.read')
-  async test(
+  async testSecretReference(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() _none: NoFieldsDto,
@@ -89,7 +92,7 @@ export class SecretReferencesController {
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('secret_references.delete')
-  async delete(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+  async deleteSecretReference(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
     await this.references.delete(principal, ref);
   }
 }

@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
+import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { UsageReportQuery } from './dto/usage-report.query.js';
 import { UsageReport } from './usage-report.js';
@@ -15,7 +16,11 @@ export class UsageController {
   /** Adds up what calls have used, by period and by group. A caller of one workspace sees its own. */
   @Get()
   @RequireScope('usage.read')
-  read(@CurrentPrincipal() principal: Principal, @Query() query: UsageReportQuery): Promise<UsageReportResponse> {
+  @MayFail('report_too_large', 'report_busy')
+  retrieveUsageReport(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: UsageReportQuery,
+  ): Promise<UsageReportResponse> {
     return this.report.read(principal, query);
   }
 }

@@ -24,7 +24,10 @@ export class VirtualKeysController {
   /** Creates a virtual key: a provider, a credential for it, and options. */
   @Post()
   @RequireScope('virtual_keys.create')
-  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateVirtualKeyDto): Promise<CreatedResponse> {
+  async createVirtualKey(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreateVirtualKeyDto,
+  ): Promise<CreatedResponse> {
     const { id, slug } = await this.virtualKeys.create(principal, dto);
     return { id, slug, object: 'virtual-key' };
   }
@@ -32,21 +35,27 @@ export class VirtualKeysController {
   /** Lists the virtual keys of the caller's tenant, newest first. */
   @Get()
   @RequireScope('virtual_keys.list')
-  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<VirtualKeyListResponse> {
+  async listVirtualKeys(
+    @CurrentPrincipal() principal: Principal,
+    @Query() page: PageQuery,
+  ): Promise<VirtualKeyListResponse> {
     return this.virtualKeys.list(principal, page);
   }
 
   /** Retrieves a virtual key by id or slug, secrets masked. */
   @Get(':ref')
   @RequireScope('virtual_keys.read')
-  async get(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<VirtualKeyResponse> {
+  async retrieveVirtualKey(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+  ): Promise<VirtualKeyResponse> {
     return this.virtualKeys.get(principal, ref);
   }
 
   /** Changes the named fields of a virtual key; `config` is merged. */
   @Patch(':ref')
   @RequireScope('virtual_keys.update')
-  async update(
+  async updateVirtualKey(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateVirtualKeyDto,
@@ -57,19 +66,19 @@ export class VirtualKeysController {
   /** The same as PATCH: updates are partial either way. */
   @Put(':ref')
   @RequireScope('virtual_keys.update')
-  async put(
+  async putVirtualKey(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateVirtualKeyDto,
   ): Promise<VirtualKeyResponse> {
-    return this.update(principal, ref, dto);
+    return this.updateVirtualKey(principal, ref, dto);
   }
 
   /** Asks the provider whether it accepts the credential. */
   @Post(':ref/test')
   @HttpCode(200)
   @RequireScope('virtual_keys.read')
-  async test(
+  async testVirtualKey(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Req() request: Request,
@@ -82,7 +91,7 @@ export class VirtualKeysController {
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('virtual_keys.delete')
-  async delete(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+  async deleteVirtualKey(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
     await this.virtualKeys.delete(principal, ref);
   }
 }

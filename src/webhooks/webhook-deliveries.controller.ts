@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/com
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
+import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
@@ -22,7 +23,8 @@ export class WebhookDeliveriesController {
   @Post('test')
   @HttpCode(202)
   @RequireScope('webhooks.update')
-  async test(
+  @MayFail('conflict')
+  async testWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() _none: NoFieldsDto,
@@ -33,7 +35,7 @@ export class WebhookDeliveriesController {
   /** Lists the deliveries to an endpoint, newest first. */
   @Get('deliveries')
   @RequireScope('webhooks.read')
-  async list(
+  async listWebhookDeliveries(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Query() query: WebhookDeliveryQuery,
@@ -45,7 +47,8 @@ export class WebhookDeliveriesController {
   @Post('deliveries/:delivery_id/redeliver')
   @HttpCode(202)
   @RequireScope('webhooks.update')
-  async redeliver(
+  @MayFail('conflict')
+  async redeliverWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Param('delivery_id') deliveryId: string,

@@ -28,7 +28,7 @@ export class WebhooksController {
   /** Creates an endpoint. The answer is the only time that its secret is shown. */
   @Post()
   @RequireScope('webhooks.create')
-  async create(
+  async createWebhook(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateWebhookEndpointDto,
   ): Promise<CreatedWebhookEndpointResponse> {
@@ -39,21 +39,27 @@ export class WebhooksController {
   /** Lists the endpoints of the caller's tenant, newest first. */
   @Get()
   @RequireScope('webhooks.list')
-  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<WebhookEndpointListResponse> {
+  async listWebhooks(
+    @CurrentPrincipal() principal: Principal,
+    @Query() page: PageQuery,
+  ): Promise<WebhookEndpointListResponse> {
     return toList(await this.webhooks.list(principal, page), toWebhookEndpointResponse);
   }
 
   /** Retrieves an endpoint, without its secret. */
   @Get(':id')
   @RequireScope('webhooks.read')
-  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<WebhookEndpointResponse> {
+  async retrieveWebhook(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+  ): Promise<WebhookEndpointResponse> {
     return toWebhookEndpointResponse(await this.webhooks.get(principal, id));
   }
 
   /** Changes the named fields of an endpoint. */
   @Patch(':id')
   @RequireScope('webhooks.update')
-  async update(
+  async updateWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: UpdateWebhookEndpointDto,
@@ -64,19 +70,19 @@ export class WebhooksController {
   /** The same as PATCH: updates are partial either way. */
   @Put(':id')
   @RequireScope('webhooks.update')
-  async put(
+  async putWebhook(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: UpdateWebhookEndpointDto,
   ): Promise<WebhookEndpointResponse> {
-    return this.update(principal, id, dto);
+    return this.updateWebhook(principal, id, dto);
   }
 
   /** Gives an endpoint a new secret; the previous one signs too for the transition period. */
   @Post(':id/rotate-secret')
   @HttpCode(200)
   @RequireScope('webhooks.update')
-  async rotateSecret(
+  async rotateWebhookSecret(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Body() dto: RotateWebhookSecretDto,
@@ -90,7 +96,7 @@ export class WebhooksController {
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('webhooks.delete')
-  async delete(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+  async deleteWebhook(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
     await this.webhooks.delete(principal, id);
   }
 }

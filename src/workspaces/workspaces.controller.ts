@@ -18,7 +18,10 @@ export class WorkspacesController {
   /** Creates a workspace in the caller's organisation. */
   @Post()
   @RequireScope('workspaces.create')
-  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateWorkspaceDto): Promise<CreatedResponse> {
+  async createWorkspace(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreateWorkspaceDto,
+  ): Promise<CreatedResponse> {
     const { id, slug } = await this.workspaces.create(principal, dto);
     return { id, slug, object: 'workspace' };
   }
@@ -26,21 +29,27 @@ export class WorkspacesController {
   /** Lists the workspaces that the caller can see, newest first. */
   @Get()
   @RequireScope('workspaces.list')
-  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<WorkspaceListResponse> {
+  async listWorkspaces(
+    @CurrentPrincipal() principal: Principal,
+    @Query() page: PageQuery,
+  ): Promise<WorkspaceListResponse> {
     return toList(await this.workspaces.list(principal, page), toWorkspaceResponse);
   }
 
   /** Retrieves a workspace by id or slug. */
   @Get(':ref')
   @RequireScope('workspaces.read')
-  async get(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<WorkspaceResponse> {
+  async retrieveWorkspace(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+  ): Promise<WorkspaceResponse> {
     return toWorkspaceResponse(await this.workspaces.get(principal, ref));
   }
 
   /** Changes the named fields of a workspace. */
   @Patch(':ref')
   @RequireScope('workspaces.update')
-  async update(
+  async updateWorkspace(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateWorkspaceDto,
@@ -51,19 +60,19 @@ export class WorkspacesController {
   /** The same as PATCH: updates are partial either way. */
   @Put(':ref')
   @RequireScope('workspaces.update')
-  async put(
+  async putWorkspace(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateWorkspaceDto,
   ): Promise<WorkspaceResponse> {
-    return this.update(principal, ref, dto);
+    return this.updateWorkspace(principal, ref, dto);
   }
 
   /** Deletes a workspace to which no keys, virtual keys, webhooks, MCP servers or active policies belong any more. */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('workspaces.delete')
-  async delete(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+  async deleteWorkspace(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
     await this.workspaces.delete(principal, ref);
   }
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
-import type { SchemaOrRef } from '../../src/openapi/schemas.js';
+import type { SchemaOrRef } from '../../src/openapi/document.js';
 import type { ApiDocument } from './openapi.js';
 
 export interface NullBody {

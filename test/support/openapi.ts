@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
 import { exampleOf } from '../../src/openapi/body-examples.js';
-import type { Schema, SchemaOrRef } from '../../src/openapi/schemas.js';
+import type { Schema, SchemaOrRef } from '../../src/openapi/document.js';
 import { closed, SchemaCheck } from './schema-check.js';
 
 const METHODS = ['post', 'get', 'patch', 'put', 'delete'] as const;
@@ -58,6 +58,21 @@ export class ApiDocument {
     return answer === undefined || '$ref' in answer ? undefined : answer.content?.['application/json']?.schema;
   }
 
+  /** The codes that an error response names, by its examples. */
+  errorCodesOf({ details }: Operation, status: string): readonly string[] {
+    const answer = details.responses[status];
+    if (answer === undefined) return [];
+    const response = '$ref' in answer ? this.document.components?.responses?.[nameIn(answer.$ref)] : answer;
+    if (response === undefined || '$ref' in response) throw new Error(`${status} has no response`);
+    return Object.keys(response.content?.['application/json']?.examples ?? {});
+  }
+
+  /** The examples of errors, by their codes. */
+  examples(): Readonly<Record<string, unknown>> {
+    const examples = Object.entries(this.document.components?.examples ?? {});
+    return Object.fromEntries(examples.map(([code, one]) => [code, '$ref' in one ? undefined : one.value]));
+  }
+
   resolve(schema: SchemaOrRef): Schema {
     if (!('$ref' in schema)) return schema;
     const found = this.document.components?.schemas?.[schema.$ref.replace('#/components/schemas/', '')];
@@ -92,6 +107,11 @@ export class ApiDocument {
     const problems = this.problems(schema, value);
     return problems.length > 0 ? problems : this.closed.problems(schema, value);
   }
+}
+
+/** The name at the end of a reference. */
+function nameIn(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
 function schemasIn(value: unknown): readonly JsonObject[] {

@@ -11,6 +11,7 @@ export class FilesQuery {
   @Matches(VISIBLE_ASCII)
   readonly purpose?: string;
 
+  /** How many files to return. */
   @Optional()
   @ToNumber()
   @IsInt()

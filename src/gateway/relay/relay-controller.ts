@@ -29,7 +29,7 @@ export function relayController(area: ResourceArea): Type {
   class RelayController {
     constructor(readonly relay: RelayService) {}
   }
-  // The document's operation ids begin with the name of the class.
+  // Shown in logs of the start.
   Object.defineProperty(RelayController, 'name', { value: `${area.tag.replace(/\W/g, '')}Controller` });
   for (const route of area.routes) addHandler(RelayController, area, route);
   return RelayController;
@@ -37,7 +37,7 @@ export function relayController(area: ResourceArea): Type {
 
 function addHandler(controller: Type<{ readonly relay: RelayService }>, area: ResourceArea, route: RelayRoute): void {
   const prototype: { readonly relay: RelayService } = controller.prototype;
-  const name = handlerName(route.operation);
+  const name = route.operationId;
   const handler = function (
     this: { readonly relay: RelayService },
     context: ProviderContext,
@@ -48,7 +48,7 @@ function addHandler(controller: Type<{ readonly relay: RelayService }>, area: Re
   ): Promise<void> {
     return this.relay.run({ area, route, context, params, query, request, response });
   };
-  // The document finds parameters, and makes operation ids, by the function's own name.
+  // The document finds parameters, and takes the operationId, by the function's own name.
   Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, configurable: true };
   Object.defineProperty(prototype, name, descriptor);
@@ -90,9 +90,4 @@ function bodyDecorators(route: RelayRoute): readonly MethodDecorator[] {
         ApiBody({ schema: { type: 'object', additionalProperties: true } }),
       ];
   }
-}
-
-/** `fine_tuning.jobs.list` becomes `fineTuningJobsList`. */
-function handlerName(operation: string): string {
-  return operation.replaceAll(/[._](\w)/g, (_match, letter: string) => letter.toUpperCase());
 }

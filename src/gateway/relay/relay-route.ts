@@ -12,7 +12,9 @@ export interface ObjectReference {
 
 /** One route that is passed on to a provider: everything about it, in one row. */
 export interface RelayRoute {
-  /** Area, object and verb: `batches.list`. Names the operation in traces, in the document, and for mapped providers. */
+  /** Name of the operation in the OpenAPI document, and so of the function in generated clients: `listBatches`. */
+  readonly operationId: string;
+  /** Area, object and verb: `batches.list`. Names the operation in traces and for mapped providers. */
   readonly operation: string;
   readonly summary: string;
   readonly method: 'GET' | 'POST' | 'DELETE';

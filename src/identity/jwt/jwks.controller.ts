@@ -14,7 +14,7 @@ export class JwksController {
   @Get('jwks.json')
   @Header('cache-control', 'public, max-age=300')
   @Header('access-control-allow-origin', '*')
-  jwks(): JwksResponse {
+  retrieveJwks(): JwksResponse {
     return { keys: [...this.keys.published] };
   }
 }

@@ -16,7 +16,7 @@ export class McpCallsController {
   /** Lists who called the server and how it ended, newest first; for 90 days, and a second late. */
   @Get()
   @RequireScope('mcp_servers.read')
-  async list(
+  async listMcpServerCalls(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Query() page: PageQuery,

@@ -15,14 +15,14 @@ export class McpMetadataController {
   @Get('mcp')
   @Header('access-control-allow-origin', '*')
   @Header('cache-control', 'public, max-age=60')
-  async ofServer(@Req() request: Request): Promise<ProtectedResourceMetadata> {
+  async retrieveMcpResourceMetadata(@Req() request: Request): Promise<ProtectedResourceMetadata> {
     return this.metadata.of(request, 'mcp');
   }
 
   @Get('sse')
   @Header('access-control-allow-origin', '*')
   @Header('cache-control', 'public, max-age=60')
-  async ofLegacyServer(@Req() request: Request): Promise<ProtectedResourceMetadata> {
+  async retrieveLegacyMcpResourceMetadata(@Req() request: Request): Promise<ProtectedResourceMetadata> {
     return this.metadata.of(request, 'sse');
   }
 

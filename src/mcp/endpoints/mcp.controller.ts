@@ -12,19 +12,19 @@ export class McpController {
 
   @Post('mcp')
   @McpRoute()
-  async post(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async sendMcpMessage(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'mcp');
   }
 
   @Get('mcp')
   @McpRoute()
-  async stream(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async openMcpStream(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'mcp');
   }
 
   @Delete('mcp')
   @McpRoute()
-  async end(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async endMcpSession(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'mcp');
   }
 
@@ -38,7 +38,7 @@ export class McpController {
   /** The older transport: a stream for what the server says … */
   @Get('sse')
   @McpRoute()
-  async legacyStream(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async openLegacyMcpStream(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'sse');
   }
 
@@ -51,7 +51,7 @@ export class McpController {
   /** … and an address for what the client says. */
   @Post('messages')
   @McpRoute()
-  async legacyMessage(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async sendLegacyMcpMessage(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.gateway.serve(request, response, 'messages');
   }
 

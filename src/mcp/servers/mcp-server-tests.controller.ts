@@ -22,7 +22,7 @@ export class McpServerTestsController {
   @Post('test')
   @HttpCode(200)
   @RequireScope('mcp_servers.read')
-  async test(
+  async testMcpServer(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Req() request: Request,
@@ -35,7 +35,7 @@ export class McpServerTestsController {
   @Post('preview-headers')
   @HttpCode(200)
   @RequireScope('mcp_servers.read')
-  async preview(
+  async previewMcpServerHeaders(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Req() request: Request,

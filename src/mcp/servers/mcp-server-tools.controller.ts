@@ -17,7 +17,7 @@ export class McpServerToolsController {
   /** Lists the tools that the server had when it was last tested, those that it has listed to clients since, and those that are disabled. */
   @Get()
   @RequireScope('mcp_servers.read')
-  async list(
+  async listMcpServerTools(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Query() page: PageQuery,
@@ -28,7 +28,7 @@ export class McpServerToolsController {
   /** Enables and disables tools by name; those that are not named stay as they are. Answers all of them, on one page. */
   @Put()
   @RequireScope('mcp_servers.update')
-  async update(
+  async updateMcpServerTools(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateMcpServerToolsDto,

@@ -17,7 +17,10 @@ export class McpServersController {
   /** Registers an MCP server: clients then connect to it through the gateway. */
   @Post()
   @RequireScope('mcp_servers.create')
-  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreateMcpServerDto): Promise<CreatedResponse> {
+  async createMcpServer(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreateMcpServerDto,
+  ): Promise<CreatedResponse> {
     const { id, slug } = await this.servers.create(principal, dto);
     return { id, slug, object: 'mcp-server' };
   }
@@ -25,21 +28,27 @@ export class McpServersController {
   /** Lists the MCP servers of the caller's tenant, newest first. */
   @Get()
   @RequireScope('mcp_servers.list')
-  async list(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<McpServerListResponse> {
+  async listMcpServers(
+    @CurrentPrincipal() principal: Principal,
+    @Query() page: PageQuery,
+  ): Promise<McpServerListResponse> {
     return this.servers.list(principal, page);
   }
 
   /** Retrieves an MCP server by id or slug, secrets masked. */
   @Get(':ref')
   @RequireScope('mcp_servers.read')
-  async get(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<McpServerResponse> {
+  async retrieveMcpServer(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+  ): Promise<McpServerResponse> {
     return this.servers.get(principal, ref);
   }
 
   /** Changes the named fields of an MCP server; `headers` are merged. */
   @Patch(':ref')
   @RequireScope('mcp_servers.update')
-  async update(
+  async updateMcpServer(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateMcpServerDto,
@@ -50,19 +59,19 @@ export class McpServersController {
   /** The same as PATCH: updates are partial either way. */
   @Put(':ref')
   @RequireScope('mcp_servers.update')
-  async put(
+  async putMcpServer(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateMcpServerDto,
   ): Promise<McpServerResponse> {
-    return this.update(principal, ref, dto);
+    return this.updateMcpServer(principal, ref, dto);
   }
 
   /** Deletes an MCP server; its open streams end within 10 seconds. */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('mcp_servers.delete')
-  async delete(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+  async deleteMcpServer(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
     await this.servers.delete(principal, ref);
   }
 }

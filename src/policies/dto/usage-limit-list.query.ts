@@ -6,15 +6,17 @@ import { Optional } from '../../common/validation/optional.decorator.js';
 import { POLICY_STATUSES, type PolicyStatus } from '../usage-policy.entity.js';
 
 export class UsageLimitListQuery extends PageQuery {
+  /** Only usage limits with this status. */
   @Optional()
   @IsIn(POLICY_STATUSES)
   readonly status: PolicyStatus = 'active';
 
+  /** Only usage limits that count this. */
   @Optional()
   @IsIn(['cost', 'tokens'])
   readonly type?: UsageUnit;
 
-  /** Id or slug. */
+  /** Only usage limits of this workspace, by id or slug. */
   @Optional()
   @IsString()
   @Length(1, 255)

@@ -27,7 +27,7 @@ const ToJson = (): PropertyDecorator =>
   });
 
 export class UsageReportQuery extends PageQuery {
-  /** Unix seconds, included. 30 days before `to` by default. */
+  /** Start of the report in Unix seconds, inclusive. Default: 30 days before `to`. */
   @Optional()
   @ToNumber()
   @IsInt()
@@ -35,7 +35,7 @@ export class UsageReportQuery extends PageQuery {
   @Max(LAST_SECOND)
   readonly from?: number;
 
-  /** Unix seconds, not included. Now by default. */
+  /** End of the report in Unix seconds, exclusive. Default: now. */
   @Optional()
   @ToNumber()
   @IsInt()
@@ -43,7 +43,7 @@ export class UsageReportQuery extends PageQuery {
   @Max(LAST_SECOND)
   readonly to?: number;
 
-  /** Width of the periods in time, in UTC. */
+  /** Length of the periods, in UTC. `none`: one period for the whole report. */
   @Optional()
   @IsIn(TIME_BUCKETS)
   readonly bucket: TimeBucket = 'day';
@@ -61,50 +61,56 @@ export class UsageReportQuery extends PageQuery {
   @IsReportKey()
   readonly group_by?: ReportKey[];
 
-  /** Id or slug. */
+  /** Only calls of this workspace, by id or slug. */
   @Optional()
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly workspace_id?: string;
 
-  /** Id of an API key. */
+  /** Only calls with this API key, by id. */
   @Optional()
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly api_key?: string;
 
+  /** Only calls with this virtual key, by slug. */
   @Optional()
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly virtual_key?: string;
 
+  /** Only calls to this provider. */
   @Optional()
   @IsString()
   @Length(1, 64)
   @IsStorable()
   readonly provider?: string;
 
+  /** Only calls to this model. */
   @Optional()
   @IsString()
   @Length(1, 512)
   @IsStorable()
   readonly model?: string;
 
+  /** Only calls of this operation, for example `rerank`. */
   @Optional()
   @IsString()
   @Length(1, 64)
   @IsStorable()
   readonly endpoint?: string;
 
+  /** Only calls to this MCP server, by slug. */
   @Optional()
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly mcp_server?: string;
 
+  /** Only calls of this tool of an MCP server. */
   @Optional()
   @IsString()
   @Length(1, 512)
@@ -112,7 +118,7 @@ export class UsageReportQuery extends PageQuery {
   readonly mcp_tool?: string;
 
   /**
-   * A JSON object: calls whose metadata has all of it.
+   * Only calls whose metadata has all names and values of this JSON object.
    * @example "{\"team\":\"search\"}"
    */
   @ApiPropertyOptional({ type: 'string' })

@@ -17,7 +17,10 @@ export class PricesController {
   /** Sets what a unit of a model costs from a moment on. Prices are never changed: a newer one takes their place. */
   @Post()
   @RequireScope('prices.create')
-  async create(@CurrentPrincipal() principal: Principal, @Body() dto: CreatePriceDto): Promise<CreatedPriceResponse> {
+  async createPrice(
+    @CurrentPrincipal() principal: Principal,
+    @Body() dto: CreatePriceDto,
+  ): Promise<CreatedPriceResponse> {
     const { id } = await this.prices.create(principal, dto);
     return { id, object: 'price' };
   }
@@ -25,14 +28,17 @@ export class PricesController {
   /** Lists prices: the organisation's own, then the operator's, then those that come with the gateway. */
   @Get()
   @RequireScope('prices.list')
-  async list(@CurrentPrincipal() principal: Principal, @Query() query: PriceListQuery): Promise<PriceListResponse> {
+  async listPrices(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: PriceListQuery,
+  ): Promise<PriceListResponse> {
     return toList(await this.prices.list(principal, query), toPriceResponse);
   }
 
   /** Retrieves a price. */
   @Get(':id')
   @RequireScope('prices.read')
-  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<PriceResponse> {
+  async retrievePrice(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<PriceResponse> {
     return toPriceResponse(await this.prices.get(principal, id));
   }
 }

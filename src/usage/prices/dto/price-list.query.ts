@@ -6,17 +6,19 @@ import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/providers/p
 import { MAX_MODEL_LENGTH, PRICED_UNITS, type PricedUnit } from '../price.types.js';
 
 export class PriceListQuery extends PageQuery {
+  /** Only prices of this provider. */
   @Optional()
   @IsIn(PROVIDER_SLUGS)
   readonly provider?: ProviderSlug;
 
-  /** As it stands in the price, in any case, a `*` included. */
+  /** Only prices of this model, as the price spells it, including `*`. Upper and lower case are the same. */
   @Optional()
   @IsString()
   @Length(1, MAX_MODEL_LENGTH)
   @IsStorable()
   readonly model?: string;
 
+  /** Only prices of this unit. */
   @Optional()
   @IsIn(PRICED_UNITS)
   readonly unit?: PricedUnit;

@@ -1,10 +1,11 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { getMetadataStorage } from 'class-validator';
+import { type Document, parameterSchemasOf } from './document.js';
 
 type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 type Facets = Readonly<Record<string, unknown>>;
 
-/** Rules that the document's generator does not read, or reads less exactly, by their names in class-validator. */
+/** Rules that the generator does not read, or reads less exactly, by their names in class-validator. */
 const FACETS: Readonly<Record<string, (rule: Rule) => Facets>> = {
   isNumber: () => ({ format: 'double' }),
   maxLength: (rule) => ({ maxLength: rule.constraints[0] }),
@@ -20,8 +21,8 @@ function patternOf({ constraints: [form] }: Rule): Facets {
   return form instanceof RegExp ? { pattern: form.source } : {};
 }
 
-/** Writes the validation rules of the classes into their schemas, so that the document says what the gateway checks. */
-export function enrichSchemas(document: OpenAPIObject, classes: readonly (new () => object)[]): void {
+/** Copies the validation rules of the classes into their schemas, so that the document states what the gateway checks. */
+export function writeValidationRules(document: OpenAPIObject, classes: readonly (new () => object)[]): void {
   for (const target of classes) {
     const schema = document.components?.schemas?.[target.name];
     if (schema === undefined || '$ref' in schema) continue;
@@ -33,7 +34,16 @@ export function enrichSchemas(document: OpenAPIObject, classes: readonly (new ()
   }
 }
 
-/** Classes that the handlers of the controllers take as parameters: bodies and queries. */
+const RULES_OF_PARSED_VALUES = ['minItems', 'uniqueItems', 'additionalProperties'] as const;
+
+/** Removes rules of lists and objects from text parameters. The generator takes them from the parsed value of the text. */
+export function removeRulesOfParsedText(document: Pick<Document, 'paths'>): void {
+  for (const { schema } of parameterSchemasOf(document)) {
+    if (schema.type === 'string') for (const rule of RULES_OF_PARSED_VALUES) delete schema[rule];
+  }
+}
+
+/** Classes of the parameters of handlers: bodies and queries. */
 export function parameterClasses(controllers: readonly (new () => object)[]): readonly (new () => object)[] {
   const found = controllers.flatMap((controller) =>
     Object.getOwnPropertyNames(controller.prototype).flatMap((name): unknown[] => {

@@ -1,0 +1,16 @@
+import type { ErrorCode } from './error-codes.js';
+
+const MAY_FAIL = 'tollgate:may-fail';
+
+/** Errors of the route that do not follow from its callers, parameters and body; the OpenAPI document lists them. Decorators add up. */
+export function MayFail(...codes: readonly ErrorCode[]): MethodDecorator {
+  return (_prototype, _name, { value: handler }: PropertyDescriptor): void => {
+    Reflect.defineMetadata(MAY_FAIL, [...declaredErrors(handler), ...codes], handler);
+  };
+}
+
+/** The codes that `MayFail` gave a handler. */
+export function declaredErrors(handler: object): readonly unknown[] {
+  const codes: unknown = Reflect.getMetadata(MAY_FAIL, handler);
+  return Array.isArray(codes) ? codes : [];
+}
