@@ -1,11 +1,13 @@
 import 'reflect-metadata';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
+import axios from 'axios';
 import { messageForOperator } from '../common/errors/operator-message.js';
 import { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
-import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
+import { guardedHttp } from '../upstream/egress/guarded-http.js';
+import { loneSender } from '../upstream/egress/lone-sender.js';
 import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
 import { reportLines } from '../usage/prices/importers/import-report.js';
 import { readCommandSettings } from './command-settings.js';
@@ -13,8 +15,7 @@ import { exitWithError } from './fail.js';
 import { onDatabase } from './on-database.js';
 
 const USAGE = `usage: npm run prices:import -- <${PRICE_LIST_FORMATS.join('|')}> <file or https URL> [--accept]`;
-const TIMEOUT_MS = 30_000;
-const MAX_BYTES = 32 * 1024 * 1024;
+const LIMITS = { timeoutMs: 30_000, maxRequestBytes: 0, maxResponseBytes: 32 * 1024 * 1024 } as const;
 
 const words = process.argv.slice(2);
 const accept = words.includes('--accept');
@@ -46,11 +47,8 @@ async function read(place: string, settings: AppConfig): Promise<Pick<PriceListF
     return { name: posix.basename(place), text: new TextDecoder().decode(await readFile(place)) };
   }
   const url = new URL(place);
-  const fetchList = guardedFetch(new EgressPolicy(settings.EGRESS_ALLOW), {
-    timeoutMs: TIMEOUT_MS,
-    maxResponseBytes: MAX_BYTES,
-  });
-  const answer = await fetchList(url);
-  if (answer.status !== 200) throw new Error(`${url.host} answered ${answer.status}`);
-  return { name: posix.basename(url.pathname), text: await answer.text() };
+  const send = loneSender(new EgressPolicy(settings.EGRESS_ALLOW), LIMITS.timeoutMs);
+  const { status, data } = await axios.create(guardedHttp(send, LIMITS)).get<Buffer>(url.href);
+  if (status !== 200) throw new Error(`${url.host} answered ${status}`);
+  return { name: posix.basename(url.pathname), text: new TextDecoder().decode(data) };
 }

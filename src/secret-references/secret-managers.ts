@@ -1,3 +1,4 @@
+import type { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
@@ -23,6 +24,7 @@ export const SECRET_MANAGERS = Symbol('SECRET_MANAGERS');
 /** What the managers are made of. */
 export interface SecretManagerParts {
   readonly transport: SecretTransport;
+  readonly http: HttpService;
   readonly awsIdentity: AwsOwnIdentity;
   readonly config: AppConfig;
   readonly clock: Clock;
@@ -32,6 +34,7 @@ export interface SecretManagerParts {
 /** All secret managers, one line each. */
 export function createSecretManagers({
   transport,
+  http,
   awsIdentity,
   config,
   clock,
@@ -40,7 +43,7 @@ export function createSecretManagers({
   return [
     new AwsSecretsManager(transport, config, awsIdentity),
     new AzureKeyVault(transport, config),
-    new HashicorpVault(transport, clock, logger),
+    new HashicorpVault(http, clock, logger),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import axios from 'axios';
 import { TestClock } from '../../test/support/test-clock.js';
 import { Watched } from '../../test/support/watched.js';
 import { type AppConfig, loadConfig } from '../config/environment.js';
@@ -60,7 +61,6 @@ describe('the credentials for a manager leave the memory', () => {
       cloudB_entra_client_secret: 'x',
       cloudB_vault_url: 'https://a.vault.azure.net',
     },
-    vendorC_vault: { vendorC_auth_type: 'token', vendorC_addr: 'https://vault.example', vendorC_token: 'x' },
   };
 
   /** Hands a way over the network to each session, which is not used: nobody is there. */
@@ -82,8 +82,7 @@ describe('the credentials for a manager leave the memory', () => {
     const config = loadConfig({});
     const manager = create(transport, config);
     const authConfig = AUTH[manager.type] ?? {};
-    const path = manager.type === 'cloudB_kv' ? 'a' : 'secret/a';
-    const fetching = manager.fetch({ organisationId: 'o', authConfig, path, version: undefined });
+    const fetching = manager.fetch({ organisationId: 'o', authConfig, path: 'a', version: undefined });
     await settled(fetching.catch(() => undefined));
     return manager;
   }
@@ -91,7 +90,6 @@ describe('the credentials for a manager leave the memory', () => {
   it.each<[string, Create]>([
     ['AWS', (transport, config) => new AwsSecretsManager(transport, config, new AwsOwnIdentity(config))],
     ['Azure', (transport, config) => new AzureKeyVault(transport, config)],
-    ['Vault', (transport) => new HashicorpVault(transport, new TestClock(), { warn: () => undefined })],
   ])('an hour after their last use: %s', async (_name, create) => {
     // The AWS SDK never lets go of its first client: the error for a shared configuration that is not there has its stack.
     await fetchWith(create, new WatchedTransport());
@@ -102,6 +100,28 @@ describe('the credentials for a manager leave the memory', () => {
     expect(await transport.sends.left()).toBe(0);
     await manager.close();
   });
+
+  it('an hour after their last use: Vault', async () => {
+    const axiosRef = axios.create({ adapter: () => Promise.reject(new TypeError('nobody is there')) });
+    const manager = new HashicorpVault({ axiosRef }, new TestClock(), { warn: () => undefined });
+    const configs = new Watched<AuthConfig>();
+    await fetchFromVault(manager, configs);
+    expect(await configs.left()).toBe(1);
+    jest.advanceTimersByTime(2 * HOUR);
+    expect(await configs.left()).toBe(0);
+    await manager.close();
+  });
+
+  async function fetchFromVault(manager: HashicorpVault, configs: Watched<AuthConfig>): Promise<void> {
+    const authConfig = configs.hand({
+      vendorC_auth_type: 'approle',
+      vendorC_addr: 'https://vault.example',
+      vendorC_role_id: 'x',
+      vendorC_secret_id: 'x',
+    });
+    const request = { organisationId: 'o', authConfig, path: 'secret/a', version: undefined };
+    await manager.fetch(request).catch(() => undefined);
+  }
 
   /** The SDKs wait before they try again. */
   async function settled(work: Promise<unknown>): Promise<void> {

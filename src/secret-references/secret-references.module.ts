@@ -1,3 +1,4 @@
+import { HttpModule, HttpService } from '@nestjs/axios';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
@@ -10,7 +11,7 @@ import { UpstreamModule } from '../upstream/upstream.module.js';
 import { AwsOwnIdentity } from '../upstream/aws/aws-own-identity.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import type { SecretManager } from './managers/secret-manager.types.js';
-import { SecretTransport } from './managers/secret-transport.js';
+import { secretHttp, SecretTransport } from './managers/secret-transport.js';
 import { SecretFetcher } from './secret-fetcher.js';
 import { createSecretManagers, SECRET_MANAGERS, SecretManagers } from './secret-managers.js';
 import { SecretMappingsService } from './secret-mappings.service.js';
@@ -26,7 +27,16 @@ import { SecretResolver } from './secret-resolver.js';
 import { SecretValues } from './secret-values.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([SecretReference]), AuditModule, UpstreamModule],
+  imports: [
+    TypeOrmModule.forFeature([SecretReference]),
+    HttpModule.registerAsync({
+      imports: [UpstreamModule],
+      inject: [EgressPolicy, AppConfig],
+      useFactory: (egress: EgressPolicy, config: AppConfig) => secretHttp(egress, config.SECRET_MANAGER_TIMEOUT_MS),
+    }),
+    AuditModule,
+    UpstreamModule,
+  ],
   controllers: [SecretReferencesController],
   providers: [
     IdentityAllowList,
@@ -36,16 +46,17 @@ import { SecretValues } from './secret-values.js';
     SecretReferencesService,
     {
       provide: SECRET_MANAGERS,
-      inject: [EgressPolicy, AppConfig, Clock, AwsOwnIdentity, LOGGER],
+      inject: [EgressPolicy, HttpService, AppConfig, Clock, AwsOwnIdentity, LOGGER],
       useFactory: (
         egress: EgressPolicy,
+        http: HttpService,
         config: AppConfig,
         clock: Clock,
         awsIdentity: AwsOwnIdentity,
         logger: Logger,
       ): readonly SecretManager[] => {
         const transport = new SecretTransport(egress, config);
-        return createSecretManagers({ transport, awsIdentity, config, clock, logger });
+        return createSecretManagers({ transport, http, awsIdentity, config, clock, logger });
       },
     },
     SecretManagers,

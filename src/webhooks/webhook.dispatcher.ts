@@ -1,6 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describeDefect } from '../common/errors/describe-defect.js';
-import { AbortableClient } from '../common/http/client-connection.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
@@ -25,8 +25,7 @@ const MAX_DRAIN_MS = 5_000;
 export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.turn(), POLL_MS);
   private readonly running = new RunningDeliveries();
-  /** The gateway is the caller of what it sends: it leaves when it stops. */
-  private readonly stopping = new AbortableClient();
+  private readonly stopping = new AbortController();
   private isFailing = false;
 
   constructor(
@@ -34,7 +33,9 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
     private readonly sender: WebhookSender,
     private readonly config: AppConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    setMaxListeners(MAX_RUNNING, this.stopping.signal);
+  }
 
   /** Something may be due: look now, and not at the next interval. */
   wake(): void {
@@ -77,7 +78,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, BeforeApplicat
     const { id, event, endpoint } = delivery;
     const about = { delivery_id: id, event_id: event.id, webhook_endpoint_id: endpoint.id };
     try {
-      const outcome = await this.sender.attempt(delivery, this.stopping);
+      const outcome = await this.sender.attempt(delivery, this.stopping.signal);
       this.logger.info({ event: 'webhook_attempt', ...about, attempt: delivery.attempts + 1, ...factsOf(outcome) });
       await this.queue.record(delivery, outcome);
     } catch (error) {

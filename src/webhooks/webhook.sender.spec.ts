@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { GatheredLog } from '../../test/support/gathered-log.js';
-import { NEVER_ABORTED, AbortableClient } from '../common/http/client-connection.js';
 import { Clock } from '../common/time/clock.js';
 import { KeyRing, parseMasterKey } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { type Loopback, startHttp } from '../upstream/__fixtures__/loopback.js';
+import { guardedHttp } from '../upstream/egress/guarded-http.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import type { ClaimedDelivery, ClaimedEndpoint } from './claimed-delivery.js';
-import { WebhookSender } from './webhook.sender.js';
+import { WEBHOOK_LIMITS, WebhookSender } from './webhook.sender.js';
 import { WebhookEncryptor } from './webhook.encryption.js';
 
+const NEVER = new AbortController().signal;
 const NOW = new Date('2026-11-21T12:00:00.500Z');
 const ENDPOINT = { id: randomUUID(), organisationId: randomUUID() };
 const vault = new WebhookEncryptor(new Sealer(new KeyRing(parseMasterKey(Buffer.alloc(32, 3).toString('base64')))));
@@ -45,7 +48,8 @@ function clientFor(policy: EgressPolicy): UpstreamClient {
 }
 
 function sender(): WebhookSender {
-  return new WebhookSender(client, vault, new StoppedClock(), log.logger);
+  const http = guardedHttp((call) => client.send({ ...call, retry: 'never' }), WEBHOOK_LIMITS);
+  return new WebhookSender(new HttpService(axios.create(http)), vault, new StoppedClock(), log.logger);
 }
 
 function delivery(changes: Partial<ClaimedEndpoint> = {}, data = '{}'): ClaimedDelivery {
@@ -68,7 +72,7 @@ function delivery(changes: Partial<ClaimedEndpoint> = {}, data = '{}'): ClaimedD
 describe('WebhookSender', () => {
   it('sends one signed request', async () => {
     const sent = delivery();
-    const outcome = await sender().attempt(sent, NEVER_ABORTED);
+    const outcome = await sender().attempt(sent, NEVER);
     expect(outcome).toEqual({ kind: 'accepted', status: 204, latencyMs: expect.any(Number) });
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]?.headers).toMatchObject({
@@ -88,7 +92,7 @@ describe('WebhookSender', () => {
     [307, { kind: 'refused', status: 307, error: 'redirect', retryAfterMs: 120_000 }],
   ])('takes the answer %i for what it is, after one request', async (status, outcome) => {
     handle = (_request, response) => response.writeHead(status, { 'retry-after': '120', location: '/else' }).end();
-    expect(await sender().attempt(delivery(), NEVER_ABORTED)).toMatchObject(outcome);
+    expect(await sender().attempt(delivery(), NEVER)).toMatchObject(outcome);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -104,7 +108,7 @@ describe('WebhookSender', () => {
       if (body === undefined) response.write('half', () => response.socket?.destroy());
       else response.end(body);
     };
-    expect(await sender().attempt(delivery(), NEVER_ABORTED)).toMatchObject(outcome);
+    expect(await sender().attempt(delivery(), NEVER)).toMatchObject(outcome);
   });
 
   it.each(['127.0.0.1', '10.0.0.8', '169.254.169.254', 'fd00::1', '::ffff:10.0.0.8'])(
@@ -112,28 +116,25 @@ describe('WebhookSender', () => {
     async (address) => {
       await client.close();
       client = clientFor(new EgressPolicy([], async () => [{ address, family: address.includes(':') ? 6 : 4 }]));
-      const outcome = await sender().attempt(
-        delivery({ url: `https://rebound.example.com:${server.port}/` }),
-        NEVER_ABORTED,
-      );
+      const outcome = await sender().attempt(delivery({ url: `https://rebound.example.com:${server.port}/` }), NEVER);
       expect(outcome).toMatchObject({ kind: 'unanswered', error: 'refused_by_egress' });
       expect(server.connections).toBe(0);
     },
   );
 
   it('sends nothing to a disabled endpoint, and nothing that is too large', async () => {
-    expect(await sender().attempt(delivery({ disabledAt: NOW }), NEVER_ABORTED)).toEqual({
+    expect(await sender().attempt(delivery({ disabledAt: NOW }), NEVER)).toEqual({
       kind: 'hopeless',
       error: 'endpoint_disabled',
     });
     const large = delivery({}, JSON.stringify({ text: 'ü'.repeat(10_000) }));
-    expect(await sender().attempt(large, NEVER_ABORTED)).toEqual({ kind: 'hopeless', error: 'event_too_large' });
+    expect(await sender().attempt(large, NEVER)).toEqual({ kind: 'hopeless', error: 'event_too_large' });
     expect(server.connections).toBe(0);
   });
 
   it('says when the secret does not open, and shows none in the log', async () => {
     const { secret, columns } = vault.issue({ ...ENDPOINT, id: 'another' });
-    const outcome = await sender().attempt(delivery(columns), NEVER_ABORTED);
+    const outcome = await sender().attempt(delivery(columns), NEVER);
     expect(outcome).toMatchObject({ kind: 'unanswered', error: 'secret_unavailable' });
     expect(server.connections).toBe(0);
     expect(log.text).toContain('"webhook_not_sent"');
@@ -143,21 +144,21 @@ describe('WebhookSender', () => {
   });
 
   it('takes a defect for an outcome, so that it cannot stop the others', async () => {
-    const outcome = await sender().attempt(delivery({ url: 'no url' }), NEVER_ABORTED);
+    const outcome = await sender().attempt(delivery({ url: 'no url' }), NEVER);
     expect(outcome).toMatchObject({ kind: 'unanswered', error: 'internal_error' });
     expect(log.text).not.toContain('no url');
   });
 
   it('leaves at once when the gateway stops', async () => {
-    const stop = new AbortableClient();
+    const stop = new AbortController();
     let arrived = (): void => undefined;
     const arrival = new Promise<void>((done) => (arrived = done));
     handle = () => arrived();
-    const attempt = sender().attempt(delivery(), stop);
+    const attempt = sender().attempt(delivery(), stop.signal);
     await arrival;
     stop.abort();
     expect(await attempt).toEqual({ kind: 'abandoned' });
-    expect(await sender().attempt(delivery(), stop)).toEqual({ kind: 'abandoned' });
+    expect(await sender().attempt(delivery(), stop.signal)).toEqual({ kind: 'abandoned' });
     expect(server.requests).toHaveLength(1);
   });
 });

@@ -1,75 +1,67 @@
+import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable } from '@nestjs/common';
+import { isCancel } from 'axios';
 import { describeDefect } from '../common/errors/describe-defect.js';
-import type { ClientConnection } from '../common/http/client-connection.js';
 import { Clock } from '../common/time/clock.js';
 import { SealError } from '../sealing/sealer.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { headOf, type GuardedHttpLimits } from '../upstream/egress/guarded-http.js';
 import { retryAfterMs } from '../upstream/retry-after.js';
-import { UpstreamClient } from '../upstream/upstream-client.js';
-import { type UpstreamAnswer, UpstreamFailure, type UpstreamHead } from '../upstream/upstream.types.js';
+import { UpstreamFailure, type UpstreamHead } from '../upstream/upstream.types.js';
 import type { DeliveryOutcome, UnansweredReason } from './delivery-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
 import { eventBody, MAX_BODY_BYTES, signedHeaders } from './webhook-message.js';
 import { WebhookEncryptor } from './webhook.encryption.js';
 
-const TIMEOUT_MS = 15_000;
-/** Answers are not kept; a receiver has no reason to send more than a line. */
-const MAX_RESPONSE_BYTES = 64 * 1024;
+export const WEBHOOK_LIMITS = {
+  timeoutMs: 15_000,
+  maxRequestBytes: MAX_BODY_BYTES,
+  /** Answers are not kept; a receiver has no reason to send more than a line. */
+  maxResponseBytes: 64 * 1024,
+} as const satisfies GuardedHttpLimits;
 const GONE = 410;
 
 /** Makes one attempt at a delivery. */
 @Injectable()
 export class WebhookSender {
   constructor(
-    private readonly client: UpstreamClient,
+    private readonly http: HttpService,
     private readonly vault: WebhookEncryptor,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Never rejects: whatever happens is an outcome. `caller` leaving abandons the attempt. */
-  async attempt(delivery: ClaimedDelivery, caller: ClientConnection): Promise<DeliveryOutcome> {
+  /** Never rejects: whatever happens is an outcome. `stop` abandons the attempt. */
+  async attempt(delivery: ClaimedDelivery, stop: AbortSignal): Promise<DeliveryOutcome> {
     if (delivery.endpoint.disabledAt !== null) return { kind: 'hopeless', error: 'endpoint_disabled' };
     const body = eventBody(delivery.event);
     if (Buffer.byteLength(body) >= MAX_BODY_BYTES) return { kind: 'hopeless', error: 'event_too_large' };
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
     try {
-      return toOutcome(await this.post(delivery, body, caller), elapsed(), this.clock.now());
+      return toOutcome(await this.post(delivery, body, stop), elapsed(), this.clock.now());
     } catch (error) {
+      if (isCancel(error)) return { kind: 'abandoned' };
       if (!(error instanceof UpstreamFailure)) {
         return { kind: 'unanswered', error: this.reasonOf(error, delivery), latencyMs: elapsed() };
       }
-      if (error.kind === 'caller_gone') return { kind: 'abandoned' };
       if (error.head === undefined) return { kind: 'unanswered', error: error.kind, latencyMs: elapsed() };
       return toRefusal(error.head, elapsed(), this.clock.now(), error.kind);
     }
   }
 
-  private async post(
-    { event, endpoint }: ClaimedDelivery,
-    body: string,
-    caller: ClientConnection,
-  ): Promise<UpstreamAnswer> {
+  private async post({ event, endpoint }: ClaimedDelivery, body: string, signal: AbortSignal): Promise<UpstreamHead> {
     const now = this.clock.now();
     const secrets = this.vault.signingSecrets(endpoint, now);
-    return this.client.send({
-      request: {
-        method: 'POST',
-        url: new URL(endpoint.url),
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'Tollgate-Webhooks',
-          ...signedHeaders(event.id, now, body, secrets),
-        },
-        body: Buffer.from(body),
+    const answer = await this.http.axiosRef.post<Buffer>(endpoint.url, Buffer.from(body), {
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Tollgate-Webhooks',
+        ...signedHeaders(event.id, now, body, secrets),
       },
-      timeoutMs: TIMEOUT_MS,
-      maxResponseBytes: MAX_RESPONSE_BYTES,
-      // The schedule of the delivery decides, over days and replicas.
-      retry: 'never',
-      caller,
+      signal,
     });
+    return headOf(answer);
   }
 
   private reasonOf(error: unknown, { id }: ClaimedDelivery): UnansweredReason {
@@ -83,7 +75,7 @@ export class WebhookSender {
   }
 }
 
-function toOutcome(answer: UpstreamAnswer, latencyMs: number, now: Date): DeliveryOutcome {
+function toOutcome(answer: UpstreamHead, latencyMs: number, now: Date): DeliveryOutcome {
   const { status } = answer;
   return status >= 200 && status < 300 ? { kind: 'accepted', status, latencyMs } : toRefusal(answer, latencyMs, now);
 }

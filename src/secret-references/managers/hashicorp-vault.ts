@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { Agent } from 'node:https';
+import type { HttpService } from '@nestjs/axios';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../common/time/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { vaultScheme } from '../auth-config/vault.scheme.js';
 import { SecretError, type SecretDocument, type SecretManager, type SecretRequest } from './secret-manager.types.js';
-import type { SecretTransport } from './secret-transport.js';
 import { VaultHttp } from './vault-http.js';
 import { VaultKv } from './vault-kv.js';
 import { loginFor, SERVICE_ACCOUNT_TOKEN_PATH } from './vault-login.js';
@@ -27,7 +28,7 @@ export class HashicorpVault implements SecretManager {
   private readonly connections: LRUCache<string, Connection>;
 
   constructor(
-    private readonly transport: Pick<SecretTransport, 'fetchWith'>,
+    private readonly http: Pick<HttpService, 'axiosRef'>,
     private readonly clock: Clock,
     private readonly logger: Pick<Logger, 'warn'>,
     private readonly serviceAccountTokenPath: string = SERVICE_ACCOUNT_TOKEN_PATH,
@@ -66,11 +67,13 @@ export class HashicorpVault implements SecretManager {
   }
 
   private connect({ authConfig }: SecretRequest): Connection {
+    const ca = authConfig['vendorC_ca_cert'];
     const http = new VaultHttp(
-      this.transport.fetchWith(authConfig['vendorC_ca_cert']),
+      this.http,
       {
         baseUrl: (authConfig['vendorC_addr'] ?? '').replace(/\/+$/, ''),
         namespace: authConfig['vendorC_namespace'],
+        httpsAgent: ca === undefined ? undefined : new Agent({ ca }),
       },
       [...vaultScheme.sensitive].map((field) => authConfig[field] ?? ''),
     );

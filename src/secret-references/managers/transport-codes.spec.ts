@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import axios from 'axios';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../upstream/upstream.types.js';
 import { toSecretError } from './aws-error.js';
 import { toVaultError } from './azure-errors.js';
@@ -6,8 +7,9 @@ import type { SecretErrorCode } from './secret-manager.types.js';
 import { VaultHttp } from './vault-http.js';
 
 async function vaultError(failure: UpstreamFailure): Promise<unknown> {
-  const address = { baseUrl: 'https://vault.example', namespace: undefined };
-  const vault = new VaultHttp(() => Promise.reject(failure), address, []);
+  const address = { baseUrl: 'https://vault.example', namespace: undefined, httpsAgent: undefined };
+  const axiosRef = axios.create({ adapter: () => Promise.reject(failure) });
+  const vault = new VaultHttp({ axiosRef }, address, []);
   return vault.send({ method: 'GET', path: 'secret/a' }).catch((error: unknown) => error);
 }
 

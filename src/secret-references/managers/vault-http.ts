@@ -1,5 +1,8 @@
 // The HTTP API of Vault and OpenBao. Source: https://developer.hashicorp.com/vault/api-docs and
 // https://openbao.org/api-docs, read 2026-11-21.
+import { validateHeaderValue } from 'node:http';
+import type { Agent } from 'node:https';
+import type { HttpService } from '@nestjs/axios';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/json-depth.js';
 import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
@@ -31,12 +34,14 @@ export interface VaultAddress {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly namespace: string | undefined;
+  /** Holds the certificate authorities of this Vault, when it has its own. */
+  readonly httpsAgent: Agent | undefined;
 }
 
 /** Sends single requests to one Vault. What means the same for every request becomes a SecretError here. */
 export class VaultHttp {
   constructor(
-    private readonly fetch: typeof globalThis.fetch,
+    private readonly http: Pick<HttpService, 'axiosRef'>,
     private readonly address: VaultAddress,
     /** What no error may repeat, besides the token and the `jwt` of a request. */
     private readonly secrets: readonly string[],
@@ -56,14 +61,16 @@ export class VaultHttp {
 
   private async exchange(request: VaultRequest, say: (text: string) => string): Promise<RawAnswer> {
     try {
-      const response = await this.fetch(`${this.address.baseUrl}/v1/${request.path}`, {
+      const { status, data } = await this.http.axiosRef.request<Buffer>({
         method: request.method,
+        url: `${this.address.baseUrl}/v1/${request.path}`,
         headers: this.headers(request),
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        data: request.body,
+        httpsAgent: this.address.httpsAgent,
       });
-      return { status: response.status, text: await response.text() };
+      return { status, body: data };
     } catch (cause) {
-      // Without its cause when it is not a failure of the network: what fetch says of a header quotes the header.
+      // Without its cause when it is not a failure of the network: what axios says of a request holds the request.
       if (!(cause instanceof UpstreamFailure)) throw new SecretError('invalid_request', 'the request cannot be sent');
       throw new SecretError(TRANSPORT_CODES[cause.kind], say(failureText(cause)), { cause });
     }
@@ -71,18 +78,21 @@ export class VaultHttp {
 
   private headers({ token, body }: VaultRequest): Record<string, string> {
     const { namespace } = this.address;
-    return {
+    const headers = {
       'x-vault-request': 'true',
       ...(token === undefined ? {} : { 'x-vault-token': token }),
       ...(namespace === undefined ? {} : { 'x-vault-namespace': namespace }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
+    // axios would take out what a header cannot hold, and send another token.
+    for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value);
+    return headers;
   }
 }
 
 interface RawAnswer {
   readonly status: number;
-  readonly text: string;
+  readonly body: Buffer;
 }
 
 function failureText(failure: UpstreamFailure): string {
@@ -90,8 +100,8 @@ function failureText(failure: UpstreamFailure): string {
   return 'the address redirects; name the active node or a load balancer';
 }
 
-function readAnswer({ status, text }: RawAnswer, say: (text: string) => string): VaultAnswer {
-  const body = parseObject(text);
+function readAnswer({ status, body: bytes }: RawAnswer, say: (text: string) => string): VaultAnswer {
+  const body = parseObject(bytes);
   const detail = say(`${status}: ${body === undefined ? 'not a JSON object' : messagesOf(body)}`);
   if (status === 412) throw new SecretError('manager_failed', detail);
   if (status === 429) throw new SecretError('throttled', detail);
@@ -104,9 +114,9 @@ function readAnswer({ status, text }: RawAnswer, say: (text: string) => string):
 }
 
 /** undefined also for what is nested so deeply that nothing else could handle it. */
-function parseObject(text: string): JsonObject | undefined {
-  if (isDeeperThan(Buffer.from(text), MAX_JSON_DEPTH)) return undefined;
-  const value = parseForeignJson(text);
+function parseObject(bytes: Buffer): JsonObject | undefined {
+  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) return undefined;
+  const value = parseForeignJson(bytes);
   return isObject(value) ? value : undefined;
 }
 

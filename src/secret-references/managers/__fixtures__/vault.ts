@@ -1,3 +1,5 @@
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
 import { TestClock } from '../../../../test/support/test-clock.js';
 import { FakeAppRole } from '../../../../test/support/fake-vault-auth.js';
 import { FakeKvV1, FakeKvV2 } from '../../../../test/support/fake-vault-kv.js';
@@ -8,7 +10,7 @@ import type { TestCertificate } from '../../../upstream/__fixtures__/certificate
 import { EgressPolicy } from '../../../upstream/egress/egress-policy.js';
 import { HashicorpVault } from '../hashicorp-vault.js';
 import { SecretError, type AuthConfig, type SecretRequest } from '../secret-manager.types.js';
-import { SecretTransport } from '../secret-transport.js';
+import { secretHttp } from '../secret-transport.js';
 
 export const ORGANISATION = '0f0e0d0c-0b0a-4908-8706-050403020100';
 export const ROLE_ID = '59d6d1ca-47bb-4e7e-a40b-8be3bc5a0ba8';
@@ -34,7 +36,7 @@ export class VaultScene {
   manager(options: ManagerOptions = {}): HashicorpVault {
     const { egress = ['127.0.0.1/32', '::1/128', 'localhost'], timeoutMs = 10_000 } = options;
     return new HashicorpVault(
-      new SecretTransport(new EgressPolicy(egress), { SECRET_MANAGER_TIMEOUT_MS: timeoutMs }),
+      new HttpService(axios.create(secretHttp(new EgressPolicy(egress), timeoutMs))),
       this.clock,
       options.logger ?? { warn: () => undefined },
       options.serviceAccountTokenPath,

@@ -1,0 +1,51 @@
+import { Client } from 'undici';
+import { dispatchBuffered } from '../buffered-dispatch.js';
+import { CallDeadline } from '../call-deadline.js';
+import { toExchangeError } from '../exchange-failure.js';
+import type { UpstreamAnswer, UpstreamCall, UpstreamRequest } from '../upstream.types.js';
+import type { EgressPolicy } from './egress-policy.js';
+import { guardedConnector, type GuardedConnectorOptions } from './guarded-connector.js';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** A call that is tried once. */
+export type SingleCall = Pick<UpstreamCall, 'request' | 'timeoutMs' | 'maxResponseBytes' | 'caller'>;
+
+export type Certificates = Pick<GuardedConnectorOptions, 'ca'>;
+
+/** Rejects with UpstreamFailure. */
+export type SendSingle = (call: SingleCall, certificates?: Certificates) => Promise<UpstreamAnswer>;
+
+/**
+ * Sends each request on a connection of its own, so that there is nothing to close: for calls that come now and then. Obeys
+ * the egress rules, fails on a redirect, and holds the whole answer.
+ */
+export function loneSender(policy: EgressPolicy, connectTimeoutMs: number): SendSingle {
+  const connect = guardedConnector(policy, { connectTimeoutMs });
+  return async ({ request, timeoutMs, maxResponseBytes, caller }, { ca } = {}) => {
+    try {
+      policy.checkUrl(request.url);
+    } catch (error) {
+      throw toExchangeError(error, 'unsent', request.url.host);
+    }
+    const client = new Client(request.url.origin, {
+      connect: ca === undefined ? connect : guardedConnector(policy, { connectTimeoutMs, ca }),
+      pipelining: 0,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const limits = new CallDeadline({ timeoutMs, caller });
+    try {
+      return await dispatchBuffered(client, request, maxResponseBytes, limits);
+    } finally {
+      limits.dispose();
+      await client.destroy();
+    }
+  };
+}
+
+export function upstreamMethod(method: string): UpstreamRequest['method'] {
+  const known = METHODS.find((name) => name === method);
+  if (known === undefined) throw new TypeError(`the gateway sends no ${method} requests`);
+  return known;
+}
