@@ -1,6 +1,6 @@
 // `npm run check:words`: finds words and phrases that make our texts hard to read, and names the word to use instead.
 // Markdown is read without its code; in other files only comments, strings of three words or more and test titles are
-// read. The rules are explained in docs/style.md.
+// read. With arguments, only these files and folders are read: `npm run check:words -- src/usage`. See docs/style.md.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,21 +43,22 @@ const WORDS = [
   [/(?<!there )\b(is|are|was|were) no (?!longer\b|more\b|other\b|one\b)/i, '"is not" or "is not a"'],
   [/\bvendors?\b/i, '"provider"'],
 ];
-const ONLY_THE_SAME = [/^the same\.?$/i, 'what is the same, and why'];
+const ONLY_THE_SAME = [/^\s*the same\.?\s*$/i, 'what is the same, and why'];
 const TITLE_WITH_WHAT = [/^what\b/i, 'a sentence with a subject and a verb'];
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '__fixtures__', 'coverage']);
 const CODE_FILE = /\.(ts|js|mjs|cjs|sql)$/;
 
-// Comments; then strings, with the call of a test before them where there is one. A regular expression with a quote in it
-// can hide the rest of its line, which is harmless here.
+// Comments, of which neighbouring lines belong together; then strings, with the call of a test before them where there is one.
+// A regular expression with a quote in it can hide the rest of its line, which is harmless here.
 const CODE_PARTS =
-  /(\/\/[^\n]*|(?<![^\s])-- [^\n]*|\/\*[\s\S]*?\*\/)|(\b(?:it|test|describe)(?:\.\w+(?:\([^\n]*?\))?)*\(\s*)?(?:'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/g;
+  /(\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*|(?<!\S)-- [^\n]*|\/\*[\s\S]*?\*\/)|(\b(?:it|test|describe)(?:\.\w+(?:\([^\n]*?\))?)*\(\s*)?('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/g;
 
-const hits = CHECKED.flatMap(filesOf).flatMap(hitsOf);
+const given = process.argv.slice(2);
+const hits = (given.length > 0 ? given : CHECKED).flatMap(filesOf).flatMap(hitsOf);
 for (const { file, line, found, instead } of hits) console.log(`${file}:${line}: "${found}": write ${instead}`);
-for (const folder of COUNTED)
+for (const folder of given.length > 0 ? [] : COUNTED)
   console.log(`${folder}: ${filesOf(folder).flatMap(hitsOf).length} hits (not yet checked)`);
 console.log(hits.length === 0 ? 'No hits in the checked files.' : `${hits.length} hits. See docs/style.md.`);
 process.exitCode = hits.length === 0 ? 0 : 1;
@@ -76,43 +77,48 @@ function filesOf(path) {
 function hitsOf(path) {
   const text = readFileSync(path, 'utf8');
   const file = relative(ROOT, path);
-  return textsOf(file, text).flatMap(({ offset, content, kind }) => {
-    const rules =
-      kind === 'title' ? [...WORDS, TITLE_WITH_WHAT] : kind === 'comment' ? [...WORDS, ONLY_THE_SAME] : WORDS;
-    return rules.flatMap(([pattern, instead]) => {
-      const match = pattern.exec(content);
-      if (match === null) return [];
-      const line = text.slice(0, offset + match.index).split('\n').length;
-      return [{ file, line, found: match[0].trim(), instead }];
+  const found = textsOf(file, text).flatMap(({ offset, content, kind }) =>
+    rulesOf(kind).flatMap(([pattern, instead]) =>
+      [...content.matchAll(acrossLines(pattern))].map((match) => ({ at: offset + match.index, match, instead })),
+    ),
+  );
+  return found
+    .sort((one, other) => one.at - other.at)
+    .map(({ at, match: [words], instead }) => {
+      return { file, line: text.slice(0, at).split('\n').length, found: words.trim().replace(/\s+/g, ' '), instead };
     });
-  });
 }
 
-/** The parts of a file that people read, line by line, each with its place in the file. */
+function rulesOf(kind) {
+  if (kind === 'title') return [...WORDS, TITLE_WITH_WHAT];
+  return kind === 'comment' ? [...WORDS, ONLY_THE_SAME] : WORDS;
+}
+
+/** A phrase may be broken by the end of a line. */
+function acrossLines({ source, flags }) {
+  return new RegExp(source.replaceAll(' ', '\\s+'), `${flags}g`);
+}
+
+/** The parts of a file that people read, each with its place in the file. Characters that are not text become spaces. */
 function textsOf(file, text) {
-  if (file.endsWith('.md')) return linesOf(0, withoutMarkdownCode(text), 'prose');
-  if (!CODE_FILE.test(file)) return linesOf(0, text.replace(/^[^#].*$/gm, spaces), 'prose');
-  return [...text.matchAll(CODE_PARTS)].flatMap((match) => {
-    const [whole, comment, titled] = match;
-    if (comment !== undefined) return linesOf(match.index, whole.replace(/`[^`\n]*`/g, spaces), 'comment');
+  if (file.endsWith('.md')) return [{ offset: 0, content: withoutMarkdownCode(text), kind: 'prose' }];
+  if (!CODE_FILE.test(file)) {
+    const content = text.replace(/^[^#].*$/gm, spaces).replace(/^#/gm, ' ');
+    return [{ offset: 0, content, kind: 'prose' }];
+  }
+  return [...text.matchAll(CODE_PARTS)].flatMap(({ index, 1: comment, 2: call, 3: string }) => {
+    if (comment !== undefined) {
+      const content = comment.replace(/`[^`\n]*`/g, spaces).replace(/^[ \t]*(\/\/|\/?\*+|--)|\*\/$/gm, spaces);
+      return [{ offset: index, content, kind: 'comment' }];
+    }
     // Strings of one or two words are names and keys, and belong to no sentence.
-    if (whole.split(' ').length < 3) return [];
-    return linesOf(match.index, whole, titled === undefined ? 'string' : 'title');
+    if (string.split(' ').length < 3) return [];
+    const offset = index + (call?.length ?? 0) + 1;
+    return [{ offset, content: string.slice(1, -1), kind: call === undefined ? 'string' : 'title' }];
   });
 }
 
-function linesOf(offset, text, kind) {
-  let at = offset;
-  return text.split('\n').map((line) => {
-    const content =
-      kind === 'prose' ? line : line.replace(/^[\s/*'"`-]+|(it|test|describe)[^'"`]*['"`]|[\s/*'"`]+$/g, '');
-    const part = { offset: at + line.indexOf(content), content, kind };
-    at += line.length + 1;
-    return part;
-  });
-}
-
-// Code, addresses of links and quoted words are replaced by spaces, so that places stay what they are.
+// Code, addresses of links and HTML comments.
 function withoutMarkdownCode(text) {
   return text
     .replace(/^ *```[\s\S]*?^ *```/gm, spaces)

@@ -1,7 +1,7 @@
 // `npm run check`: every check, also after one has failed, and at the end a list of those that did.
 import { spawnSync } from 'node:child_process';
 
-const PARTS = ['format', 'lint', 'types', 'rooms', 'unused', 'dependencies', 'words', 'openapi'];
+const PARTS = ['format', 'lint', 'types', 'rooms', 'unused', 'dependencies', 'words', 'links', 'openapi'];
 
 const failed = PARTS.filter((part) => {
   console.log(`\n== check:${part}`);
