@@ -1,15 +1,14 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
 import { throwIfInvalid, type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
 import { isObject } from '../json/read.js';
+import { acceptsOf } from './accepted-by.decorator.js';
 import { BodyRules } from './body-rules.js';
-import { compileChecks, type Accepts } from './compiled-checks.js';
 import { markInheritedNames } from './inherited-names.js';
 import { toValidationError } from './validation-details.js';
 
 /**
- * Nest's ValidationPipe with the gateway's errors, and a short way for request bodies: what the compiled rules accept
- * passes as it is, everything else goes to the full validator, so that messages have one source. Bodies are held against the rules
- * between their fields as well, also those with a broken field: one answer names all that is wrong.
+ * Nest's ValidationPipe with the gateway's errors. A body that its DTO's predicate accepts (`@AcceptedBy`) skips class-validator.
+ * Rules between fields are checked as well, also in a body with a broken field: one answer names all that is wrong.
  */
 @Injectable()
 export class GatewayValidationPipe implements PipeTransform {
@@ -21,7 +20,6 @@ export class GatewayValidationPipe implements PipeTransform {
     validationError: { target: true, value: false },
     exceptionFactory: toValidationError,
   });
-  private readonly compiled = new WeakMap<object, Accepts | false>();
 
   constructor(private readonly rules: BodyRules = new BodyRules()) {}
 
@@ -33,7 +31,7 @@ export class GatewayValidationPipe implements PipeTransform {
     if (value === undefined) return this.checked({}, metadata);
     if (!isObject(value))
       throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
-    if (!this.accepts(value, metadata.metatype)) return this.checked(value, metadata);
+    if (acceptsOf(metadata.metatype)?.(value) !== true) return this.checked(value, metadata);
     throwIfInvalid(this.rules.problemsOf(metadata.metatype, value));
     return value;
   }
@@ -46,16 +44,6 @@ export class GatewayValidationPipe implements PipeTransform {
     const broken = new Set(details.map(({ param }) => fieldIn(body, param ?? '')));
     throwIfInvalid([...details, ...this.rules.problemsOf(metadata.metatype, body, broken)]);
     return made;
-  }
-
-  private accepts(value: object, metatype: ArgumentMetadata['metatype']): boolean {
-    if (metatype === undefined) return false;
-    let accepts = this.compiled.get(metatype);
-    if (accepts === undefined) {
-      accepts = compileChecks(metatype) ?? false;
-      this.compiled.set(metatype, accepts);
-    }
-    return accepts !== false && accepts(value);
   }
 }
 

@@ -9,14 +9,15 @@ export function AreDocuments(): PropertyDecorator {
   return ValidateBy({
     name: 'areDocuments',
     validator: {
-      validate: (value: unknown, args?: ValidationArguments) => problemOf(value, args?.object) === undefined,
-      defaultMessage: (args?: ValidationArguments) => `documents${problemOf(args?.value, args?.object) ?? ' is valid'}`,
+      validate: (value: unknown, args?: ValidationArguments) => problemOfDocuments(value, args?.object) === undefined,
+      defaultMessage: (args?: ValidationArguments) =>
+        `documents${problemOfDocuments(args?.value, args?.object) ?? ' is valid'}`,
     },
   });
 }
 
-/** What is wrong, written to follow `documents`; undefined when nothing is. */
-function problemOf(documents: unknown, body: unknown): string | undefined {
+/** Describes the first wrong document, as text that follows `documents`; undefined when all are valid. */
+export function problemOfDocuments(documents: unknown, body: unknown): string | undefined {
   if (!Array.isArray(documents)) return ' must be an array';
   if (documents.length === 0) return ' must have at least 1 item';
   const needsText = !hasRankFields(body);

@@ -1,16 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { compileChecks } from '../../common/validation/compiled-checks.js';
+import fc from 'fast-check';
+import { markInheritedNames } from '../../common/validation/inherited-names.js';
 import { toValidationError } from '../../common/validation/validation-details.js';
+import { acceptsOf } from '../../common/validation/accepted-by.decorator.js';
 import { CreateRerankDto } from './create-rerank.dto.js';
+import { isRerankBody } from './is-rerank-body.js';
 
 const VALID = { model: 'bm25', query: 'keys', documents: ['Keys are rotated.', { text: 'Bananas.' }] };
 
 /** `param` of every broken rule. */
 function wrongParamsOf(body: object): ReadonlySet<string | null> {
   const options = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true };
-  const errors = validateSync(plainToInstance(CreateRerankDto, body), options);
+  const errors = validateSync(plainToInstance(CreateRerankDto, markInheritedNames(body)), options);
   return new Set(errors.length === 0 ? [] : toValidationError(errors).details?.map((detail) => detail.param));
 }
 
@@ -87,5 +90,46 @@ describe('a rerank body', () => {
     );
   });
 
-  it('goes the short way: its rules are compiled', () => expect(compileChecks(CreateRerankDto)?.(VALID)).toBe(true));
+  it('skips class-validator when its predicate accepts it', () => {
+    expect(acceptsOf(CreateRerankDto)).toBe(isRerankBody);
+    expect(isRerankBody(VALID)).toBe(true);
+  });
+
+  it('is accepted by its predicate exactly when class-validator accepts it', () => {
+    const value = fc.oneof(
+      fc.constantFrom(
+        null,
+        '',
+        'a',
+        0,
+        1,
+        1.5,
+        true,
+        [],
+        ['a'],
+        [1],
+        [{}],
+        [{ text: 'a' }],
+        {},
+      ),
+      fc.jsonValue(),
+    );
+    const names = [
+      'model',
+      'query',
+      'documents',
+      'top_n',
+      'return_documents',
+      'max_tokens_per_doc',
+      'priority',
+    ] as const;
+    const name = fc.constantFrom(...names, 'rank_fields', 'truncation', 'parameters', 'extra', 'toString');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 3 }), fc.boolean(), (changes, isWhole) => {
+        const body = { ...(isWhole ? VALID : {}), ...Object.fromEntries(changes) };
+        expect(isRerankBody(body)).toBe(wrongParamsOf(body).size === 0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });

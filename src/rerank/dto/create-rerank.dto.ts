@@ -1,11 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
+import { AcceptedBy } from '../../common/validation/accepted-by.decorator.js';
 import { AsGiven } from '../../common/validation/as-given.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { RerankDocument } from '../rerank.types.js';
 import { AreDocuments } from './are-documents.decorator.js';
+import { isRerankBody } from './is-rerank-body.js';
 
 /** Body of POST /v1/rerank. No rule here may need a conversion: accepted bodies are passed on as they came. */
+@AcceptedBy(isRerankBody)
 export class CreateRerankDto {
   /**
    * Model of the provider. Bedrock: a model ARN. Azure AI: the deployment's model name behind `cohere.`.
