@@ -7,7 +7,7 @@ import { poolCounts } from './database/pool-counts.js';
 import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
-import { malformedRequestLog } from './server/malformed-request-log.js';
+import { malformedRequestLog } from './server/malformed-request.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
 

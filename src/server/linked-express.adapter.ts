@@ -16,18 +16,18 @@ const REQUEST_TIMEOUT_MS = 3_600_000;
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** When its head had come, by `performance.now()`: its turn may be later. */
+    /** When its head arrived, by `performance.now()`. Processing may start later. */
     readonly arrivedAt?: number;
   }
 }
 
 /**
  * Express sets the prototype of every request and response when it handles them, and V8 then moves each object to a slow
- * shape (nodejs/node#37457): some 100 µs a request. Here the server already makes objects whose prototype is Express's
- * own, so that setting it changes nothing.
+ * shape (nodejs/node#37457): about 100 µs per request. Here the server creates objects that already have Express's
+ * prototypes, so that setting them changes nothing. See docs/decisions/0030-express-with-linked-prototypes.md.
  */
 export class LinkedExpressAdapter extends ExpressAdapter {
-  /** Told of what never becomes a request. */
+  /** Called for malformed HTTP, which never becomes a request. */
   noteMalformed: NoteRefusal | undefined;
 
   constructor() {
@@ -57,7 +57,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
         // Refused by the gateway itself, in the form of its errors.
         requireHostHeader: false,
       },
-      inTurns(app),
+      startTogether(app),
     );
     // Node would leave lines behind the thousandth out of `headers`, and a little later out of `rawHeaders`: what a rule reads would
     // not be what is passed on. The size of the head bounds them.
@@ -84,7 +84,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
     return response.end(text);
   }
 
-  /** Methods that the address would take, when it takes any: for `405` and its `Allow` header. */
+  /** Methods that the address accepts: for `405` and its `Allow` header. Empty for an unknown address. */
   methodsOf(path: string): readonly string[] {
     const app: Express = this.getInstance();
     const methods = new Set<string>();
@@ -96,8 +96,8 @@ export class LinkedExpressAdapter extends ExpressAdapter {
   }
 }
 
-/** Requests that come in one turn of the event loop begin together. */
-function inTurns(app: Express): RequestListener<typeof IncomingMessage, typeof ServerResponse> {
+/** Starts the requests that arrive in one turn of the event loop together. */
+function startTogether(app: Express): RequestListener<typeof IncomingMessage, typeof ServerResponse> {
   const arrivals = new TickBatcher();
   return (request, response) => {
     let isOver = false;
@@ -105,13 +105,13 @@ function inTurns(app: Express): RequestListener<typeof IncomingMessage, typeof S
     arrivals.add(() => {
       const wasOver = isOver;
       app(request, response);
-      // The client left before its turn, and whoever listens for that since then came too late.
+      // The client disconnected before its turn: listeners that were added since would miss the event.
       if (wasOver) response.emit('close');
     });
   };
 }
 
-/** Made at the first request: by then all routes are there, since the server listens last. */
+/** Built at the first request: all routes are registered by then, since the server listens last. */
 function indexRoutes({ router }: Express): void {
   let index: RouteIndex | undefined;
   const handle = (request: Request, response: Response, done: NextFunction): void => {

@@ -1,13 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorCodeOf } from '../common/errors/error-code-of.js';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import { UNMATCHED } from '../telemetry/request-log.js';
 
-/** What is said of a refusal before it goes out; returns the headers that every answer has. */
+/** Records a refusal before it is sent. Returns the headers that every response has. */
 export type NoteRefusal = (refusal: GatewayError) => Readonly<Record<string, string>>;
 
-/** Answers what is not a request with the envelope of every other error; such a connection cannot go on. */
+/** Answers malformed HTTP with the error envelope of every other error, and closes the connection. */
 export function answerMalformedRequest(cause: Error, socket: Duplex, note: NoteRefusal = () => ({})): void {
   if (!socket.writable || errorCodeOf(cause) === 'ECONNRESET') return void socket.destroy();
   const error = errorOf(errorCodeOf(cause));
@@ -28,4 +32,14 @@ function errorOf(nodeCode: string | undefined): GatewayError {
     message: 'The request is not valid HTTP, or its head is too large.',
     reason: nodeCode,
   });
+}
+
+/** Counts and logs malformed requests, which have neither headers nor a route. */
+export function malformedRequestLog(logger: Logger, metrics: Metrics): NoteRefusal {
+  return ({ status, code, reason }) => {
+    const traceId = randomUUID();
+    metrics.requests.inc({ route: UNMATCHED, code: status });
+    logger.info({ event: 'malformed_request', trace_id: traceId, status, error_code: code, error_reason: reason });
+    return { 'x-gateway-trace-id': traceId, 'x-request-id': traceId };
+  };
 }
