@@ -9,8 +9,7 @@ import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { guardedFetch } from '../upstream/egress/guarded-fetch.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
-import type { JwksClient } from '../upstream/identity-provider/jwks-client.js';
-import { remoteKeySet, type RemoteKeySetOptions } from '../upstream/identity-provider/remote-key-set.js';
+import { RemoteKeySet, type RemoteKeySetOptions } from '../upstream/identity-provider/remote-key-set.js';
 import { verifyWithKeySet } from '../upstream/identity-provider/verify-with-key-set.js';
 
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -27,7 +26,7 @@ export interface AdminToken {
 }
 
 interface Provider {
-  readonly keySet: JwksClient;
+  readonly keySet: RemoteKeySet;
   readonly issuer: string;
   readonly audience: string;
 }
@@ -90,7 +89,7 @@ async function verified(token: string, { keySet, issuer, audience }: Provider): 
 function toProvider(config: AppConfig, options: RemoteKeySetOptions): Provider | undefined {
   const { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_AUDIENCE: audience, ADMIN_OIDC_JWKS_URI: jwksUri } = config;
   if (issuer === undefined || audience === undefined || jwksUri === undefined) return undefined;
-  return { keySet: remoteKeySet(jwksUri, options), issuer, audience };
+  return { keySet: new RemoteKeySet(jwksUri, options), issuer, audience };
 }
 
 /** `message` tells a caller whose token is verified what it lacks; others learn nothing. */

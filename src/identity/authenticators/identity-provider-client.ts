@@ -4,8 +4,7 @@ import { Clock } from '../../common/time/clock.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
-import type { JwksClient } from '../../upstream/identity-provider/jwks-client.js';
-import { remoteKeySet } from '../../upstream/identity-provider/remote-key-set.js';
+import { RemoteKeySet } from '../../upstream/identity-provider/remote-key-set.js';
 import { UnexpectedStatusError } from '../../upstream/identity-provider/unexpected-status.error.js';
 
 const TIMEOUT_MS = 5_000;
@@ -15,7 +14,7 @@ const MAX_KEY_SETS = 1_000;
 /** What identity providers are asked over the network. Servers with the same key set share one client. */
 @Injectable()
 export class IdentityProviderClient {
-  private readonly keySets = new LRUCache<string, JwksClient>({ max: MAX_KEY_SETS });
+  private readonly keySets = new LRUCache<string, RemoteKeySet>({ max: MAX_KEY_SETS });
   private readonly fetch: typeof fetch;
 
   constructor(
@@ -26,10 +25,10 @@ export class IdentityProviderClient {
     this.fetch = guardedFetch(egress, { timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES });
   }
 
-  keySetAt(url: string): JwksClient {
+  keySetAt(url: string): RemoteKeySet {
     const known = this.keySets.get(url);
     if (known !== undefined) return known;
-    const client = remoteKeySet(url, { fetchGuarded: this.fetch, clock: this.clock, logger: this.logger });
+    const client = new RemoteKeySet(url, { fetchGuarded: this.fetch, clock: this.clock, logger: this.logger });
     this.keySets.set(url, client);
     return client;
   }

@@ -1,7 +1,7 @@
 import { errors, type JWTVerifyOptions } from 'jose';
 import type { JsonObject } from '../../common/json/read.js';
 import type { JwtValidation } from '../config/identity-config.js';
-import type { JwksClient } from '../../upstream/identity-provider/jwks-client.js';
+import type { RemoteKeySet } from '../../upstream/identity-provider/remote-key-set.js';
 import { verifyWithKeySet } from '../../upstream/identity-provider/verify-with-key-set.js';
 import { assertPlausible } from './token-form.js';
 import { type TokenRefusal, TokenRefusedError } from './token-refused.error.js';
@@ -14,7 +14,7 @@ import { type TokenRefusal, TokenRefusedError } from './token-refused.error.js';
 export async function verifyJwt(
   token: string,
   rules: JwtValidation,
-  keySet: Pick<JwksClient, 'keyFor'>,
+  keySet: Pick<RemoteKeySet, 'keyFor'>,
   now: Date,
 ): Promise<JsonObject> {
   assertPlausible(token, rules, now);

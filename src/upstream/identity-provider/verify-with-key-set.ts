@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
-import type { JwksClient } from './jwks-client.js';
+import type { RemoteKeySet } from './remote-key-set.js';
 
 /** A token without a key id is tried with every key that fits; each try costs a signature check. */
 const MAX_TRIES = 16;
@@ -11,7 +11,7 @@ const MAX_TRIES = 16;
  */
 export async function verifyWithKeySet(
   token: string,
-  keySet: Pick<JwksClient, 'keyFor'>,
+  keySet: Pick<RemoteKeySet, 'keyFor'>,
   options: JWTVerifyOptions,
 ): Promise<JWTPayload> {
   try {

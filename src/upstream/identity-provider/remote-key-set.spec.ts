@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { errors, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { JwksClient } from './jwks-client.js';
+import { RemoteKeySet } from './remote-key-set.js';
 
 const MINUTE = 60_000;
 const PATIENCE_MS = 20;
@@ -10,7 +10,7 @@ let now: number;
 let fetches: number;
 let failures: unknown[];
 let answer: () => unknown;
-let client: JwksClient;
+let client: RemoteKeySet;
 
 beforeAll(async () => {
   const make = async (kid: string): Promise<JWK> => ({
@@ -25,13 +25,13 @@ beforeEach(() => {
   fetches = 0;
   answer = () => ({ keys: [jwks[0]] });
   failures = [];
-  client = new JwksClient({
-    fetchKeySet: async () => {
+  client = new RemoteKeySet('https://provider.example/keys', {
+    fetchGuarded: async () => {
       fetches += 1;
-      return answer();
+      return Response.json((await answer()) ?? null);
     },
-    now: () => now,
-    onFailure: (failure) => failures.push(failure.reason),
+    clock: { monotonic: () => now },
+    logger: { warn: (line) => failures.push(line) },
     patienceMs: PATIENCE_MS,
   });
 });
@@ -184,7 +184,9 @@ describe('a provider that is down', () => {
     for (let each = 0; each < 10; each += 1) expect(await lookUp('one')).toBe('found');
     expect(fetches).toBe(2);
     // Nobody fails, so that nothing else would tell.
-    expect(failures).toEqual(['the key set cannot be fetched: unexpected']);
+    expect(failures).toEqual([
+      { event: 'key_set_not_fetched', host: 'provider.example', reason: 'the key set cannot be fetched: unexpected' },
+    ]);
     now += 49 * MINUTE;
     expect(await lookUp('one')).toBe('found');
     now += MINUTE;
