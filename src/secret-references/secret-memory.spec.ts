@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import axios from 'axios';
 import { TestClock } from '../../test/support/test-clock.js';
 import { Watched } from '../../test/support/watched.js';
@@ -15,6 +15,11 @@ import { AwsOwnIdentity } from '../upstream/aws/aws-own-identity.js';
 import { SecretResolver } from './secret-resolver.js';
 
 const HOUR = 3_600_000;
+
+// The managers load these at their first use, which takes longer than the time that these tests make up.
+beforeAll(async () => {
+  await Promise.all([import('@azure/identity'), import('@azure/keyvault-secrets')]);
+});
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });

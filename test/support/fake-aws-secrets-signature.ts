@@ -1,7 +1,7 @@
 // What AWS makes of a signature, recomputed by a library that the gateway does not use. Source:
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html, read 2026-11-21.
 import { createHash } from 'node:crypto';
-import { RequestSigner } from 'aws4';
+import aws4 from 'aws4';
 import type { ProviderCall } from './fake-provider.js';
 
 /** How far a request's time may be from AWS's. */
@@ -106,7 +106,7 @@ function isGenuine(call: ProviderCall, claim: Claim, key: AwsKey): boolean {
   const bodyHash = headerOf(call, 'x-amz-content-sha256');
   if (bodyHash !== undefined && bodyHash !== createHash('sha256').update(call.body).digest('hex')) return false;
   const signed = Object.entries(call.headers).filter(([name]) => claim.signedHeaders.includes(name));
-  const signer = new RequestSigner(
+  const signer = new aws4.RequestSigner(
     {
       method: call.method,
       path: call.path,

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { sign, type Credentials, type Request } from 'aws4';
+import aws4, { type Credentials, type Request } from 'aws4';
 import { SIGV4_SUITE } from '../../src/upstream/aws/__fixtures__/sigv4-suite.js';
 import { expectedSignature } from '../../src/upstream/aws/__fixtures__/sigv4-verifier.js';
 import { signAwsRequest } from '../../src/upstream/aws/aws-signature.js';
@@ -42,7 +42,7 @@ async function ask(
 ): Promise<Answer> {
   const url = new URL(aws.url);
   const target = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'secretsmanager.GetSecretValue' };
-  const signed = sign(
+  const signed = aws4.sign(
     {
       method: 'POST',
       path: '/',

@@ -1,0 +1,75 @@
+// Runs spec files in a few Node processes that load each module once, for all of their files. jest's own runner gives
+// every file a vm context and so loads Nest, TypeORM and this gateway again for each: most of a run's time.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
+const TYPESCRIPT = new URL('typescript.mjs', import.meta.url).href;
+
+export default class SharedModulesRunner {
+  supportsEventEmitters = false;
+
+  constructor(globalConfig) {
+    this.globalConfig = globalConfig;
+  }
+
+  async runTests(tests, watcher, onStart, onResult, onFailure) {
+    const waiting = [...tests];
+    const runInTurn = async (worker) => {
+      for (let test = waiting.shift(); test !== undefined && !watcher.isInterrupted(); test = waiting.shift()) {
+        await onStart(test);
+        try {
+          await onResult(test, await worker.run(test));
+        } catch (error) {
+          await onFailure(test, error);
+        }
+      }
+      await worker.end();
+    };
+    const count = Math.min(this.globalConfig.maxWorkers, tests.length);
+    const workers = Array.from({ length: count }, (_, index) => new SpecWorker(index + 1, this.globalConfig));
+    await Promise.all(workers.map(runInTurn));
+  }
+}
+
+/** One process at a time, and another one after a file that leaves its process unfit for more. */
+class SpecWorker {
+  constructor(id, globalConfig) {
+    this.id = id;
+    this.globalConfig = globalConfig;
+  }
+
+  async run({ path, context }) {
+    this.child ??= this.start();
+    this.child.send({ path, globalConfig: this.globalConfig, projectConfig: context.config });
+    const left = new AbortController();
+    const ended = once(this.child, 'exit', { signal: left.signal }).then(([code, signal]) => {
+      this.child = undefined;
+      throw new Error(`the process of the tests ended before they did: ${signal ?? `exit code ${code}`}`);
+    });
+    const [{ result, error, isSpent }] = await Promise.race([once(this.child, 'message'), ended]);
+    left.abort();
+    await ended.catch(() => undefined);
+    if (isSpent) await this.end();
+    if (error !== undefined) throw error;
+    return result;
+  }
+
+  start() {
+    return fork(WORKER, {
+      env: { ...process.env, NODE_ENV: 'test', JEST_WORKER_ID: String(this.id) },
+      execArgv: ['--import', TYPESCRIPT, '--enable-source-maps'],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+  }
+
+  async end() {
+    const { child } = this;
+    if (child === undefined) return;
+    this.child = undefined;
+    const ended = once(child, 'exit');
+    child.send('end');
+    await ended;
+  }
+}

@@ -1,0 +1,69 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { runWith } from './globals.mjs';
+import { jestObject, putBack } from './jest-object.mjs';
+
+const require = createRequire(import.meta.url);
+const { default: runWithCircus } = require('jest-circus/runner');
+
+let run = 0;
+
+process.on('message', (message) => {
+  if (message === 'end') process.exit();
+  void runFile(message);
+});
+
+async function runFile({ path, globalConfig, projectConfig }) {
+  const environment = { ...process.env };
+  const startedAt = Date.now();
+  const answer = {};
+  try {
+    for (const file of projectConfig.setupFiles) await load(file);
+    const result = await runWithCircus(globalConfig, projectConfig, { global: globalThis }, modules, path);
+    answer.result = { ...result, perfStats: timesSince(startedAt, projectConfig), skipped: hasOnlySkipped(result) };
+  } catch ({ message, stack }) {
+    answer.error = { message, stack };
+  }
+  const hasFakedTimers = putBack();
+  putBackEnvironment(environment);
+  // Whoever has set a timer of its own while they were faked, as undici's clock, waits for it from then on.
+  answer.isSpent = hasFakedTimers || process.memoryUsage.rss() > globalConfig.workerIdleMemoryLimit;
+  process.send(answer);
+}
+
+/** The part of jest's runtime that its test framework asks for, with Node's own modules behind it. */
+const modules = {
+  requireInternalModule(file) {
+    // It holds the tests of one file, and has no other way to forget them.
+    delete require.cache[file];
+    return require(file);
+  },
+  setGlobalsForRuntime: runWith,
+  unstable_shouldLoadAsEsm: () => true,
+  // A module of its own each time, in case the file is run again.
+  unstable_importModule: (file) => load(file, `?run=${++run}`),
+  requireModule: require,
+  restoreAllMocks: jestObject.restoreAllMocks,
+  clearAllMocks: jestObject.clearAllMocks,
+  resetAllMocks: jestObject.resetAllMocks,
+  enterTestCode() {},
+  leaveTestCode() {},
+};
+
+async function load(file, query = '') {
+  await import(pathToFileURL(file).href + query);
+}
+
+function timesSince(start, { slowTestThreshold }) {
+  const end = Date.now();
+  return { start, end, runtime: end - start, slow: (end - start) / 1000 > slowTestThreshold };
+}
+
+function hasOnlySkipped({ testResults }) {
+  return testResults.every(({ status }) => status === 'pending');
+}
+
+function putBackEnvironment(environment) {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  Object.assign(process.env, environment);
+}
