@@ -14,9 +14,9 @@ let hasFakedTimers = false;
 export const jestObject = {
   fn: mocker.fn.bind(mocker),
   spyOn: mocker.spyOn.bind(mocker),
-  restoreAllMocks: () => void mocker.restoreAllMocks(),
-  clearAllMocks: () => void mocker.clearAllMocks(),
-  resetAllMocks: () => void mocker.resetAllMocks(),
+  restoreAllMocks: () => mocker.restoreAllMocks(),
+  clearAllMocks: () => mocker.clearAllMocks(),
+  resetAllMocks: () => mocker.resetAllMocks(),
   useFakeTimers({ doNotFake = [], ...settings } = {}) {
     hasFakedTimers = true;
     timers.useFakeTimers({ ...settings, doNotFake: [...doNotFake, ...LEFT_ALONE] });
