@@ -26,7 +26,7 @@ const ROUTES = Object.entries(AREAS).flatMap(([tag, routes]) =>
 
 /** The tables of the interface: the fields of each resource. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
-  ThreadRunResponse: [
+  ThreadRun: [
     'id',
     'object',
     'created_at',
@@ -55,15 +55,15 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'temperature',
     'top_p',
   ],
-  RequiredActionResponse: ['type', 'submit_tool_outputs'],
-  SubmitToolOutputsResponse: ['tool_calls'],
-  ToolCallResponse: ['id', 'type', 'function'],
-  ToolCallFunctionResponse: ['name', 'arguments'],
-  RunErrorResponse: ['code', 'message'],
-  IncompleteDetailsResponse: ['reason'],
-  RunUsageResponse: ['completion_tokens', 'prompt_tokens', 'total_tokens'],
-  TruncationStrategyResponse: ['type', 'last_messages'],
-  BatchResponse: [
+  RequiredAction: ['type', 'submit_tool_outputs'],
+  SubmitToolOutputs: ['tool_calls'],
+  ToolCall: ['id', 'type', 'function'],
+  ToolCallFunction: ['name', 'arguments'],
+  RunError: ['code', 'message'],
+  IncompleteDetails: ['reason'],
+  RunUsage: ['completion_tokens', 'prompt_tokens', 'total_tokens'],
+  TruncationStrategy: ['type', 'last_messages'],
+  Batch: [
     'id',
     'object',
     'endpoint',
@@ -85,10 +85,10 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'request_counts',
     'metadata',
   ],
-  BatchErrorsResponse: ['object', 'data'],
-  BatchErrorResponse: ['code', 'message', 'param', 'line'],
-  BatchRequestCountsResponse: ['total', 'completed', 'failed'],
-  FineTuningJobResponse: [
+  BatchErrors: ['object', 'data'],
+  BatchError: ['code', 'message', 'param', 'line'],
+  BatchRequestCounts: ['total', 'completed', 'failed'],
+  FineTuningJob: [
     'id',
     'created_at',
     'error',
@@ -107,19 +107,19 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'integrations',
     'estimated_finish',
   ],
-  FineTuningErrorResponse: ['code', 'message', 'param'],
-  HyperparametersResponse: ['n_epochs'],
-  IntegrationResponse: ['type', 'wandb'],
-  ExperimentTrackingResponse: ['project', 'name', 'entity', 'tags'],
-  ThreadRunListResponse: ['object', 'data', 'first_id', 'last_id', 'has_more'],
-  BatchListResponse: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  FineTuningError: ['code', 'message', 'param'],
+  Hyperparameters: ['n_epochs'],
+  Integration: ['type', 'wandb'],
+  ExperimentTracking: ['project', 'name', 'entity', 'tags'],
+  ThreadRunList: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  BatchList: ['object', 'data', 'first_id', 'last_id', 'has_more'],
 };
 
 /** The fields that the interface calls required. */
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
-  ThreadRunListResponse: ['object', 'data', 'first_id', 'last_id', 'has_more'],
-  BatchListResponse: ['object', 'data', 'has_more'],
-  FineTuningJobResponse: (TABLES['FineTuningJobResponse'] ?? []).slice(0, 15),
+  ThreadRunList: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  BatchList: ['object', 'data', 'has_more'],
+  FineTuningJob: (TABLES['FineTuningJob'] ?? []).slice(0, 15),
 };
 
 let gateway: GatewayProcess;
@@ -174,7 +174,7 @@ describe('the document', () => {
     const operation = operationOf(route);
     expect(operation).toMatchObject({ tags: [tag], summary: route.summary });
     const answer = at('paths', `/v1${route.path}`, route.method.toLowerCase(), 'responses', '200');
-    expect(answer['content'] !== undefined).toBe(route.response !== undefined);
+    expect(answer['content']).toBeDefined();
     expect(operation['requestBody'] !== undefined).toBe(route.body !== undefined);
   });
 
@@ -192,7 +192,7 @@ describe('the document', () => {
   });
 
   it('says that the number of epochs is a text, a whole number or null', () => {
-    const isEpochs = (value: unknown): boolean => isA('HyperparametersResponse', { n_epochs: value });
+    const isEpochs = (value: unknown): boolean => isA('Hyperparameters', { n_epochs: value });
     expect(['auto', 3, null].filter((value) => !isEpochs(value))).toEqual([]);
     expect([1.5, true, {}].filter(isEpochs)).toEqual([]);
   });
@@ -206,12 +206,12 @@ describe('the document', () => {
   });
 
   it.each([
-    ['ThreadRunListResponse', { object: 'list', data: [], has_more: false }],
-    ['ThreadRunResponse', { ...NEW_RUN, id: null }],
-    ['ThreadRunResponse', { ...NEW_RUN, last_error: {} }],
-    ['BatchResponse', { ...NEW_BATCH, errors: [] }],
-    ['FineTuningJobResponse', { ...NEW_JOB, error: 'failed' }],
-    ['FineTuningJobResponse', { ...NEW_JOB, hyperparameters: null }],
+    ['ThreadRunList', { object: 'list', data: [], has_more: false }],
+    ['ThreadRun', { ...NEW_RUN, id: null }],
+    ['ThreadRun', { ...NEW_RUN, last_error: {} }],
+    ['Batch', { ...NEW_BATCH, errors: [] }],
+    ['FineTuningJob', { ...NEW_JOB, error: 'failed' }],
+    ['FineTuningJob', { ...NEW_JOB, hyperparameters: null }],
   ])('does not take just anything for a %s (%#)', (name, value) => {
     expect(isA(name, value)).toBe(false);
   });

@@ -25,22 +25,30 @@ const HEADERS: Readonly<Record<string, Response['headers']>> = { '401': WWW_AUTH
  */
 export function writeErrorResponses(document: OpenAPIObject, routes: readonly DeclaredRoute[]): void {
   const routeOf = new Map(routes.map((route) => [route.operationId, route]));
-  const components = (document.components ??= {});
-  const examples = (components.examples ??= {});
-  const shared = (components.responses ??= {});
   for (const { path, operation } of operationEntriesOf(document)) {
     const route = routeOf.get(operation.operationId ?? '');
     if (route === undefined) throw new Error(`no handler is called ${operation.operationId}`);
     const body = jsonBodySchemaOf(document, operation);
-    const codes = new Set([...callerErrors(route), ...inputErrors(path, operation, body), ...workErrors(route)]);
-    for (const code of codes) examples[code] = exampleOf(code);
-    for (const [status, some] of byStatus(codes)) {
-      const response = responseOf(operation, status, some);
-      // The same few responses belong to many operations.
-      const name = `${isEnvelope(response) ? '' : 'mcp.'}${some.join('.')}`;
-      shared[name] = response;
-      operation.responses[status] ??= { $ref: `#/components/responses/${name}` };
-    }
+    addErrors(document, operation, [
+      ...callerErrors(route),
+      ...inputErrors(path, operation, body),
+      ...workErrors(route),
+    ]);
+  }
+}
+
+/** Adds a response per status to the operation, in the form of its `default` response. */
+export function addErrors(document: OpenAPIObject, operation: Operation, codes: readonly ErrorCode[]): void {
+  const components = (document.components ??= {});
+  const examples = (components.examples ??= {});
+  const shared = (components.responses ??= {});
+  for (const [status, some] of byStatus(new Set(codes))) {
+    const response = responseOf(operation, status, some);
+    // The same few responses belong to many operations.
+    const name = `${isEnvelope(response) ? '' : 'mcp.'}${some.join('.')}`;
+    shared[name] = response;
+    operation.responses[status] ??= { $ref: `#/components/responses/${name}` };
+    if (isEnvelope(response)) for (const code of some) examples[code] = exampleOf(code);
   }
 }
 
@@ -93,7 +101,6 @@ function byStatus(codes: ReadonlySet<ErrorCode>): ReadonlyMap<string, readonly E
 
 const ALL_CODES = Object.keys(ERROR_CODES).filter((code) => isErrorCode(code));
 
-/** In the form of the operation's `default` response. */
 function responseOf({ responses }: Operation, status: string, codes: readonly ErrorCode[]): Response {
   const fallback = responses['default'];
   if (fallback === undefined || '$ref' in fallback) throw new Error('an operation has no default response');

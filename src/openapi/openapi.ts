@@ -10,12 +10,11 @@ import { operationsOf } from './document.js';
 import { writeErrorResponses } from './error-responses.js';
 import { documentInfo } from './info.js';
 import { writeIntegerTypes } from './integer-types.js';
+import { addMcpOperations } from './mcp-operations.js';
 import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-bodies.js';
 import { describePathParameters } from './path-parameters.js';
+import { renameSchemas } from './schema-names.js';
 import { parameterClasses, removeRulesOfParsedText, writeValidationRules } from './validation-rules.js';
-
-/** MCP servers have two addresses each; the document has the short one. */
-const ADDRESS_WITH_WORKSPACE = '/{workspace}/{server}/';
 
 interface DocumentOptions {
   readonly publicUrl?: string | undefined;
@@ -45,9 +44,6 @@ export function createDocument(app: INestApplication, { publicUrl, optionClasses
     // A handler has the name of its operation.
     operationIdFactory: (_controller, handler) => handler,
   });
-  for (const path of Object.keys(document.paths)) {
-    if (path.includes(ADDRESS_WITH_WORKSPACE)) delete document.paths[path];
-  }
   describeCallers(document, declaredRoutes(app));
   describePathParameters(document);
   describeProviderOptions(document, optionClasses);
@@ -59,6 +55,8 @@ export function createDocument(app: INestApplication, { publicUrl, optionClasses
   writeIntegerTypes(document);
   writeBodyExamples(document);
   writeErrorResponses(document, declaredRoutes(app));
+  addMcpOperations(document);
+  renameSchemas(document);
   return document;
 }
 

@@ -34,8 +34,13 @@ export class ApiDocument {
     this.closed = new SchemaCheck(document.components, closed);
   }
 
-  /** Creates first, deletes last. */
+  /** Without the addresses of MCP servers, which speak MCP. */
   operations(): readonly Operation[] {
+    return this.allOperations().filter(({ path }) => !path.includes('{server}'));
+  }
+
+  /** Creates first, deletes last. */
+  allOperations(): readonly Operation[] {
     return METHODS.flatMap((method) =>
       Object.entries(this.document.paths).flatMap(([path, item]) => {
         const details = item[method];

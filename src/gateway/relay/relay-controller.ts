@@ -11,7 +11,17 @@ import {
   Res,
   type Type,
 } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeaders, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiHeaders,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { StreamedBody } from '../../common/http/streamed-body.decorator.js';
 import { CurrentProvider, type ProviderContext } from '../provider-context.decorator.js';
@@ -19,6 +29,19 @@ import { ProviderRoute } from '../provider-route.decorator.js';
 import type { ResourceArea } from './resource-area.js';
 import type { RelayRoute } from './relay-route.js';
 import { RelayService } from './relay.service.js';
+
+const ANY = { 'application/json': { schema: { type: 'object', additionalProperties: true } } } as const;
+const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } as const;
+const EVENTS = { 'text/event-stream': { schema: { type: 'string' } } } as const;
+const UPLOAD = {
+  type: 'object',
+  properties: {
+    file: { type: 'string', format: 'binary', description: 'The content of the file.' },
+    purpose: { type: 'string', description: 'What the file is for.', example: 'batch' },
+  },
+  required: ['file', 'purpose'],
+  additionalProperties: true,
+};
 
 const METHODS = { GET: Get, POST: Post, DELETE: Delete } as const;
 
@@ -69,9 +92,20 @@ function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): Method
     ApiHeaders([...headers]),
     ...parameters.map((parameter) => ApiParam({ name: parameter, type: String })),
     ...bodyDecorators(route),
-    ApiOkResponse(
-      route.response === undefined ? { description: "The provider's answer as it is." } : { type: route.response },
-    ),
+    answerDecorator(route),
+  );
+}
+
+/** An answer without a documented form is passed on as it is, whatever the provider. */
+function answerDecorator({ answer, response }: RelayRoute): MethodDecorator {
+  if (answer === 'bytes') return ApiOkResponse({ description: 'The bytes of the file.', content: BYTES });
+  if (response === undefined) return ApiOkResponse({ description: "The provider's answer, unchanged.", content: ANY });
+  if (answer === undefined) return ApiOkResponse({ type: response });
+  const schema = { $ref: getSchemaPath(response) };
+  const content = { 'application/json': { schema }, ...EVENTS };
+  return applyDecorators(
+    ApiExtraModels(response),
+    ApiOkResponse({ description: 'The object, or its events when the body has `stream`.', content }),
   );
 }
 
@@ -81,13 +115,15 @@ function bodyDecorators(route: RelayRoute): readonly MethodDecorator[] {
       return [];
     case 'json':
       return [
-        ApiBody({ schema: { type: 'object', additionalProperties: true, description: "The provider's own form." } }),
+        ApiBody({
+          schema: {
+            type: 'object',
+            additionalProperties: true,
+            description: "The provider's request, passed on unchanged.",
+          },
+        }),
       ];
     case 'stream':
-      return [
-        StreamedBody(),
-        ApiConsumes('multipart/form-data'),
-        ApiBody({ schema: { type: 'object', additionalProperties: true } }),
-      ];
+      return [StreamedBody(), ApiConsumes('multipart/form-data'), ApiBody({ schema: UPLOAD })];
   }
 }
