@@ -43,8 +43,8 @@ describe('prices:import', () => {
     writeFileSync(join(folder, 'jina.json'), JINA.text);
     const written = await program('portkey', join(folder, 'jina.json'));
     expect(written.stdout.split('\n')).toEqual([
-      '+ jina jina-reranker-v1-base-en (input_token): 0.00000002',
-      '+ jina jina-reranker-v2-base-multilingual (input_token): 0.00000002',
+      '+ jina jina-reranker-v1-base-en (input): 0.00000002',
+      '+ jina jina-reranker-v2-base-multilingual (input): 0.00000002',
       '2 prices written, 0 unchanged',
       '',
     ]);

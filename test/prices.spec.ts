@@ -218,6 +218,18 @@ describe('the list of prices', () => {
     expect(await listed('&model=rerank-v3_5')).toEqual([]);
   });
 
+  it('takes the older spellings of units, shows what was sent, and finds both', async () => {
+    const older = await make({ unit: 'input_token', model: 'spelt' });
+    const newer = await make({ unit: 'input', model: 'spelt' });
+    for (const unit of ['input', 'input_token']) {
+      const found = await listed(`&model=spelt&unit=${unit}`);
+      expect(found.map((price) => [price['id'], price['unit']])).toEqual([
+        [newer, 'input'],
+        [older, 'input_token'],
+      ]);
+    }
+  });
+
   it.each(['provider=Cohere', 'unit=token', 'model=', 'source=api', 'page_size=101'])('refuses %s', async (query) => {
     const answer = await admin.get(`/v1/prices?${query}`);
     expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, query.split('=')[0]]);

@@ -9,7 +9,7 @@ import { jsonOf, refusalOf } from './support/send.js';
 import { COST, COST_NANO, REQUEST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const FREE = { status: 'settled', costNano: '0', tokens: '0', searchUnits: '0' };
-const PRESUMED = { status: 'presumed', costNano: String(COST_NANO), searchUnits: '1', source: 'computed' };
+const PRESUMED = { status: 'presumed', costNano: String(COST_NANO), searchUnits: '1', source: 'presumed' };
 const BILLED = { status: 'settled', costNano: String(COST_NANO), searchUnits: '1', source: 'provider' };
 
 let gateway: UsageGateway;

@@ -1,21 +1,19 @@
-import type { PricedUnit } from '../usage/prices/price.types.js';
+import type { Counts, QuantityUnit } from '../usage/units.js';
 
 /** What a call is billed at most, known before it is sent. */
 export interface UsageEstimate {
   /** What the provider bills by. */
-  readonly unit: PricedUnit;
-  /** 0 for providers that do not bill by them. */
-  readonly searchUnits: number;
-  /** Our own count, whatever the provider bills by: limits may be in tokens. */
-  readonly tokens: number;
+  readonly unit: QuantityUnit;
+  /** The bound of each unit that the call has. Tokens are counted whatever the provider bills by: limits may be in tokens. */
+  readonly counts: Counts;
   /** Whether the figure of `unit` is what the provider will bill. */
   readonly exact: boolean;
 }
 
-/** What the provider says that it bills; undefined where it says nothing. */
+/** What the provider says that it bills. */
 export interface ReportedUsage {
-  readonly searchUnits: number | undefined;
-  readonly tokens: number | undefined;
+  /** Unchecked; a unit that the provider does not report is absent or undefined. */
+  readonly counts: Counts;
   /** The figures are ours, by the provider's rules: it reports none. */
   readonly isComputed?: boolean | undefined;
 }

@@ -1,70 +1,72 @@
 import { costOf } from '../usage/prices/cost.js';
-import type { Price, PricedUnit } from '../usage/prices/price.types.js';
+import { type AppliedRate, NO_RATE, type Price } from '../usage/prices/price.types.js';
+import { type Counts, NO_QUANTITIES, QUANTITY_UNITS, type Quantities, type QuantityUnit } from '../usage/units.js';
 import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
 import { believableCount, HIGHEST_COUNT } from './believable-count.js';
 import type { ReportedUsage, UsageEstimate } from './billable-use.js';
 
 const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 
-const WITHOUT_SEARCH_UNITS: readonly PricedUnit[] = ['input_token', 'request'];
-const WITH_SEARCH_UNITS: readonly PricedUnit[] = ['search_unit', ...WITHOUT_SEARCH_UNITS];
+export const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
 
-export const NOTHING: UsageFigures = { costNano: 0n, tokens: 0n, searchUnits: 0n };
-
-/** What a call costs by its estimate, and how its prices apply. */
+/** What a call costs at most, and how its prices apply. */
 export interface CallCost {
   readonly prices: readonly Price[];
-  /** Row of the price that decides; null: there is none. */
-  readonly priceId: string | null;
-  readonly figures: UsageFigures;
-  readonly source: FigureSource;
+  /** Whether something that the call uses has a price. */
+  readonly isPriced: boolean;
+  readonly rate: AppliedRate;
+  readonly bound: UsageFigures;
 }
 
-/** Of the quantities of an estimate, that of its unit alone can be exact. */
+/** The units that a call has a figure of. A price for anything else would make it free. */
+export function measuredUnits({ counts }: UsageEstimate): readonly QuantityUnit[] {
+  return QUANTITY_UNITS.filter((unit) => unit === 'request' || counts[unit] !== undefined);
+}
+
 export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]): CallCost {
+  const measured = measuredUnits(estimate);
+  const applied = prices.filter(({ unit }) => measured.includes(unit));
   return {
-    prices,
-    priceId: decidingPrice(estimate, prices)?.id ?? null,
-    figures: toFigures(countOf(estimate.searchUnits) ?? 0n, countOf(estimate.tokens) ?? 0n, prices),
-    source:
-      estimate.exact && prices.every(({ unit }) => unit === estimate.unit || unit === 'request')
-        ? 'computed'
-        : 'estimated',
+    prices: applied,
+    isPriced: applied.length > 0,
+    rate: { ...NO_RATE, priceIds: applied.map(({ id }) => id) },
+    bound: figuresOf(quantitiesOf(estimate.counts), applied),
   };
 }
 
-/** The provider's figures; where it gives none that can be believed, those of the estimate. */
+/** The provider's figures; of units that it does not report, or that cannot be believed, those of the bound. */
 export function costOfReport(
   reported: ReportedUsage,
   estimate: UsageEstimate,
-  { prices, figures, source }: CallCost,
-): Pick<CallCost, 'figures' | 'source'> {
-  const searchUnits = countOf(reported.searchUnits);
-  const tokens = countOf(reported.tokens);
-  const unit = decidingPrice(estimate, prices)?.unit ?? estimate.unit;
-  const isReported = (unit === 'search_unit' ? searchUnits : tokens) !== undefined && unit !== 'request';
+  { prices, bound }: CallCost,
+): { readonly figures: UsageFigures; readonly source: FigureSource } {
+  const own = quantitiesOf(reported.counts);
+  const isReported = reported.isComputed !== true && own[decidingUnit(estimate, prices)] !== undefined;
   return {
-    figures: toFigures(searchUnits ?? figures.searchUnits, tokens ?? figures.tokens, prices),
-    source: isReported && reported.isComputed !== true ? 'provider' : source,
+    figures: figuresOf({ ...bound.quantities, ...own }, prices),
+    source: isReported ? 'provider' : 'computed',
   };
 }
 
-/** What a call has a figure of. A price for anything else would make it free. */
-export function measuredUnits({ searchUnits }: UsageEstimate): readonly PricedUnit[] {
-  return searchUnits > 0 ? WITH_SEARCH_UNITS : WITHOUT_SEARCH_UNITS;
+/** The unit whose figure makes the cost. */
+function decidingUnit({ unit }: UsageEstimate, prices: readonly Price[]): QuantityUnit {
+  const priced = prices.find((price) => price.unit === unit) ?? prices[0];
+  return priced?.unit ?? unit;
 }
 
-function decidingPrice(estimate: UsageEstimate, prices: readonly Price[]): Price | undefined {
-  const measured = measuredUnits(estimate);
-  return prices.find(({ unit }) => unit === estimate.unit) ?? prices.find(({ unit }) => measured.includes(unit));
+/** A call is one request where requests have a price. */
+function figuresOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
+  const isByRequest = prices.some(({ unit }) => unit === 'request');
+  const all = isByRequest ? { ...quantities, request: 1n } : quantities;
+  const cost = costOf(all, prices);
+  return { costNano: cost > HIGHEST_COST ? HIGHEST_COST : cost, quantities: all };
 }
 
-function toFigures(searchUnits: bigint, tokens: bigint, prices: readonly Price[]): UsageFigures {
-  const cost = costOf({ search_unit: searchUnits, input_token: tokens, request: 1n }, prices);
-  return { costNano: cost > HIGHEST_COST ? HIGHEST_COST : cost, tokens, searchUnits };
-}
-
-function countOf(figure: number | undefined): bigint | undefined {
-  const count = believableCount(figure);
-  return count === undefined ? undefined : BigInt(count);
+function quantitiesOf(counts: Counts): Quantities {
+  const quantities: Partial<Record<QuantityUnit, bigint>> = {};
+  for (const unit of QUANTITY_UNITS) {
+    const count = believableCount(counts[unit]);
+    if (count !== undefined) quantities[unit] = BigInt(count);
+  }
+  return quantities;
 }

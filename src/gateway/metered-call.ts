@@ -8,11 +8,11 @@ import { chargeOf } from '../policies/policy-charges.js';
 import type { PolicyAttributes } from '../policies/policy-keys.js';
 import type { UpstreamAttempt } from '../upstream/upstream.types.js';
 import {
+  type AttemptOutcome,
   type Charge,
   type FigureSource,
   type Reservation,
   type ReserveOutcome,
-  type SettlementStatus,
   StoreUnavailableError,
   type UsageDimensions,
   type UsageFigures,
@@ -77,7 +77,7 @@ export class MeteredCall {
       case 'nothing_sent':
         return this.release(attempted);
       case 'free':
-        return this.settle(attempted, NOTHING, 'computed', 'settled');
+        return this.settle(attempted, NOTHING, 'computed', 'failed');
       case 'unknown':
         return this.presume(attempted);
       case 'answered':
@@ -92,7 +92,7 @@ export class MeteredCall {
     this.open = undefined;
     const { estimate, cost } = this.plan;
     const { figures, source } = costOfReport(reported, estimate, cost);
-    this.settle(answered, figures, source, 'settled');
+    this.settle(answered, figures, source, 'answered');
   }
 
   /** However the call ended: what is not accounted for by now may have been done by the provider. */
@@ -133,31 +133,23 @@ export class MeteredCall {
       at,
       leaseMs,
       dimensions: this.attempts === 1 ? dimensions : { ...dimensions, attempt: this.attempts },
-      estimate: cost.figures,
-      estimateSource: cost.source,
-      priceId: cost.priceId,
+      bound: cost.bound,
+      rate: cost.rate,
       charges: policies.length === 0 ? NO_CHARGES : policies.map((policy) => chargeOf(policy, facts, at)),
     };
   }
 
   private presume(reservation: Reservation): void {
-    this.settle(reservation, this.plan.cost.figures, this.plan.cost.source, 'presumed');
+    this.settle(reservation, this.plan.cost.bound, 'presumed', 'unknown');
   }
 
-  private settle(
-    reservation: Reservation,
-    figures: UsageFigures,
-    source: FigureSource,
-    status: SettlementStatus,
-  ): void {
+  private settle(reservation: Reservation, figures: UsageFigures, source: FigureSource, outcome: AttemptOutcome): void {
     const { facts } = this.context.request;
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
-    const { id, at, dimensions, priceId } = reservation;
-    if (reservation.charges.length > 0) {
-      this.keep(this.store.settle({ reservation, figures, source, priceId, status }));
-    } else {
-      this.store.record({ id, at, dimensions, figures, source, priceId, status });
-    }
+    const { id, at, dimensions, rate } = reservation;
+    const settled = { figures, source, outcome, rate, firstTokenMs: null };
+    if (reservation.charges.length > 0) this.keep(this.store.settle({ reservation, ...settled }));
+    else this.store.record({ id, at, dimensions, ...settled });
   }
 
   private release({ id, at, charges }: Reservation): void {

@@ -35,7 +35,7 @@ describe('monitoredRefusal', () => {
 
   it('is by the unit of the policy', () => {
     const tokens = { ...MONITOR, unit: 'tokens' as const };
-    const call = { charges: [tokens], estimate: cost(1_000n, 5n) };
+    const call = { charges: [tokens], bound: cost(1_000n, 5n) };
     expect(monitoredRefusal(call, [stateOf(tokens, 95n, 5n)])).toBeUndefined();
     expect(monitoredRefusal(call, [stateOf(tokens, 96n, 5n)])).toMatchObject({ result: 'exceeded' });
   });

@@ -9,10 +9,10 @@ export interface MonitoredRefusal {
 
 /**
  * The refusal that an admitted call was spared, `exceeded` before `contended`.
- * @param buckets of the charges, in their order, this call's own estimate among what is reserved
+ * @param buckets of the charges, in their order, this call's own bound among what is reserved
  */
 export function monitoredRefusal(
-  { charges, estimate }: Pick<Reservation, 'charges' | 'estimate'>,
+  { charges, bound }: Pick<Reservation, 'charges' | 'bound'>,
   buckets: readonly BucketState[],
 ): MonitoredRefusal | undefined {
   let contended: MonitoredRefusal | undefined;
@@ -20,7 +20,7 @@ export function monitoredRefusal(
     const bucket = buckets[index];
     if (charge.enforced || bucket === undefined) continue;
     const { policyId, limit } = charge;
-    if (bucket.used + amountOf(estimate, charge) > limit) return { result: 'exceeded', policyId };
+    if (bucket.used + amountOf(bound, charge) > limit) return { result: 'exceeded', policyId };
     if (bucket.used + bucket.reserved > limit) contended ??= { result: 'contended', policyId };
   }
   return contended;

@@ -75,7 +75,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
     prices: readonly Price[] | undefined,
   ): MeteredCall {
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
-    const isUnpriced = cost.priceId === null;
+    const isUnpriced = !cost.isPriced;
     if (isUnpriced) this.prices.countMissing(facts.provider ?? '');
     const policiesNow = (): MaybePromise<readonly CompiledPolicy[]> =>
       chain(this.policies.policiesOf(context.principal.organisationId, this.clock.now().getTime()), (known) => {

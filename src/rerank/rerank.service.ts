@@ -131,5 +131,5 @@ function useOf(provider: RerankProvider, request: RerankRequest): BillableUse<Re
 }
 
 function reported({ searchUnits, totalTokens, isUsageComputed }: RerankOutcome): ReportedUsage {
-  return { searchUnits, tokens: totalTokens, isComputed: isUsageComputed };
+  return { counts: { search_unit: searchUnits, input: totalTokens }, isComputed: isUsageComputed };
 }

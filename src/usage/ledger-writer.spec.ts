@@ -6,7 +6,9 @@ import type { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
 import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
-import { cost, reservationOf } from './__fixtures__/usage.js';
+import { cost, reservationOf, settledAs } from './__fixtures__/usage.js';
+import { NO_RATE } from './prices/price.types.js';
+import { tokensOf } from './units.js';
 import { UsageEvent } from './usage-event.entity.js';
 import { LedgerWriter, type UsageNotesOptions } from './ledger-writer.js';
 import type { UnlimitedUsage, UsageDimensions } from './usage-store.types.js';
@@ -46,7 +48,7 @@ function open(options: Partial<UsageNotesOptions> = {}, on: DataSource = dataSou
 
 function note(change: Partial<UnlimitedUsage> = {}): UnlimitedUsage {
   const { id, at, dimensions } = reservationOf([]);
-  return { id, at, dimensions, figures: cost(1n), source: 'computed', priceId: null, status: 'settled', ...change };
+  return { id, at, dimensions, ...settledAs(cost(1n)), ...change };
 }
 
 async function rows(): Promise<readonly UsageEvent[]> {
@@ -54,19 +56,19 @@ async function rows(): Promise<readonly UsageEvent[]> {
 }
 
 /** What is in the ledger of a usage, as far as it says so. */
-function inLedger({ id, at, dimensions, figures, source, priceId, status }: UnlimitedUsage): Partial<UsageEvent> {
-  const { costNano, tokens, searchUnits } = figures;
+function inLedger({ id, at, dimensions, figures, source, rate }: UnlimitedUsage): Partial<UsageEvent> {
+  const { costNano, quantities } = figures;
   return {
     id,
     at,
     source,
-    priceId,
-    status,
+    priceId: rate.priceIds[0] ?? null,
+    status: source === 'presumed' ? 'presumed' : 'settled',
     ...dimensions,
     apiKeyId: dimensions.apiKeyId ?? '',
     costNano: String(costNano),
-    tokens: String(tokens),
-    searchUnits: String(searchUnits),
+    tokens: String(tokensOf(quantities)),
+    searchUnits: String(quantities.search_unit ?? 0n),
     bucketIds: [],
     amounts: [],
   };
@@ -103,10 +105,9 @@ describe('usage that nothing limits', () => {
   });
 
   it.each<readonly [string, Partial<UnlimitedUsage>]>([
-    ['the figures', { figures: { costNano: MAX_FIGURE, tokens: 7n, searchUnits: 2n } }],
-    ['the source', { source: 'estimated' }],
-    ['the price', { priceId: randomUUID() }],
-    ['the status', { status: 'presumed' }],
+    ['the figures', { figures: { costNano: MAX_FIGURE, quantities: { input: 7n, search_unit: 2n } } }],
+    ['the source', { source: 'presumed' }],
+    ['the price', { rate: { ...NO_RATE, priceIds: [randomUUID()] } }],
     ['the time', { at: new Date('2031-02-03T04:05:06.789Z') }],
   ])('is what it was, also beside one that differs in %s', async (_what, change) => {
     const usages = [note(), note(change), note()];

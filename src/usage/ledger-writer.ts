@@ -3,6 +3,7 @@ import { type PreparedRow, type RowShape, GroupedInsert } from '../database/grou
 import { WriteBehind, type WriteBehindOptions } from '../database/write-behind.js';
 import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
 import { UsageEvent } from './usage-event.entity.js';
+import { tokensOf } from './units.js';
 import type { UsageObserver } from './usage-observer.js';
 import type { UnlimitedUsage } from './usage-store.types.js';
 import { isCountable } from './usage-work.js';
@@ -60,18 +61,19 @@ const SHAPE: RowShape<UnlimitedUsage> = {
   isAlike: (one, other) =>
     isSameInLedger(one.dimensions, other.dimensions) &&
     one.source === other.source &&
-    one.priceId === other.priceId &&
-    one.status === other.status,
-  sharedOf: ({ dimensions, source, priceId, status }) => {
+    one.rate.priceIds[0] === other.rate.priceIds[0],
+  sharedOf: ({ dimensions, source, rate }) => {
+    const status = source === 'presumed' ? 'presumed' : 'settled';
+    const price_id = rate.priceIds[0] ?? null;
     const { trace_id: _ownTrace, ...shared } = ledgerColumns(dimensions);
-    return { ...shared, source, price_id: priceId, status, bucket_ids: [], amounts: [] };
+    return { ...shared, source, price_id, status, bucket_ids: [], amounts: [] };
   },
   ownOf: ({ id, at, dimensions, figures }) => ({
     id,
     at: at.getTime(),
     trace_id: traceColumn(dimensions),
     cost_nano: String(figures.costNano),
-    tokens: String(figures.tokens),
-    search_units: String(figures.searchUnits),
+    tokens: String(tokensOf(figures.quantities)),
+    search_units: String(figures.quantities.search_unit ?? 0n),
   }),
 };

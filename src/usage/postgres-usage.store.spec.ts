@@ -10,7 +10,7 @@ import { BreakableDatabase } from './__fixtures__/broken-data-source.js';
 import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, inspect, openDataSource } from './__fixtures__/postgres-harness.js';
 import type { TestedStore } from './__fixtures__/store-harness.js';
-import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { chargeOf, cost, ORGANISATION, reservationOf, settledAs, settlementOf } from './__fixtures__/usage.js';
 import { PostgresUsageStore, type PostgresUsageStoreOptions } from './postgres-usage.store.js';
 import { batchParameters, USAGE_BATCH } from './usage-batch.js';
 import { MAX_COUNT } from './usage-work.js';
@@ -59,7 +59,7 @@ const reserveAll = (store: PostgresUsageStore, reservations: readonly Reservatio
 /** Usage that nothing limits. */
 function note(): UnlimitedUsage {
   const { id, at, dimensions } = reservationOf([]);
-  return { id, at, dimensions, figures: cost(1n), source: 'computed', priceId: null, status: 'settled' };
+  return { id, at, dimensions, ...settledAs(cost(1n)) };
 }
 
 /** Of the reservations that are taken back: until when they cannot be written. */
@@ -188,8 +188,8 @@ describe('a refusal', () => {
   it('writes nothing, except for the first one by a bucket that something is used of: a mark and an event', async () => {
     const store = open();
     const charge = chargeOf();
-    const call = (): Reservation => reservationOf([charge], { estimate: cost(30n) });
-    expect(await writtenBy(reservationOf([charge], { estimate: cost(101n) }))).toBe(0);
+    const call = (): Reservation => reservationOf([charge], { bound: cost(30n) });
+    expect(await writtenBy(reservationOf([charge], { bound: cost(101n) }))).toBe(0);
     for (let count = 0; count < 3; count += 1) {
       const reservation = call();
       await store.reserve(reservation);
@@ -203,13 +203,13 @@ describe('a refusal', () => {
   it('is noted under the limit that it was refused by, also where a batch knows another', async () => {
     const store = open();
     const charge = chargeOf();
-    const first = reservationOf([charge], { estimate: cost(90n) });
+    const first = reservationOf([charge], { bound: cost(90n) });
     await store.reserve(first);
     await store.settle(settlementOf(first));
     const raised = { ...charge, limit: 200n };
     const outcomes = await reserveAll(store, [
-      reservationOf([charge], { estimate: cost(30n) }),
-      reservationOf([raised], { estimate: cost(30n) }),
+      reservationOf([charge], { bound: cost(30n) }),
+      reservationOf([raised], { bound: cost(30n) }),
     ]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['exceeded', 'admitted']);
     expect(await seen.alerts()).toEqual([]);
@@ -226,7 +226,7 @@ describe('reservations that are more together than a counter holds', () => {
     const first = reservationOf([charge]);
     await store.reserve(first);
     await dataSource.query('UPDATE usage_buckets SET reserved = $1', [MAX_COUNT - MOST - 5n]);
-    const [second, third, fourth] = [1, 2, 3].map(() => reservationOf([charge], { estimate: cost(MOST) }));
+    const [second, third, fourth] = [1, 2, 3].map(() => reservationOf([charge], { bound: cost(MOST) }));
     if (second === undefined || third === undefined || fourth === undefined) throw new Error('three were made');
     await reserveAll(store, [second, third]);
     await store.reserve(fourth);
@@ -308,7 +308,7 @@ describe('events', () => {
   it('say what happened in dollars and in UTC, whatever the timezone of the session', async () => {
     const store = open();
     const charge = chargeOf({ limit: 500_000_000_000n, threshold: 400_000_000_000n });
-    const reservation = reservationOf([charge], { estimate: cost(400_021_500_000n) });
+    const reservation = reservationOf([charge], { bound: cost(400_021_500_000n) });
     await store.reserve(reservation);
     await store.settle(settlementOf(reservation));
     const [bucket]: readonly { readonly id: string }[] = await dataSource.query('SELECT id FROM usage_buckets');
@@ -329,7 +329,7 @@ describe('events', () => {
   it('say it in tokens, and null for what there is not', async () => {
     const store = open();
     const charge = chargeOf({ unit: 'tokens', windowId: 'cum', resetsAt: undefined, limit: 70n });
-    const reservation = reservationOf([charge], { estimate: cost(0n, 70n) });
+    const reservation = reservationOf([charge], { bound: cost(0n, 70n) });
     await store.reserve(reservation);
     await store.settle(settlementOf(reservation));
     await store.reset(charge, { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() });
@@ -462,11 +462,13 @@ describe('when the database cannot be reached', () => {
     const reservation = reservationOf([charge]);
     await store.reserve(reservation);
     database.breakages.push('refused', 'refused', 'silent');
-    const presumed = store.settle(settlementOf(reservation, { figures: cost(30n), status: 'presumed' }));
+    const presumed = store.settle(
+      settlementOf(reservation, { figures: cost(30n), source: 'presumed', outcome: 'unknown' }),
+    );
     const truth = store.settle(settlementOf(reservation, { figures: cost(20n) }));
     await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
     await Promise.all([presumed, truth]);
-    expect(await seen.ledger()).toEqual([expect.objectContaining({ status: 'settled', costNano: 20n })]);
+    expect(await seen.ledger()).toEqual([expect.objectContaining({ source: 'provider', costNano: 20n })]);
     await eventually(async () => (await seen.openReservations()) === 0);
   });
 
@@ -547,7 +549,7 @@ describe('several stores on one database', () => {
   async function useUp(store: PostgresUsageStore, charges: readonly Charge[], amount: bigint): Promise<bigint> {
     let spent = 0n;
     for (;;) {
-      const reservation = reservationOf(charges, { estimate: cost(amount) });
+      const reservation = reservationOf(charges, { bound: cost(amount) });
       const { kind } = await store.reserve(reservation);
       if (kind === 'exceeded') return spent;
       if (kind !== 'admitted') continue;
@@ -729,7 +731,7 @@ onServer('connections cut in the middle of their work (needs DATABASE_URL)', () 
     const callers = Array.from({ length: 60 }, async (_, index) => {
       const store = all[index % all.length] ?? open();
       while (!isOver) {
-        const reservation = reservationOf(charges, { estimate: cost(10n, 100n) });
+        const reservation = reservationOf(charges, { bound: cost(10n, 100n) });
         const outcome = await store.reserve(reservation).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailableError)) throw error;
           return undefined;

@@ -8,6 +8,8 @@ import type { UsageObserver } from './usage-observer.js';
 import {
   type Adjustment,
   type BucketKey,
+  type ExtendOutcome,
+  type Extension,
   type LimitChange,
   type Reservation,
   type ReserveOutcome,
@@ -79,13 +81,17 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
-    assertCountable(reservation.estimate);
+    assertCountable(reservation.bound);
     const outcome = await this.admit(reservation).catch((error: unknown) => {
       if (error instanceof StoreUnavailableError) this.observer.decided('unavailable');
       throw error;
     });
     this.observer.decided(outcome.kind);
     return outcome;
+  }
+
+  async extend(_extension: Extension): Promise<ExtendOutcome> {
+    throw new StoreUnavailableError();
   }
 
   async settle(settlement: Settlement): Promise<void> {

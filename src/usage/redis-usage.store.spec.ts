@@ -25,7 +25,7 @@ const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1
 const PATIENT_MS = 5_000;
 
 async function spend(store: UsageStore, charge: Charge, amount: bigint): Promise<void> {
-  const reservation = reservationOf([charge], { estimate: cost(amount) });
+  const reservation = reservationOf([charge], { bound: cost(amount) });
   expect((await store.reserve(reservation)).kind).toBe('admitted');
   await store.settle(settlementOf(reservation));
 }
@@ -157,19 +157,19 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
   it('leave what still fits to the database', async () => {
     const store = open();
     const charge = await usedUp(store);
-    expect(await asked(() => store.reserve(reservationOf([charge], { estimate: cost(9n) })))).toEqual(ADMITTED);
-    expect(await asked(() => store.reserve(reservationOf([charge], { estimate: cost(0n) })))).toEqual(ADMITTED);
+    expect(await asked(() => store.reserve(reservationOf([charge], { bound: cost(9n) })))).toEqual(ADMITTED);
+    expect(await asked(() => store.reserve(reservationOf([charge], { bound: cost(0n) })))).toEqual(ADMITTED);
   });
 
   it('are exact beyond what a floating-point number holds', async () => {
     const store = open();
     const charge = chargeOf({ limit: 10n ** 16n + 2n });
     for (const amount of [...Array.from({ length: 10 }, () => 10n ** 15n), 1n]) await spend(store, charge, amount);
-    const two = (): Promise<ReserveOutcome> => store.reserve(reservationOf([charge], { estimate: cost(2n) }));
+    const two = (): Promise<ReserveOutcome> => store.reserve(reservationOf([charge], { bound: cost(2n) }));
     expect(await asked(two)).toEqual(FROM_DATABASE);
     await remember(charge);
     expect(await asked(two)).toEqual(FROM_MEMORY);
-    expect(await asked(() => store.reserve(reservationOf([charge], { estimate: cost(1n) })))).toEqual(ADMITTED);
+    expect(await asked(() => store.reserve(reservationOf([charge], { bound: cost(1n) })))).toEqual(ADMITTED);
   });
 
   it('are of one window', async () => {
@@ -207,14 +207,14 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     const store = open();
     const charge = await usedUp(store);
     for (const absurd of [-1n, 10n ** 16n]) {
-      await expect(store.reserve(reservationOf([charge], { estimate: cost(absurd) }))).rejects.toThrow(RangeError);
+      await expect(store.reserve(reservationOf([charge], { bound: cost(absurd) }))).rejects.toThrow(RangeError);
     }
   });
 
   it('are not made of what passes in moments', async () => {
     const store = open(memoryOf(), durableStore(1));
     const [busy, full] = [chargeOf(), chargeOf()];
-    const running = reservationOf([busy], { estimate: cost(95n) });
+    const running = reservationOf([busy], { bound: cost(95n) });
     await store.reserve(running);
     expect((await store.reserve(reservationOf([busy]))).kind).toBe('contended');
     expect((await store.reserve(reservationOf([{ ...busy, bucketHash: 'one-too-many' }]))).kind).toBe('crowded');
@@ -351,7 +351,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
       await wire.cut();
       await eventually(() => wired.client.status !== 'ready');
       expect(await asked(() => store.reserve(reservationOf([charge])))).toEqual(FROM_DATABASE);
-      expect((await store.reserve(reservationOf([charge], { estimate: cost(9n) }))).kind).toBe('admitted');
+      expect((await store.reserve(reservationOf([charge], { bound: cost(9n) }))).kind).toBe('admitted');
       expect(await store.reset(charge, ADJUSTMENT)).toBe(true);
       wire = new Wire(dial);
       await wire.listen(port);
@@ -441,7 +441,7 @@ describe('a Redis that is of no use', () => {
       for (let time = 0; time < 3; time += 1) {
         expect((await store.reserve(reservationOf([charge]))).kind).toBe('exceeded');
       }
-      expect((await store.reserve(reservationOf([charge], { estimate: cost(9n) }))).kind).toBe('admitted');
+      expect((await store.reserve(reservationOf([charge], { bound: cost(9n) }))).kind).toBe('admitted');
       expect(warnings).toEqual([
         { event: 'usage_memory_failed', reason: expect.stringMatching(/^[A-Z]+ \((mget|set)\)$/) },
       ]);

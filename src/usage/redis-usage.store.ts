@@ -5,6 +5,8 @@ import type {
   BucketKey,
   BucketState,
   Charge,
+  ExtendOutcome,
+  Extension,
   LimitChange,
   Reservation,
   ReserveOutcome,
@@ -28,7 +30,7 @@ export class RedisUsageStore implements UsageStore {
   ) {}
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
-    assertCountable(reservation.estimate);
+    assertCountable(reservation.bound);
     const { organisationId } = reservation.dimensions;
     const enforced = reservation.charges.filter((charge) => charge.enforced);
     if (enforced.length === 0) return this.durable.reserve(reservation);
@@ -43,6 +45,10 @@ export class RedisUsageStore implements UsageStore {
     // What is only contended, or crowded, passes in moments.
     if (outcome.kind === 'exceeded') this.memory.remember(organisationId, overIn(reservation, outcome.failing));
     return outcome;
+  }
+
+  extend(extension: Extension): Promise<ExtendOutcome> {
+    return this.durable.extend(extension);
   }
 
   settle(settlement: Settlement): Promise<void> {
@@ -84,12 +90,12 @@ export class RedisUsageStore implements UsageStore {
 
 /** The bucket as remembered, in a list, if the call would not fit even if nothing else were under way. */
 function stateIfOver(
-  { estimate }: Reservation,
+  { bound }: Reservation,
   charge: Charge,
   remembered: RefusedUsage | undefined,
 ): readonly BucketState[] {
   const { policyId, bucketHash, windowId, limit } = charge;
-  const amount = amountOf(estimate, charge);
+  const amount = amountOf(bound, charge);
   if (remembered === undefined || amount === 0n || remembered.used + amount <= limit) return [];
   return [{ policyId, bucketHash, windowId, limit, ...remembered }];
 }

@@ -1,6 +1,7 @@
 import { toStorableText } from '../common/storable-text.js';
 import { isoTexts } from '../common/time/iso-text.js';
 import { ledgerColumns } from './ledger-columns.js';
+import { tokensOf } from './units.js';
 import type { BucketState, Charge, ReserveOutcome, Reservation, UsageFigures } from './usage-store.types.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
 
@@ -48,11 +49,15 @@ class BatchWriter {
       case 'reserve':
         return this.addReserve(work.reservation);
       case 'settle': {
-        const { reservation, figures, source, priceId, status } = work.settlement;
+        const { reservation, figures, source, rate } = work.settlement;
         const { id, at } = reservation;
-        this.rows.settles.push({ id, at: begun(at), status, source, price_id: priceId, ...figureColumns(figures) });
+        const status = source === 'presumed' ? 'presumed' : 'settled';
+        const price_id = rate.priceIds[0] ?? null;
+        this.rows.settles.push({ id, at: begun(at), status, source, price_id, ...figureColumns(figures) });
         return;
       }
+      case 'extend':
+        throw new Error('an extension is not written yet');
       case 'release':
         this.rows.settles.push({
           id: work.id,
@@ -82,20 +87,20 @@ class BatchWriter {
   }
 
   private addReserve(reservation: Reservation): void {
-    const { id, at, leaseMs, dimensions, estimate, estimateSource, priceId, charges } = reservation;
+    const { id, at, leaseMs, dimensions, bound, rate, charges } = reservation;
     const expiresAt = new Date(at.getTime() + leaseMs);
     this.rows.reserves.push({
       id,
       at: begun(at),
       expires_at: ended(expiresAt),
       ...ledgerColumns(dimensions),
-      ...figureColumns(estimate),
-      source: estimateSource,
-      price_id: priceId,
+      ...figureColumns(bound),
+      source: 'presumed',
+      price_id: rate.priceIds[0] ?? null,
     });
     for (const charge of charges) {
       this.chargeBuckets.push(this.place(charge, dimensions.organisationId));
-      this.chargeAmounts.push(amountOf(estimate, charge));
+      this.chargeAmounts.push(amountOf(bound, charge));
       this.chargeLimits.push(limitOf(charge));
       this.chargeEnforced.push(charge.enforced);
     }
@@ -103,15 +108,15 @@ class BatchWriter {
   }
 
   private addRecord({ usage, charges }: UsageWork & { readonly kind: 'record' }): void {
-    const { id, at, dimensions, figures, source, priceId, status } = usage;
+    const { id, at, dimensions, figures, source, rate } = usage;
     this.rows.records.push({
       id,
       at: begun(at),
-      status,
+      status: source === 'presumed' ? 'presumed' : 'settled',
       ...ledgerColumns(dimensions),
       ...figureColumns(figures),
       source,
-      price_id: priceId,
+      price_id: rate.priceIds[0] ?? null,
       buckets: charges.map(({ charge }) => this.place(charge, dimensions.organisationId, true)),
       amounts: charges.map(({ amount }: AmountCharge) => String(amount)),
     });
@@ -173,8 +178,12 @@ function stateOf(charge: Charge, { o_used, o_reserved }: BatchRow, index: number
   return { policyId, bucketHash, windowId, limit, used, reserved: BigInt(o_reserved?.[index] ?? 0) };
 }
 
-function figureColumns({ costNano, tokens, searchUnits }: UsageFigures) {
-  return { cost_nano: String(costNano), tokens: String(tokens), search_units: String(searchUnits) };
+function figureColumns({ costNano, quantities }: UsageFigures) {
+  return {
+    cost_nano: String(costNano),
+    tokens: String(tokensOf(quantities)),
+    search_units: String(quantities.search_unit ?? 0n),
+  };
 }
 
 export function limitOf({ limit }: Pick<Charge, 'limit'>): bigint {

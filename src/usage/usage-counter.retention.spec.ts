@@ -40,7 +40,7 @@ function retentionOn(source: ConstructorParameters<typeof UsageCounterRetention>
 async function exhaust(endedDaysAgo: number | undefined): Promise<Charge> {
   const ended = endedDaysAgo === undefined ? undefined : new Date(clock.now().getTime() - endedDaysAgo * DAY);
   const charge = chargeOf({ windowId: randomUUID().slice(0, 16), resetsAt: ended, threshold: 50n });
-  const reservation = reservationOf([charge], { at: clock.now(), estimate: cost(100n) });
+  const reservation = reservationOf([charge], { at: clock.now(), bound: cost(100n) });
   await store.reserve(reservation);
   await store.settle(settlementOf(reservation));
   await dataSource.query(`UPDATE webhook_outbox SET dispatched_at = $1`, [new Date(clock.now().getTime() - 400 * DAY)]);

@@ -1,6 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { LedgerRow } from './ledger-row.js';
-import type { SettlementStatus } from './usage-store.types.js';
 
 /**
  * The ledger: one row for each call that went out. Rows are only added; one that was presumed becomes the truth when that
@@ -17,7 +16,7 @@ export class UsageEvent extends LedgerRow {
   readonly at!: Date;
 
   @Column({ type: 'varchar', length: 16 })
-  readonly status!: SettlementStatus;
+  readonly status!: 'settled' | 'presumed';
 
   /** When the buckets were charged, by the database's clock. */
   @Column({ name: 'charged_at', type: 'timestamptz', default: () => 'clock_timestamp()' })

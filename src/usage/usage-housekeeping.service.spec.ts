@@ -4,7 +4,7 @@ import type { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { MemoryUsageStore } from './__fixtures__/memory-usage.store.js';
 import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { openDataSource } from './__fixtures__/postgres-harness.js';
-import { chargeOf, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { chargeOf, cost, reservationOf, settlementOf } from './__fixtures__/usage.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
 import { UsageHousekeepingService } from './usage-housekeeping.service.js';
 
@@ -62,7 +62,7 @@ describe('housekeeping', () => {
     clock.advance(2 * MINUTE);
     await service.tidy();
     expect([...store.events.values()]).toEqual([
-      expect.objectContaining({ usage: expect.objectContaining({ status: 'presumed' }) }),
+      expect.objectContaining({ usage: expect.objectContaining({ source: 'presumed' }) }),
     ]);
   });
 
@@ -155,7 +155,7 @@ describe('the partitions of the ledger', () => {
     const other = reservationOf([charge], { at: new Date('2032-03-01T00:00:00.000Z') });
     for (const reservation of [late, other]) {
       await store.reserve(reservation);
-      await store.settle(settlementOf(reservation, { status: 'presumed' }));
+      await store.settle(settlementOf(reservation, { source: 'presumed', outcome: 'unknown' }));
     }
     expect(await partitionOf(late.id)).toBe('usage_events_other');
 
@@ -164,7 +164,7 @@ describe('the partitions of the ledger', () => {
     expect(await partitionOf(late.id)).toBe('usage_events_2032_01');
     expect(await partitionOf(other.id)).toBe('usage_events_other');
 
-    await store.settle(settlementOf(late, { figures: { costNano: 4n, tokens: 0n, searchUnits: 1n } }));
+    await store.settle(settlementOf(late, { figures: cost(4n) }));
     await store.settle(settlementOf(late));
     const rows = await dataSource.query('SELECT status, cost_nano FROM usage_events WHERE id = $1', [late.id]);
     expect(rows).toEqual([{ status: 'settled', cost_nano: '4' }]);

@@ -5,7 +5,7 @@ import { memoryHarness } from './__fixtures__/memory-harness.js';
 import { postgresHarness } from './__fixtures__/postgres-harness.js';
 import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
-import { chargeOf, cost, ORGANISATION, reservationOf, settlementOf } from './__fixtures__/usage.js';
+import { chargeOf, cost, ORGANISATION, reservationOf, settledAs, settlementOf } from './__fixtures__/usage.js';
 import { MAX_COUNT, MAX_FIGURE } from './usage-work.js';
 import {
   type Adjustment,
@@ -48,7 +48,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     return reservation;
   };
   const spend = async (charge: Charge, amount: bigint): Promise<Reservation> => {
-    const reservation = await admit([charge], { estimate: cost(amount) });
+    const reservation = await admit([charge], { bound: cost(amount) });
     await tested.store.settle(settlementOf(reservation));
     return reservation;
   };
@@ -61,7 +61,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   describe('admission', () => {
     it('reserves what is expected in every bucket, and says what is left', async () => {
       const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 5_000n })];
-      const outcome = await tested.store.reserve(reservationOf([money, tokens], { estimate: cost(10n, 700n) }));
+      const outcome = await tested.store.reserve(reservationOf([money, tokens], { bound: cost(10n, 700n) }));
       expect(outcome).toEqual({
         kind: 'admitted',
         buckets: [
@@ -105,12 +105,12 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       for (let time = 0; time < 3; time += 1) {
         expect(await tested.store.reserve(reservationOf([open, full]))).toEqual(first);
       }
-      await admit([open, full], { estimate: cost(9n) });
+      await admit([open, full], { bound: cost(9n) });
     });
 
     it('tells the caller when only calls under way are in the way', async () => {
       const charge = chargeOf();
-      await admit([charge], { estimate: cost(95n) });
+      await admit([charge], { bound: cost(95n) });
       expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('contended');
     });
 
@@ -142,7 +142,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
 
     it('lets what is free pass a limit that is used up', async () => {
       const charge = chargeOf({ limit: 0n });
-      const reservation = await admit([charge], { estimate: cost(0n) });
+      const reservation = await admit([charge], { bound: cost(0n) });
       await tested.store.settle(settlementOf(reservation));
       expect(await tested.alerts()).toEqual([]);
     });
@@ -152,8 +152,8 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await spend(exceeded, 100n);
       const lowered = { ...exceeded, limit: 50n };
       expect((await tested.store.reserve(reservationOf([lowered]))).kind).toBe('exceeded');
-      await admit([filled], { estimate: cost(10n) });
-      await admit([lowered, { ...filled, limit: 5n }], { estimate: cost(0n) });
+      await admit([filled], { bound: cost(10n) });
+      await admit([lowered, { ...filled, limit: 5n }], { bound: cost(0n) });
     });
 
     it('only counts where a policy only watches', async () => {
@@ -182,9 +182,9 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     });
 
     it('refuses figures that no counter holds', async () => {
-      const absurd = reservationOf([chargeOf()], { estimate: cost(10n ** 16n) });
+      const absurd = reservationOf([chargeOf()], { bound: cost(10n ** 16n) });
       await expect(tested.store.reserve(absurd)).rejects.toThrow(RangeError);
-      await expect(tested.store.reserve({ ...absurd, estimate: cost(-1n) })).rejects.toThrow(RangeError);
+      await expect(tested.store.reserve({ ...absurd, bound: cost(-1n) })).rejects.toThrow(RangeError);
       await nothingWritten();
     });
   });
@@ -218,18 +218,18 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   describe('settlement', () => {
     it('charges the true amount, each bucket in its unit', async () => {
       const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 5_000n })];
-      const reservation = await admit([money, tokens], { estimate: cost(10n, 700n) });
+      const reservation = await admit([money, tokens], { bound: cost(10n, 700n) });
       await tested.store.settle(settlementOf(reservation, { figures: cost(7n, 650n) }));
       expect(await tested.bucket(money)).toEqual({ used: 7n, reserved: 0n, epoch: 0 });
       expect(await tested.bucket(tokens)).toEqual({ used: 650n, reserved: 0n, epoch: 0 });
       expect(await tested.ledger()).toEqual([
-        { id: reservation.id, status: 'settled', costNano: 7n, tokens: 650n, source: 'provider', amounts: [7n, 650n] },
+        { id: reservation.id, costNano: 7n, tokens: 650n, source: 'provider', amounts: [7n, 650n] },
       ]);
     });
 
     it('may be more than was expected, and more than the limit', async () => {
       const charge = chargeOf();
-      const reservation = await admit([charge], { estimate: cost(100n) });
+      const reservation = await admit([charge], { bound: cost(100n) });
       await tested.store.settle(settlementOf(reservation, { figures: cost(130n) }));
       expect(await tested.bucket(charge)).toEqual({ used: 130n, reserved: 0n, epoch: 0 });
     });
@@ -245,7 +245,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
 
     it('frees room for the next at once', async () => {
       const charge = chargeOf();
-      const first = await admit([charge], { estimate: cost(100n) });
+      const first = await admit([charge], { bound: cost(100n) });
       const [, outcome] = await Promise.all([
         tested.store.settle(settlementOf(first, { figures: cost(1n) })),
         tested.store.reserve(reservationOf([charge])),
@@ -296,10 +296,10 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await tested.store.settle(settlementOf(reservation));
       await tested.store.settle(settlementOf(reservation));
       await tested.store.settle(settlementOf(reservation, { figures: cost(50n) }));
-      await tested.store.settle(settlementOf(reservation, { status: 'presumed' }));
+      await tested.store.settle(settlementOf(reservation, { source: 'presumed', outcome: 'unknown' }));
       await tested.store.release(reservation.id, reservation.at);
       expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
-      expect(await tested.ledger()).toEqual([expect.objectContaining({ status: 'settled', costNano: 10n })]);
+      expect(await tested.ledger()).toEqual([expect.objectContaining({ source: 'provider', costNano: 10n })]);
     });
 
     it('release and record do nothing more', async () => {
@@ -310,28 +310,18 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 0 });
       await nothingWritten();
       const { id, at, dimensions } = reservationOf([]);
-      const usage = {
-        id,
-        at,
-        dimensions,
-        figures: cost(3n),
-        source: 'provider',
-        priceId: null,
-        status: 'settled',
-      } as const;
+      const usage = { id, at, dimensions, ...settledAs(cost(3n)), source: 'provider' } as const;
       tested.store.record(usage);
       tested.store.record(usage);
       await eventually(async () => (await tested.ledger()).length > 0);
-      expect(await tested.ledger()).toEqual([
-        { id, status: 'settled', costNano: 3n, tokens: 0n, source: 'provider', amounts: [] },
-      ]);
+      expect(await tested.ledger()).toEqual([{ id, costNano: 3n, tokens: 0n, source: 'provider', amounts: [] }]);
     });
   });
 
   it('notes no usage that cannot be counted, and the next one all the same', async () => {
     const note = (costNano: bigint): UnlimitedUsage => {
       const { id, at, dimensions } = reservationOf([]);
-      return { id, at, dimensions, figures: cost(costNano), source: 'computed', priceId: null, status: 'settled' };
+      return { id, at, dimensions, ...settledAs(cost(costNano)) };
     };
     for (const costNano of [-1n, MAX_FIGURE + 1n, 3n]) tested.store.record(note(costNano));
     await eventually(async () => (await tested.ledger()).length > 0);
@@ -389,9 +379,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(1);
       expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(0);
       expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
-      expect(await tested.ledger()).toEqual([
-        expect.objectContaining({ status: 'presumed', source: 'computed', amounts: [10n] }),
-      ]);
+      expect(await tested.ledger()).toEqual([expect.objectContaining({ source: 'presumed', amounts: [10n] })]);
     });
 
     it.each([3n, 10n, 25n])('is corrected when the truth, %s, arrives late', async (truth) => {
@@ -403,7 +391,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await tested.store.settle(late);
       expect(await tested.bucket(charge)).toEqual({ used: truth, reserved: 0n, epoch: 0 });
       expect(await tested.ledger()).toEqual([
-        expect.objectContaining({ status: 'settled', source: 'provider', costNano: truth, amounts: [truth] }),
+        expect.objectContaining({ source: 'provider', costNano: truth, amounts: [truth] }),
       ]);
     });
 
@@ -500,7 +488,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   describe('exhaustion', () => {
     const refuse = async (charge: Charge, amount: bigint, times = 1): Promise<void> => {
       for (let time = 0; time < times; time += 1) {
-        const { kind } = await tested.store.reserve(reservationOf([charge], { estimate: cost(amount) }));
+        const { kind } = await tested.store.reserve(reservationOf([charge], { bound: cost(amount) }));
         expect(kind).toBe('exceeded');
       }
     };
@@ -531,7 +519,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     it('is told once by many that are refused at once', async () => {
       const charge = chargeOf();
       await spend(charge, 90n);
-      const calls = Array.from({ length: 50 }, () => reservationOf([charge], { estimate: cost(30n) }));
+      const calls = Array.from({ length: 50 }, () => reservationOf([charge], { bound: cost(30n) }));
       await Promise.all(calls.map((call) => tested.store.reserve(call)));
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
@@ -567,7 +555,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     it('is not of calls under way that are in the way', async () => {
       const charge = chargeOf();
       await spend(charge, 50n);
-      await admit([charge], { estimate: cost(50n) });
+      await admit([charge], { bound: cost(50n) });
       expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('contended');
       expect(await tested.isExhausted(charge)).toBe(false);
       expect(await tested.alerts()).toEqual([]);
@@ -577,7 +565,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       const [roomy, full] = [chargeOf(), chargeOf()];
       await spend(roomy, 10n);
       await spend(full, 90n);
-      expect((await tested.store.reserve(reservationOf([roomy, full], { estimate: cost(30n) }))).kind).toBe('exceeded');
+      expect((await tested.store.reserve(reservationOf([roomy, full], { bound: cost(30n) }))).kind).toBe('exceeded');
       expect([await tested.isExhausted(roomy), await tested.isExhausted(full)]).toEqual([false, true]);
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
@@ -586,9 +574,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       const [watching, full] = [chargeOf({ enforced: false }), chargeOf()];
       await spend(watching, 90n);
       await spend(full, 90n);
-      expect((await tested.store.reserve(reservationOf([watching, full], { estimate: cost(30n) }))).kind).toBe(
-        'exceeded',
-      );
+      expect((await tested.store.reserve(reservationOf([watching, full], { bound: cost(30n) }))).kind).toBe('exceeded');
       expect([await tested.isExhausted(watching), await tested.isExhausted(full)]).toEqual([false, true]);
       await spend(watching, 30n);
       expect(await tested.isExhausted(watching)).toBe(true);
@@ -646,7 +632,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     it('ends with a correction that makes room, and is not told twice', async () => {
       const charge = chargeOf();
       await spend(charge, 60n);
-      const reservation = await admit([charge], { estimate: cost(40n) });
+      const reservation = await admit([charge], { bound: cost(40n) });
       await tested.store.reap(LEASE_OVER(reservation));
       expect(await tested.isExhausted(charge)).toBe(true);
       await tested.store.settle(settlementOf(reservation, { figures: cost(1n) }));
@@ -712,7 +698,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
 
     it('raises its alert when calls that are under way reach it', async () => {
       const charge = chargeOf();
-      const reservation = await admit([charge], { estimate: cost(60n) });
+      const reservation = await admit([charge], { bound: cost(60n) });
       await change(charge, { limit: 50n });
       expect(await tested.alerts()).toEqual([]);
       await tested.store.settle(settlementOf(reservation));
@@ -740,7 +726,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     it('is passed again after a raise: exhaustion ends, and is told anew', async () => {
       const charge = chargeOf({ threshold: 50n });
       await spend(charge, 90n);
-      expect((await tested.store.reserve(reservationOf([charge], { estimate: cost(30n) }))).kind).toBe('exceeded');
+      expect((await tested.store.reserve(reservationOf([charge], { bound: cost(30n) }))).kind).toBe('exceeded');
       const raised = { threshold: 95n, limit: 130n };
       await change(charge, raised);
       expect(await tested.isExhausted(charge)).toBe(false);
@@ -772,7 +758,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     it('takes many calls at once, and those of another group that come with them', async () => {
       await tested.fill(charge, MAX_COUNT);
       const other = chargeOf();
-      const all = Array.from({ length: 10 }, () => reservationOf([charge], { estimate: cost(MOST) }));
+      const all = Array.from({ length: 10 }, () => reservationOf([charge], { bound: cost(MOST) }));
       const settled = [...all, reservationOf([other])].map(async (reservation) => {
         await tested.store.reserve(reservation);
         await tested.store.settle(settlementOf(reservation));
@@ -794,7 +780,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
 
     it('takes what is presumed of a call whose gateway died, and its correction, which goes no lower than zero', async () => {
       await tested.fill(charge, MAX_COUNT);
-      const reservation = await admit([charge], { estimate: cost(MOST) });
+      const reservation = await admit([charge], { bound: cost(MOST) });
       expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(1);
       expect(await tested.bucket(charge)).toMatchObject({ used: MAX_COUNT, reserved: 0n });
       await tested.fill(charge, 7n);

@@ -1,18 +1,23 @@
 import type { EntityManager } from 'typeorm';
 import type { NanoDollars, UsageUnit } from '../common/money/units.js';
+import type { AppliedRate } from './prices/price.types.js';
+import type { Quantities } from './units.js';
 
-/** What a call used, or is expected to use at most. */
+/** What a call used, or its bound: what it can use at most. The tokens of a policy are the sum of those in `quantities`. */
 export interface UsageFigures {
   readonly costNano: NanoDollars;
-  readonly tokens: bigint;
-  readonly searchUnits: bigint;
+  readonly quantities: Quantities;
 }
 
-/** `provider`: its own figure; `computed`: exact, by its rules; `estimated`: an upper bound of ours. */
-export type FigureSource = 'provider' | 'computed' | 'estimated';
+/**
+ * `provider`: the provider reported it. `computed`: ours, by the provider's rules or as the bound of what came.
+ * `presumed`: what happened is not known, so the bound is charged; the truth corrects it later. `capped`: the provider
+ * reported more than can be believed, so the bound is charged.
+ */
+export type FigureSource = 'provider' | 'computed' | 'presumed' | 'capped';
 
-/** `presumed`: what really happened is not known, the estimate is charged. */
-export type SettlementStatus = 'settled' | 'presumed';
+/** How an attempt ended. `failed`: the provider refused it; `cancelled`: the client left; `unknown`: nobody can say. */
+export type AttemptOutcome = 'answered' | 'failed' | 'cancelled' | 'unknown';
 
 /** A bucket of a policy in one window of time. */
 export interface BucketKey {
@@ -73,11 +78,20 @@ export interface Reservation {
   readonly at: Date;
   readonly leaseMs: number;
   readonly dimensions: UsageDimensions;
-  readonly estimate: UsageFigures;
-  readonly estimateSource: FigureSource;
-  /** Row of the price that was used; null: nothing to pay, or unpriced and allowed. */
-  readonly priceId: string | null;
+  /** At the dearest price that can apply. */
+  readonly bound: UsageFigures;
+  readonly rate: AppliedRate;
   readonly charges: readonly Charge[];
+}
+
+/** A higher bound for a reservation that is open. */
+export interface Extension {
+  /** As it was admitted, or as it was extended before. */
+  readonly reservation: Reservation;
+  /** The new total. What is reserved is never lowered: settle gives the rest back. */
+  readonly bound: UsageFigures;
+  /** The new end of the lease, if it is later than the one before. */
+  readonly expiresAt: Date;
 }
 
 export interface BucketState extends BucketKey {
@@ -94,18 +108,23 @@ export type ReserveOutcome =
   | { readonly kind: 'admitted'; readonly buckets: readonly BucketState[] }
   | { readonly kind: 'exceeded' | 'contended' | 'crowded'; readonly failing: readonly BucketState[] };
 
+/** `gone`: the reservation is not open any more (settled, released, or presumed spent); nothing was reserved. */
+export type ExtendOutcome = ReserveOutcome | { readonly kind: 'gone'; readonly failing: readonly [] };
+
 export interface Settlement {
   /** As it was admitted: a store that has lost it charges it from here. */
   readonly reservation: Reservation;
+  /** What came, which may be a part: the rest of the bound is released. */
   readonly figures: UsageFigures;
   readonly source: FigureSource;
-  readonly priceId: string | null;
-  readonly status: SettlementStatus;
+  readonly outcome: AttemptOutcome;
+  readonly rate: AppliedRate;
+  /** From the start of the attempt to the first token of its answer; null: not a stream, or none came. */
+  readonly firstTokenMs: number | null;
 }
 
 /** A call that no policy matches: only noted in the ledger. */
-export type UnlimitedUsage = Pick<Reservation, 'id' | 'at' | 'dimensions'> &
-  Pick<Settlement, 'figures' | 'source' | 'priceId' | 'status'>;
+export type UnlimitedUsage = Pick<Reservation, 'id' | 'at' | 'dimensions'> & Omit<Settlement, 'reservation'>;
 
 /** Somebody else's, of the database in which usage is counted. */
 export type Transaction = Pick<EntityManager, 'query'>;
@@ -118,6 +137,12 @@ export interface UsageStore {
    * @throws StoreUnavailableError
    */
   reserve(reservation: Reservation): Promise<ReserveOutcome>;
+  /**
+   * Raises the bound of an open reservation, in all of its buckets or in none, by what is missing up to the new total. The
+   * lease gets longer also when the bound does not fit. Answers within two seconds, as `reserve` does.
+   * @throws StoreUnavailableError
+   */
+  extend(extension: Extension): Promise<ExtendOutcome>;
   /**
    * Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed.
    * Kept until it is written, like `release`: nobody has to wait for it.

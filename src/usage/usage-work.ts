@@ -1,4 +1,5 @@
-import type { Charge, Reservation, Settlement, UnlimitedUsage, UsageFigures } from './usage-store.types.js';
+import { tokensOf } from './units.js';
+import type { Charge, Extension, Reservation, Settlement, UnlimitedUsage, UsageFigures } from './usage-store.types.js';
 
 /** A charge with its amount, in the unit of its policy. */
 export interface AmountCharge {
@@ -9,6 +10,7 @@ export interface AmountCharge {
 /** One thing to do in a batch. The id is that of the call; a batch has one work for each id. */
 export type UsageWork =
   | { readonly kind: 'reserve'; readonly id: string; readonly reservation: Reservation }
+  | { readonly kind: 'extend'; readonly id: string; readonly extension: Extension }
   | { readonly kind: 'settle'; readonly id: string; readonly settlement: Settlement }
   | {
       readonly kind: 'release';
@@ -35,18 +37,16 @@ export const MAX_COUNT = 9_000_000_000_000_000_000n;
 
 /** What a charge comes to: money or tokens, as its policy counts. */
 export function amountOf(figures: UsageFigures, { unit }: Charge): bigint {
-  return unit === 'cost' ? figures.costNano : figures.tokens;
+  return unit === 'cost' ? figures.costNano : tokensOf(figures.quantities);
 }
 
 /** Figures that a counter could not hold must not get as far as the counter. */
 export function assertCountable(figures: UsageFigures): void {
-  for (const [name, figure] of Object.entries(figures)) {
-    if (!isWithin(figure)) throw new RangeError(`${name} is outside of what can be counted`);
-  }
+  if (!isCountable(figures)) throw new RangeError('a figure is outside of what can be counted');
 }
 
-export function isCountable({ costNano, tokens, searchUnits }: UsageFigures): boolean {
-  return isWithin(costNano) && isWithin(tokens) && isWithin(searchUnits);
+export function isCountable({ costNano, quantities }: UsageFigures): boolean {
+  return isWithin(costNano) && Object.values(quantities).every(isWithin) && isWithin(tokensOf(quantities));
 }
 
 function isWithin(figure: bigint): boolean {

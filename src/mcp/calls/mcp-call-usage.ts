@@ -1,10 +1,12 @@
 import { uuidv7 } from '../../common/uuid.js';
 import { contextOf } from '../../telemetry/request-context.js';
-import type { UnlimitedUsage } from '../../usage/usage-store.types.js';
+import { NO_RATE } from '../../usage/prices/price.types.js';
+import { NO_QUANTITIES } from '../../usage/units.js';
+import type { UnlimitedUsage, UsageFigures } from '../../usage/usage-store.types.js';
 import type { Passage } from '../endpoints/mcp-passage.types.js';
 
 const ENDPOINT = 'mcp';
-const NOTHING = { costNano: 0n, tokens: 0n, searchUnits: 0n } as const;
+const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
 
 /** The tool calls of a request for the ledger, each of a batch for itself: they cost nothing, and show in reports. */
 export function usagesOf(passage: Passage, at: Date): readonly UnlimitedUsage[] {
@@ -33,7 +35,8 @@ function usageOf({ request, server, caller }: Passage, tool: string, at: Date): 
     },
     figures: NOTHING,
     source: 'computed',
-    priceId: null,
-    status: 'settled',
+    outcome: 'answered',
+    rate: NO_RATE,
+    firstTokenMs: null,
   };
 }

@@ -64,7 +64,11 @@ describe('estimateByChunks', () => {
     [350, 4],
     [10_000, 100],
   ])('counts %i short documents as %i units, exactly', (count, searchUnits) => {
-    expect(estimate(documentsOf(count))).toMatchObject({ unit: 'search_unit', searchUnits, exact: true });
+    expect(estimate(documentsOf(count))).toMatchObject({
+      unit: 'search_unit',
+      counts: { search_unit: searchUnits },
+      exact: true,
+    });
   });
 
   it.each([
@@ -74,26 +78,32 @@ describe('estimateByChunks', () => {
     [801, 50, 2, false],
     [4_000, 10, 1, false],
   ])('counts documents of %i tokens in chunks, %i of them', (tokens, count, searchUnits, exact) => {
-    expect(estimate(documentsOf(count, textOf(tokens)))).toMatchObject({ searchUnits, exact });
+    expect(estimate(documentsOf(count, textOf(tokens)))).toMatchObject({ counts: { search_unit: searchUnits }, exact });
   });
 
   it('leaves half of a chunk to the document, however long the query is', () => {
-    expect(estimate(documentsOf(100, textOf(250)), textOf(5_000))).toMatchObject({ searchUnits: 1, exact: false });
-    expect(estimate(documentsOf(100, textOf(251)), textOf(5_000))).toMatchObject({ searchUnits: 2, exact: false });
+    expect(estimate(documentsOf(100, textOf(250)), textOf(5_000))).toMatchObject({
+      counts: { search_unit: 1 },
+      exact: false,
+    });
+    expect(estimate(documentsOf(100, textOf(251)), textOf(5_000))).toMatchObject({
+      counts: { search_unit: 2 },
+      exact: false,
+    });
   });
 
   it('has at least a unit for each 100 documents, and no less for longer ones', () => {
     const anyTexts = fc.array(fc.string({ unit: 'binary', maxLength: 4_000 }), { minLength: 1, maxLength: 250 });
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), anyTexts, (query, documents) => {
-        const { searchUnits, tokens } = estimate(documents, query);
+        const { search_unit: searchUnits = 0, input = 0 } = estimate(documents, query).counts;
         expect(searchUnits).toBeGreaterThanOrEqual(Math.ceil(documents.length / 100));
         const longer = estimate(
           documents.map((text) => text + text),
           query,
         );
-        expect(longer.searchUnits).toBeGreaterThanOrEqual(searchUnits);
-        expect(longer.tokens).toBeGreaterThanOrEqual(tokens);
+        expect(longer.counts.search_unit).toBeGreaterThanOrEqual(searchUnits);
+        expect(longer.counts.input).toBeGreaterThanOrEqual(input);
       }),
       { numRuns: 50 },
     );
@@ -103,7 +113,7 @@ describe('estimateByChunks', () => {
 describe('estimateByTokens', () => {
   it('adds up to the limit of the whole request', () => {
     const request = requestWith({ query: QUERY, documents: documentsOf(10, textOf(900)) });
-    expect(estimateByTokens(request)).toEqual({ unit: 'input_token', searchUnits: 0, tokens: 10_000, exact: false });
-    expect(estimateByTokens(request, { total: 6_000 }).tokens).toBe(6_000);
+    expect(estimateByTokens(request)).toEqual({ unit: 'input', counts: { input: 10_000 }, exact: false });
+    expect(estimateByTokens(request, { total: 6_000 }).counts.input).toBe(6_000);
   });
 });

@@ -17,8 +17,7 @@ export function estimateByChunks(request: RerankRequest, chunkTokens: number, li
   const chunks = counts.documents.reduce((sum, tokens) => sum + Math.max(1, Math.ceil(tokens / room)), 0);
   return {
     unit: 'search_unit',
-    searchUnits: Math.ceil(chunks / CHUNKS_PER_SEARCH_UNIT),
-    tokens: totalTokens(counts),
+    counts: { search_unit: Math.ceil(chunks / CHUNKS_PER_SEARCH_UNIT), input: totalTokens(counts) },
     exact: chunks === counts.documents.length && counts.query < chunkTokens,
   };
 }
@@ -26,5 +25,5 @@ export function estimateByChunks(request: RerankRequest, chunkTokens: number, li
 /** For providers that bill by token, and say how many only afterwards. */
 export function estimateByTokens(request: RerankRequest, limits: TokenLimits = {}): UsageEstimate {
   const total = totalTokens(tokenCounts(request, limits));
-  return { unit: 'input_token', searchUnits: 0, tokens: Math.min(total, limits.total ?? Infinity), exact: false };
+  return { unit: 'input', counts: { input: Math.min(total, limits.total ?? Infinity) }, exact: false };
 }

@@ -32,7 +32,7 @@ export const bedrockRerank: RemoteRerankProvider = {
       }),
       model: undefined,
       id: undefined,
-      searchUnits: estimateByChunks(request, CHUNK_TOKENS).searchUnits,
+      searchUnits: estimateByChunks(request, CHUNK_TOKENS).counts.search_unit,
       totalTokens: undefined,
       isUsageComputed: true,
     };

@@ -39,10 +39,10 @@ describe.each(RERANK_PROVIDERS.map((provider) => ({ slug: provider.slug, provide
     it('is known for every request, in whole numbers', () => {
       fc.assert(
         fc.property(anyRequest, (request) => {
-          const { unit, searchUnits, tokens } = provider.estimate(request);
-          expect([Number.isSafeInteger(searchUnits), Number.isSafeInteger(tokens)]).toEqual([true, true]);
-          expect(tokens).toBeGreaterThan(0);
-          expect(searchUnits > 0).toBe(unit === 'search_unit');
+          const { unit, counts } = provider.estimate(request);
+          expect(Object.values(counts).every(Number.isSafeInteger)).toBe(true);
+          expect(counts.input).toBeGreaterThan(0);
+          expect((counts.search_unit ?? 0) > 0).toBe(unit === 'search_unit');
         }),
         { numRuns: 50 },
       );
@@ -53,8 +53,8 @@ describe.each(RERANK_PROVIDERS.map((provider) => ({ slug: provider.slug, provide
       const request = requestWith();
       const { searchUnits = 0, totalTokens = 0 } = provider.fromUpstream(fixture(provider.slug), request);
       const estimate = provider.estimate(request);
-      expect(estimate.searchUnits).toBeGreaterThanOrEqual(searchUnits);
-      expect(estimate.tokens).toBeGreaterThanOrEqual(totalTokens);
+      expect(estimate.counts.search_unit ?? 0).toBeGreaterThanOrEqual(searchUnits);
+      expect(estimate.counts.input).toBeGreaterThanOrEqual(totalTokens);
       expect(searchUnits > 0).toBe(estimate.unit === 'search_unit');
     });
   },
@@ -65,18 +65,21 @@ describe('estimates of the providers', () => {
   const long = requestWith({ documents: Array.from({ length: 50 }, () => 'x'.repeat(30_000)) });
 
   it.each([cohereRerank, azureAiRerank, bedrockRerank])('$slug bills each hundred documents', (provider) => {
-    expect(provider.estimate(requestWith({ documents }))).toMatchObject({ searchUnits: 2, exact: true });
+    expect(provider.estimate(requestWith({ documents }))).toMatchObject({ counts: { search_unit: 2 }, exact: true });
   });
 
   it('Cohere cuts documents before it counts them', () => {
     // 4,096 tokens in pieces of 500 less the query's 30: 9 for each document.
-    expect(cohereRerank.estimate(long)).toMatchObject({ searchUnits: 5, exact: false });
-    expect(cohereRerank.estimate({ ...long, maxTokensPerDoc: 400 })).toMatchObject({ searchUnits: 1, exact: true });
-    expect(azureAiRerank.estimate(long).searchUnits).toBe(11);
+    expect(cohereRerank.estimate(long)).toMatchObject({ counts: { search_unit: 5 }, exact: false });
+    expect(cohereRerank.estimate({ ...long, maxTokensPerDoc: 400 })).toMatchObject({
+      counts: { search_unit: 1 },
+      exact: true,
+    });
+    expect(azureAiRerank.estimate(long).counts.search_unit).toBe(11);
   });
 
   it('Cohere bills generation 5 by token', () => {
-    expect(cohereRerank.estimate(requestWith({ model: 'rerank-v5.0-pro' }))).toMatchObject({ unit: 'input_token' });
+    expect(cohereRerank.estimate(requestWith({ model: 'rerank-v5.0-pro' }))).toMatchObject({ unit: 'input' });
     const answer = { results: [{ index: 0, relevance_score: 1 }], meta: { billed_units: { input_tokens: 41 } } };
     expect(cohereRerank.fromUpstream(answer, requestWith())).toMatchObject({ searchUnits: undefined, totalTokens: 41 });
   });
@@ -96,26 +99,26 @@ describe('estimates of the providers', () => {
 
   it('Pinecone bills its own models by the request, Cohere’s by the chunk', () => {
     expect(pineconeRerank.estimate({ ...long, model: 'bge-reranker-v2-m3' })).toMatchObject({
-      searchUnits: 1,
+      counts: { search_unit: 1 },
       exact: true,
     });
-    expect(pineconeRerank.estimate({ ...long, model: 'cohere-rerank-3.5' }).searchUnits).toBe(11);
+    expect(pineconeRerank.estimate({ ...long, model: 'cohere-rerank-3.5' }).counts.search_unit).toBe(11);
   });
 
   it('Bedrock reports none, so the estimate is the figure', () => {
     const answer = { results: [{ index: 0, relevanceScore: 1 }] };
-    expect(bedrockRerank.fromUpstream(answer, long).searchUnits).toBe(bedrockRerank.estimate(long).searchUnits);
+    expect(bedrockRerank.fromUpstream(answer, long).searchUnits).toBe(bedrockRerank.estimate(long).counts.search_unit);
   });
 
   it('Voyage cuts queries and pairs, and refuses what is longer altogether', () => {
-    const tokensOf = (model: string): number => voyageRerank.estimate({ ...long, model }).tokens;
+    const tokensOf = (model: string) => voyageRerank.estimate({ ...long, model }).counts.input;
     expect([tokensOf('rerank-2-lite'), tokensOf('rerank-2.5')]).toEqual([50 * 8_000, 50 * (10_016 + 30)]);
     const many = Array.from({ length: 900 }, () => 'x'.repeat(3_000));
-    expect(voyageRerank.estimate(requestWith({ model: 'rerank-2.5', documents: many })).tokens).toBe(600_000);
+    expect(voyageRerank.estimate(requestWith({ model: 'rerank-2.5', documents: many })).counts.input).toBe(600_000);
   });
 
   it('Jina bills tokens, the local reranker nothing', () => {
-    expect(jinaRerank.estimate(requestWith())).toMatchObject({ unit: 'input_token', exact: false });
-    expect(localRerank.estimate(requestWith())).toMatchObject({ unit: 'request', searchUnits: 0, exact: true });
+    expect(jinaRerank.estimate(requestWith())).toMatchObject({ unit: 'input', exact: false });
+    expect(localRerank.estimate(requestWith())).toMatchObject({ unit: 'request', exact: true });
   });
 });

@@ -29,8 +29,7 @@ export const localRerank: InProcessRerankProvider = {
   maxDocuments: 10_000,
   estimate: (request) => ({
     unit: 'request',
-    searchUnits: 0,
-    tokens: totalTokens(tokenCounts(request)),
+    counts: { input: totalTokens(tokenCounts(request)) },
     exact: true,
   }),
   async rerank(request) {

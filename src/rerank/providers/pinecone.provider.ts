@@ -69,7 +69,9 @@ function toBody(request: RerankRequest) {
 /** Models that are not known may be of either kind. */
 function estimate(request: RerankRequest): UsageEstimate {
   const byChunks = estimateByChunks(request, CHUNK_TOKENS);
-  return BILLED_BY_REQUEST.has(request.model) ? { ...byChunks, searchUnits: 1, exact: true } : byChunks;
+  return BILLED_BY_REQUEST.has(request.model)
+    ? { ...byChunks, counts: { ...byChunks.counts, search_unit: 1 }, exact: true }
+    : byChunks;
 }
 
 /** Strings are wrapped; objects go whole, since any field may be ranked, and need a `text` only where no others are named. */

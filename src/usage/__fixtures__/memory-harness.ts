@@ -1,4 +1,5 @@
 import { TestClock } from '../../../test/support/test-clock.js';
+import { tokensOf } from '../units.js';
 import type { BucketKey } from '../usage-store.types.js';
 import { MemoryUsageStore } from './memory-usage.store.js';
 import type { StoreHarness, TestedStore } from './store-harness.js';
@@ -25,9 +26,9 @@ function openMemory(maxBuckets: number): TestedStore {
     isExhausted: async (key) => bucketAt(key)?.isExhausted === true,
     async ledger() {
       return [...store.events].map(([id, { usage, charges }]) => {
-        const { costNano, tokens } = usage.figures;
+        const { costNano, quantities } = usage.figures;
         const amounts = charges.map(({ amount }) => amount);
-        return { id, status: usage.status, costNano, tokens, source: usage.source, amounts };
+        return { id, costNano, tokens: tokensOf(quantities), source: usage.source, amounts };
       });
     },
     openReservations: async () => store.reservations.size,
@@ -50,9 +51,9 @@ function openMemory(maxBuckets: number): TestedStore {
     async lose(id) {
       const lost = store.reservations.get(id);
       store.reservations.delete(id);
-      for (const charge of lost?.charges ?? []) {
+      for (const { charge, amount } of lost?.charges ?? []) {
         const bucket = bucketAt(charge);
-        if (bucket !== undefined) bucket.reserved -= lost?.reservation.estimate.costNano ?? 0n;
+        if (bucket !== undefined) bucket.reserved -= amount;
       }
     },
   };

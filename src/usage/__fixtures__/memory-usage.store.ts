@@ -1,17 +1,19 @@
 import type { Clock } from '../../common/time/clock.js';
+import { NO_RATE } from '../prices/price.types.js';
+import { NO_QUANTITIES } from '../units.js';
 import {
   type Adjustment,
   type BucketKey,
   type BucketState,
   type Charge,
+  type ExtendOutcome,
+  type Extension,
   type LimitChange,
   type Reservation,
   type ReserveOutcome,
   type Settlement,
-  type SettlementStatus,
   StoreUnavailableError,
   type UnlimitedUsage,
-  type UsageFigures,
   type UsageStore,
 } from '../usage-store.types.js';
 import { amountOf, type AmountCharge, assertCountable, isCountable, MAX_COUNT } from '../usage-work.js';
@@ -33,15 +35,21 @@ export interface MemoryEvent {
 
 interface MemoryReservation {
   readonly reservation: Reservation;
-  readonly charges: readonly Charge[];
+  /** With what each bucket holds for it. */
+  readonly charges: readonly AmountCharge[];
   readonly expiresAt: number;
 }
 
-type SettledAs = Omit<Settlement, 'reservation' | 'status'> & { readonly status: SettlementStatus | 'released' };
+type SettledAs = Omit<Settlement, 'reservation'>;
 
 const RELEASED_MS = 600_000;
-const NOTHING: UsageFigures = { costNano: 0n, tokens: 0n, searchUnits: 0n };
-const RELEASED: SettledAs = { figures: NOTHING, source: 'computed', priceId: null, status: 'released' };
+const RELEASED: SettledAs = {
+  figures: { costNano: 0n, quantities: NO_QUANTITIES },
+  source: 'computed',
+  outcome: 'failed',
+  rate: NO_RATE,
+  firstTokenMs: null,
+};
 
 /** Counts in the process, for tests: what it decides is what every other store decides. */
 export class MemoryUsageStore implements UsageStore {
@@ -60,35 +68,60 @@ export class MemoryUsageStore implements UsageStore {
   ) {}
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
-    const { id, at, leaseMs, dimensions, estimate, charges } = reservation;
-    assertCountable(estimate);
+    const { id, at, leaseMs, dimensions, bound, charges } = reservation;
+    assertCountable(bound);
     if (this.withdrawn.has(id)) throw new StoreUnavailableError();
     if (this.reservations.has(id) || this.events.has(id)) return this.admitted(charges);
-    const verdicts = charges.map((charge) => ({ charge, verdict: this.verdict(charge, amountOf(estimate, charge)) }));
+    const verdicts = charges.map((charge) => ({ charge, verdict: this.verdict(charge, amountOf(bound, charge)) }));
     const refused = verdicts.filter(({ charge, verdict }) => charge.enforced && verdict !== 'fits');
     for (const kind of ['exceeded', 'crowded', 'contended'] as const) {
       if (!refused.some(({ verdict }) => verdict === kind)) continue;
       for (const { charge, verdict } of refused)
-        if (verdict === 'exceeded') this.exhaust(charge, amountOf(estimate, charge), dimensions.organisationId);
+        if (verdict === 'exceeded') this.exhaust(charge, amountOf(bound, charge), dimensions.organisationId);
       return { kind, failing: refused.map(({ charge }) => this.state(charge)) };
     }
-    const counted = verdicts.filter(({ verdict }) => verdict === 'fits').map(({ charge }) => charge);
-    for (const charge of counted) {
-      this.open(charge, dimensions.organisationId).reserved += amountOf(estimate, charge);
-    }
+    const counted = verdicts
+      .filter(({ verdict }) => verdict === 'fits')
+      .map(({ charge }) => ({ charge, amount: amountOf(bound, charge) }));
+    for (const { charge, amount } of counted) this.open(charge, dimensions.organisationId).reserved += amount;
     this.reservations.set(id, { reservation, charges: counted, expiresAt: at.getTime() + leaseMs });
     return this.admitted(charges);
+  }
+
+  async extend({ reservation, bound, expiresAt }: Extension): Promise<ExtendOutcome> {
+    assertCountable(bound);
+    const open = this.reservations.get(reservation.id);
+    if (open === undefined) return { kind: 'gone', failing: [] };
+    const longer = { ...open, expiresAt: Math.max(open.expiresAt, expiresAt.getTime()) };
+    this.reservations.set(reservation.id, longer);
+    const more = open.charges.map(({ charge, amount }) => {
+      const missing = amountOf(bound, charge) - amount;
+      return { charge, amount: missing > 0n ? missing : 0n };
+    });
+    const verdicts = more.map(({ charge, amount }) => ({ charge, verdict: this.verdict(charge, amount) }));
+    const refused = verdicts.filter(({ charge, verdict }) => charge.enforced && verdict !== 'fits');
+    for (const kind of ['exceeded', 'contended'] as const) {
+      if (!refused.some(({ verdict }) => verdict === kind)) continue;
+      return { kind, failing: refused.map(({ charge }) => this.state(charge)) };
+    }
+    for (const { charge, amount } of more) this.at(charge).reserved += amount;
+    const charges = open.charges.map(({ charge, amount }, index) => ({
+      charge,
+      amount: amount + (more[index]?.amount ?? 0n),
+    }));
+    this.reservations.set(reservation.id, { ...longer, charges, reservation: { ...open.reservation, bound } });
+    return this.admitted(reservation.charges);
   }
 
   async settle({ reservation, ...settled }: Settlement): Promise<void> {
     assertCountable(settled.figures);
     const { id, at, dimensions, charges } = reservation;
-    if (this.move(id, settled) || this.correct(id, settled) || this.events.has(id)) return;
+    if (this.move(id, settled, false) || this.correct(id, settled, false) || this.events.has(id)) return;
     this.note({ id, at, dimensions, ...settled }, charges);
   }
 
   async release(id: string): Promise<void> {
-    if (this.move(id, RELEASED) || this.correct(id, RELEASED) || this.events.has(id)) return;
+    if (this.move(id, RELEASED, true) || this.correct(id, RELEASED, true) || this.events.has(id)) return;
     this.withdrawn.set(id, this.clock.now().getTime() + RELEASED_MS);
   }
 
@@ -103,8 +136,8 @@ export class MemoryUsageStore implements UsageStore {
   async reap(now: Date): Promise<number> {
     const left = [...this.reservations.values()].filter(({ expiresAt }) => expiresAt < now.getTime());
     for (const { reservation } of left) {
-      const { id, estimate: figures, estimateSource: source, priceId } = reservation;
-      this.move(id, { figures, source, priceId, status: 'presumed' });
+      const { id, bound: figures, rate } = reservation;
+      this.move(id, { figures, source: 'presumed', outcome: 'unknown', rate, firstTokenMs: null }, false);
     }
     for (const [id, expiresAt] of this.withdrawn) if (expiresAt < now.getTime()) this.withdrawn.delete(id);
     return left.length;
@@ -164,22 +197,23 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   /** From reserved to used; false when there is no such reservation. */
-  private move(id: string, { status, ...settled }: SettledAs): boolean {
+  private move(id: string, settled: SettledAs, isReleased: boolean): boolean {
     const open = this.reservations.get(id);
     if (open === undefined) return false;
     const { reservation, charges } = open;
     this.reservations.delete(id);
-    for (const charge of charges) this.at(charge).reserved -= amountOf(reservation.estimate, charge);
-    if (status === 'released' || this.events.has(id)) return true;
+    for (const { charge, amount } of charges) this.at(charge).reserved -= amount;
+    if (isReleased || this.events.has(id)) return true;
     const { at, dimensions } = reservation;
-    this.note({ id, at, dimensions, ...settled, status }, charges);
+    const counted = charges.map(({ charge }) => charge);
+    this.note({ id, at, dimensions, ...settled }, counted);
     return true;
   }
 
   /** Puts the truth in the place of what was presumed. */
-  private correct(id: string, { status, ...settled }: SettledAs): boolean {
+  private correct(id: string, settled: SettledAs, isReleased: boolean): boolean {
     const event = this.events.get(id);
-    if (event?.usage.status !== 'presumed' || status === 'presumed') return false;
+    if (event?.usage.source !== 'presumed' || settled.source === 'presumed') return false;
     const charges = event.charges.map(({ charge, epoch, amount: presumed }) => {
       const bucket = this.at(charge);
       const amount = amountOf(settled.figures, charge);
@@ -189,8 +223,8 @@ export class MemoryUsageStore implements UsageStore {
       else if (difference !== 0n) this.adjustments.push({ key: charge, delta: -difference, epoch: bucket.epoch });
       return { charge, amount, epoch };
     });
-    if (status === 'released') this.events.delete(id);
-    else this.events.set(id, { usage: { ...event.usage, ...settled, status }, charges });
+    if (isReleased) this.events.delete(id);
+    else this.events.set(id, { usage: { ...event.usage, ...settled }, charges });
     return true;
   }
 

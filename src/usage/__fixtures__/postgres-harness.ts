@@ -49,9 +49,8 @@ export function inspect(store: UsageStore, clock: TestClock, dataSource: Tollgat
     },
     async ledger() {
       const events = await dataSource.getRepository(UsageEvent).find({ order: { chargedAt: 'ASC', id: 'ASC' } });
-      return events.map(({ id, status, costNano, tokens, source, amounts }) => ({
+      return events.map(({ id, costNano, tokens, source, amounts }) => ({
         id,
-        status,
         costNano: BigInt(costNano),
         tokens: BigInt(tokens),
         source,

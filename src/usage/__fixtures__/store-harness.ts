@@ -1,5 +1,5 @@
 import type { TestClock } from '../../../test/support/test-clock.js';
-import type { BucketKey, FigureSource, SettlementStatus, UsageStore } from '../usage-store.types.js';
+import type { BucketKey, FigureSource, UsageStore } from '../usage-store.types.js';
 
 export interface SeenBucket {
   readonly used: bigint;
@@ -9,7 +9,6 @@ export interface SeenBucket {
 
 export interface SeenEvent {
   readonly id: string;
-  readonly status: SettlementStatus;
   readonly costNano: bigint;
   readonly tokens: bigint;
   readonly source: FigureSource;

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Charge, Reservation, Settlement, UsageFigures } from '../usage-store.types.js';
+import { NO_RATE } from '../prices/price.types.js';
+import type { Charge, Reservation, Settlement, UnlimitedUsage, UsageFigures } from '../usage-store.types.js';
 
 export const ORGANISATION = '00000000-0000-4000-8000-000000000001';
 const WORKSPACE = '00000000-0000-4000-8000-000000000002';
 
 export function cost(costNano: bigint, tokens = 0n): UsageFigures {
-  return { costNano, tokens, searchUnits: 1n };
+  return { costNano, quantities: { input: tokens, search_unit: 1n } };
 }
 
 /** Of a new policy that caps cost at 100. */
@@ -45,15 +46,20 @@ export function reservationOf(charges: readonly Charge[], facts: Partial<Reserva
       traceId: 'trace-1',
       attempt: 1,
     },
-    estimate: cost(10n),
-    estimateSource: 'computed',
-    priceId: null,
+    bound: cost(10n),
+    rate: NO_RATE,
     charges,
     ...facts,
   };
 }
 
+/** All that a usage without limits says of how it ended. */
+export function settledAs(figures: UsageFigures, facts: Partial<UnlimitedUsage> = {}): Omit<Settlement, 'reservation'> {
+  return { figures, source: 'computed', outcome: 'answered', rate: NO_RATE, firstTokenMs: null, ...facts };
+}
+
 /** The truth about a call: what was expected, unless told otherwise. */
 export function settlementOf(reservation: Reservation, facts: Partial<Settlement> = {}): Settlement {
-  return { reservation, figures: reservation.estimate, source: 'provider', priceId: null, status: 'settled', ...facts };
+  const { bound: figures, rate } = reservation;
+  return { reservation, figures, source: 'provider', outcome: 'answered', rate, firstTokenMs: null, ...facts };
 }

@@ -30,10 +30,10 @@ describe('the bundled prices', () => {
   it.each([
     ['cohere', 'rerank-v3.5', { search_unit: 1_000n }, 2n * NANO],
     ['cohere', 'rerank-v4.0-pro', { search_unit: 1_000n }, (5n * NANO) / 2n],
-    ['cohere', 'rerank-v5.0-fast', { input_token: 1_000_000n }, NANO / 50n],
-    ['voyage', 'rerank-2.5', { input_token: 1_000_000n }, NANO / 20n],
-    ['voyage', 'rerank-2.5-lite', { input_token: 1_000_000n }, NANO / 50n],
-    ['jina', 'jina-reranker-v3', { input_token: 1_000_000n }, NANO / 20n],
+    ['cohere', 'rerank-v5.0-fast', { input: 1_000_000n }, NANO / 50n],
+    ['voyage', 'rerank-2.5', { input: 1_000_000n }, NANO / 20n],
+    ['voyage', 'rerank-2.5-lite', { input: 1_000_000n }, NANO / 50n],
+    ['jina', 'jina-reranker-v3', { input: 1_000_000n }, NANO / 20n],
     ['bedrock', 'arn:aws:bedrock:eu-central-1::foundation-model/amazon.rerank-v1:0', { search_unit: 1_000n }, NANO],
     ['bedrock', 'cohere.rerank-v3-5:0', { search_unit: 1_000n }, 2n * NANO],
     ['azure-ai', 'Cohere-rerank-v3.5', { search_unit: 1_000n }, 2n * NANO],
@@ -61,7 +61,7 @@ describe('the bundled prices', () => {
     const prices = book.pricesFor('voyage', 'rerank-2.5-lite', AT);
     // In floats, 0.0000002 a million times is 0.20000000000369.
     let sum = 0n;
-    for (let call = 0; call < 1_000_000; call += 1) sum += costOf({ input_token: 10n }, prices);
+    for (let call = 0; call < 1_000_000; call += 1) sum += costOf({ input: 10n }, prices);
     expect(sum).toBe(NANO / 5n);
   });
 });

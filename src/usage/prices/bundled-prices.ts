@@ -44,7 +44,7 @@ const GENERATION_5 = '2026-11-03';
 const readOn = '2026-11-21';
 
 const cohere = { provider: 'cohere', unit: 'search_unit', readOn } as const;
-const byToken = { unit: 'input_token', readOn } as const;
+const byToken = { unit: 'input', readOn } as const;
 const bedrock = { provider: 'bedrock', unit: 'search_unit', source: LITELLM, readOn } as const;
 const azure = { provider: 'azure-ai', unit: 'search_unit', source: LITELLM, readOn } as const;
 

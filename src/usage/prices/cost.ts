@@ -1,5 +1,6 @@
 import type { NanoDollars } from '../../common/money/units.js';
-import type { Price, Quantities } from './price.types.js';
+import type { Quantities } from '../units.js';
+import type { Price } from './price.types.js';
 
 const ATTO_PER_NANO = 1_000_000_000n;
 

@@ -62,7 +62,7 @@ describe('PriceBook', () => {
     const book = new PriceBook([[row('request', { unit: 'request' })], [row('search')]]);
     const find = (...units: PricedUnit[]): readonly string[] =>
       book.pricesFor('cohere', 'rerank-v3.5', day(1), units).map(({ id }) => id);
-    expect([find('search_unit'), find('request'), find('input_token')]).toEqual([['search'], ['request'], []]);
+    expect([find('search_unit'), find('request'), find('input')]).toEqual([['search'], ['request'], []]);
   });
 
   it('prices a model however it is spelt', () => {

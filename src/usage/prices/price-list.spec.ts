@@ -49,7 +49,7 @@ describe('pricesOf', () => {
 
   it('takes no unit from a pattern that fits less well', () => {
     const all = row('all', { model: '*', unit: 'request' });
-    const some = row('some', { model: 'rerank-*', unit: 'input_token' });
+    const some = row('some', { model: 'rerank-*', unit: 'input' });
     const exact = row('exact', {});
     expect(idsOf([all, some, exact])).toEqual(['exact']);
     expect(idsOf([all, some])).toEqual(['some']);
@@ -64,16 +64,13 @@ describe('pricesOf', () => {
   });
 
   it('passes over prices for what the call does not have', () => {
-    const lists = [
-      [row('out', { unit: 'output_token' }), row('any', { model: '*', unit: 'request' })],
-      [row('bundled', {})],
-    ];
+    const lists = [[row('out', { unit: 'output' }), row('any', { model: '*', unit: 'request' })], [row('bundled', {})]];
     const find = (units: readonly PricedUnit[]): readonly string[] =>
       pricesOf(lists, 'cohere', NAMES, AT, units).map(({ id }) => id);
     expect(find(['search_unit', 'request'])).toEqual(['any']);
     expect(find(['search_unit'])).toEqual(['bundled']);
-    expect(find(['output_token', 'search_unit'])).toEqual(['out']);
-    expect(find(['input_token'])).toEqual([]);
+    expect(find(['output', 'search_unit'])).toEqual(['out']);
+    expect(find(['input'])).toEqual([]);
   });
 
   it('has one row for each unit', () => {
@@ -93,16 +90,16 @@ describe('costOf', () => {
   const perToken = 50_000_000_000n; // 0.00000005 dollars
 
   it('adds up the units, to the billionth of a dollar', () => {
-    const prices = [row('a', { price: perUnit }), row('b', { unit: 'input_token', price: perToken })];
-    expect(costOf({ search_unit: 3n, input_token: 7n }, prices)).toBe(6_000_350n);
+    const prices = [row('a', { price: perUnit }), row('b', { unit: 'input', price: perToken })];
+    expect(costOf({ search_unit: 3n, input: 7n }, prices)).toBe(6_000_350n);
   });
 
   it('rounds once, half up', () => {
-    const price = row('a', { unit: 'input_token', price: 300_000_000n }); // 3e-10 dollars
-    expect(costOf({ input_token: 1n }, [price])).toBe(0n);
-    expect(costOf({ input_token: 2n }, [price])).toBe(1n);
-    expect(costOf({ input_token: 1_000_000n }, [price])).toBe(300_000n);
+    const price = row('a', { unit: 'input', price: 300_000_000n }); // 3e-10 dollars
+    expect(costOf({ input: 1n }, [price])).toBe(0n);
+    expect(costOf({ input: 2n }, [price])).toBe(1n);
+    expect(costOf({ input: 1_000_000n }, [price])).toBe(300_000n);
   });
 
-  it('is nothing for a unit without a price', () => expect(costOf({ output_token: 5n }, [row('a', {})])).toBe(0n));
+  it('is nothing for a unit without a price', () => expect(costOf({ output: 5n }, [row('a', {})])).toBe(0n));
 });

@@ -1,5 +1,5 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
-import type { PricedUnit } from './price.types.js';
+import type { UnitSpelling } from './price.types.js';
 
 /** What one unit of a model costs from a day on. Rows are only ever added: the ledger names the one that was used. */
 @Entity('prices')
@@ -19,8 +19,9 @@ export class PriceRow {
   @Column({ type: 'varchar', length: 512 })
   readonly model!: string;
 
+  /** As it was written: see `unitOf`. */
   @Column({ type: 'varchar', length: 32 })
-  readonly unit!: PricedUnit;
+  readonly unit!: UnitSpelling;
 
   /** US dollars for one unit. Text: a number of JavaScript would lose digits. */
   @Column({ type: 'numeric', precision: 38, scale: 18 })

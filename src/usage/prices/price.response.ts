@@ -16,7 +16,7 @@ export class PriceResponse {
   readonly provider: string;
   /** With `*` at its end, the beginning of names. */
   readonly model: string;
-  /** `search_unit`, `input_token`, `output_token` or `request`. */
+  /** As it was set: `input` and `input_token` are the same unit, and so are `output` and `output_token`. */
   readonly unit: string;
   /** US dollars for one unit, a decimal number in a string. */
   readonly price: string;
@@ -41,7 +41,7 @@ export function toPriceResponse(price: VisiblePrice): PriceResponse {
     organisation_id: price.organisationId,
     provider: price.provider,
     model: price.model,
-    unit: price.unit,
+    unit: price.unitSpelling,
     price: formatDecimal(price.price, PRICE_DECIMALS),
     effective_from: toUnixSeconds(price.effectiveFrom),
     source: price.source,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type DeepPartial, IsNull, Raw, type Repository } from 'typeorm';
+import { type DeepPartial, In, IsNull, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { auditRecords } from '../../audit/audit-record.js';
 import { AuditService } from '../../audit/audit.service.js';
@@ -8,6 +8,7 @@ import { toSkipTake } from '../../common/pagination/list.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { PriceListQuery } from './dto/price-list.query.js';
 import { PriceRow } from './price.entity.js';
+import { spellingsOf, unitOf } from './price.types.js';
 
 const entryOf = auditRecords<'create'>('prices', 'price');
 
@@ -31,7 +32,8 @@ export class PriceStore {
   async list(organisationId: string, query: PriceListQuery): Promise<[PriceRow[], number]> {
     const { provider, model, unit, ...page } = query;
     const inAnyCase = model === undefined ? undefined : Raw((column) => `LOWER(${column}) = LOWER(:model)`, { model });
-    const fields = withoutUndefined({ provider, model: inAnyCase, unit });
+    const units = unit === undefined ? undefined : In(spellingsOf(unitOf(unit)));
+    const fields = withoutUndefined({ provider, model: inAnyCase, unit: units });
     return this.rows.findAndCount({
       where: visibleTo(organisationId).map((owner) => ({ ...fields, ...owner })),
       order: { organisationId: { direction: 'ASC', nulls: 'LAST' }, createdAt: 'DESC', id: 'DESC' },

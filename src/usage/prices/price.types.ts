@@ -1,6 +1,23 @@
-export const PRICED_UNITS = ['search_unit', 'input_token', 'output_token', 'request'] as const;
-/** What a price is for. It belongs to the model's row: one provider sells by several units. */
-export type PricedUnit = (typeof PRICED_UNITS)[number];
+import { QUANTITY_UNITS, type QuantityUnit } from '../units.js';
+
+/** What a price can be for. It belongs to the model's row: one provider sells by several units. */
+export const PRICED_UNITS = QUANTITY_UNITS;
+export type PricedUnit = QuantityUnit;
+
+/** Older spellings, which the API takes as well. */
+const UNIT_SYNONYMS = { input_token: 'input', output_token: 'output' } as const satisfies Record<string, PricedUnit>;
+
+/** All spellings of units in the API. A price shows the one that it was set with. */
+export const UNIT_SPELLINGS = [...PRICED_UNITS, 'input_token', 'output_token'] as const;
+export type UnitSpelling = (typeof UNIT_SPELLINGS)[number];
+
+export function unitOf(spelling: UnitSpelling): PricedUnit {
+  return spelling === 'input_token' || spelling === 'output_token' ? UNIT_SYNONYMS[spelling] : spelling;
+}
+
+export function spellingsOf(unit: PricedUnit): readonly UnitSpelling[] {
+  return UNIT_SPELLINGS.filter((spelling) => unitOf(spelling) === unit);
+}
 
 /** Billionths of a billionth of a US dollar: the smallest price of one token has thirteen decimals. */
 export type AttoDollars = bigint;
@@ -21,5 +38,17 @@ export interface Price {
   readonly effectiveFrom: Date;
 }
 
-/** How much of each unit a call uses. */
-export type Quantities = Readonly<Partial<Record<PricedUnit, bigint>>>;
+/** How a call is served, and so at which prices. */
+export const PRICE_MODES = ['standard', 'batch', 'flex', 'priority'] as const;
+export type PriceMode = (typeof PRICE_MODES)[number];
+
+/** The prices by which a cost was computed. */
+export interface AppliedRate {
+  readonly mode: PriceMode;
+  /** Input tokens from which its prices count: 0 for those of every call. */
+  readonly tier: number;
+  /** Rows of the prices; empty: nothing to pay, or unpriced and allowed. */
+  readonly priceIds: readonly string[];
+}
+
+export const NO_RATE: AppliedRate = { mode: 'standard', tier: 0, priceIds: [] };

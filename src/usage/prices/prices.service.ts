@@ -10,6 +10,7 @@ import type { PriceListQuery } from './dto/price-list.query.js';
 import type { CreatePriceDto } from './dto/price.dto.js';
 import { PriceCatalogue } from './price-catalogue.js';
 import { PriceStore } from './price.store.js';
+import { unitOf } from './price.types.js';
 import { BUNDLED, fromRow, type VisiblePrice } from './visible-price.js';
 
 /** Prices belong to the organisation: its workspaces can read them, and are charged by them. */
@@ -68,6 +69,6 @@ function fits(price: VisiblePrice, { provider, model, unit }: PriceListQuery): b
   return (
     (provider === undefined || provider === price.provider) &&
     (model === undefined || model.toLowerCase() === price.model.toLowerCase()) &&
-    (unit === undefined || unit === price.unit)
+    (unit === undefined || unitOf(unit) === price.unit)
   );
 }

@@ -1,12 +1,14 @@
 import { parseDecimal } from '../../common/money/decimal-text.js';
 import { BUNDLED_PRICES, type BundledPrice } from './bundled-prices.js';
 import type { PriceRow } from './price.entity.js';
-import { type Price, PRICE_DECIMALS } from './price.types.js';
+import { type Price, PRICE_DECIMALS, type UnitSpelling, unitOf } from './price.types.js';
 
 /** A price with what tells where it is from. */
 export interface VisiblePrice extends Price {
   /** null: for every organisation. */
   readonly organisationId: string | null;
+  /** As it was written. */
+  readonly unitSpelling: UnitSpelling;
   readonly source: string;
   /** null: it comes with the gateway. */
   readonly createdAt: Date | null;
@@ -15,12 +17,19 @@ export interface VisiblePrice extends Price {
 export const BUNDLED: readonly VisiblePrice[] = BUNDLED_PRICES.map(fromBundled);
 
 export function fromRow(row: PriceRow): VisiblePrice {
-  const { id, organisationId, provider, model, unit, effectiveFrom, source, createdAt } = row;
+  const { id, organisationId, provider, model, unit: unitSpelling, effectiveFrom, source, createdAt } = row;
   const price = parseDecimal(row.price, PRICE_DECIMALS);
   if (price === undefined) throw new Error(`price ${id} is no decimal number`);
-  return { id, organisationId, provider, model, unit, price, effectiveFrom, source, createdAt };
+  const unit = unitOf(unitSpelling);
+  return { id, organisationId, provider, model, unit, unitSpelling, price, effectiveFrom, source, createdAt };
 }
 
 function fromBundled({ readOn, ...price }: BundledPrice): VisiblePrice {
-  return { ...price, source: `${price.source} (read ${readOn})`, organisationId: null, createdAt: null };
+  return {
+    ...price,
+    unitSpelling: price.unit,
+    source: `${price.source} (read ${readOn})`,
+    organisationId: null,
+    createdAt: null,
+  };
 }

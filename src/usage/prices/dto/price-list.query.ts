@@ -3,7 +3,7 @@ import { PageQuery } from '../../../common/pagination/page.query.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../../common/validation/optional.decorator.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/providers/provider.types.js';
-import { MAX_MODEL_LENGTH, PRICED_UNITS, type PricedUnit } from '../price.types.js';
+import { MAX_MODEL_LENGTH, UNIT_SPELLINGS, type UnitSpelling } from '../price.types.js';
 
 export class PriceListQuery extends PageQuery {
   /** Only prices of this provider. */
@@ -20,6 +20,6 @@ export class PriceListQuery extends PageQuery {
 
   /** Only prices of this unit. */
   @Optional()
-  @IsIn(PRICED_UNITS)
-  readonly unit?: PricedUnit;
+  @IsIn(UNIT_SPELLINGS)
+  readonly unit?: UnitSpelling;
 }

@@ -3,7 +3,7 @@ import { LAST_SECOND } from '../../../common/time/unix-time.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../../common/validation/optional.decorator.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/providers/provider.types.js';
-import { MAX_MODEL_LENGTH, PRICED_UNITS, type PricedUnit } from '../price.types.js';
+import { MAX_MODEL_LENGTH, UNIT_SPELLINGS, type UnitSpelling } from '../price.types.js';
 import { IsPrice } from './is-price.decorator.js';
 
 const STAR_ONLY_AT_THE_END = /^[^*]*\*?$/;
@@ -26,8 +26,8 @@ export class CreatePriceDto {
   readonly model: string;
 
   /** @example "search_unit" */
-  @IsIn(PRICED_UNITS)
-  readonly unit: PricedUnit;
+  @IsIn(UNIT_SPELLINGS)
+  readonly unit: UnitSpelling;
 
   /**
    * US dollars for one unit, a decimal number in a string; at most 1000000.

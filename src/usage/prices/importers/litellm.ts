@@ -16,7 +16,7 @@ const PROVIDERS: ReadonlyMap<string, ProviderSlug> = new Map([
 ]);
 const FIELDS: ReadonlyMap<PricedUnit, string> = new Map([
   ['search_unit', 'input_cost_per_query'],
-  ['input_token', 'input_cost_per_token'],
+  ['input', 'input_cost_per_token'],
 ]);
 
 export function readLiteLlmPrices(document: unknown): ReadPriceList {

@@ -29,7 +29,7 @@ describe('compareList', () => {
   });
 
   it('compares by unit', () => {
-    const other: ListedPrice = { ...price('a', 1n), unit: 'input_token' };
+    const other: ListedPrice = { ...price('a', 1n), unit: 'input' };
     expect(compare([...FIVE, other]).changes).toEqual([{ before: undefined, after: other }]);
   });
 

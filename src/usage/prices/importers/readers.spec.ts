@@ -41,8 +41,8 @@ describe('the list of Portkey', () => {
 
   it('has cents for a token in the same field at Jina', () => {
     expect(shown(read(JINA))).toEqual([
-      'jina jina-reranker-v1-base-en input_token 0.00000002',
-      'jina jina-reranker-v2-base-multilingual input_token 0.00000002',
+      'jina jina-reranker-v1-base-en input 0.00000002',
+      'jina jina-reranker-v2-base-multilingual input 0.00000002',
     ]);
   });
 
@@ -90,10 +90,10 @@ describe('the list of LiteLLM', () => {
       'cohere rerank-english-v3.0 search_unit 0.002',
       'cohere rerank-multilingual-v3.0 search_unit 0.002',
       'cohere rerank-v3.5 search_unit 0.002',
-      'voyage rerank-2 input_token 0.00000005',
-      'voyage rerank-2-lite input_token 0.00000002',
-      'voyage rerank-2.5 input_token 0.00000005',
-      'voyage rerank-2.5-lite input_token 0.00000002',
+      'voyage rerank-2 input 0.00000005',
+      'voyage rerank-2-lite input 0.00000002',
+      'voyage rerank-2.5 input 0.00000005',
+      'voyage rerank-2.5-lite input 0.00000002',
     ]);
     expect(read(LITELLM).leftOut).toEqual([{ model: 'rerank-english-v2.0', reason: expect.any(String) }]);
   });

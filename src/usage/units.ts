@@ -1,0 +1,96 @@
+/**
+ * What providers bill by. `input` never includes what another unit counts; `output` includes reasoning. A new unit needs a
+ * line here and, if it counts tokens, one in `TOKEN_UNITS`; no migration.
+ */
+export const QUANTITY_UNITS = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'input_audio',
+  'output_audio',
+  'input_image',
+  'output_image',
+  'search_unit',
+  'request',
+  'web_search',
+  'audio_second',
+  'image',
+] as const;
+export type QuantityUnit = (typeof QUANTITY_UNITS)[number];
+
+/** What a policy of type `tokens` counts. */
+export const TOKEN_UNITS = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'input_audio',
+  'output_audio',
+  'input_image',
+  'output_image',
+] as const satisfies readonly QuantityUnit[];
+
+/** Whole numbers by unit. A unit that is absent is unknown, or does not apply; 0 is a value. */
+export type Quantities = Readonly<Partial<Record<QuantityUnit, bigint>>>;
+
+/** Figures as a provider or an estimate states them: unchecked, perhaps no whole numbers. */
+export type Counts = Readonly<Partial<Record<QuantityUnit, number | undefined>>>;
+
+/** Quantities in JSON. A figure is at most 10^15, which a JSON number holds exactly. */
+export type QuantitiesJson = Readonly<Partial<Record<QuantityUnit, number>>>;
+
+export const NO_QUANTITIES: Quantities = {};
+
+/** Sum of the units that are tokens. */
+export function tokensOf(quantities: Quantities): bigint {
+  let sum = 0n;
+  for (const unit of TOKEN_UNITS) sum += quantities[unit] ?? 0n;
+  return sum;
+}
+
+/** A unit that only one of them knows keeps its figure. */
+export function addQuantities(one: Quantities, other: Quantities): Quantities {
+  return combine(one, other, (a, b) => a + b);
+}
+
+/** The larger figure of each unit: a bound that holds for both. */
+export function largestQuantities(one: Quantities, other: Quantities): Quantities {
+  return combine(one, other, (a, b) => (a > b ? a : b));
+}
+
+/** Whether no figure is above that of the bound. A unit that the bound does not have is bounded by 0. */
+export function isWithinBound(quantities: Quantities, bound: Quantities): boolean {
+  return QUANTITY_UNITS.every((unit) => (quantities[unit] ?? 0n) <= (bound[unit] ?? 0n));
+}
+
+export function toQuantitiesJson(quantities: Quantities): QuantitiesJson {
+  const json: Partial<Record<QuantityUnit, number>> = {};
+  for (const unit of QUANTITY_UNITS) {
+    const quantity = quantities[unit];
+    if (quantity !== undefined) json[unit] = Number(quantity);
+  }
+  return json;
+}
+
+/** Units that this version does not know are left out: a newer gateway of the same database may have written them. */
+export function fromQuantitiesJson(json: Readonly<Record<string, unknown>>): Quantities {
+  const quantities: Partial<Record<QuantityUnit, bigint>> = {};
+  for (const unit of QUANTITY_UNITS) {
+    const quantity = json[unit];
+    if (typeof quantity === 'number' && Number.isSafeInteger(quantity)) quantities[unit] = BigInt(quantity);
+  }
+  return quantities;
+}
+
+function combine(one: Quantities, other: Quantities, choose: (a: bigint, b: bigint) => bigint): Quantities {
+  const combined: Partial<Record<QuantityUnit, bigint>> = {};
+  for (const unit of QUANTITY_UNITS) {
+    const [a, b] = [one[unit], other[unit]];
+    const quantity = a === undefined || b === undefined ? (a ?? b) : choose(a, b);
+    if (quantity !== undefined) combined[unit] = quantity;
+  }
+  return combined;
+}
