@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { VirtualKeyCache } from '../src/virtual-keys/virtual-key.cache.js';
-import { VirtualKeyOpener } from '../src/virtual-keys/virtual-key.opener.js';
+import { VirtualKeyCredentials } from '../src/virtual-keys/virtual-key.credentials.js';
 import { eventually } from './support/eventually.js';
 import { json, type Reply, silence } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -115,10 +115,16 @@ describe('a rotation', () => {
   it('is noticed by the next call when asking the manager went wrong for a reason of the gateway', async () => {
     gateway.kv.put(path, { api_key: NEW });
     gateway.accept([NEW]);
-    const open = jest.spyOn(VirtualKeyOpener.prototype, 'openAgain').mockRejectedValueOnce(new Error('a defect'));
+    const credentials = gateway.app.app.get(VirtualKeyCredentials, { strict: false });
+    const open = credentials.open.bind(credentials);
+    let asked = 0;
+    const spy = jest.spyOn(credentials, 'open').mockImplementation(async (source, freshness) => {
+      if (freshness === 'fresh') asked += 1;
+      if (freshness === 'fresh' && asked === 1) throw new Error('a defect');
+      return open(source, freshness);
+    });
     const statuses = [(await gateway.rerank(slug)).status, (await gateway.rerank(slug)).status];
-    const asked = open.mock.calls.length;
-    open.mockRestore();
+    spy.mockRestore();
     expect([statuses, asked]).toEqual([[500, 200], 2]);
   });
 

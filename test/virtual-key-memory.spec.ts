@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Credential } from '../src/upstream/providers/provider.types.js';
-import { VirtualKeyOpener } from '../src/virtual-keys/virtual-key.opener.js';
+import { VirtualKeyCredentials } from '../src/virtual-keys/virtual-key.credentials.js';
 import { eventually } from './support/eventually.js';
 import { SecretGateway } from './support/secret-gateway.js';
 import { Watched } from './support/watched.js';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 it('an opened virtual key that nobody uses any more leaves the memory, and one that takes long to open does not', async () => {
-  const opener = gateway.app.app.get(VirtualKeyOpener, { strict: false });
+  const opener = gateway.app.app.get(VirtualKeyCredentials, { strict: false });
   const open = opener.open.bind(opener);
   const credentials = new Watched<Credential>();
   let delayMs = 0;

@@ -13,7 +13,7 @@ import {
   type UpstreamHead,
 } from '../upstream/upstream.types.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
-import { mappedOptions } from '../virtual-keys/mapped-fields.js';
+import { mappedOptions } from '../virtual-keys/provider-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { BillableUse } from './billable-use.js';
 import type { MeteredCall } from './metered-call.js';

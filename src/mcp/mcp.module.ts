@@ -40,7 +40,6 @@ import { McpServerTestsController } from './servers/mcp-server-tests.controller.
 import { McpServerStore } from './servers/mcp-server.store.js';
 import { McpServerTool } from './servers/mcp-server-tool.entity.js';
 import { McpServerToolStore } from './servers/mcp-server-tool.store.js';
-import { McpServerEncryptor } from './servers/mcp-server.encryption.js';
 import { McpServersController } from './servers/mcp-servers.controller.js';
 import { McpServersService } from './servers/mcp-servers.service.js';
 
@@ -71,7 +70,6 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServerStore,
     McpServerToolStore,
     McpServerToolsService,
-    McpServerEncryptor,
     McpServersService,
     McpCallHistory,
     McpCallLog,

@@ -1,4 +1,5 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { isObject, type JsonObject } from '../common/json/read.js';
 import { SealError, type SealedPlace, type Sealer } from './sealer.js';
 
 /** What opens, or what to go on with in its place, and why. */
@@ -18,6 +19,17 @@ export function openSealed(sealer: Sealer, sealed: string, place: SealedPlace, m
     if (!(cause instanceof SealError)) throw cause;
     throw new GatewayError('secret_unavailable', { ...(message && { message }), reason: cause.message, cause });
   }
+}
+
+/** Seals an object as JSON; null when it is empty. */
+export function sealObject(sealer: Sealer, object: JsonObject, place: SealedPlace): string | null {
+  return Object.keys(object).length === 0 ? null : sealer.seal(JSON.stringify(object), place);
+}
+
+/** Opens what `sealObject` returned. Throws as `openSealed`. */
+export function openObject(sealer: Sealer, sealed: string | null, place: SealedPlace, message?: string): JsonObject {
+  const object: unknown = sealed === null ? {} : JSON.parse(openSealed(sealer, sealed, place, message));
+  return isObject(object) ? object : {};
 }
 
 /** A secret that does not open must neither hide the resource that has it, nor stand in the way of a new one. */

@@ -1,5 +1,5 @@
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { SealedPlace } from './sealer.js';
+import { placeIn, type SealedPlace } from './sealer.js';
 
 const BATCH_ROWS = 500;
 
@@ -20,11 +20,15 @@ export interface SealedColumn {
   replace(dataSource: DataSource, value: SealedValue, sealed: string): Promise<boolean>;
 }
 
-/** `property` is the entity's name for the column. The table's primary key is one column, of text or uuid. */
+/**
+ * The table must have a primary key of one column, of text or uuid.
+ * @param property the entity's name for the column
+ * @param placeOf by default as `placeIn`, for rows that belong to an organisation
+ */
 export function sealedColumn<Row extends ObjectLiteral>(
   entity: new () => Row,
   property: keyof Row & string,
-  placeOf: (row: Row) => SealedPlace,
+  placeOf?: (row: Row) => SealedPlace,
 ): SealedColumn {
   const describe = (dataSource: DataSource): Described => {
     const table = dataSource.getMetadata(entity);
@@ -41,7 +45,7 @@ export function sealedColumn<Row extends ObjectLiteral>(
       return `${table.tableName}.${column.databaseName}`;
     },
     async *values(dataSource, batchRows = BATCH_ROWS) {
-      const { primary } = describe(dataSource);
+      const { table, column, primary } = describe(dataSource);
       let after: string | undefined;
       do {
         const query = dataSource.createQueryBuilder(entity, 'row').addSelect(`row.${property}`);
@@ -51,7 +55,9 @@ export function sealedColumn<Row extends ObjectLiteral>(
         after = undefined;
         for (const row of rows) {
           after = String(primary.getEntityValue(row));
-          yield { primaryKey: after, sealed: String(row[property]), place: placeOf(row) };
+          const owner = { id: after, organisationId: String(row['organisationId']) };
+          const place = placeOf?.(row) ?? placeIn(table.tableName, column.databaseName)(owner);
+          yield { primaryKey: after, sealed: String(row[property]), place };
         }
       } while (after !== undefined);
     },

@@ -9,6 +9,14 @@ export interface SealedPlace {
   readonly field: string;
 }
 
+/** The place of a column's values, in tables whose rows belong to an organisation. */
+export function placeIn(
+  table: string,
+  field: string,
+): (row: { readonly id: string; readonly organisationId: string }) => SealedPlace {
+  return ({ id: rowId, organisationId }) => ({ organisationId, table, rowId, field });
+}
+
 /** A value could not be opened: wrong place, damaged, or sealed by a master key that the gateway was not given. */
 export class SealError extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {

@@ -12,9 +12,9 @@ import { AwsOwnIdentity } from '../upstream/aws/aws-own-identity.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import type { SecretManager } from './managers/secret-manager.types.js';
 import { secretHttp, SecretTransport } from './managers/secret-transport.js';
+import { MappedValues } from './mapped-resource/mapped-values.js';
 import { SecretFetcher } from './secret-fetcher.js';
 import { createSecretManagers, SECRET_MANAGERS, SecretManagers } from './secret-managers.js';
-import { SecretMappingsService } from './secret-mappings.service.js';
 import { SecretReferenceCredentials } from './secret-reference.credentials.js';
 import { SecretReference } from './secret-reference.entity.js';
 import { SecretReferenceProbe } from './secret-reference.probe.js';
@@ -24,7 +24,6 @@ import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
 import { SecretReferencesController } from './secret-references.controller.js';
 import { SecretReferencesService } from './secret-references.service.js';
 import { SecretResolver } from './secret-resolver.js';
-import { SecretValues } from './secret-values.js';
 
 @Module({
   imports: [
@@ -77,9 +76,8 @@ import { SecretValues } from './secret-values.js';
         return new SecretResolver({ fetcher, status, metrics, clock, lifetime, random: Math.random });
       },
     },
-    SecretMappingsService,
-    SecretValues,
+    MappedValues,
   ],
-  exports: [SecretMappingsService, SecretValues],
+  exports: [MappedValues],
 })
 export class SecretReferencesModule {}

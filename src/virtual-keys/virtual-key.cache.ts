@@ -6,8 +6,7 @@ import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Credential, Provider } from '../upstream/providers/provider.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
-import { VirtualKeyCredentials } from './virtual-key.credentials.js';
-import { type CredentialSource, VirtualKeyOpener } from './virtual-key.opener.js';
+import { type CredentialSource, VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 
 /** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
@@ -45,10 +44,9 @@ export class VirtualKeyCache {
   constructor(
     private readonly store: VirtualKeyStore,
     private readonly credentials: VirtualKeyCredentials,
-    private readonly opener: VirtualKeyOpener,
     private readonly workspaces: WorkspacesService,
   ) {
-    opener.onChange(() => this.clear());
+    credentials.onChange(() => this.clear());
   }
 
   /**
@@ -85,7 +83,7 @@ export class VirtualKeyCache {
     virtualKey: UsableVirtualKey,
     source: CredentialSource,
   ): Promise<UsableVirtualKey | undefined> {
-    const credential = await this.opener.openAgain(source).catch(asFailure);
+    const credential = await this.credentials.open(source, 'fresh').catch(asFailure);
     if (credential instanceof GatewayError || isDeepStrictEqual(credential, virtualKey.credential)) return undefined;
     this.keys.forget((entry) => 'found' in entry && entry.found === virtualKey);
     return { ...virtualKey, credential };
@@ -98,8 +96,8 @@ export class VirtualKeyCache {
     const provider = this.credentials.providerOf(row);
     const defaultMetadata = await this.workspaces.defaultsFor(principal, row);
     try {
-      const source = await this.opener.sourceOf(row);
-      const credential = await this.opener.open(source);
+      const source = await this.credentials.sourceOf(row);
+      const credential = await this.credentials.open(source);
       const expiresAt = row.expiresAt?.getTime() ?? Infinity;
       const reread = source.mappings.length === 0 ? undefined : source;
       return { found: { id, slug, workspaceId, defaultMetadata, provider, credential, expiresAt, source: reread } };

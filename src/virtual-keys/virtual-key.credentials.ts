@@ -1,50 +1,68 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
-import { isMaskOf, isStaleMask, mask, staleMask } from '../common/mask.js';
-import { isOtherHost, mustResend } from '../common/secret-destination.js';
-import { incompleteUpdate, decryptOr } from '../sealing/decrypted.js';
-import { mappedValuesNotValid } from '../secret-references/mapped-values.error.js';
-import type { SecretFieldValues } from '../secret-references/secret-values.js';
-import { EgressPolicy } from '../upstream/egress/egress-policy.js';
-import { sensitiveFields } from '../upstream/providers/sensitive.decorator.js';
-import type { Credential, Provider } from '../upstream/providers/provider.types.js';
-import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
-import type { UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
+import { mask } from '../common/mask.js';
+import { decryptOr, incompleteUpdate, openObject, openSealed, sealObject } from '../sealing/decrypted.js';
+import { placeIn, Sealer } from '../sealing/sealer.js';
+import { type MappedTargets, readTargets, targetsAfter } from '../secret-references/mapped-resource/mapped-targets.js';
 import {
-  assertAddressIsOurs,
-  type InlineFields,
-  merge,
-  type MappedFields,
+  type Freshness,
+  type LoadedMapping,
+  MappedValues,
+  mappedValuesNotValid,
+} from '../secret-references/mapped-resource/mapped-values.js';
+import {
+  assertSameHosts,
+  type Fields,
+  maskAll,
+  mergeFields,
   NO_FIELDS,
-  withoutMapped,
-} from './mapped-fields.js';
-import { checkProviderOptions, mergeOptions, splitOptions, toProviderOptions } from './provider-options.js';
+} from '../secret-references/mapped-resource/sealed-config.js';
+import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
+import type { Credential, Provider } from '../upstream/providers/provider.types.js';
+import { sensitiveFields } from '../upstream/providers/sensitive.decorator.js';
+import type { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
+import {
+  checkFields,
+  fromFields,
+  KEY,
+  type KeyAndConfig,
+  sealedConfigOf,
+  toFields,
+  toProviderOptions,
+} from './provider-fields.js';
 import type { VirtualKey } from './virtual-key.entity.js';
 import { toVirtualKeyResponse, type VirtualKeyResponse } from './virtual-key.response.js';
-import { VirtualKeyEncryptor } from './virtual-key.encryption.js';
 
 /** The columns that hold a virtual key's credential and options. */
-export type SealedColumns = Pick<VirtualKey, 'options' | 'sealedKey' | 'sealedOptions'>;
-
-/** As an update has it: null for a key that goes, nothing for what stays. */
-type GivenCredential = Pick<UpdateVirtualKeyDto, 'key' | 'config'>;
-
+type SealedColumns = Pick<VirtualKey, 'options' | 'sealedKey' | 'sealedOptions'>;
 type ProviderRow = Pick<VirtualKey, 'provider'>;
-type KeyRow = ProviderRow & Pick<VirtualKey, 'id' | 'organisationId'>;
+type NewRow = ProviderRow & Pick<VirtualKey, 'id' | 'organisationId'>;
+type NewCredential = Pick<CreateVirtualKeyDto, 'key' | 'config' | 'secret_mappings'>;
+
+/** A virtual key with the secret references behind it: what its credential is made of. */
+export interface CredentialSource {
+  readonly row: VirtualKey;
+  /** Empty: everything is stored. */
+  readonly mappings: readonly LoadedMapping[];
+}
 
 /** Shown masked, like every secret. */
 const UNREADABLE = '';
-const SENT_AGAIN = mustResend('config.base_url');
 
-/** What a virtual key holds for its provider: checked on the way in, sealed at rest, masked on the way out. */
+const keyPlace = placeIn('virtual_keys', 'sealed_key');
+const optionsPlace = placeIn('virtual_keys', 'sealed_options');
+
+/** The credential and options of virtual keys: checked when they come in, sealed at rest, masked in answers, opened for use. */
 @Injectable()
 export class VirtualKeyCredentials {
   constructor(
     private readonly providers: ProviderRegistry,
-    private readonly vault: VirtualKeyEncryptor,
+    private readonly sealer: Sealer,
     private readonly egress: EgressPolicy,
+    private readonly values: MappedValues,
   ) {}
 
   providerOf(row: ProviderRow): Provider {
@@ -53,145 +71,120 @@ export class VirtualKeyCredentials {
     return provider;
   }
 
+  /** @throws GatewayError `validation_failed` for mappings to fields that the provider does not have, or that are given as well */
+  readTargets(row: ProviderRow, given: NewCredential): MappedTargets {
+    return readTargets(sealedConfigOf(this.providerOf(row)), given.secret_mappings ?? [], toFields(given));
+  }
+
   /** @throws GatewayError `validation_failed` for options that the provider does not take, and for masks instead of secrets */
-  check(row: ProviderRow, config: JsonObject, key: string | undefined, mapped: MappedFields): void {
-    assertNoStaleMask(
-      { key, config: splitOptions(this.providerOf(row), config).secret },
-      { key: undefined, config: {} },
-    );
-    this.checkOptions(row, config, key, mapped);
+  check(row: ProviderRow, given: KeyAndConfig, mapped: MappedTargets): Fields {
+    const provider = this.providerOf(row);
+    const update = { stored: NO_FIELDS, given: toFields(given), mapped };
+    const { fields } = mergeFields(sealedConfigOf(provider), update);
+    checkFields(provider, fields, this.egress, mapped);
+    return fields;
   }
 
-  /** Throws as `check`. */
-  seal(row: KeyRow, config: JsonObject, key: string | undefined, mapped: MappedFields = NO_FIELDS): SealedColumns {
-    this.check(row, config, key, mapped);
-    return this.sealed(row, config, key);
+  /** Throws as `check` and `readTargets`. */
+  seal(row: NewRow, given: NewCredential): SealedColumns {
+    return this.sealed(row, this.check(row, given, this.readTargets(row, given)));
   }
 
   /**
-   * Lays an update over what is stored and seals the whole again, if it is not the same. Masked secrets that come back count as
-   * unchanged, and what is stored for a mapped field goes. What does not open is replaced when the update brings all of it.
-   * @throws GatewayError `validation_failed` also for masks of what is not stored, and when stored secrets would go to another
-   * host than they were stored for; `secret_unavailable` when it leaves out a stored secret that does not open
+   * Merges an update into what is stored. Returns nothing to write when nothing changes. A secret that does not decrypt can
+   * be replaced, if the update sends all secrets of its column.
+   * @throws GatewayError `validation_failed`, also when a secret would reach another host than it was stored for;
+   * `secret_unavailable` when the update leaves out a stored secret that does not decrypt
    */
-  reseal(row: VirtualKey, { key, config = {} }: GivenCredential, mapped: MappedFields): Partial<SealedColumns> {
+  reseal(row: VirtualKey, update: UpdateVirtualKeyDto): Partial<SealedColumns> {
+    const { key, config, secret_mappings: wanted } = update;
+    if (key === undefined && config === undefined && wanted === undefined) return {};
     const provider = this.providerOf(row);
-    const ownKey = decryptOr(() => (mapped.has('key') ? undefined : this.vault.openKey(row)), undefined);
-    const ownOptions = decryptOr(() => this.vault.openOptions(row), {});
-    const storedKey = ownKey.value;
-    const secrets = withoutMapped(ownOptions.value, mapped);
-    const given = { key: key ?? undefined, config: splitOptions(provider, config).secret };
-    assertNoStaleMask(given, { key: storedKey, config: secrets });
-    if (ownKey.failure !== undefined && key === undefined) throw incompleteUpdate(ownKey.failure, 'Send again: key.');
-    if (ownOptions.failure !== undefined) assertAllOptions(ownOptions.failure, provider, given.config, mapped);
-    const isKeyKept = key === undefined || isMaskOf(key, storedKey);
-    const newKey = isKeyKept ? storedKey : given.key;
-    const update = Object.fromEntries(
-      Object.entries(config).filter(([name, value]) => !isMaskOf(value, asString(secrets[name]))),
-    );
-    const merged = mergeOptions(provider, { ...withoutMapped(row.options, mapped), ...secrets }, update);
-    this.checkOptions(row, merged, newKey, mapped);
-    if (isOtherHost(row.options['base_url'], merged['base_url'])) {
-      const kept = Object.keys(secrets).find((name) => !(name in update));
-      if (storedKey !== undefined && isKeyKept) throw invalidField('key', SENT_AGAIN);
-      if (kept !== undefined) throw invalidField(`config.${kept}`, SENT_AGAIN);
+    const rules = sealedConfigOf(provider);
+    const given = toFields(update);
+    const mapped = targetsAfter(rules, row.secretMappings, wanted, given);
+    const ownKey = decryptOr(() => this.openKey(row), undefined);
+    const ownOptions = decryptOr(() => this.openOptions(row), {});
+    const before = toFields({ key: ownKey.value, config: { ...row.options, ...ownOptions.value } });
+    const { fields: after, kept } = mergeFields(rules, { stored: before, given, mapped });
+    if (ownKey.failure !== undefined && !given.has(KEY) && !mapped.has(KEY)) {
+      throw incompleteUpdate(ownKey.failure, 'Send again: key.');
     }
-    return this.isStored(row, newKey, merged) ? {} : this.sealed(row, merged, newKey);
-  }
-
-  /** Whether that is what is stored. What does not open, nobody knows. */
-  private isStored(row: VirtualKey, key: string | undefined, config: JsonObject): boolean {
-    const { value, failure } = decryptOr<InlineFields | undefined>(() => this.inlineFieldsOf(row), undefined);
-    return failure === undefined && isDeepStrictEqual(value, { key, config });
-  }
-
-  /** @throws GatewayError `secret_unavailable` when a stored secret does not open */
-  open(row: VirtualKey): Credential {
-    const { organisationId } = row;
-    const { key, config } = this.inlineFieldsOf(row);
-    return { key, options: toProviderOptions(this.providerOf(row), config), organisationId };
-  }
-
-  /**
-   * The same with the values of the mapped fields, which nobody has checked yet.
-   * @throws GatewayError `secret_unavailable` also for values that the provider does not take; its reason names the fields
-   */
-  openWith(row: VirtualKey, values: SecretFieldValues): Credential {
-    const { organisationId } = row;
-    const provider = this.providerOf(row);
-    const { key, config } = withKnownReason(() => {
-      const whole = merge(this.inlineFieldsOf(row), values);
-      checkProviderOptions(provider, whole.config, whole.key, this.egress);
-      return whole;
-    });
-    return { key, options: toProviderOptions(provider, config), organisationId };
+    if (ownOptions.failure !== undefined) assertAllOptions(ownOptions.failure, provider, given, mapped);
+    checkFields(provider, after, this.egress, mapped);
+    assertSameHosts(rules, { before, after, kept, keptMappings: wanted === undefined ? mapped.keys() : [] });
+    const isReadable = ownKey.failure === undefined && ownOptions.failure === undefined;
+    return isReadable && isDeepStrictEqual(before, after) ? {} : this.sealed(row, after);
   }
 
   toResponse(row: VirtualKey): VirtualKeyResponse {
-    const key = decryptOr(() => this.vault.openKey(row), UNREADABLE).value;
-    const secrets = Object.entries(decryptOr(() => this.vault.openOptions(row), {}).value);
-    return toVirtualKeyResponse(row, {
-      key: key === undefined ? null : mask(key),
-      options: Object.fromEntries(secrets.map(([name, value]) => [name, mask(String(value))])),
-    });
+    const key = decryptOr(() => this.openKey(row), UNREADABLE).value;
+    const options = decryptOr(() => this.openOptions(row), {}).value;
+    return toVirtualKeyResponse(row, { key: key === undefined ? null : mask(key), options: maskAll(options) });
   }
 
-  private checkOptions(row: ProviderRow, config: JsonObject, key: string | undefined, mapped: MappedFields): void {
+  /** @throws GatewayError `secret_unavailable` */
+  async sourceOf(row: VirtualKey): Promise<CredentialSource> {
+    const { secretMappings } = row;
+    return { row, mappings: secretMappings.length === 0 ? [] : await this.values.load(row, secretMappings) };
+  }
+
+  /**
+   * Opens a virtual key for use.
+   * @param freshness `fresh` after the provider has refused the credential
+   * @throws GatewayError `secret_unavailable` when a secret does not decrypt or cannot be read, and for mapped values that the
+   * provider does not take; its reason names the fields
+   */
+  async open({ row, mappings }: CredentialSource, freshness: Freshness = 'cached'): Promise<Credential> {
+    const { organisationId } = row;
     const provider = this.providerOf(row);
-    checkProviderOptions(provider, config, key, this.egress, mapped);
-    assertAddressIsOurs(mapped, key, splitOptions(provider, config).secret);
+    const values = mappings.length === 0 ? NO_FIELDS : await this.values.read(mappings, freshness);
+    const stored = toFields({ key: this.openKey(row), config: { ...row.options, ...this.openOptions(row) } });
+    const { key, config } = values.size === 0 ? fromFields(stored) : this.withMapped(provider, stored, values);
+    return { key, options: toProviderOptions(provider, config), organisationId };
   }
 
-  private sealed(row: KeyRow, config: JsonObject, key: string | undefined): SealedColumns {
-    const { open, secret } = splitOptions(this.providerOf(row), config);
+  /** Calls back when credentials that were opened before must not be used any more. */
+  onChange(listener: () => void): void {
+    this.values.onChange(listener);
+  }
+
+  /** Mapped values are checked at every use. A rule that they break is not a mistake of the request. */
+  private withMapped(provider: Provider, stored: Fields, values: Fields): ReturnType<typeof fromFields> {
+    try {
+      const whole = new Map([...stored, ...values]);
+      checkFields(provider, whole, this.egress);
+      return fromFields(whole);
+    } catch (cause) {
+      if (!(cause instanceof GatewayError) || cause.code !== 'validation_failed') throw cause;
+      throw mappedValuesNotValid('virtual key', new Set(cause.details?.map(({ param }) => param ?? 'body')));
+    }
+  }
+
+  private sealed(row: NewRow, fields: Fields): SealedColumns {
+    const { key, config } = fromFields(fields);
+    const sensitive = new Set(sensitiveFields(this.providerOf(row).optionsClass));
+    const options = Object.entries(config);
+    const secrets = Object.fromEntries(options.filter(([option]) => sensitive.has(option)));
     return {
-      options: open,
-      sealedKey: this.vault.sealKey(row, key),
-      sealedOptions: this.vault.sealOptions(row, secret),
+      options: Object.fromEntries(options.filter(([option]) => !sensitive.has(option))),
+      sealedKey: key === undefined ? null : this.sealer.seal(key, keyPlace(row)),
+      sealedOptions: sealObject(this.sealer, secrets, optionsPlace(row)),
     };
   }
 
-  private inlineFieldsOf(row: VirtualKey): InlineFields {
-    return { key: this.vault.openKey(row), config: { ...row.options, ...this.vault.openOptions(row) } };
+  private openKey(row: VirtualKey): string | undefined {
+    return row.sealedKey === null ? undefined : openSealed(this.sealer, row.sealedKey, keyPlace(row));
+  }
+
+  private openOptions(row: VirtualKey): JsonObject {
+    return openObject(this.sealer, row.sealedOptions, optionsPlace(row));
   }
 }
 
-/** A mask tells which secret the caller saw. When that is no longer the stored one, the caller should know. */
-function assertNoStaleMask(given: InlineFields, stored: InlineFields): void {
-  if (isStaleMask(given.key, stored.key)) throw invalidField('key', staleMask());
-  const [name] =
-    Object.entries(given.config).find(([option, value]) => isStaleMask(value, asString(stored.config[option]))) ?? [];
-  if (name !== undefined) throw invalidField(`config.${name}`, staleMask());
-}
-
-/** Which options are sealed, nobody knows until they open: it may be any that the provider has. */
-function assertAllOptions(failure: GatewayError, provider: Provider, given: JsonObject, mapped: MappedFields): void {
-  const fields = sensitiveFields(provider.optionsClass).filter((name) => !Object.hasOwn(given, name));
-  const missing = fields.map((name) => `config.${name}`).filter((field) => !mapped.has(field));
+/** Until they decrypt it is not known which options are sealed: it may be any secret that the provider has. */
+function assertAllOptions(failure: GatewayError, provider: Provider, given: Fields, mapped: MappedTargets): void {
+  const secrets = sensitiveFields(provider.optionsClass).map((option) => `config.${option}`);
+  const missing = secrets.filter((field) => !given.has(field) && !mapped.has(field));
   if (missing.length > 0) throw incompleteUpdate(failure, `Send again, or set to null: ${missing.join(', ')}.`);
-}
-
-/** A rule that mapped values break is no fault of the request. */
-function withKnownReason<Value>(work: () => Value): Value {
-  try {
-    return work();
-  } catch (cause) {
-    if (!(cause instanceof GatewayError) || cause.code !== 'validation_failed') throw cause;
-    const fields = cause.details?.map(({ param }) => param ?? 'body') ?? [];
-    throw mappedValuesNotValid('virtual key', new Set(fields));
-  }
-}
-
-/**
- * For an update that says nothing of secret mappings.
- * @throws GatewayError `validation_failed` when mapped secrets would go to another host than they were mapped for
- */
-export function assertMappedForHost(before: JsonObject, after: JsonObject, mapped: MappedFields): void {
-  if (mapped.size > 0 && isOtherHost(before['base_url'], after['base_url'])) {
-    throw invalidField('secret_mappings', SENT_AGAIN);
-  }
-}
-
-function asString(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

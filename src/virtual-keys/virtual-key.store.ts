@@ -3,10 +3,10 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { ownOrSharedWhere } from '../access/tenant-where.js';
+import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { allColumns } from '../database/all-columns.js';
-import { MappedResourceStore } from '../secret-references/mapped-resource.store.js';
-import { SecretMappingsService } from '../secret-references/secret-mappings.service.js';
+import { MappedResourceStore } from '../secret-references/mapped-resource/mapped-resource.store.js';
 import { VirtualKey } from './virtual-key.entity.js';
 
 const AMBIGUOUS = 'Several workspaces have a virtual key with this slug; use a key of the workspace that is meant.';
@@ -16,10 +16,11 @@ const AMBIGUOUS = 'Several workspaces have a virtual key with this slug; use a k
 export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
   constructor(
     @InjectRepository(VirtualKey) private readonly rows: Repository<VirtualKey>,
-    mappings: SecretMappingsService,
+    audit: AuditService,
   ) {
-    super(rows.manager, mappings, {
+    super(rows.manager, audit, {
       type: 'virtual-key',
+      area: 'virtual_keys',
       rowsOf: (manager) => manager.getRepository(VirtualKey),
       ambiguous: 'Several virtual keys have this slug; name the one that is meant by its id.',
     });
@@ -34,7 +35,7 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
   }
 }
 
-/** A caller of the whole organisation names a key without saying in which workspace; several of that name are no answer. */
+/** A caller of the whole organisation does not say which workspace it means, so two keys of that slug are a conflict. */
 function onlyOne(found: readonly VirtualKey[]): VirtualKey | undefined {
   const shared = found.find((row) => row.workspaceId === null);
   if (shared !== undefined || found.length < 2) return shared ?? found[0];

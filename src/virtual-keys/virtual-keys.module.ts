@@ -7,10 +7,8 @@ import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKey } from './virtual-key.entity.js';
-import { VirtualKeyOpener } from './virtual-key.opener.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
-import { VirtualKeyEncryptor } from './virtual-key.encryption.js';
 import { VirtualKeysController } from './virtual-keys.controller.js';
 import { VirtualKeysService } from './virtual-keys.service.js';
 
@@ -23,15 +21,7 @@ import { VirtualKeysService } from './virtual-keys.service.js';
     SecretReferencesModule,
   ],
   controllers: [VirtualKeysController],
-  providers: [
-    VirtualKeyCache,
-    VirtualKeyCredentials,
-    VirtualKeyOpener,
-    VirtualKeyProbe,
-    VirtualKeyStore,
-    VirtualKeyEncryptor,
-    VirtualKeysService,
-  ],
+  providers: [VirtualKeyCache, VirtualKeyCredentials, VirtualKeyProbe, VirtualKeyStore, VirtualKeysService],
   exports: [VirtualKeyCache, VirtualKeysService],
 })
 export class VirtualKeysModule {}

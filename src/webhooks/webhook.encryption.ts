@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { SealError, type SealedPlace, Sealer } from '../sealing/sealer.js';
+import { placeIn, SealError, type SealedPlace, Sealer } from '../sealing/sealer.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 /** Standard Webhooks: 24 to 64 bytes. */
@@ -8,7 +8,9 @@ const SECRET_BYTES = 32;
 const SECRET_PREFIX = 'whsec_';
 
 type EndpointRow = Pick<WebhookEndpoint, 'id' | 'organisationId'>;
-type SealedField = 'sealed_secret' | 'sealed_previous_secret';
+
+const currentPlace = placeIn('webhook_endpoints', 'sealed_secret');
+const previousPlace = placeIn('webhook_endpoints', 'sealed_previous_secret');
 
 /** The columns that hold the secrets of an endpoint. */
 export type SealedSecrets = Pick<WebhookEndpoint, 'sealedSecret' | 'sealedPreviousSecret' | 'previousSecretValidUntil'>;
@@ -27,7 +29,7 @@ export class WebhookEncryptor {
   /** The first secret of an endpoint. */
   issue(row: EndpointRow): IssuedSecret {
     const secret = newSecret();
-    const sealedSecret = this.sealer.seal(secret, placeOf(row, 'sealed_secret'));
+    const sealedSecret = this.sealer.seal(secret, currentPlace(row));
     return { secret, columns: { sealedSecret, sealedPreviousSecret: null, previousSecretValidUntil: null } };
   }
 
@@ -35,11 +37,9 @@ export class WebhookEncryptor {
   rotate(row: EndpointRow & SealedSecrets, previousValidUntil: Date | undefined): IssuedSecret {
     const issued = this.issue(row);
     const previous =
-      previousValidUntil === undefined
-        ? undefined
-        : this.openIfPossible(row.sealedSecret, placeOf(row, 'sealed_secret'));
+      previousValidUntil === undefined ? undefined : this.openIfPossible(row.sealedSecret, currentPlace(row));
     if (previous === undefined || previousValidUntil === undefined) return issued;
-    const sealedPreviousSecret = this.sealer.seal(previous, placeOf(row, 'sealed_previous_secret'));
+    const sealedPreviousSecret = this.sealer.seal(previous, previousPlace(row));
     return {
       secret: issued.secret,
       columns: { ...issued.columns, sealedPreviousSecret, previousSecretValidUntil: previousValidUntil },
@@ -52,10 +52,10 @@ export class WebhookEncryptor {
    * @throws SealError when the current one is damaged or its master key is not configured
    */
   signingSecrets(row: EndpointRow & SealedSecrets, now: Date): readonly string[] {
-    const current = this.sealer.open(row.sealedSecret, placeOf(row, 'sealed_secret'));
+    const current = this.sealer.open(row.sealedSecret, currentPlace(row));
     const { sealedPreviousSecret: previous, previousSecretValidUntil: end } = row;
     if (previous === null || end === null || end <= now) return [current];
-    const former = this.openIfPossible(previous, placeOf(row, 'sealed_previous_secret'));
+    const former = this.openIfPossible(previous, previousPlace(row));
     return former === undefined ? [current] : [current, former];
   }
 
@@ -68,10 +68,6 @@ export class WebhookEncryptor {
       throw error;
     }
   }
-}
-
-export function placeOf(row: EndpointRow, field: SealedField): SealedPlace {
-  return { organisationId: row.organisationId, table: 'webhook_endpoints', rowId: row.id, field };
 }
 
 function newSecret(): string {

@@ -2,10 +2,11 @@ import { throwIfInvalid, fieldError, type ErrorDetail, GatewayError } from '../.
 import { assertIdentityFields } from '../../identity/config/identity-config.checks.js';
 import type { IdentityFields } from '../../identity/config/identity-config.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
+import type { MappedTargets } from '../../secret-references/mapped-resource/mapped-targets.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
-import { CLIENT_SECRET, type MappedTargets, mappedHeaderNames } from './mapped-targets.js';
 import type { McpServer } from './mcp-server.entity.js';
+import { CLIENT_SECRET, mappedHeaderNames } from './mcp-server.fields.js';
 
 const MAX_HEADERS = 32;
 const MAX_HEADER_CHARACTERS = 8_192;

@@ -1,9 +1,13 @@
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { Freshness, ReadSecret } from '../../identity/config/identity-config.js';
-import { mappedValuesNotValid } from '../../secret-references/mapped-values.error.js';
-import type { LoadedMapping, SecretFieldValues, SecretValues } from '../../secret-references/secret-values.js';
+import {
+  type LoadedMapping,
+  type MappedValues,
+  mappedValuesNotValid,
+  type SecretFieldValues,
+} from '../../secret-references/mapped-resource/mapped-values.js';
 import { valueProblem } from './check-mcp-server.js';
-import { CLIENT_SECRET, headerOf } from './mapped-targets.js';
+import { CLIENT_SECRET, headerOf } from './mcp-server.fields.js';
 
 /** As messages call it. */
 const OWNER = 'MCP server';
@@ -23,16 +27,15 @@ export interface MappedSecrets {
 
 const NO_HEADERS = {} as const;
 
-export function mappedSecrets(values: SecretValues, mappings: readonly LoadedMapping[]): MappedSecrets {
-  const read = async (part: readonly LoadedMapping[], freshness: Freshness): Promise<SecretFieldValues> =>
-    freshness === 'fresh' ? values.readAgain(part) : values.read(part);
+export function mappedSecrets(values: MappedValues, mappings: readonly LoadedMapping[]): MappedSecrets {
   const ofHeaders = mappings.filter(({ targetField }) => headerOf(targetField) !== undefined);
   const ofClient = mappings.filter(({ targetField }) => targetField === CLIENT_SECRET);
   return {
     headerNames: ofHeaders.map(({ targetField }) => headerOf(targetField) ?? ''),
-    readHeaders: (freshness) => (ofHeaders.length === 0 ? NO_HEADERS : read(ofHeaders, freshness).then(toHeaders)),
+    readHeaders: (freshness) =>
+      ofHeaders.length === 0 ? NO_HEADERS : values.read(ofHeaders, freshness).then(toHeaders),
     readClientSecret:
-      ofClient.length === 0 ? undefined : async (freshness) => toClientSecret(await read(ofClient, freshness)),
+      ofClient.length === 0 ? undefined : async (freshness) => toClientSecret(await values.read(ofClient, freshness)),
   };
 }
 

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
-import { AuditService } from '../../audit/audit.service.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
-import { entryOf } from './audit-entry.js';
 import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServerStore } from './mcp-server.store.js';
@@ -15,7 +13,6 @@ export class McpServerToolsService {
   constructor(
     private readonly store: McpServerStore,
     private readonly tools: McpServerToolStore,
-    private readonly audit: AuditService,
     private readonly directory: McpServerDirectory,
   ) {}
 
@@ -27,7 +24,7 @@ export class McpServerToolsService {
     const id = await this.store.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       await this.tools.setEnabled(manager, row.id, dto.tools);
-      await this.audit.record(manager, principal, entryOf('update', row, ['tools']));
+      await this.store.record(manager, principal, 'update', row, ['tools']);
       return row.id;
     });
     this.directory.clear();

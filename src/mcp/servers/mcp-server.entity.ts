@@ -10,7 +10,7 @@ import {
 } from 'typeorm';
 import type { ForwardHeaders, UserIdentityForwarding } from '../../identity/config/identity-config.js';
 import { type MappedField, mappingsOfOwner } from '../../secret-references/secret-mapping.entity.js';
-import type { StoredJwtValidation } from './jwt-validation.secret.js';
+import type { StoredJwtValidation } from './mcp-server.fields.js';
 import type { McpAuthType, McpTimeouts, McpTransport } from './mcp-server.types.js';
 
 /** An MCP server behind the gateway, under a slug that is the first part of its address here. */

@@ -1,18 +1,34 @@
-import { type GatewayError, invalidField } from '../../common/errors/gateway.error.js';
-import { isMaskOf, isStaleMask, staleMask } from '../../common/mask.js';
+import type { GatewayError } from '../../common/errors/gateway.error.js';
 import { isSameValue } from '../../common/same-value.js';
-import { isOtherHost, mustResend } from '../../common/secret-destination.js';
-import { foldHeaderName } from '../../identity/headers/header-names.js';
-import type { JwtValidationFields } from '../../identity/config/identity-config.js';
 import { incompleteUpdate } from '../../sealing/decrypted.js';
+import {
+  type MappedTargets,
+  NO_TARGETS,
+  storedTargets,
+} from '../../secret-references/mapped-resource/mapped-targets.js';
+import { type Fields, mergeFields } from '../../secret-references/mapped-resource/sealed-config.js';
 import type { McpServerSettings } from './check-mcp-server.js';
 import type { UpdateMcpServerDto } from './dto/mcp-server.dto.js';
-import { withSecret } from './jwt-validation.secret.js';
-import { CLIENT_SECRET, mappedHeaderNames, type MappedTargets, NO_TARGETS, targetsOf } from './mapped-targets.js';
 import type { McpServer } from './mcp-server.entity.js';
-import type { McpServerSecrets } from './mcp-server.encryption.js';
+import {
+  CLIENT_SECRET,
+  clientSecretIn,
+  headersIn,
+  mappedHeaderNames,
+  MCP_SERVER_CONFIG,
+  toFields,
+  withSecret,
+} from './mcp-server.fields.js';
 
-/** How a server is reached and who may be told what: all that is not its name. Secrets are open in here. */
+/** The secrets of a server that are sealed. Mapped values are never among them. */
+export interface McpServerSecrets {
+  /** Fixed headers by name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** With which the gateway asks the identity provider about opaque tokens. */
+  readonly introspectionClientSecret?: string | undefined;
+}
+
+/** Everything that is configured for a server but its name. Secrets are open in here. */
 export interface OpenSettings extends McpServerSettings, Pick<McpServer, 'transport' | 'timeouts' | 'enabled'> {}
 
 type Changes = Omit<UpdateMcpServerDto, 'name' | 'description' | 'organisation_id' | 'secret_mappings'>;
@@ -32,7 +48,7 @@ const DEFAULTS: OpenSettings = {
 };
 
 export function newSettings(dto: Changes, mapped: MappedTargets): OpenSettings {
-  return changedSettings(DEFAULTS, dto, mapped);
+  return changedSettings(DEFAULTS, dto, mapped).settings;
 }
 
 export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSettings {
@@ -41,7 +57,7 @@ export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSet
     transport: row.transport,
     authType: row.authType,
     headers: secrets.headers,
-    mapped: targetsOf(row.secretMappings),
+    mapped: storedTargets(row.secretMappings),
     user_identity_forwarding: row.userIdentityForwarding,
     jwt_validation: row.jwtValidation && withSecret(row.jwtValidation, secrets.introspectionClientSecret),
     forward_headers: row.forwardHeaders,
@@ -51,55 +67,56 @@ export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSet
   };
 }
 
+/** The secrets that a body gives, as `mergeFields` wants them. `jwt_validation` is replaced as a whole, so it removes the old secret. */
+export function givenFields(dto: Changes, before: Pick<OpenSettings, 'headers'> = DEFAULTS): Fields {
+  const { headers, jwt_validation } = dto;
+  const isWithout = dto.auth_type === 'none' && headers === undefined;
+  const removed = isWithout ? Object.fromEntries(Object.keys(before.headers).map((name) => [name, null])) : headers;
+  const fields = toFields({ headers: removed, jwt_validation });
+  const secret = jwt_validation?.introspection?.client_secret ?? null;
+  return jwt_validation === undefined ? fields : new Map([...fields, [CLIENT_SECRET, secret]]);
+}
+
 /**
- * Lays an update over what is stored. `headers` are merged, everything else is replaced. Masked secrets that come back
- * count as unchanged, and what is stored for a mapped field goes.
- * @throws GatewayError `validation_failed` for masks of what is not stored, and when stored secrets would go to another host
- * than they were stored for
+ * Merges an update into what is stored. `headers` are merged, everything else is replaced. `kept` are the stored secrets that
+ * the update does not send, for `assertSameHosts`.
+ * @throws GatewayError `validation_failed` for masks of anything but the stored secrets
  */
-export function changedSettings(before: OpenSettings, dto: Changes, mapped: MappedTargets): OpenSettings {
-  const stored = withoutMapped(before, mapped);
-  const url = dto.url ?? stored.url;
-  const headers = changedHeaders(stored, dto, isOtherHost(stored.url, url));
+export function changedSettings(
+  stored: OpenSettings,
+  dto: Changes,
+  mapped: MappedTargets,
+): { readonly settings: OpenSettings; readonly kept: readonly string[] } {
+  const given = givenFields(dto, stored);
+  const { fields, kept } = mergeFields(MCP_SERVER_CONFIG, { stored: toFields(stored), given, mapped });
+  const headers = headersIn(fields);
   const hasHeaders = Object.keys(headers).length + mappedHeaderNames(mapped).length > 0;
-  return {
-    url,
+  const validation = changed(stored.jwt_validation, dto.jwt_validation);
+  const settings = {
+    url: dto.url ?? stored.url,
     transport: dto.transport ?? stored.transport,
     authType: dto.auth_type ?? (hasHeaders ? 'headers' : 'none'),
     headers,
     mapped,
     user_identity_forwarding: changed(stored.user_identity_forwarding, dto.user_identity_forwarding),
-    jwt_validation: changedValidation(stored.jwt_validation, dto.jwt_validation),
+    jwt_validation: validation && withSecret(validation, clientSecretIn(fields)),
     forward_headers: changed(stored.forward_headers, dto.forward_headers),
     allowedOrigins: dto.allowed_origins ?? stored.allowedOrigins,
     timeouts: dto.timeouts ?? stored.timeouts,
     enabled: dto.enabled ?? stored.enabled,
   };
+  return { settings, kept };
 }
 
-/** Whether an update would leave all of them as they are. */
+/** Whether an update changes nothing. */
 export function isSameSettings(one: OpenSettings, other: OpenSettings): boolean {
   const fields = ({ mapped, ...others }: OpenSettings): object => ({ ...others, mapped: [...mapped.keys()].sort() });
   return isSameValue(fields(one), fields(other));
 }
 
 /**
- * For an update that says nothing of secret mappings.
- * @throws GatewayError `validation_failed` when mapped secrets would go to another host than they were mapped for
- */
-export function assertMappedForHost(before: OpenSettings, after: OpenSettings): void {
-  if (mappedHeaderNames(after.mapped).length > 0 && isOtherHost(before.url, after.url)) {
-    throw invalidField('secret_mappings', mustResend('url'));
-  }
-  const [old, now] = [before, after].map((settings) => settings.jwt_validation?.introspection?.endpoint);
-  if (after.mapped.has(CLIENT_SECRET) && now !== undefined && isOtherHost(old, now)) {
-    throw invalidField('secret_mappings', mustResend('jwt_validation.introspection.endpoint'));
-  }
-}
-
-/**
- * For an update of a server whose secrets do not open: it has to bring them all. The names of its headers are sealed too, so
- * that those in the update are taken for all.
+ * For an update of a server whose secrets do not decrypt: it must send all of them. The names of the stored headers are sealed
+ * too, so the headers of the update are taken for all.
  * @throws GatewayError `secret_unavailable`
  */
 export function assertSecretsReplaced(
@@ -116,56 +133,6 @@ export function assertSecretsReplaced(
   }
 }
 
-function withoutMapped(settings: OpenSettings, mapped: MappedTargets): OpenSettings {
-  const names = new Set(mappedHeaderNames(mapped).map(foldHeaderName));
-  const headers = Object.entries(settings.headers).filter(([name]) => !names.has(foldHeaderName(name)));
-  const { jwt_validation: validation } = settings;
-  return {
-    ...settings,
-    headers: Object.fromEntries(headers),
-    jwt_validation: validation && mapped.has(CLIENT_SECRET) ? withSecret(validation, undefined) : validation,
-  };
-}
-
 function changed<Value>(stored: Value, update: Value | undefined): Value {
   return update === undefined ? stored : update;
-}
-
-function changedHeaders(
-  { headers: stored }: OpenSettings,
-  dto: Changes,
-  isElsewhere: boolean,
-): OpenSettings['headers'] {
-  if (dto.auth_type === 'none' && dto.headers === undefined) return {};
-  const given = Object.entries(dto.headers ?? {});
-  const [stale] = given.find(([name, value]) => isStaleMask(value, secretOf(stored, name))) ?? [];
-  if (stale !== undefined) throw invalidField(`headers.${stale}`, staleMask());
-  const update = given.filter(([name, value]) => !isMaskOf(value, secretOf(stored, name)));
-  const replaced = new Set(update.map(([name]) => foldHeaderName(name)));
-  const kept = Object.entries(stored).filter(([name]) => !replaced.has(foldHeaderName(name)));
-  const [first] = kept;
-  if (isElsewhere && first !== undefined) throw invalidField(`headers.${first[0]}`, mustResend('url'));
-  return Object.fromEntries([...kept, ...update.filter(([, value]) => value !== null)]);
-}
-
-/** By every spelling that a server takes for the same header: clients write names in a case of their own. */
-function secretOf(headers: OpenSettings['headers'], name: string): string | undefined {
-  const stored = Object.keys(headers).find((other) => foldHeaderName(other) === foldHeaderName(name));
-  const value = stored === undefined ? undefined : headers[stored];
-  return typeof value === 'string' ? value : undefined;
-}
-
-function changedValidation(
-  stored: JwtValidationFields | null | undefined,
-  update: JwtValidationFields | null | undefined,
-): JwtValidationFields | null {
-  if (update === undefined) return stored ?? null;
-  const old = stored?.introspection;
-  const secret = update?.introspection?.client_secret;
-  if (isStaleMask(secret, old?.client_secret)) throw invalidField(CLIENT_SECRET, staleMask());
-  if (update?.introspection === undefined || old === undefined || !isMaskOf(secret, old.client_secret)) return update;
-  if (isOtherHost(old.endpoint, update.introspection.endpoint)) {
-    throw invalidField(CLIENT_SECRET, mustResend('jwt_validation.introspection.endpoint'));
-  }
-  return { ...update, introspection: { ...update.introspection, client_secret: old.client_secret } };
 }

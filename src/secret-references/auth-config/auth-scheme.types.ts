@@ -21,6 +21,8 @@ export interface AuthScheme {
   readonly discriminator: string;
   /** class-validator class of each variant; the discriminator is a field of every one. */
   readonly variants: Readonly<Record<string, new () => object>>;
+  /** The field with the address that receives the credentials; none where the hosts are the provider's own. */
+  readonly hostField?: string;
   /** Sealed at rest, and shown only masked. */
   readonly sensitive: ReadonlySet<string>;
   /** The field that the gateway makes for a variant, and that no caller may choose. */

@@ -58,6 +58,7 @@ class AzureDefaultAuth extends AzureVault {
 export const azureScheme: AuthScheme = {
   manager: 'cloudB_kv',
   discriminator: MODE,
+  hostField: 'cloudB_vault_url',
   variants: { entra: AzureEntraAuth, managed: AzureManagedAuth, default: AzureDefaultAuth },
   sensitive: new Set(['cloudB_entra_client_secret']),
 

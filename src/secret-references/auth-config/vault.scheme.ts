@@ -116,6 +116,7 @@ class VaultJwtAuth extends VaultLoginAuth {
 export const vaultScheme: AuthScheme = {
   manager: 'vendorC_vault',
   discriminator: 'vendorC_auth_type',
+  hostField: 'vendorC_addr',
   variants: {
     token: VaultTokenAuth,
     approle: VaultAppRoleAuth,

@@ -33,6 +33,7 @@ class SampleRole {
 export const sampleScheme: AuthScheme = {
   manager: 'vendorC_vault',
   discriminator: 'vendorC_auth_type',
+  hostField: 'vendorC_addr',
   variants: { token: SampleToken, role: SampleRole },
   sensitive: new Set(['vendorC_token', 'vendorC_session']),
   generated: { variant: 'role', field: 'vendorC_external' },

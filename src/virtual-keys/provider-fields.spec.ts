@@ -8,7 +8,9 @@ import { cohere } from '../upstream/providers/cohere.provider.js';
 import { Sensitive } from '../upstream/providers/sensitive.decorator.js';
 import { ProviderOptions } from '../upstream/providers/provider-options.js';
 import type { Provider } from '../upstream/providers/provider.types.js';
-import { checkProviderOptions, mergeOptions, splitOptions, toProviderOptions } from './provider-options.js';
+import { openai } from '../upstream/providers/openai.provider.js';
+import { local } from '../upstream/providers/local.provider.js';
+import { checkFields, fromFields, sealedConfigOf, toFields } from './provider-fields.js';
 
 class SampleOptions extends ProviderOptions {
   @Optional()
@@ -37,7 +39,7 @@ const sample: Provider<SampleOptions> = {
 const egress = new EgressPolicy(['127.0.0.1']);
 
 function check(config: JsonObject, key?: string): void {
-  checkProviderOptions(sample, config, key, egress);
+  checkFields(sample, toFields({ key, config }), egress);
 }
 
 function wrongParamsOf(config: JsonObject, key?: string): readonly (string | null)[] {
@@ -51,15 +53,67 @@ function wrongParamsOf(config: JsonObject, key?: string): readonly (string | nul
   throw new Error('nothing was refused');
 }
 
-describe('fields that are mapped to secret references', () => {
-  it('are none that the provider could miss or find wrong', () => {
-    const mapped = new Set(['key', 'config.region']);
-    expect(() => checkProviderOptions(sample, { region: 'nowhere' }, 'bad', egress, mapped)).not.toThrow();
-    expect(() => checkProviderOptions(sample, {}, 'bad', egress, new Set(['config.region']))).toThrow(GatewayError);
+const mapping = (...fields: string[]) => new Map(fields.map((field) => [field, field]));
+
+describe('sealedConfigOf', () => {
+  it.each([
+    [cohere, ['key', 'config.base_url', 'config.timeout_ms']],
+    [openai, ['key', 'config.organization', 'config.project', 'config.isolation']],
+  ])('has the key and the options of the provider', (provider, fields) => {
+    expect(fields.filter((field) => !sealedConfigOf(provider).has(field))).toEqual([]);
+  });
+
+  it.each([
+    [cohere, 'config.organization'],
+    [cohere, 'config.key'],
+    [cohere, 'config.constructor'],
+    [cohere, 'config.__proto__'],
+    [cohere, 'base_url'],
+    [cohere, 'config.config.base_url'],
+    [cohere, 'KEY'],
+    [local, 'key'],
+    [local, 'config.base_url'],
+  ])('has no other fields', (provider, field) => expect(sealedConfigOf(provider).has(field)).toBe(false));
+
+  it('seals the key and the sensitive options, and sends them to config.base_url', () => {
+    const { isSecret, hostFieldOf } = sealedConfigOf(sample);
+    const fields = ['key', 'config.password', 'config.region', 'config.base_url'];
+    expect(fields.map((field) => isSecret(field))).toEqual([true, true, false, false]);
+    expect(hostFieldOf('key')).toBe('config.base_url');
   });
 });
 
-describe('checkProviderOptions', () => {
+describe('fromFields', () => {
+  it('reverses toFields', () => {
+    const body = { key: 'sk', config: { timeout_ms: 5, base_url: 'x', 'config.odd': false } };
+    expect(fromFields(toFields(body))).toEqual(body);
+    expect(fromFields(toFields({}))).toEqual({ key: undefined, config: {} });
+  });
+
+  it.each(['', null, 1, {}, 'x'.repeat(8193)])('refuses a mapped key that is not a text: %j', (value) => {
+    expect(() => fromFields(new Map([['key', value]]))).toThrow(expect.objectContaining({ param: 'key' }));
+  });
+});
+
+describe('checkFields with mapped fields', () => {
+  it('neither misses a mapped field nor judges its value', () => {
+    const fields = toFields({ key: 'bad', config: { region: 'nowhere' } });
+    expect(() => checkFields(sample, fields, egress, mapping('key', 'config.region'))).not.toThrow();
+    expect(() => checkFields(sample, toFields({ key: 'bad' }), egress, mapping('config.region'))).toThrow(GatewayError);
+  });
+
+  it.each([
+    [{}, undefined],
+    [{ key: 'sk' }, 'key'],
+    [{ config: { password: 'x' } }, 'config.password'],
+  ])('refuses a stored secret beside a mapped address: %j', (body, param) => {
+    const work = (): void => checkFields(sample, toFields(body), egress, mapping('config.base_url'));
+    if (param === undefined) expect(work).not.toThrow();
+    else expect(work).toThrow(expect.objectContaining({ param }));
+  });
+});
+
+describe('checkFields', () => {
   it.each([
     {},
     { region: 'eu', password: 'secret', retries: 3, timeout_ms: 100 },
@@ -110,46 +164,5 @@ describe('checkProviderOptions', () => {
       expect(JSON.stringify(error) + String(error)).not.toContain('hunter2');
     }
     expect.assertions(1);
-  });
-});
-
-describe('mergeOptions', () => {
-  it('lays an update over what is stored, and takes out what it sets to null', () => {
-    expect(
-      mergeOptions(sample, { region: 'eu', retries: 3 }, { region: 'us', retries: null, password: 'new' }),
-    ).toEqual({
-      region: 'us',
-      password: 'new',
-    });
-  });
-
-  it('changes neither of the two', () => {
-    const stored = { region: 'eu' };
-    const update = { region: null };
-    mergeOptions(sample, stored, update);
-    expect([stored, update]).toEqual([{ region: 'eu' }, { region: null }]);
-  });
-
-  it('keeps false, zero and empty text, which are values', () => {
-    expect(mergeOptions(sample, {}, { a: false, b: 0, c: '' })).toEqual({ a: false, b: 0, c: '' });
-  });
-
-  it('keeps null for an option that the provider does not have, for the rules to refuse', () => {
-    expect(mergeOptions(sample, { region: 'eu' }, { nope: null })).toEqual({ region: 'eu', nope: null });
-  });
-});
-
-describe('splitOptions', () => {
-  it('parts what must be sealed from what may be read', () => {
-    expect(splitOptions(sample, { region: 'eu', password: 'secret', base_url: 'https://api.example.com' })).toEqual({
-      open: { region: 'eu', base_url: 'https://api.example.com' },
-      secret: { password: 'secret' },
-    });
-  });
-
-  it('loses nothing', () => {
-    const options = { region: 'eu', password: 'secret' };
-    const { open, secret } = splitOptions(sample, options);
-    expect(toProviderOptions(sample, { ...open, ...secret })).toEqual(Object.assign(new SampleOptions(), options));
   });
 });

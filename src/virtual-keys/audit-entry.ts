@@ -1,3 +1,0 @@
-import { auditRecords } from '../audit/audit-record.js';
-
-export const entryOf = auditRecords<'create' | 'update' | 'delete' | 'test'>('virtual_keys', 'virtual-key');
