@@ -51,6 +51,22 @@ const WHOLE = [
   'value',
 ];
 
+/** Fields that mean the same everywhere, or that say it all. */
+const OBVIOUS = new Set([
+  'created_at',
+  'data',
+  'description',
+  'first_id',
+  'has_more',
+  'id',
+  'last_id',
+  'name',
+  'object',
+  'organisation_id',
+  'slug',
+  'total',
+]);
+
 let gateway: DocumentedGateway;
 let client: GatewayClient;
 let document: ApiDocument;
@@ -157,6 +173,22 @@ describe('the OpenAPI document', () => {
         ...(document.answerOf(operation, 'default') === undefined ? ['has no error answer'] : []),
       ]),
     ).toEqual([]);
+  });
+
+  it('describes every parameter, and every field whose name is not enough', () => {
+    const parameters = problems(({ details }) =>
+      (details.parameters ?? []).flatMap((parameter) =>
+        '$ref' in parameter || !parameter.description ? [JSON.stringify(parameter)] : [],
+      ),
+    );
+    const fields = document
+      .components()
+      .flatMap(([name, schema]) =>
+        Object.entries(schema.properties ?? {}).map(([field, one]) => ({ name, field, one })),
+      )
+      .filter(({ field, one }) => !OBVIOUS.has(field) && !('$ref' in one) && !one.description);
+    expect(parameters).toEqual([]);
+    expect(fields.map(({ name, field }) => `${name}.${field}`)).toEqual([]);
   });
 
   it('gives the default of the interface for the workspaces of a secret reference', () => {

@@ -23,10 +23,15 @@ export class ApiKeyResponse {
   /** `workspace` or `organisation`. */
   readonly level: string;
   readonly organisation_id: string;
+  /** The workspace of the key; null for a key of the organisation. */
   readonly workspace_id: string | null;
+  /** The operations that the key may call. */
   readonly scopes: string[];
+  /** The user of a `user` key. */
   readonly user: KeyUserDto | null;
+  /** Metadata of every call with this key; clients cannot change it. */
   readonly metadata: Record<string, string>;
+  /** How many requests the key may send. */
   readonly rate_limits: RateLimitDto[];
   /** Unix seconds; null: never. */
   readonly expires_at: number | null;

@@ -22,7 +22,7 @@ import { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key
 export class ApiKeysController {
   constructor(private readonly apiKeys: ApiKeysService) {}
 
-  /** Creates a gateway key. The answer is the only time that the key is shown. */
+  /** Creates an API key. Only this response shows the key. */
   @Post()
   @RequireScope('api_keys.create')
   async createApiKey(
@@ -33,21 +33,21 @@ export class ApiKeysController {
     return { id: apiKey.id, object: 'api-key', key };
   }
 
-  /** Lists the keys of the caller's tenant, newest first. */
+  /** Lists the API keys of the caller's tenant, newest first. */
   @Get()
   @RequireScope('api_keys.list')
   async listApiKeys(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<ApiKeyListResponse> {
     return toList(await this.apiKeys.list(principal, page), toApiKeyResponse);
   }
 
-  /** Retrieves a key, without its secret. */
+  /** Retrieves an API key, without its secret. */
   @Get(':id')
   @RequireScope('api_keys.read')
   async retrieveApiKey(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ApiKeyResponse> {
     return toApiKeyResponse(await this.apiKeys.get(principal, id));
   }
 
-  /** Changes the named fields of a key. */
+  /** Updates the named fields of an API key. */
   @Patch(':id')
   @RequireScope('api_keys.update')
   async updateApiKey(
@@ -58,7 +58,7 @@ export class ApiKeysController {
     return toApiKeyResponse(await this.apiKeys.update(principal, id, dto));
   }
 
-  /** The same as PATCH: updates are partial either way. */
+  /** Updates the named fields of an API key, like PATCH. */
   @Put(':id')
   @RequireScope('api_keys.update')
   async putApiKey(
@@ -69,7 +69,7 @@ export class ApiKeysController {
     return this.updateApiKey(principal, id, dto);
   }
 
-  /** Gives a key a new secret; the previous one works on for the transition period. */
+  /** Rotates an API key. The previous secret works until the end of the transition period. */
   @Post(':id/rotate')
   @HttpCode(200)
   @RequireScope('api_keys.update')
@@ -83,7 +83,7 @@ export class ApiKeysController {
     return { id: apiKey.id, object: 'api-key', key, previous_valid_until: toUnixSeconds(previousValidUntil) };
   }
 
-  /** Revokes a key. */
+  /** Revokes an API key. */
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('api_keys.delete')

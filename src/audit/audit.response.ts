@@ -4,16 +4,21 @@ import type { AuditLogEntry } from './audit-log-entry.entity.js';
 export class AuditLogEntryResponse {
   readonly id: string;
   readonly object: 'audit-log-entry';
+  /** The workspace of the resource; null: the whole organisation. */
   readonly workspace_id: string | null;
   /** `api_key`, `admin_token` or `gateway`. */
   readonly actor_type: string;
   /** Id of the API key, or subject of the administrator's token. */
   readonly actor_id: string;
+  /** What was done, for example `create` or `update`. */
   readonly action: string;
+  /** The kind of the resource. */
   readonly resource_type: string;
+  /** The id of the resource. */
   readonly resource_id: string;
   /** Names only: values may be secrets. */
   readonly changed_fields: string[];
+  /** The trace id of the request; null when there was no request. */
   readonly trace_id: string | null;
   /** Unix seconds. */
   readonly created_at: number;

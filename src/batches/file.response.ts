@@ -5,7 +5,9 @@ export class FileResponse {
   readonly bytes?: number | null;
   /** Unix seconds. */
   readonly created_at?: number | null;
+  /** The name of the file. */
   readonly filename: string;
+  /** What the file is for. */
   readonly purpose: string;
 }
 
@@ -21,5 +23,6 @@ export class FileListResponse {
 export class DeletedResponse {
   readonly id: string;
   readonly object: string;
+  /** Whether the object is deleted. */
   readonly deleted: boolean;
 }

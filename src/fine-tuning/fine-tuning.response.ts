@@ -2,8 +2,11 @@ import { ApiProperty } from '@nestjs/swagger';
 
 /** Has no fields, or only nulls, while nothing has failed. */
 export class FineTuningErrorResponse {
+  /** The code of the error. */
   readonly code?: string | null;
+  /** What went wrong. */
   readonly message?: string | null;
+  /** The field that is wrong. */
   readonly param?: string | null;
 }
 
@@ -14,9 +17,13 @@ export class HyperparametersResponse {
 }
 
 export class ExperimentTrackingResponse {
+  /** The project that the run is logged to. */
   readonly project: string;
+  /** The name of the run. */
   readonly name?: string | null;
+  /** The team or user of the run. */
   readonly entity?: string | null;
+  /** Tags of the run. */
   readonly tags?: string[];
 }
 
@@ -30,6 +37,7 @@ export class IntegrationResponse {
 export class FineTuningJobResponse {
   readonly id: string;
   readonly object: 'fine_tuning.job';
+  /** Unix seconds. */
   readonly created_at: number | null;
   /** Why the job failed, for failed jobs. */
   readonly error: FineTuningErrorResponse | null;
@@ -42,6 +50,7 @@ export class FineTuningJobResponse {
   readonly model: string;
   /** The owner. */
   readonly organization_id: string | null;
+  /** Files with the results of the job. */
   readonly result_files: string[];
   /** `validating_files`, `queued`, `running`, `succeeded`, `failed` or `cancelled`. */
   readonly status: string;
@@ -49,7 +58,9 @@ export class FineTuningJobResponse {
   readonly trained_tokens: number | null;
   /** null in Bedrock's lists, which do not name it. */
   readonly training_file: string | null;
+  /** The file with the validation data. */
   readonly validation_file: string | null;
+  /** The seed of the job. */
   readonly seed: number | null;
   /** At most 5. */
   readonly integrations?: IntegrationResponse[] | null;

@@ -11,13 +11,13 @@ import { ReadinessService } from './readiness.service.js';
 export class HealthController {
   constructor(private readonly readiness: ReadinessService) {}
 
-  /** The process runs. */
+  /** Checks that the process is running. */
   @Get('live')
   checkLiveness(): HealthResponse {
     return { status: 'ok' };
   }
 
-  /** The gateway can serve: the database takes writes, and Redis answers where it is configured. */
+  /** Checks that the gateway can serve: the database accepts writes, and Redis answers where it is configured. */
   @Get('ready')
   @MayFail('store_unavailable')
   async checkReadiness(): Promise<HealthResponse> {

@@ -1,3 +1,4 @@
 export class HealthResponse {
+  /** The gateway is healthy. */
   readonly status: 'ok';
 }

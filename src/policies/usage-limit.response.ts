@@ -16,14 +16,18 @@ export class CreatedUsageLimitResponse {
 export class UsageEntityResponse {
   readonly id: string;
   readonly object: 'usage-entity';
-  /** @example "api_key:1f0c…|metadata.user:alice" */
+  /**
+   * The group: its keys and values.
+   * @example "api_key:1f0c…|metadata.user:alice"
+   */
   readonly value_key: string;
-  /** In the policy's unit. */
+  /** What the group has used in this period, in the policy's unit. */
   @ApiProperty({ format: 'double' })
   readonly current_usage: number;
-  /** Expected of calls that are under way. */
+  /** What calls in flight are expected to use. */
   @ApiProperty({ format: 'double' })
   readonly reserved: number;
+  /** The most that the group may use in a period. */
   @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
   /** `exhausted`: the limit is reached, or a call was refused since it did not fit into what is left. */
@@ -48,17 +52,25 @@ export class UsageLimitResponse {
   readonly workspace_id: string | null;
   readonly name: string | null;
   readonly description: string | null;
+  /** The calls that the policy applies to: those that meet all conditions. */
   readonly conditions: ConditionDto[];
+  /** Each combination of values has its own limit. */
   readonly group_by: GroupDto[];
+  /** What the policy counts: US dollars or tokens. */
   readonly type: 'cost' | 'tokens';
+  /** The most that a group may use in a period. */
   @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
+  /** The usage that triggers a webhook; null: no alert. */
   @ApiProperty({ format: 'double' })
   readonly alert_threshold: number | null;
+  /** When usage starts again at zero; null: never. */
   readonly periodic_reset: 'monthly' | 'weekly' | null;
+  /** `strict` refuses calls over the limit; `monitor` only counts them. */
   readonly enforcement: 'strict' | 'monitor';
+  /** `archived` policies are no longer in force. */
   readonly status: 'active' | 'archived';
-  /** Unix seconds; null: the usage adds up for ever. */
+  /** Unix seconds; null: usage is never reset. */
   readonly next_reset_at: number | null;
   /** Unix seconds. */
   readonly created_at: number;

@@ -34,7 +34,7 @@ export class UsageLimitsController {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates a policy that caps what groups of calls may cost, or how many tokens they may use. */
+  /** Creates a usage limit: a policy that caps what groups of calls may cost, or how many tokens they may use. */
   @Post()
   @RequireScope('policies.create')
   async createUsageLimit(
@@ -45,7 +45,7 @@ export class UsageLimitsController {
     return { id, object: 'policy_usage_limits' };
   }
 
-  /** Lists the policies of the caller's tenant, newest first. */
+  /** Lists the usage limits of the caller's tenant, newest first. */
   @Get()
   @RequireScope('policies.list')
   async listUsageLimits(
@@ -56,7 +56,7 @@ export class UsageLimitsController {
     return toList(await this.policies.list(principal, query), (policy) => toUsageLimitResponse(policy, now));
   }
 
-  /** Tells what the policies would say to a call. Nothing is counted. */
+  /** Simulates a call: returns what each usage limit would decide. Nothing is counted. */
   @Post('simulate')
   @HttpCode(200)
   @RequireScope('policies.read')
@@ -68,7 +68,7 @@ export class UsageLimitsController {
     return this.simulator.simulate(principal, dto);
   }
 
-  /** Retrieves a policy. */
+  /** Retrieves a usage limit. */
   @Get(':id')
   @RequireScope('policies.read')
   @MayFail('usage_limit_unreadable')
@@ -82,7 +82,7 @@ export class UsageLimitsController {
     return toUsageLimitResponse(policy, this.clock.now(), usage);
   }
 
-  /** Changes the named fields of a policy, at once and for the running period too; of an archived one, none (409). */
+  /** Updates the named fields of a usage limit. The current period is affected too. An archived one cannot change (409). */
   @Patch(':id')
   @RequireScope('policies.update')
   @MayFail('conflict', 'usage_limit_unreadable')
@@ -95,7 +95,7 @@ export class UsageLimitsController {
     return toUsageLimitResponse(await this.policies.update(principal, id, dto, now), now);
   }
 
-  /** The same as PATCH: updates are partial either way. */
+  /** Updates the named fields of a usage limit, like PATCH. */
   @Put(':id')
   @RequireScope('policies.update')
   @MayFail('conflict', 'usage_limit_unreadable')
@@ -107,7 +107,7 @@ export class UsageLimitsController {
     return this.updateUsageLimit(principal, id, dto);
   }
 
-  /** Takes a policy out of force. It stays readable, as `archived`. */
+  /** Archives a usage limit: it no longer applies, and stays readable. */
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('policies.delete')
@@ -115,7 +115,7 @@ export class UsageLimitsController {
     await this.policies.archive(principal, id);
   }
 
-  /** Lists what the groups of a policy have used in the running period, the most used first. */
+  /** Lists what the groups of a usage limit have used in the current period, highest usage first. */
   @Get(':id/entities')
   @RequireScope('policies.read')
   @MayFail('usage_limit_unreadable')
@@ -127,7 +127,7 @@ export class UsageLimitsController {
     return this.entities.list(principal, id, query);
   }
 
-  /** Sets what one group has used back to zero. */
+  /** Resets the usage of one group to zero. */
   @Put(':id/entities/:entity_id/reset')
   @HttpCode(204)
   @RequireScope('policies.update')

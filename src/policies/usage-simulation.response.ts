@@ -5,16 +5,23 @@ export const DECISIONS = ['admitted', 'exceeded', 'contended'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 export class SimulatedPolicyResponse {
+  /** The id of the usage limit. */
   readonly policy_id: string;
+  /** The name of the usage limit. */
   readonly name: string | null;
+  /** What the policy counts: US dollars or tokens. */
   readonly type: 'cost' | 'tokens';
+  /** `strict` refuses calls over the limit; `monitor` only counts them. */
   readonly enforcement: 'strict' | 'monitor';
   /** The group that the call would be counted in. */
   readonly value_key: string;
+  /** The most that the group may use in a period. */
   @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
+  /** What the group has used in this period. */
   @ApiProperty({ format: 'double' })
   readonly current_usage: number;
+  /** What calls in flight are expected to use. */
   @ApiProperty({ format: 'double' })
   readonly reserved: number;
   /** What is left for further calls. */

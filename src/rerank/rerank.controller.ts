@@ -10,14 +10,14 @@ import { RerankResponse } from './rerank.response.js';
 import { RerankService } from './rerank.service.js';
 
 const ANSWER_HEADERS = {
-  'x-gateway-trace-id': { description: 'The id of the request, or the one made for it.', schema: { type: 'string' } },
+  'x-gateway-trace-id': { description: 'The trace id of the request.', schema: { type: 'string' } },
   'x-gateway-limit-remaining': {
     description:
-      'Where usage limits apply that refuse calls: what is left of the one that is closest to its end, in its own unit.',
+      'What is left of the strict usage limit that is closest to its end, in its own unit. Absent when none applies.',
     schema: { type: 'string', example: '7.998' },
   },
   'x-gateway-warnings': {
-    description: 'Options that the provider lacks and that were left out, separated by commas.',
+    description: 'Options that were dropped because the provider does not have them, separated by commas.',
     schema: { type: 'string', example: 'unsupported_parameter; param=rank_fields; provider=cohere' },
   },
 } as const;

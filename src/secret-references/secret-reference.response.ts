@@ -9,17 +9,23 @@ export class SecretReferenceResponse {
   readonly organisation_id: string;
   readonly name: string;
   readonly description: string | null;
+  /** The secret manager, in the spelling of the request that created it. */
   readonly manager_type: string;
   /** Of each secret field `f` only `masked_f`. */
   readonly auth_config: Record<string, string>;
+  /** Where the secret is in its manager. */
   readonly secret_path: string;
+  /** The key inside the secret; null: the whole secret. */
   readonly secret_key: string | null;
   /** null: the current one. */
   readonly secret_version: string | null;
+  /** Whether every workspace of the organisation may use the reference. */
   readonly allow_all_workspaces: boolean;
   /** Ids; null where there is no list. A caller of one workspace sees its own only. */
   readonly allowed_workspaces: string[] | null;
+  /** Your own labels. */
   readonly tags: Record<string, unknown> | null;
+  /** Always `active`. */
   readonly status: 'active';
   /** Id of the API key, or subject of the administrator's token. */
   readonly created_by: string;
@@ -42,6 +48,7 @@ export class SecretReferenceListResponse {
 export class SecretReferenceTestResponse {
   /** Whether the secret could be read. */
   readonly ok: boolean;
+  /** How long the test took. */
   readonly latency_ms: number;
   /** Code of what went wrong, when it could not. */
   readonly error?: string;

@@ -54,7 +54,7 @@ export class SecretReferencesController {
     return this.references.get(principal, ref);
   }
 
-  /** Changes the named fields of a secret reference; `auth_config` is merged. */
+  /** Updates the named fields of a secret reference; `auth_config` is merged. */
   @Patch(':ref')
   @RequireScope('secret_references.update')
   async updateSecretReference(
@@ -65,7 +65,7 @@ export class SecretReferencesController {
     return this.references.update(principal, ref, dto);
   }
 
-  /** The same as PATCH: updates are partial either way. */
+  /** Updates the named fields of a secret reference, like PATCH. */
   @Put(':ref')
   @RequireScope('secret_references.update')
   async putSecretReference(
@@ -76,7 +76,7 @@ export class SecretReferencesController {
     return this.updateSecretReference(principal, ref, dto);
   }
 
-  /** Fetches the secret from its manager and tells whether that went well. Never shows it. */
+  /** Tests a secret reference: reads the secret from its manager. Never returns the secret. */
   @Post(':ref/test')
   @HttpCode(200)
   @RequireScope('secret_references.read')
@@ -88,7 +88,7 @@ export class SecretReferencesController {
     return this.probe.test(principal, ref);
   }
 
-  /** Deletes a secret reference that nothing uses any more. */
+  /** Deletes a secret reference. One in use cannot be deleted (409). */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('secret_references.delete')

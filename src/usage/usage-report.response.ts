@@ -3,9 +3,9 @@ import { ApiProperty } from '@nestjs/swagger';
 /** What was used in a period by a group of calls. */
 export class UsagePeriodResponse {
   readonly object: 'usage-bucket';
-  /** Unix seconds, included. Whole periods in UTC, also at the ends of the range. */
+  /** Unix seconds, inclusive. Periods are whole in UTC, also at the ends of the range. */
   readonly start: number;
-  /** Unix seconds, not included. */
+  /** Unix seconds, exclusive. */
   readonly end: number;
   /** The values of `group_by`; null where the calls had none. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string', nullable: true } })
@@ -15,9 +15,11 @@ export class UsagePeriodResponse {
   /** US dollars. */
   @ApiProperty({ format: 'double' })
   readonly cost: number;
+  /** Input and output tokens together. */
   readonly tokens: number;
+  /** Search units of rerank calls. */
   readonly search_units: number;
-  /** Calls of which nobody knows how they ended: their estimate is in the sums. */
+  /** Calls with an unknown end. The sums include their estimates. */
   readonly presumed_calls: number;
 }
 

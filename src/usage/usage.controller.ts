@@ -13,7 +13,7 @@ import { UsageReportResponse } from './usage-report.response.js';
 export class UsageController {
   constructor(private readonly report: UsageReport) {}
 
-  /** Adds up what calls have used, by period and by group. A caller of one workspace sees its own. */
+  /** Reports what calls have used, by period and by group. A caller of one workspace sees only its own. */
   @Get()
   @RequireScope('usage.read')
   @MayFail('report_too_large', 'report_busy')

@@ -11,6 +11,7 @@ export class VirtualKeyResponse {
   readonly workspace_id: string | null;
   readonly name: string;
   readonly description: string | null;
+  /** The provider that calls with this virtual key go to. */
   readonly provider: string;
   /** Masked; null when there is none, or when it comes from a secret reference. */
   readonly key: string | null;
@@ -35,6 +36,7 @@ export class VirtualKeyListResponse {
 export class VirtualKeyTestResponse {
   /** Whether the provider accepted the credential. */
   readonly ok: boolean;
+  /** How long the test took. */
   readonly latency_ms: number;
   /** Code of the error, when it did not. */
   readonly error?: string;

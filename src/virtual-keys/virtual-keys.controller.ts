@@ -52,7 +52,7 @@ export class VirtualKeysController {
     return this.virtualKeys.get(principal, ref);
   }
 
-  /** Changes the named fields of a virtual key; `config` is merged. */
+  /** Updates the named fields of a virtual key; `config` is merged. */
   @Patch(':ref')
   @RequireScope('virtual_keys.update')
   async updateVirtualKey(
@@ -63,7 +63,7 @@ export class VirtualKeysController {
     return this.virtualKeys.update(principal, ref, dto);
   }
 
-  /** The same as PATCH: updates are partial either way. */
+  /** Updates the named fields of a virtual key, like PATCH. */
   @Put(':ref')
   @RequireScope('virtual_keys.update')
   async putVirtualKey(
@@ -74,7 +74,7 @@ export class VirtualKeysController {
     return this.updateVirtualKey(principal, ref, dto);
   }
 
-  /** Asks the provider whether it accepts the credential. */
+  /** Tests a virtual key: asks the provider whether it accepts the credential. */
   @Post(':ref/test')
   @HttpCode(200)
   @RequireScope('virtual_keys.read')

@@ -19,7 +19,7 @@ import {
 export class WebhookDeliveriesController {
   constructor(private readonly deliveries: WebhookDeliveriesService) {}
 
-  /** Sends a `webhook.test` event to the endpoint, whatever it subscribed to. */
+  /** Sends a `webhook.test` event to the endpoint, whatever events it subscribes to. */
   @Post('test')
   @HttpCode(202)
   @RequireScope('webhooks.update')
@@ -32,7 +32,7 @@ export class WebhookDeliveriesController {
     return toWebhookDeliveryResponse(await this.deliveries.test(principal, id));
   }
 
-  /** Lists the deliveries to an endpoint, newest first. */
+  /** Lists the deliveries of a webhook endpoint, newest first. */
   @Get('deliveries')
   @RequireScope('webhooks.read')
   async listWebhookDeliveries(
@@ -43,7 +43,7 @@ export class WebhookDeliveriesController {
     return toList(await this.deliveries.list(principal, id, query), toWebhookDeliveryResponse);
   }
 
-  /** Sends a delivery again, whatever became of it. */
+  /** Sends a delivery again, whatever its status. */
   @Post('deliveries/:delivery_id/redeliver')
   @HttpCode(202)
   @RequireScope('webhooks.update')

@@ -4,21 +4,25 @@ import type { WebhookDelivery } from './webhook-delivery.entity.js';
 export class WebhookDeliveryResponse {
   readonly id: string;
   readonly object: 'webhook-delivery';
+  /** The id of the endpoint. */
   readonly webhook_endpoint_id: string;
   /** The header `webhook-id`: the same for every attempt, and for every endpoint that gets the event. */
   readonly event_id: string;
+  /** The type of the event. */
   readonly event_type: string;
   /** `pending`, `succeeded` or `failed`. */
   readonly status: string;
+  /** How often the delivery was tried. */
   readonly attempts: number;
   /** Unix seconds; null: there is none, or it is under way. */
   readonly next_attempt_at: number | null;
-  /** Unix seconds. */
+  /** Unix seconds; null: not tried yet. */
   readonly last_attempt_at: number | null;
   /** What the receiver answered last; null: nothing. */
   readonly last_status_code: number | null;
   /** Why there is no answer, or not all of it, as `timeout` or `refused_by_egress`. */
   readonly last_error: string | null;
+  /** How long the last attempt took. */
   readonly last_latency_ms: number | null;
   /** Unix seconds; null: it is pending. */
   readonly completed_at: number | null;

@@ -19,9 +19,12 @@ export class WebhookEndpointResponse {
   readonly organisation_id: string;
   /** null: gets the events of every workspace of the organisation. */
   readonly workspace_id: string | null;
+  /** Where events are sent. */
   readonly url: string;
+  /** The types of events that the endpoint receives; `*`: all. */
   readonly events: string[];
   readonly description: string | null;
+  /** Whether the endpoint receives events. */
   readonly enabled: boolean;
   /** Unix seconds; null: it is enabled. */
   readonly disabled_at: number | null;

@@ -25,7 +25,7 @@ import { WebhooksService } from './webhooks.service.js';
 export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 
-  /** Creates an endpoint. The answer is the only time that its secret is shown. */
+  /** Creates a webhook endpoint. Only this response shows its secret. */
   @Post()
   @RequireScope('webhooks.create')
   async createWebhook(
@@ -36,7 +36,7 @@ export class WebhooksController {
     return { id: endpoint.id, object: 'webhook-endpoint', secret };
   }
 
-  /** Lists the endpoints of the caller's tenant, newest first. */
+  /** Lists the webhook endpoints of the caller's tenant, newest first. */
   @Get()
   @RequireScope('webhooks.list')
   async listWebhooks(
@@ -46,7 +46,7 @@ export class WebhooksController {
     return toList(await this.webhooks.list(principal, page), toWebhookEndpointResponse);
   }
 
-  /** Retrieves an endpoint, without its secret. */
+  /** Retrieves a webhook endpoint, without its secret. */
   @Get(':id')
   @RequireScope('webhooks.read')
   async retrieveWebhook(
@@ -56,7 +56,7 @@ export class WebhooksController {
     return toWebhookEndpointResponse(await this.webhooks.get(principal, id));
   }
 
-  /** Changes the named fields of an endpoint. */
+  /** Updates the named fields of a webhook endpoint. */
   @Patch(':id')
   @RequireScope('webhooks.update')
   async updateWebhook(
@@ -67,7 +67,7 @@ export class WebhooksController {
     return toWebhookEndpointResponse(await this.webhooks.update(principal, id, dto));
   }
 
-  /** The same as PATCH: updates are partial either way. */
+  /** Updates the named fields of a webhook endpoint, like PATCH. */
   @Put(':id')
   @RequireScope('webhooks.update')
   async putWebhook(
@@ -78,7 +78,7 @@ export class WebhooksController {
     return this.updateWebhook(principal, id, dto);
   }
 
-  /** Gives an endpoint a new secret; the previous one signs too for the transition period. */
+  /** Rotates the secret of a webhook endpoint. Events carry both signatures until the end of the transition period. */
   @Post(':id/rotate-secret')
   @HttpCode(200)
   @RequireScope('webhooks.update')
@@ -92,7 +92,7 @@ export class WebhooksController {
     return { id: endpoint.id, object: 'webhook-endpoint', secret, previous_valid_until };
   }
 
-  /** Deletes an endpoint, with its deliveries. */
+  /** Deletes a webhook endpoint and its deliveries. */
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('webhooks.delete')

@@ -2,6 +2,7 @@ import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { Workspace } from './workspace.entity.js';
 
 export class WorkspaceDefaultsResponse {
+  /** Metadata of every call in the workspace, unless the client or the key sets it. */
   readonly metadata?: Record<string, string>;
 }
 

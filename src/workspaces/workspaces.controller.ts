@@ -46,7 +46,7 @@ export class WorkspacesController {
     return toWorkspaceResponse(await this.workspaces.get(principal, ref));
   }
 
-  /** Changes the named fields of a workspace. */
+  /** Updates the named fields of a workspace. */
   @Patch(':ref')
   @RequireScope('workspaces.update')
   async updateWorkspace(
@@ -57,7 +57,7 @@ export class WorkspacesController {
     return toWorkspaceResponse(await this.workspaces.update(principal, ref, dto));
   }
 
-  /** The same as PATCH: updates are partial either way. */
+  /** Updates the named fields of a workspace, like PATCH. */
   @Put(':ref')
   @RequireScope('workspaces.update')
   async putWorkspace(
@@ -68,7 +68,7 @@ export class WorkspacesController {
     return this.updateWorkspace(principal, ref, dto);
   }
 
-  /** Deletes a workspace to which no keys, virtual keys, webhooks, MCP servers or active policies belong any more. */
+  /** Deletes a workspace. One that still has keys, webhooks, MCP servers or active usage limits cannot be deleted (409). */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('workspaces.delete')

@@ -78,6 +78,11 @@ export class ApiDocument {
     return Object.fromEntries(examples.map(([code, one]) => [code, '$ref' in one ? undefined : one.value]));
   }
 
+  components(): readonly (readonly [name: string, schema: Schema])[] {
+    const schemas = Object.entries(this.document.components?.schemas ?? {});
+    return schemas.map(([name, schema]) => [name, this.resolve(schema)] as const);
+  }
+
   resolve(schema: SchemaOrRef): Schema {
     if (!('$ref' in schema)) return schema;
     const found = this.document.components?.schemas?.[schema.$ref.replace('#/components/schemas/', '')];

@@ -28,18 +28,23 @@ import { Optional, OptionalOrNull } from '../../common/validation/optional.decor
 const MAX_TRANSITION_SECONDS = 30 * 86_400;
 
 export class KeyUserDto {
-  /** @example "u-42" */
+  /**
+   * The id of the user in your own system.
+   * @example "u-42"
+   */
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly user_id: string;
 
+  /** The user's email address. */
   @Optional()
   @IsString()
   @MaxLength(320)
   @IsStorable()
   readonly email?: string;
 
+  /** The user's name. */
   @Optional()
   @IsString()
   @MaxLength(255)
@@ -62,13 +67,15 @@ export class KeyUserDto {
 }
 
 export class RateLimitDto {
+  /** What is counted. */
   @IsIn(['requests'])
   readonly type: 'requests';
 
-  /** A second, a minute, an hour or a day. */
+  /** Requests per second, minute, hour or day. */
   @IsIn(RATE_LIMIT_UNITS)
   readonly unit: RateLimitUnit;
 
+  /** How many requests are allowed per unit of time. */
   @IsInt()
   @Min(1)
   @Max(1_000_000_000)
@@ -182,6 +189,7 @@ export class RotateApiKeyDto {
   @Max(MAX_TRANSITION_SECONDS)
   readonly transition_seconds?: number;
 
+  /** Required with an administrator's token that grants several organisations. */
   @Optional()
   @IsUUID()
   readonly organisation_id?: string;

@@ -6,23 +6,29 @@ import type { ExhaustedLimit } from './exhausted-limit.js';
 export class ErrorDetailResponse {
   /** Path of the field as it was sent, e.g. `documents.3.text`. */
   readonly param: string | null;
+  /** What is wrong with the field. */
   readonly message: string;
 }
 
 /** A usage limit that the call does not fit into. Amounts are in the policy's unit: US dollars or tokens. */
 export class ExhaustedLimitResponse implements ExhaustedLimit {
+  /** The id of the usage limit. */
   readonly policy_id: string;
+  /** The name of the usage limit. */
   @ApiProperty({ type: 'string', nullable: true })
   readonly name: string | null;
+  /** What the limit counts: US dollars or tokens. */
   @ApiProperty({ enum: ['cost', 'tokens'] })
   readonly type: 'cost' | 'tokens';
   /** The group that the call counts in. */
   readonly value_key: string;
+  /** The most that the group may use in a period. */
   @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
+  /** What the group has used in this period. */
   @ApiProperty({ format: 'double' })
   readonly current_usage: number;
-  /** Expected of calls under way. */
+  /** What calls in flight are expected to use. */
   @ApiProperty({ format: 'double' })
   readonly reserved: number;
   /** Unix seconds; null: never. */
@@ -31,6 +37,7 @@ export class ExhaustedLimitResponse implements ExhaustedLimit {
 
 @ApiExtraModels(ErrorDetailResponse, ExhaustedLimitResponse)
 export class ErrorBodyResponse {
+  /** A sentence for people; it may change. */
   readonly message: string;
   /** Family of the error, e.g. `invalid_request_error`. */
   readonly type: string;

@@ -6,10 +6,10 @@ const ORGANISATION = {
   required: false,
   schema: { type: 'string', format: 'uuid' },
   description:
-    "Only with an administrator's token that grants several organisations: the one to act in. A body may name it instead.",
+    "The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.",
 } as const;
 
-/** What the documentation says of every route of a management room: its tag, and the key or token that it takes. */
+/** Documents every route of a management controller: its tag, the key or token, and the organisation. */
 export function ManagementApi(tag: string): ClassDecorator {
   return applyDecorators(ApiTags(tag), ApiSecurity('gatewayKey'), ApiSecurity('bearer'), ApiQuery(ORGANISATION));
 }

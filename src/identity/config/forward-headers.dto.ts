@@ -7,7 +7,10 @@ export class ForwardHeadersDto implements ForwardHeaders {
   @IsIn(FORWARD_MODES)
   readonly mode: ForwardHeaders['mode'];
 
-  /** @example ["x-tenant"] */
+  /**
+   * Names of headers.
+   * @example ["x-tenant"]
+   */
   @IsArray()
   @ArrayMaxSize(100)
   @IsString({ each: true })

@@ -24,9 +24,11 @@ const MAX_CLAIMS = 64;
 
 /** Asks the provider about tokens that are no JWTs (RFC 7662). */
 export class IntrospectionDto implements IntrospectionFields {
+  /** The introspection endpoint of the identity provider (RFC 7662). */
   @IsUrl(WEB_ADDRESS)
   readonly endpoint: string;
 
+  /** The id of the gateway at the identity provider. */
   @IsString()
   @Length(1, 255)
   @IsStorable()
@@ -57,6 +59,7 @@ export class JwtValidationDto implements JwtValidationFields {
   @IsUrl(WEB_ADDRESS)
   readonly jwksUri?: string;
 
+  /** Another spelling of `jwksUri`. */
   @Optional()
   @IsUrl(WEB_ADDRESS)
   readonly jwks_uri?: string;
@@ -70,6 +73,7 @@ export class JwtValidationDto implements JwtValidationFields {
   @IsStorable()
   readonly requiredClaims?: string[];
 
+  /** Another spelling of `requiredClaims`. */
   @Optional()
   @IsArray()
   @ArrayMaxSize(MAX_CLAIMS)
@@ -120,6 +124,7 @@ export class JwtValidationDto implements JwtValidationFields {
   @IsClaimValues()
   readonly claim_values?: Record<string, string | string[]>;
 
+  /** Ask the identity provider about tokens, instead of or besides checking signatures. */
   @Optional()
   @ValidateNested()
   @Type(() => IntrospectionDto)

@@ -18,6 +18,7 @@ const MAX_CLAIMS = 64;
 
 /** How the MCP server is told who the user is. Rules between the fields: identity-config.checks.ts. */
 export class UserIdentityForwardingDto implements UserIdentityForwarding {
+  /** How the user is named: a header with claims, the user's own token, or a token signed by the gateway. */
   @IsIn(FORWARDING_METHODS)
   readonly method: ForwardingMethod;
 

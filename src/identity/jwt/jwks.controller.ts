@@ -10,7 +10,7 @@ import { SigningKeys } from './signing-keys.js';
 export class JwksController {
   constructor(private readonly keys: SigningKeys) {}
 
-  /** The keys that sign user identities for MCP servers. Empty when the gateway has none. */
+  /** Retrieves the public keys that verify user identities at MCP servers. Empty when the gateway has no signing key. */
   @Get('jwks.json')
   @Header('cache-control', 'public, max-age=300')
   @Header('access-control-allow-origin', '*')

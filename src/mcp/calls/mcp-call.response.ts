@@ -4,6 +4,7 @@ import type { McpCall } from './mcp-call.entity.js';
 export class McpCallResponse {
   readonly id: string;
   readonly object: 'mcp-call';
+  /** The workspace of the caller; null: the whole organisation. */
   readonly workspace_id: string | null;
   /** `api_key`, `external` or `oauth`. */
   readonly caller_type: string;
@@ -11,7 +12,9 @@ export class McpCallResponse {
   readonly caller_id: string;
   /** What servers are told as `sub`. */
   readonly user_id: string | null;
+  /** The method of the HTTP request. */
   readonly http_method: string;
+  /** The method of the MCP message, for example `tools/call`. */
   readonly rpc_method: string | null;
   /** Of a batch, the first; of one that was refused for a disabled tool, that one. */
   readonly tool: string | null;
@@ -19,11 +22,15 @@ export class McpCallResponse {
   readonly status: number;
   /** Code of the gateway's own error. */
   readonly error_code: string | null;
+  /** How long the first byte of the response took; null: none came. */
   readonly first_byte_ms: number | null;
+  /** How long the call took. */
   readonly total_ms: number;
   /** Of the body that the client sent, also of one that was refused. */
   readonly bytes_in: number;
+  /** The size of the response body that the client received. */
   readonly bytes_out: number;
+  /** The trace id of the request. */
   readonly trace_id: string | null;
   /** Unix seconds. */
   readonly created_at: number;

@@ -13,7 +13,7 @@ import { McpCallListResponse, toMcpCallResponse } from './mcp-call.response.js';
 export class McpCallsController {
   constructor(private readonly history: McpCallHistory) {}
 
-  /** Lists who called the server and how it ended, newest first; for 90 days, and a second late. */
+  /** Lists the calls of an MCP server, newest first. Calls are kept for 90 days and appear after a second. */
   @Get()
   @RequireScope('mcp_servers.read')
   async listMcpServerCalls(

@@ -2,13 +2,16 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { McpEra } from './mcp-server.types.js';
 
 export class McpServerInfoResponse {
+  /** The name of the server software. */
   readonly name: string;
+  /** The version of the server software. */
   readonly version: string;
 }
 
 export class McpServerTestResponse {
   /** Whether the server took the gateway for a client and told its tools. */
   readonly ok: boolean;
+  /** How long the test took. */
   readonly latency_ms: number;
   /**
    * For which clients the server is: `modern`, for those of revision 2026-07-28 and later, without handshake and session;

@@ -18,7 +18,7 @@ export class McpServerTestsController {
     private readonly headers: McpServerPreview,
   ) {}
 
-  /** Connects to the server as the caller, asks for its tools and remembers them. */
+  /** Tests an MCP server: connects as the caller, and stores the list of its tools. */
   @Post('test')
   @HttpCode(200)
   @RequireScope('mcp_servers.read')
@@ -31,7 +31,7 @@ export class McpServerTestsController {
     return this.probe.test(principal, ref, contextOf(request));
   }
 
-  /** Shows the headers that the server would get if this request were one for it. */
+  /** Previews the headers that the server would receive with this request. */
   @Post('preview-headers')
   @HttpCode(200)
   @RequireScope('mcp_servers.read')

@@ -14,7 +14,7 @@ import { McpServerToolsService } from './mcp-server-tools.service.js';
 export class McpServerToolsController {
   constructor(private readonly tools: McpServerToolsService) {}
 
-  /** Lists the tools that the server had when it was last tested, those that it has listed to clients since, and those that are disabled. */
+  /** Lists the known tools of an MCP server: from its last test, from its lists since then, and disabled ones. */
   @Get()
   @RequireScope('mcp_servers.read')
   async listMcpServerTools(
@@ -25,7 +25,7 @@ export class McpServerToolsController {
     return toList(await this.tools.list(principal, ref, page), toToolResponse);
   }
 
-  /** Enables and disables tools by name; those that are not named stay as they are. Answers all of them, on one page. */
+  /** Enables and disables tools by name. Tools that are not named keep their state. Returns all tools. */
   @Put()
   @RequireScope('mcp_servers.update')
   async updateMcpServerTools(

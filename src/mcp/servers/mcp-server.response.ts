@@ -26,21 +26,28 @@ export class McpServerResponse {
   readonly url: string;
   /** Where clients connect. */
   readonly mcp_url: string;
+  /** The transport of the server. */
   readonly transport: McpTransport;
+  /** How the gateway authenticates to the server. */
   readonly auth_type: McpAuthType;
   /** Values masked. */
   readonly headers: Record<string, string>;
   /** Fields that take their values from secret references. */
   readonly secret_mappings: SecretMappingResponse[];
+  /** How the server learns who calls; null: it does not. */
   @ApiProperty({ type: UserIdentityForwardingDto, nullable: true })
   readonly user_identity_forwarding: UserIdentityForwarding | null;
   /** Secrets masked. */
   @ApiProperty({ type: JwtValidationDto, nullable: true })
   readonly jwt_validation: JwtValidationFields | null;
+  /** Which of the client's headers reach the server; null: the default ones. */
   @ApiProperty({ type: ForwardHeadersDto, nullable: true })
   readonly forward_headers: ForwardHeaders | null;
+  /** Origins of web pages that may call the server. */
   readonly allowed_origins: string[];
+  /** How long the gateway waits. */
   readonly timeouts: McpTimeoutsDto;
+  /** Whether clients can call the server. */
   readonly enabled: boolean;
   /** Unix seconds. */
   readonly created_at: number;

@@ -14,7 +14,7 @@ import { McpServersService } from './mcp-servers.service.js';
 export class McpServersController {
   constructor(private readonly servers: McpServersService) {}
 
-  /** Registers an MCP server: clients then connect to it through the gateway. */
+  /** Registers an MCP server, so that clients can connect to it through the gateway. */
   @Post()
   @RequireScope('mcp_servers.create')
   async createMcpServer(
@@ -45,7 +45,7 @@ export class McpServersController {
     return this.servers.get(principal, ref);
   }
 
-  /** Changes the named fields of an MCP server; `headers` are merged. */
+  /** Updates the named fields of an MCP server; `headers` are merged. */
   @Patch(':ref')
   @RequireScope('mcp_servers.update')
   async updateMcpServer(
@@ -56,7 +56,7 @@ export class McpServersController {
     return this.servers.update(principal, ref, dto);
   }
 
-  /** The same as PATCH: updates are partial either way. */
+  /** Updates the named fields of an MCP server, like PATCH. */
   @Put(':ref')
   @RequireScope('mcp_servers.update')
   async putMcpServer(

@@ -26,6 +26,7 @@ export class UsageEstimateDto {
   @Max(MAX_AMOUNT)
   readonly cost?: number;
 
+  /** Input and output tokens together. */
   @Optional()
   @IsInt()
   @Min(0)
@@ -59,31 +60,38 @@ export class SimulateUsageDto {
   @IsStorable()
   readonly virtual_key?: string;
 
+  /** The provider of the call. */
   @Optional()
   @IsString()
   @MaxLength(64)
   @IsStorable()
   readonly provider?: string;
 
-  /** @example "rerank-v3.5" */
+  /**
+   * The model of the call.
+   * @example "rerank-v3.5"
+   */
   @Optional()
   @IsString()
   @MaxLength(512)
   @IsStorable()
   readonly model?: string;
 
+  /** The operation, for example `rerank`. */
   @Optional()
   @IsString()
   @MaxLength(64)
   @IsStorable()
   readonly endpoint?: string;
 
+  /** The slug of an MCP server. */
   @Optional()
   @IsString()
   @MaxLength(255)
   @IsStorable()
   readonly mcp_server?: string;
 
+  /** The name of a tool of the MCP server. */
   @Optional()
   @IsString()
   @MaxLength(255)

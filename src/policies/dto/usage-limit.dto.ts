@@ -30,7 +30,10 @@ const MAX_GROUPS = 5;
 export const MAX_AMOUNT = 1e15;
 
 export class ConditionDto {
-  /** @example "workspace_id" */
+  /**
+   * What is compared: `workspace_id`, `api_key`, `model`, `metadata.team` and so on.
+   * @example "workspace_id"
+   */
   @ApiProperty({ type: 'string' })
   @IsPolicyKey()
   readonly key: PolicyKey;
@@ -48,7 +51,10 @@ export class ConditionDto {
 }
 
 export class GroupDto {
-  /** @example "api_key" */
+  /**
+   * What calls are grouped by: `api_key`, `metadata.user` and so on.
+   * @example "api_key"
+   */
   @ApiProperty({ type: 'string' })
   @IsPolicyKey()
   readonly key: PolicyKey;
@@ -147,6 +153,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
 /** `type` and `group_by` cannot change: what was counted would mean something else. */
 @FixedFields('workspace_id', 'type', 'group_by', 'status', 'next_reset_at', 'usage')
 export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
+  /** Replaces all conditions. */
   @Optional()
   @IsArray()
   @ArrayMinSize(1)

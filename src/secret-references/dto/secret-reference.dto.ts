@@ -89,6 +89,7 @@ export class UpdateSecretReferenceDto extends SecretReferenceFieldsDto {
   @AsGiven()
   readonly auth_config?: Record<string, unknown>;
 
+  /** Where the secret is in its manager. */
   @Optional()
   @IsString()
   @Length(1, 1024)

@@ -13,6 +13,7 @@ export class PriceResponse {
   readonly object: 'price';
   /** null: the operator's, or one that comes with the gateway; for every organisation. */
   readonly organisation_id: string | null;
+  /** The provider of the model. */
   readonly provider: string;
   /** With `*` at its end, the beginning of names. */
   readonly model: string;

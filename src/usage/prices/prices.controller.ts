@@ -14,7 +14,7 @@ import { PricesService } from './prices.service.js';
 export class PricesController {
   constructor(private readonly prices: PricesService) {}
 
-  /** Sets what a unit of a model costs from a moment on. Prices are never changed: a newer one takes their place. */
+  /** Sets what a unit of a model costs from a given time on. A price never changes; a newer one replaces it. */
   @Post()
   @RequireScope('prices.create')
   async createPrice(
@@ -25,7 +25,7 @@ export class PricesController {
     return { id, object: 'price' };
   }
 
-  /** Lists prices: the organisation's own, then the operator's, then those that come with the gateway. */
+  /** Lists prices: the organisation's own, the operator's, then the built-in ones. */
   @Get()
   @RequireScope('prices.list')
   async listPrices(

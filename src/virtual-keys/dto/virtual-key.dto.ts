@@ -88,7 +88,10 @@ export class CreateVirtualKeyDto extends VirtualKeyFieldsDto {
   @IsStorable()
   readonly name: string;
 
-  /** @example "local" */
+  /**
+   * The provider that calls with this virtual key go to.
+   * @example "local"
+   */
   @IsIn(PROVIDER_SLUGS)
   readonly provider: ProviderSlug;
 

@@ -47,7 +47,10 @@ class WebhookEndpointFieldsDto {
 
 @FixedFields('workspace_id', 'disabled_at', 'disabled_reason')
 export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
-  /** @example "https://hooks.example.com/tollgate" */
+  /**
+   * Where events are sent.
+   * @example "https://hooks.example.com/tollgate"
+   */
   @Optional()
   @IsString()
   @Length(1, 2048)
@@ -55,7 +58,10 @@ export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
   @IsStorable()
   readonly url?: string;
 
-  /** @example ["usage_limit.exhausted"] */
+  /**
+   * The types of events that the endpoint receives; `*`: all.
+   * @example ["usage_limit.exhausted"]
+   */
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
@@ -104,6 +110,7 @@ export class RotateWebhookSecretDto {
   @Max(MAX_TRANSITION_SECONDS)
   readonly transition_seconds?: number;
 
+  /** Required with an administrator's token that grants several organisations. */
   @Optional()
   @IsUUID()
   readonly organisation_id?: string;

@@ -66,6 +66,7 @@ export class UpdateWorkspaceDto {
   @Type(() => WorkspaceDefaultsDto)
   readonly defaults?: WorkspaceDefaultsDto;
 
+  /** Required with an administrator's token that grants several organisations. */
   @Optional()
   @IsUUID()
   readonly organisation_id?: string;

@@ -18,7 +18,10 @@ import { Optional } from '../../../common/validation/optional.decorator.js';
 
 @FixedFields('description', 'seen_at')
 export class ToolChoiceDto {
-  /** @example "create_issue" */
+  /**
+   * The name of the tool.
+   * @example "create_issue"
+   */
   @IsString()
   @Length(1, 255)
   @IsStorable()

@@ -11,7 +11,10 @@ const STAR_ONLY_AT_THE_END = /^[^*]*\*?$/;
 const FIRST_SECOND = 946_684_800;
 
 export class CreatePriceDto {
-  /** @example "cohere" */
+  /**
+   * The provider of the model.
+   * @example "cohere"
+   */
   @IsIn(PROVIDER_SLUGS)
   readonly provider: ProviderSlug;
 
@@ -25,7 +28,10 @@ export class CreatePriceDto {
   @IsStorable()
   readonly model: string;
 
-  /** @example "search_unit" */
+  /**
+   * What is priced.
+   * @example "search_unit"
+   */
   @IsIn(UNIT_SPELLINGS)
   readonly unit: UnitSpelling;
 
