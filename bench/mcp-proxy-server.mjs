@@ -2,7 +2,7 @@
 // router, guards or store.  node bench/mcp-proxy-server.mjs <url of the MCP server>
 import { createServer } from 'node:http';
 import { readBody } from '../dist/src/common/http/read-body.js';
-import { passEdge } from '../dist/src/mcp/edge/mcp-edge.js';
+import { checkEdge } from '../dist/src/mcp/edge/mcp-edge.js';
 import { outboundHeaders } from '../dist/src/identity/headers/outbound-headers.js';
 import { toRawHeaders } from '../dist/src/identity/headers/raw-headers.js';
 import { publicHosts } from '../dist/src/mcp/edge/public-hosts.js';
@@ -23,7 +23,8 @@ const hooks = { wrapSessionId: (id) => id };
 
 const server = createServer((request, response) => {
   const headers = toRawHeaders(request.rawHeaders);
-  if (passEdge({ request, headers }, response, edge)) pass(request, response, headers).catch(() => response.destroy());
+  checkEdge({ request, headers }, response, edge);
+  pass(request, response, headers).catch(() => response.destroy());
 });
 server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => {

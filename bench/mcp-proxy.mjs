@@ -15,7 +15,7 @@ import { Load } from './load.mjs';
 import { floorOf, measure, printTable, ratioOf, ratioWithDatabase, warmUp } from './measure.mjs';
 import { startServer, stopAll } from './processes.mjs';
 
-const TARGET = 2.5;
+const TARGET = 3;
 const CONCURRENCY = 32;
 const POOL_SIZE = 10;
 const NODE_OPTIONS = ['--max-semi-space-size=64'];

@@ -17,13 +17,11 @@ import { McpCallsController } from './calls/mcp-calls.controller.js';
 import { McpCallRecorder } from './calls/mcp-call.recorder.js';
 import { McpCallRetention } from './calls/mcp-call.retention.js';
 import { McpCallStore } from './calls/mcp-call.store.js';
+import { McpAdmission } from './endpoints/mcp-admission.js';
 import { McpAnswerHooks } from './endpoints/mcp-answer-hooks.js';
-import { McpEntry } from './endpoints/mcp-entry.js';
-import { McpGateway } from './endpoints/mcp-gateway.js';
-import { McpMetadata } from './endpoints/mcp-metadata.js';
+import { McpForwarder } from './endpoints/mcp-forwarder.js';
 import { McpMetadataController } from './endpoints/mcp-metadata.controller.js';
 import { McpOutbound } from './endpoints/mcp-outbound.js';
-import { McpPassage } from './endpoints/mcp-passage.js';
 import { McpController } from './endpoints/mcp.controller.js';
 import { OpenStreams } from './endpoints/open-streams.js';
 import { ToolListWatch } from './inspection/tool-list-watch.js';
@@ -77,11 +75,9 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpCallRetention,
     McpCallStore,
     McpAnswerHooks,
-    McpEntry,
-    McpGateway,
-    McpMetadata,
+    McpAdmission,
+    McpForwarder,
     McpOutbound,
-    McpPassage,
     OpenStreams,
     ToolListWatch,
     {
@@ -102,12 +98,12 @@ export class McpModule implements OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Does not reject: what comes after it, the database among it, would not be closed. */
+  /** Never rejects: what Nest closes later, the database for one, would stay open. */
   async onApplicationShutdown(): Promise<void> {
     await this.proxy
       .close(0)
       .catch((cause: unknown) => this.logger.error({ event: 'mcp_close_failed', error: describeDefect(cause) }));
-    // What was cut off has a row as well.
+    // After the proxy, since calls that were cut off have rows as well.
     await this.calls.close();
   }
 }

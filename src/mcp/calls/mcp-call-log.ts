@@ -1,23 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
+import { BodyRefusedError, RequestAbortedError } from '../../common/http/read-body.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
 import { stringOrUndefined } from '../../common/json/read.js';
 import { Clock } from '../../common/time/clock.js';
 import { uuidv7 } from '../../common/uuid.js';
+import { isDatabaseUnavailable } from '../../database/database-errors.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import { contextOf } from '../../telemetry/request-context.js';
+import type { McpCallInfo } from '../../telemetry/tracing.js';
 import { USAGE_STORE } from '../../usage/usage-store.token.js';
 import type { UsageStore } from '../../usage/usage-store.types.js';
-import { rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
-import type { Passage } from '../endpoints/mcp-passage.types.js';
+import { methodLabel, rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
+import type { McpCallContext } from '../endpoints/mcp-request.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { usagesOf } from './mcp-call-usage.js';
 import { McpCallRecorder } from './mcp-call.recorder.js';
 import type { McpCallRow } from './mcp-call.store.js';
-import { methodLabel } from './rpc-method-label.js';
 
-/** How a request ended; what never reached its server has little to tell. */
+/** How a call ended. Most fields are unknown for a call that never reached its server. */
 type Ending = Pick<McpOutcome, 'status' | 'error' | 'requestBytes'> & Partial<McpOutcome>;
 
-/** The row, the usage and the metrics of every request that got as far as a server. */
+/** Records every call of an authenticated caller: one row, the usage of tools, metrics. */
 @Injectable()
 export class McpCallLog {
   constructor(
@@ -27,28 +31,23 @@ export class McpCallLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Call the result once, when the answer has ended. */
-  begin(passage: Passage): (ending: Ending) => void {
-    const startedAt = performance.now();
-    const isStream = passage.request.method === 'GET';
-    if (isStream) this.metrics.mcpStreams.inc();
-    return (ending) => {
-      if (isStream) this.metrics.mcpStreams.dec();
-      const totalMs = performance.now() - startedAt;
-      this.count(passage, ending, totalMs);
-      const now = this.clock.now();
-      this.recorder.add(rowOf(passage, ending, totalMs, now));
-      // What the gateway itself has refused, or answered instead of the server, is no usage. What was sent is: a tool may
-      // have run although its answer never came, or nobody waited for it.
-      if (ending.wasSent) this.noteUsage(passage, now);
-    };
+  /** Call once per call, when its answer is over. */
+  record(call: McpCallContext, ending: Ending): void {
+    const totalMs = performance.now() - call.startedAt;
+    this.count(call, ending, totalMs);
+    const now = this.clock.now();
+    this.recorder.add(rowOf(call, ending, totalMs, now));
+    // A call that was sent counts, even when its answer never came: the tool may have run.
+    if (ending.wasSent) for (const usage of usagesOf(call, now)) this.usage.record(usage);
   }
 
-  private noteUsage(passage: Passage, at: Date): void {
-    for (const usage of usagesOf(passage, at)) this.usage.record(usage);
+  /** The same for a call that failed before it reached its server. */
+  recordFailure(call: McpCallContext, thrown: unknown): void {
+    noteMethod(call);
+    this.record(call, endingOf(thrown, call));
   }
 
-  private count({ request, message }: Passage, { status, firstByteMs }: Ending, totalMs: number): void {
+  private count({ request, message }: McpCallContext, { status, firstByteMs }: Ending, totalMs: number): void {
     const method = methodLabel(request.method, message);
     this.metrics.mcpRequests.inc({ method, status });
     if (firstByteMs !== undefined) this.metrics.mcpFirstByteSeconds.observe({ method }, firstByteMs / 1_000);
@@ -56,9 +55,43 @@ export class McpCallLog {
   }
 }
 
+/** For the request's log line and span. Early, because the line is written when the answer is out, before the call is over. */
+export function noteMethod(call: McpCallContext): void {
+  const { facts, span } = contextOf(call.request);
+  facts.mcp_method = methodLabel(call.request.method, call.message);
+  span?.noteMcpCall(callInfoOf(call));
+}
+
+/** @param ms from the call to the head of its answer */
+export function noteHead({ request }: Pick<McpCallContext, 'request'>, status: number, ms: number): void {
+  const { facts } = contextOf(request);
+  facts.upstream_status = status;
+  facts.upstream_ms = Math.round(ms);
+}
+
+export function callInfoOf({ request, server, message, denial }: McpCallContext): McpCallInfo {
+  const tool = denial?.tool ?? toolOf(message);
+  return { server: server.slug, label: methodLabel(request.method, message), rpcMethod: rpcMethodOf(message), tool };
+}
+
+function endingOf(thrown: unknown, call: McpCallContext): Ending {
+  const requestBytes = requestBytesOf(call, thrown);
+  if (thrown instanceof RequestAbortedError) return { status: CLIENT_CLOSED_REQUEST, error: undefined, requestBytes };
+  if (thrown instanceof GatewayError) return { status: thrown.status, error: thrown, requestBytes };
+  const error = new GatewayError(isDatabaseUnavailable(thrown) ? 'store_unavailable' : 'internal_error');
+  return { status: error.status, error, requestBytes };
+}
+
+/** How much of the body came; the announced length when the call was refused before the body was read. */
+function requestBytesOf({ body, request }: McpCallContext, thrown: unknown): number {
+  if (body !== undefined) return body.length;
+  if (thrown instanceof RequestAbortedError) return 0;
+  return thrown instanceof BodyRefusedError ? thrown.readBytes : Number(request.headers['content-length'] ?? 0);
+}
+
 /** In one literal: a row that is put together from parts costs twice, on every call. */
 function rowOf(
-  { request, server, caller, message, denial }: Passage,
+  { request, server, caller, message, denial }: McpCallContext,
   ending: Ending,
   totalMs: number,
   createdAt: Date,

@@ -3,17 +3,17 @@ import { contextOf } from '../../telemetry/request-context.js';
 import { NO_RATE } from '../../usage/prices/price.types.js';
 import { NO_QUANTITIES } from '../../usage/units.js';
 import type { UnlimitedUsage, UsageFigures } from '../../usage/usage-store.types.js';
-import type { Passage } from '../endpoints/mcp-passage.types.js';
+import type { McpCallContext } from '../endpoints/mcp-request.js';
 
 const ENDPOINT = 'mcp';
 const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
 
 /** The tool calls of a request for the ledger, each of a batch for itself: they cost nothing, and show in reports. */
-export function usagesOf(passage: Passage, at: Date): readonly UnlimitedUsage[] {
-  return passage.message?.tools.map((tool) => usageOf(passage, tool, at)) ?? [];
+export function usagesOf(call: McpCallContext, at: Date): readonly UnlimitedUsage[] {
+  return call.message?.tools.map((tool) => usageOf(call, tool, at)) ?? [];
 }
 
-function usageOf({ request, server, caller }: Passage, tool: string, at: Date): UnlimitedUsage {
+function usageOf({ request, server, caller }: McpCallContext, tool: string, at: Date): UnlimitedUsage {
   const { principal } = caller;
   const { trace, metadata } = contextOf(request);
   return {

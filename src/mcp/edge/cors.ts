@@ -15,13 +15,13 @@ const ALLOWED_HEADERS = [
 const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, x-gateway-trace-id';
 const MAX_AGE_SECONDS = '600';
 /**
- * Families of headers of which those are allowed that are asked for: what tools name (`Mcp-Param-*`, revision 2026-07-28), and
- * the gateway's own under both prefixes. RFC 9110 token, so that nothing of a client's header gets into ours but names.
+ * Families of headers that are allowed when a preflight asks for them: parameters of tools (`Mcp-Param-*`, revision 2026-07-28),
+ * and the gateway's own under both prefixes. Only characters of an RFC 9110 token, because the names are echoed in our header.
  */
 const ASKED_FOR = /^(?:mcp-param|x-gateway|x-portkey)-[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const MAX_ASKED_FOR = 32;
 
-/** Lets a page of an allowed origin read the answer, errors included. Without credentials mode: there are no cookies. */
+/** Lets a page of an allowed origin read the answer, errors included. No credentials mode, since there are no cookies. */
 export function setCorsHeaders(response: ServerResponse, origin: string | undefined): void {
   response.appendHeader('vary', 'Origin');
   if (origin === undefined) return;
@@ -31,14 +31,14 @@ export function setCorsHeaders(response: ServerResponse, origin: string | undefi
 
 /** What pages may send. */
 export interface Preflight {
-  /** In which this server takes the tokens of users, in lower case. */
+  /** Header of this server's user tokens, in lower case. */
   readonly tokenHeader: string | undefined;
-  /** What the address takes, besides OPTIONS. */
+  /** Methods of the address, besides OPTIONS. */
   readonly methods: readonly string[];
 }
 
-/** The answer to OPTIONS, which comes before authentication: browsers send no credentials on a preflight. */
-export function answerOptions(
+/** The headers of the answer to OPTIONS. Before authentication, since browsers send no credentials on a preflight. */
+export function setPreflightHeaders(
   request: IncomingMessage,
   response: ServerResponse,
   origin: string | undefined,
@@ -53,8 +53,6 @@ export function answerOptions(
     response.appendHeader('vary', 'Access-Control-Request-Headers');
   }
   response.setHeader('allow', [...methods, 'OPTIONS'].join(', '));
-  response.statusCode = 204;
-  response.end();
 }
 
 function askedFor(requested: string | undefined): readonly string[] {

@@ -3,7 +3,9 @@ import { connect } from 'node:net';
 import { jsonOf, send, type Answer } from '../../../test/support/send.js';
 import { toRawHeaders } from '../../identity/headers/raw-headers.js';
 import { startHttp, type Loopback } from '../../upstream/__fixtures__/loopback.js';
-import { passEdge } from './mcp-edge.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { sendRpcError } from '../mcp-error.js';
+import { checkEdge } from './mcp-edge.js';
 import { publicHosts } from './public-hosts.js';
 
 const HOSTS = publicHosts(['https://mcp.example.com', 'http://localhost:8787'], 8787);
@@ -19,9 +21,14 @@ beforeAll(async () => {
       tokenHeader: 'x-id-token',
       methods: ['GET', 'POST', 'DELETE'],
     };
-    const headers = toRawHeaders(request.rawHeaders);
-    if (passEdge({ request, headers }, response, edge))
-      response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('handled');
+    try {
+      checkEdge({ request, headers: toRawHeaders(request.rawHeaders) }, response, edge);
+      if (request.method === 'OPTIONS') response.writeHead(204).end();
+      else response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('handled');
+    } catch (error) {
+      if (error instanceof GatewayError) sendRpcError(response, error);
+      else response.destroy();
+    }
   });
 });
 afterAll(() => server.close());
@@ -44,13 +51,16 @@ function askRaw(lines: readonly string[]): Promise<string> {
   });
 }
 
-describe('passEdge: the host', () => {
-  it.each(['mcp.example.com', 'MCP.Example.COM', 'mcp.example.com:443', 'localhost:8787'])('takes %s', async (host) => {
-    expect((await ask({ host })).text).toBe('handled');
-  });
+describe('checkEdge: Host', () => {
+  it.each(['mcp.example.com', 'MCP.Example.COM', 'mcp.example.com:443', 'localhost:8787'])(
+    'accepts the host %s',
+    async (host) => {
+      expect((await ask({ host })).text).toBe('handled');
+    },
+  );
 
   it.each(['evil.example.com', 'mcp.example.com:8787', 'localhost', 'mcp.example.com.evil.example', ''])(
-    'refuses %j',
+    'refuses the host %j',
     async (host) => {
       const answer = await ask({ host, 'x-forwarded-host': 'mcp.example.com' });
       expect(answer.status).toBe(403);
@@ -58,46 +68,49 @@ describe('passEdge: the host', () => {
     },
   );
 
-  it('names the setting that mends it, as for a port that is mapped to another one', async () => {
+  it('names MCP_PUBLIC_URL when it refuses a host, for example behind a mapped port', async () => {
     const answer = await ask({ host: 'localhost:9999' });
     expect(answer.status).toBe(403);
     expect(jsonOf(answer)).toMatchObject({ error: { message: expect.stringContaining('MCP_PUBLIC_URL') } });
   });
 
-  it('refuses two of them', async () => {
+  it('refuses a request with two Host headers', async () => {
     const answer = await askRaw(['Host: mcp.example.com', 'Host: evil.example.com']);
     expect(answer).toMatch(/^HTTP\/1\.1 40[03] /);
   });
 
-  it('knows the local names where no public address is configured', () => {
+  it('accepts the local names when no public URL is configured', () => {
     const { hosts, origins } = publicHosts([], 9000);
     expect([...hosts]).toEqual(['localhost:9000', '127.0.0.1:9000', '[::1]:9000']);
     expect(origins.has('http://localhost:9000')).toBe(true);
   });
 });
 
-describe('passEdge: the origin', () => {
-  it('is not needed', async () => {
+describe('checkEdge: Origin', () => {
+  it('accepts a request without an origin and sends no CORS headers', async () => {
     const answer = await ask({});
     expect(answer).toMatchObject({ status: 401, text: 'handled', headers: { vary: 'Origin' } });
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  it.each([PAGE, 'https://mcp.example.com', 'http://localhost:8787'])('takes %s, errors readable', async (origin) => {
-    expect(await ask({ origin })).toMatchObject({
-      status: 401,
-      text: 'handled',
-      headers: {
-        'access-control-allow-origin': origin,
-        'access-control-expose-headers':
-          'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, x-gateway-trace-id',
-        vary: 'Origin',
-      },
-    });
-  });
+  it.each([PAGE, 'https://mcp.example.com', 'http://localhost:8787'])(
+    'accepts the origin %s and lets the page read errors',
+    async (origin) => {
+      expect(await ask({ origin })).toMatchObject({
+        status: 401,
+        text: 'handled',
+        headers: {
+          'access-control-allow-origin': origin,
+          'access-control-expose-headers':
+            'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, x-gateway-trace-id',
+          vary: 'Origin',
+        },
+      });
+    },
+  );
 
   it.each(['null', 'https://evil.example.com', 'http://app.example.com', `${PAGE}.evil.example`, `${PAGE}/`, ''])(
-    'refuses %j',
+    'refuses the origin %j',
     async (origin) => {
       const answer = await ask({ origin });
       expect(answer.status).toBe(403);
@@ -105,14 +118,14 @@ describe('passEdge: the origin', () => {
     },
   );
 
-  it('refuses two of them, even equal ones', async () => {
+  it('refuses a request with two Origin headers, even equal ones', async () => {
     const answer = await askRaw(['Host: mcp.example.com', `Origin: ${PAGE}`, `Origin: ${PAGE}`]);
     expect(answer).toMatch(/^HTTP\/1\.1 403 /);
   });
 });
 
-describe('passEdge: OPTIONS', () => {
-  it('is answered without credentials', async () => {
+describe('checkEdge: OPTIONS', () => {
+  it('answers a preflight without credentials', async () => {
     const answer = await ask(
       {
         origin: PAGE,
@@ -137,13 +150,13 @@ describe('passEdge: OPTIONS', () => {
     expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
   });
 
-  it('of a foreign page is refused', async () => {
+  it('refuses the preflight of a foreign page', async () => {
     const answer = await ask({ origin: 'https://evil.example', 'access-control-request-method': 'POST' }, 'OPTIONS');
     expect(answer.status).toBe(403);
     expect(answer.headers).not.toHaveProperty('access-control-allow-methods');
   });
 
-  it('without an origin tells the methods', async () => {
+  it('answers OPTIONS without an origin with the methods', async () => {
     expect(await ask({}, 'OPTIONS')).toMatchObject({ status: 204, headers: { allow: 'GET, POST, DELETE, OPTIONS' } });
   });
 });

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterBody } from '../../common/http/after-body.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { headerValues, type RawHeader } from '../../identity/headers/raw-headers.js';
-import { sendRpcError } from '../mcp-error.js';
-import { answerOptions, type Preflight, setCorsHeaders } from './cors.js';
+import { type Preflight, setCorsHeaders, setPreflightHeaders } from './cors.js';
 import { checkHost, type PublicHosts } from './public-hosts.js';
 
 interface EdgeRequest {
@@ -19,27 +17,19 @@ export interface McpEdge extends Preflight {
 }
 
 /**
- * First step of an MCP request, before authentication. Whether it may go on: else it has been answered, an OPTIONS or a
- * refusal.
+ * First step of an MCP request, before authentication: Host, Origin and CORS headers. Preflights get their headers here too.
+ * @throws GatewayError `permission_denied`
  */
-export function passEdge({ request, headers }: EdgeRequest, response: ServerResponse, edge: McpEdge): boolean {
-  try {
-    checkHost(headers, edge.publicHosts);
-    const origin = checkOrigin(headers, edge);
-    setCorsHeaders(response, origin);
-    if (request.method !== 'OPTIONS') return true;
-    answerOptions(request, response, origin, edge);
-    return false;
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    afterBody(request, response, () => sendRpcError(response, error));
-    return false;
-  }
+export function checkEdge({ request, headers }: EdgeRequest, response: ServerResponse, edge: McpEdge): void {
+  checkHost(headers, edge.publicHosts);
+  const origin = checkOrigin(headers, edge);
+  setCorsHeaders(response, origin);
+  if (request.method === 'OPTIONS') setPreflightHeaders(request, response, origin, edge);
 }
 
 /**
- * The request's origin, undefined when it has none, as every client that is no browser.
- * @throws GatewayError `permission_denied`: also for `null`, which any sandboxed page has, and for two of them
+ * The request's origin; undefined for clients that are no browsers.
+ * @throws GatewayError `permission_denied`; also for `null`, which any sandboxed page has, and for two origins
  */
 function checkOrigin(headers: readonly RawHeader[], { publicHosts, allowedOrigins }: McpEdge): string | undefined {
   const [sent, ...others] = headerValues(headers, 'origin');

@@ -3,10 +3,10 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isReservedSegment } from '../../common/http/reserved-segments.js';
 import type { ServerAddress } from '../servers/mcp-server.directory.js';
 
-/** `mcp`: the transport of today. `sse` and `messages`: the two addresses of the older one. */
+/** `mcp`: Streamable HTTP. `sse` and `messages`: the two addresses of the older transport (HTTP+SSE). */
 export type McpEndpoint = 'mcp' | 'sse' | 'messages';
 
-/** What each takes, besides OPTIONS. */
+/** The methods of each endpoint, besides OPTIONS. */
 export const METHODS_OF: Readonly<Record<McpEndpoint, readonly string[]>> = {
   mcp: ['GET', 'POST', 'DELETE'],
   sse: ['GET'],
@@ -16,13 +16,13 @@ export const METHODS_OF: Readonly<Record<McpEndpoint, readonly string[]>> = {
 /** @throws GatewayError `method_not_allowed` */
 export function assertMethod(method: string, endpoint: McpEndpoint): void {
   const methods = METHODS_OF[endpoint];
-  if (methods.includes(method)) return;
+  if (method === 'OPTIONS' || methods.includes(method)) return;
   throw new GatewayError('method_not_allowed', { headers: { allow: [...methods, 'OPTIONS'].join(', ') } });
 }
 
 /**
- * The server that the path of a request names.
- * @throws GatewayError `not_found` for paths of the gateway itself that nothing else answers
+ * The server in the path of a request.
+ * @throws GatewayError `not_found` for paths of the gateway itself that have no route
  */
 export function addressOf({ params }: Pick<Request, 'params'>): ServerAddress {
   const { workspace, server } = params;
@@ -32,8 +32,13 @@ export function addressOf({ params }: Pick<Request, 'params'>): ServerAddress {
   return { workspace, server };
 }
 
-/** Path of a server as its clients type it. Messages of the older transport belong to the stream that a client has typed. */
+/** Path of a server as its clients type it. On the older transport, that is the address of the stream. */
 export function resourcePath({ workspace, server }: ServerAddress, endpoint: McpEndpoint): string {
   const segments = [...(workspace === undefined ? [] : [workspace]), server, endpoint === 'mcp' ? 'mcp' : 'sse'];
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+/** The port that the gateway listens on. With `PORT=0`, only the connection knows it. */
+export function portOf(request: Pick<Request, 'socket'>): number {
+  return request.socket.localPort ?? 0;
 }

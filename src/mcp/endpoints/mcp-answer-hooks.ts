@@ -5,7 +5,7 @@ import { AppConfig } from '../../config/environment.js';
 import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
-import { noteHead } from '../calls/request-facts.js';
+import { noteHead } from '../calls/mcp-call-log.js';
 import { NoBody, toolListFilter } from '../inspection/tool-list-filter.js';
 import { ToolListWatch } from '../inspection/tool-list-watch.js';
 import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
@@ -13,12 +13,12 @@ import { clientEndpoint } from '../legacy/message-endpoint.js';
 import { filterChain } from '../proxy/filter-chain.js';
 import type { BodyFilter, McpHooks } from '../proxy/mcp-proxy.types.js';
 import type { McpMessage } from './mcp-message.js';
+import type { McpCallContext } from './mcp-request.js';
 import { OpenStreams } from './open-streams.js';
-import type { Passage } from './mcp-passage.types.js';
 
 const SESSION_ID_REFUSED = 'The MCP server answered with a session id that is too long, or not visible ASCII.';
 
-/** What happens to an answer on its way to the client: its session id, its challenge, the tools in it, and its end. */
+/** What the gateway does with an answer on its way to the client: session id, challenge, filtered tools, end of a stream. */
 @Injectable()
 export class McpAnswerHooks {
   constructor(
@@ -29,23 +29,23 @@ export class McpAnswerHooks {
     private readonly config: AppConfig,
   ) {}
 
-  /** Begins to take the time until the head of the answer. */
-  hooksFor(passage: Passage, owner: SessionOwner): McpHooks {
-    const { identity, caller, server, message } = passage;
-    // Only then was it the user's own token that the server has refused.
+  /** Measures the time to the head of the answer from now on. */
+  hooksFor(call: McpCallContext): McpHooks {
+    const { identity, caller, owner, server, message } = call;
+    // Otherwise it is not the user's own token that the server has refused.
     const isUsersToken = identity.userIdentityForwarding?.method === 'bearer' && caller.externalToken !== undefined;
     const startedAt = performance.now();
     return {
-      onHead: ({ status }) => noteHead(passage, status, performance.now() - startedAt),
+      onHead: ({ status }) => noteHead(call, status, performance.now() - startedAt),
       wrapSessionId: (sessionId) => this.bind(sessionId, owner),
-      challenge: isUsersToken ? (head) => this.challengeFor(passage, head) : undefined,
-      bodyFilter: (head) => this.filterFor(passage, owner, head),
-      onStream: (end) => this.streams.watch(passage, end),
+      challenge: isUsersToken ? (head) => this.challengeFor(call, head) : undefined,
+      bodyFilter: (head) => this.filterFor(call, head),
+      onStream: (end) => this.streams.watch(call, end),
       bodyWatcher: (head) => this.lists.watch(server, message?.inspected, head),
     };
   }
 
-  private challengeFor({ identity }: Passage, { headers }: UpstreamHead): string {
+  private challengeFor({ identity }: McpCallContext, { headers }: UpstreamHead): string {
     return this.authentication.challengeFor(identity, [headers['www-authenticate'] ?? []].flat());
   }
 
@@ -56,13 +56,13 @@ export class McpAnswerHooks {
     return bound;
   }
 
-  private filterFor(passage: Passage, owner: SessionOwner, head: UpstreamHead): BodyFilter | undefined {
-    const { request, server } = passage;
+  private filterFor(call: McpCallContext, head: UpstreamHead): BodyFilter | undefined {
+    const { request, owner, server } = call;
     const isStream = request.method === 'GET';
     const isLegacy = server.transport === 'sse' && head.status < 300;
-    // As long as it is: the address in it is bounded already.
+    // Without a limit: the address in it is bounded already.
     const seal = { seal: (text: string) => this.bind(text, owner, Infinity) };
-    const mayHoldTools = isStream || listsTools(passage.message);
+    const mayHoldTools = isStream || listsTools(call.message);
     const { disabledTools } = server;
     const hidesTools = disabledTools.size > 0 && mayHoldTools;
     if (isLegacy && !isStream) return hidesTools ? new NoBody() : undefined;
@@ -77,12 +77,12 @@ export class McpAnswerHooks {
   }
 }
 
-/** Beside the address of the stream. */
+/** The address for messages is next to the one of the stream. */
 function messagesPathOf({ path }: Request): string {
   return path.replace(/\/[^/]*\/?$/, '/messages');
 }
 
-/** The answer to no message may hold anything. */
+/** Without a message, the answer may hold anything. */
 function listsTools(message: McpMessage | undefined): boolean {
   return message?.inspected.messages.some(({ method }) => method === 'tools/list') ?? true;
 }

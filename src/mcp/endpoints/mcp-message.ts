@@ -8,26 +8,47 @@ import type { RpcId } from '../mcp-error.js';
 
 const TOOL_CALL = 'tools/call';
 
-/** What was understood of the body of a POST. */
+/** Methods of all revisions of MCP. A metric label must not be a text that a client makes up. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  'completion/complete',
+  'elicitation/create',
+  'initialize',
+  'logging/setLevel',
+  'notifications/cancelled',
+  'notifications/initialized',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/templates/list',
+  'resources/unsubscribe',
+  'server/discover',
+  TOOL_CALL,
+  'tools/list',
+]);
+
+/** The understood body of a POST. */
 export interface McpMessage {
   readonly inspected: InspectedBody;
-  /** The tools that are called, as often as they are. */
+  /** The called tools, one entry per call. */
   readonly tools: readonly string[];
 }
 
-/** Where what is learned of a body is noted step by step, so that a refusal can be told with what was known by then. */
-export interface Reading {
-  /** Undefined until it is read, and of what has none. */
+/** Filled step by step, so that a refusal can be reported with what was known by then. */
+interface Reading {
   body: Buffer | undefined;
-  /** Undefined until it is understood. */
   message: McpMessage | undefined;
 }
 
 /**
- * Reads the body of a POST. What the server might understand differently is refused: it could call a tool that nobody sees,
- * be it disabled or just not counted.
+ * Reads the body of a POST. Refuses what the server might understand differently: it could run a tool that the gateway does
+ * not see, disabled or not counted.
  * @throws GatewayError `payload_too_large`, `request_timeout`, `validation_failed`, `unsupported_media_type`
- * @throws RequestAbortedError when the client leaves first
+ * @throws RequestAbortedError when the client disconnects first
  */
 export function readMessage(request: IncomingMessage, limits: BodyLimits, reading: Reading): MaybePromise<void> {
   const { headers } = request;
@@ -41,17 +62,29 @@ export function readMessage(request: IncomingMessage, limits: BodyLimits, readin
   });
 }
 
-/** Method of the first message; of a batch that calls tools, that of the calls. */
+/** Method of the first message; `tools/call` for a batch that calls tools. */
 export function rpcMethodOf(message: McpMessage | undefined): string | undefined {
   return toolOf(message) === undefined ? message?.inspected.messages[0]?.method : TOOL_CALL;
 }
 
-/** The tool that is called; of a batch, the first. */
+/** The called tool; the first one of a batch. */
 export function toolOf(message: McpMessage | undefined): string | undefined {
   return message?.tools[0];
 }
 
-/** The id that a refusal answers; null where no single request asks for an answer. */
+/**
+ * The method of a call, for metrics and logs.
+ * @param message undefined when the body could not be understood
+ */
+export function methodLabel(httpMethod: string, message: McpMessage | undefined): string {
+  if (httpMethod !== 'POST') return httpMethod;
+  if (message === undefined) return 'invalid';
+  const rpcMethod = rpcMethodOf(message);
+  if (rpcMethod === undefined) return 'response';
+  return KNOWN_METHODS.has(rpcMethod) ? rpcMethod : 'other';
+}
+
+/** The id for a refusal; null unless the body is a single request. */
 export function rpcIdOf(message: McpMessage | undefined): RpcId {
   if (message === undefined || message.inspected.isBatch) return null;
   const [only] = answerableMessages(message.inspected);

@@ -2,35 +2,57 @@ import { Controller, Get, Header, HttpCode, Options, Req } from '@nestjs/common'
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../access/public.decorator.js';
-import type { ProtectedResourceMetadata } from '../../identity/authenticators/protected-resource.js';
-import { McpMetadata } from './mcp-metadata.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { AppConfig } from '../../config/environment.js';
+import {
+  protectedResourceMetadata,
+  type ProtectedResourceMetadata,
+} from '../../identity/authenticators/protected-resource.js';
+import { McpServerDirectory } from '../servers/mcp-server.directory.js';
+import { addressOf, type McpEndpoint, portOf } from './mcp-address.js';
+import { McpAdmission } from './mcp-admission.js';
 
-/** Where to log in for a server (RFC 9728). Readable by pages of every origin, as clients in browsers need it first. */
+/** Where to log in for a server (RFC 9728). Pages of every origin may read it, since clients in browsers need it first. */
 @ApiExcludeController()
 @Public('clients read it to find out how to become a caller')
 @Controller(['.well-known/oauth-protected-resource/:server', '.well-known/oauth-protected-resource/:workspace/:server'])
 export class McpMetadataController {
-  constructor(private readonly metadata: McpMetadata) {}
+  constructor(
+    private readonly directory: McpServerDirectory,
+    private readonly admission: McpAdmission,
+    private readonly config: AppConfig,
+  ) {}
 
   @Get('mcp')
   @Header('access-control-allow-origin', '*')
   @Header('cache-control', 'public, max-age=60')
-  async retrieveMcpResourceMetadata(@Req() request: Request): Promise<ProtectedResourceMetadata> {
-    return this.metadata.of(request, 'mcp');
+  async ofServer(@Req() request: Request): Promise<ProtectedResourceMetadata> {
+    return this.metadataOf(request, 'mcp');
   }
 
   @Get('sse')
   @Header('access-control-allow-origin', '*')
   @Header('cache-control', 'public, max-age=60')
-  async retrieveLegacyMcpResourceMetadata(@Req() request: Request): Promise<ProtectedResourceMetadata> {
-    return this.metadata.of(request, 'sse');
+  async ofLegacyServer(@Req() request: Request): Promise<ProtectedResourceMetadata> {
+    return this.metadataOf(request, 'sse');
   }
 
-  /** Clients say which revision of MCP they speak, about which browsers ask first. */
+  /** Clients send the MCP revision in a header, so browsers ask first. */
   @Options(['mcp', 'sse'])
   @HttpCode(204)
   @Header('access-control-allow-origin', '*')
   @Header('access-control-allow-methods', 'GET')
   @Header('access-control-allow-headers', 'mcp-protocol-version')
   preflight(): void {}
+
+  /** @throws GatewayError `not_found`; also for a server that takes keys only, since there is nowhere to log in */
+  private async metadataOf(request: Request, endpoint: McpEndpoint): Promise<ProtectedResourceMetadata> {
+    const address = addressOf(request);
+    const server = await this.directory.findUnambiguous(address);
+    if (server === undefined) throw new GatewayError('not_found');
+    const identity = this.admission.identityOf(server, { address, endpoint, port: portOf(request) });
+    const metadata = protectedResourceMetadata(identity, this.config);
+    if (metadata === undefined) throw new GatewayError('not_found');
+    return metadata;
+  }
 }

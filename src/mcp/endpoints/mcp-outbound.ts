@@ -7,23 +7,25 @@ import { IdentityForwarding, type IdentityHeader } from '../../identity/forwardi
 import { outboundHeaders } from '../../identity/headers/outbound-headers.js';
 import type { RawHeader } from '../../identity/headers/raw-headers.js';
 import type { TraceContext } from '../../telemetry/trace-headers.js';
+import { contextOf } from '../../telemetry/request-context.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
+import type { McpCallContext } from './mcp-request.js';
 
 export interface OutboundRequest {
   readonly server: UsableMcpServer;
   readonly caller: McpCaller;
-  /** What the client sent. */
+  /** As the client sent them. */
   readonly client: readonly RawHeader[];
   /** The server's own session id. */
   readonly sessionId?: string | undefined;
   readonly traceId?: string | undefined;
-  /** Of the span of the call, where there is one. */
+  /** Of the span of the call, when the request is traced. */
   readonly traceContext?: TraceContext | undefined;
-  /** How new what comes from secret references has to be; default `cached`. */
+  /** How new the values of secret references have to be; default `cached`. */
   readonly secrets?: Freshness;
 }
 
-/** What a server gets to read about a request: one builder for clients' requests, tests and previews. */
+/** Makes all headers that a server gets: one builder for clients' requests, tests and previews. */
 @Injectable()
 export class McpOutbound {
   constructor(
@@ -32,7 +34,7 @@ export class McpOutbound {
   ) {}
 
   /**
-   * @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is not called without one by accident
+   * @throws GatewayError `identity_forwarding_failed`: a server that wants an identity is never called without one
    * @throws GatewayError `secret_unavailable`: nor without a header that comes from a secret reference
    */
   headersFor(request: OutboundRequest): MaybePromise<ReadonlyMap<string, string>> {
@@ -42,6 +44,13 @@ export class McpOutbound {
       chain(server.mapped.readHeaders(secrets), (mapped) => toHeaders(request, known, mapped)),
     );
   }
+}
+
+/** The request of a call, as its server gets it. */
+export function outboundRequestOf(call: McpCallContext, secrets: Freshness = 'cached'): OutboundRequest {
+  const { server, caller, headers: client, sessionId, traceContext, request } = call;
+  const { traceId } = contextOf(request).trace;
+  return { server, caller, client, sessionId, traceId, traceContext, secrets };
 }
 
 function toHeaders(
@@ -59,7 +68,7 @@ function toHeaders(
     traceContext,
     staticHeaders: { ...server.headers, ...mappedHeaders },
     gatewayHeaders: {
-      // Answers are passed on as they come; a compressed one could not be read where it has to be.
+      // Answers pass as bytes. A compressed one could not be read where tools are filtered.
       'accept-encoding': 'identity',
       ...(traceId === undefined ? {} : { 'x-gateway-trace-id': traceId }),
     },

@@ -1,63 +1,106 @@
-import { All, Controller, Delete, Get, Post, Req, Res } from '@nestjs/common';
+import {
+  All,
+  applyDecorators,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Post,
+  Req,
+  Res,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { McpGateway } from './mcp-gateway.js';
-import { McpRoute } from './mcp-route.decorator.js';
+import { OwnAuthentication } from '../../access/own-authentication.decorator.js';
+import { RequireScope } from '../../access/require-scope.decorator.js';
+import { StreamedBody } from '../../common/http/streamed-body.decorator.js';
+import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
+import { IdentityForwardingInterceptor } from './identity-forwarding.interceptor.js';
+import { McpAccessGuard } from './mcp-access.guard.js';
+import type { McpEndpoint } from './mcp-address.js';
+import { McpAuthenticationGuard } from './mcp-authentication.guard.js';
+import { McpCallInterceptor } from './mcp-call.interceptor.js';
+import { AtMcpEndpoint, McpEdgeGuard } from './mcp-edge.guard.js';
+import { McpForwarder } from './mcp-forwarder.js';
 
-/** Where MCP clients connect. A workspace (slug or id) goes before the server where several have one of its name. */
+/** A call: authenticate, authorize, record, forward. For keys with the scope `mcp.invoke`, and for users' tokens. */
+function McpCall(endpoint: McpEndpoint): MethodDecorator {
+  return applyDecorators(
+    McpAddress(endpoint),
+    UseGuards(McpAuthenticationGuard, McpAccessGuard),
+    UseInterceptors(McpCallInterceptor, IdentityForwardingInterceptor),
+  );
+}
+
+/** An MCP address, for every method: McpEdgeGuard answers CORS and refuses other methods. */
+function McpAddress(endpoint: McpEndpoint): MethodDecorator {
+  return applyDecorators(
+    AtMcpEndpoint(endpoint),
+    RequireScope('mcp.invoke'),
+    OwnAuthentication('McpAuthenticationGuard: callers may be users with tokens, as the server is configured'),
+    StreamedBody(),
+  );
+}
+
+/** Where MCP clients connect. A workspace (slug or id) precedes the server when several workspaces have a server of this name. */
 @ApiExcludeController()
 @Controller([':server', ':workspace/:server'])
+@UseGuards(McpEdgeGuard)
 export class McpController {
-  constructor(private readonly gateway: McpGateway) {}
+  constructor(private readonly forwarder: McpForwarder) {}
 
   @Post('mcp')
-  @McpRoute()
-  async sendMcpMessage(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'mcp');
+  @McpCall('mcp')
+  message(@Req() request: Request, @Res() response: Response): Promise<McpOutcome> {
+    return this.forwarder.forward(request, response);
   }
 
   @Get('mcp')
-  @McpRoute()
-  async openMcpStream(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'mcp');
+  @McpCall('mcp')
+  stream(@Req() request: Request, @Res() response: Response): Promise<McpOutcome> {
+    return this.forwarder.forward(request, response);
   }
 
   @Delete('mcp')
-  @McpRoute()
-  async endMcpSession(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'mcp');
+  @McpCall('mcp')
+  endSession(@Req() request: Request, @Res() response: Response): Promise<McpOutcome> {
+    return this.forwarder.forward(request, response);
   }
 
-  /** Preflights, and methods that are refused. */
   @All('mcp')
-  @McpRoute()
-  async others(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'mcp');
+  @McpAddress('mcp')
+  @HttpCode(204)
+  preflight(@Res() response: Response): void {
+    response.end();
   }
 
-  /** The older transport: a stream for what the server says … */
+  /** The older transport (HTTP+SSE): one stream for the server's messages … */
   @Get('sse')
-  @McpRoute()
-  async openLegacyMcpStream(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'sse');
+  @McpCall('sse')
+  legacyStream(@Req() request: Request, @Res() response: Response): Promise<McpOutcome> {
+    return this.forwarder.forward(request, response);
   }
 
   @All('sse')
-  @McpRoute()
-  async legacyStreamOthers(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'sse');
+  @McpAddress('sse')
+  @HttpCode(204)
+  legacyStreamPreflight(@Res() response: Response): void {
+    response.end();
   }
 
-  /** … and an address for what the client says. */
+  /** … and one address for the client's messages. */
   @Post('messages')
-  @McpRoute()
-  async sendLegacyMcpMessage(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'messages');
+  @McpCall('messages')
+  legacyMessage(@Req() request: Request, @Res() response: Response): Promise<McpOutcome> {
+    return this.forwarder.forward(request, response);
   }
 
   @All('messages')
-  @McpRoute()
-  async legacyMessageOthers(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.gateway.serve(request, response, 'messages');
+  @McpAddress('messages')
+  @HttpCode(204)
+  legacyMessagePreflight(@Res() response: Response): void {
+    response.end();
   }
 }

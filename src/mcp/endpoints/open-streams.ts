@@ -4,7 +4,7 @@ import { Clock } from '../../common/time/clock.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
 import { doneWithin } from '../../common/time/done-within.js';
 import type { EndStream } from '../proxy/mcp-proxy.types.js';
-import type { Entered } from './mcp-entry.js';
+import type { AuthenticatedMcpCaller } from './mcp-request.js';
 
 /** Tokens end at a second. */
 const TICK_MS = 1_000;
@@ -18,12 +18,12 @@ const PATIENCE_MS = 50;
 const REFUSALS: readonly number[] = [401, 403, 404, 409];
 
 /** A request on whose answer a stream runs. */
-export interface Streaming extends Pick<Entered, 'recheck'> {
+export interface Streaming extends Pick<AuthenticatedMcpCaller, 'recheck'> {
   readonly caller: Pick<McpCaller, 'kind' | 'claims'>;
 }
 
 interface OpenStream {
-  readonly recheck: Entered['recheck'];
+  readonly recheck: AuthenticatedMcpCaller['recheck'];
   /** Unix milliseconds, of a user's token. */
   readonly expiresAt: number;
   readonly end: EndStream;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { McpMessage } from '../endpoints/mcp-message.js';
 import { inspectBody } from '../inspection/inspect-body.js';
-import { methodLabel } from './rpc-method-label.js';
+import { type McpMessage, methodLabel } from './mcp-message.js';
 
-describe('the label of a method', () => {
+describe('methodLabel', () => {
   const message = (method?: string): McpMessage => ({
     inspected: inspectBody(
       Buffer.from(JSON.stringify(method === undefined ? { id: 1, result: {} } : { id: 1, method })),
@@ -12,13 +11,13 @@ describe('the label of a method', () => {
   });
 
   it.each([
-    ['a request', 'POST', message('prompts/list'), 'prompts/list'],
-    ['a request that nobody knows', 'POST', message('made/up'), 'other'],
+    ['a request of MCP', 'POST', message('prompts/list'), 'prompts/list'],
+    ['a request of no revision of MCP', 'POST', message('made/up'), 'other'],
     ['a response', 'POST', message(), 'response'],
-    ['no message', 'POST', undefined, 'invalid'],
+    ['a body that is no message', 'POST', undefined, 'invalid'],
     ['a stream', 'GET', undefined, 'GET'],
     ['the end of a session', 'DELETE', undefined, 'DELETE'],
-  ])('of %s tells which', (_what, httpMethod, read, label) => {
+  ])('labels %s', (_what, httpMethod, read, label) => {
     expect(methodLabel(httpMethod, read)).toBe(label);
   });
 });

@@ -1,0 +1,89 @@
+import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Response } from 'express';
+import { type Observable, of, tap } from 'rxjs';
+import { describeDefect } from '../../common/errors/describe-defect.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
+import { requestOf } from '../../common/http/request-of.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
+import { Metrics } from '../../telemetry/metrics.js';
+import { contextOf } from '../../telemetry/request-context.js';
+import type { CallOutcome } from '../../telemetry/tracing.js';
+import { callInfoOf, McpCallLog, noteMethod } from '../calls/mcp-call-log.js';
+import type { ToolDenial } from '../inspection/tool-denial.js';
+import { sendJson } from '../mcp-error.js';
+import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
+import { type McpCallContext, mcpCallOf } from './mcp-request.js';
+
+/** Records an authorized call: its span, its row, its usage, its metrics. Answers the call of a disabled tool itself. */
+@Injectable()
+export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcome> {
+  constructor(
+    private readonly calls: McpCallLog,
+    private readonly metrics: Metrics,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<McpOutcome>): Observable<McpOutcome> {
+    const call = mcpCallOf(requestOf(context));
+    noteMethod(call);
+    if (call.denial !== undefined) {
+      const outcome = answerDenial(context.getArgByIndex<Response>(1), call, call.denial);
+      call.leave();
+      this.record(call, outcome);
+      return of(outcome);
+    }
+    const isStream = call.request.method === 'GET';
+    if (isStream) this.metrics.mcpStreams.inc();
+    const span = contextOf(call.request).span?.startMcpCall(callInfoOf(call));
+    call.traceContext = span?.headers;
+    const end = (outcome: CallOutcome): void => {
+      span?.end(outcome);
+      if (isStream) this.metrics.mcpStreams.dec();
+      call.leave();
+    };
+    return next.handle().pipe(
+      tap({
+        next: (outcome) => {
+          end(toCallOutcome(outcome));
+          this.record(call, outcome);
+        },
+        error: (error: unknown) => {
+          end({ status: undefined, error: error instanceof GatewayError ? error.code : 'failed' });
+          this.calls.recordFailure(call, error);
+        },
+      }),
+    );
+  }
+
+  private record(call: McpCallContext, outcome: McpOutcome): void {
+    const { facts, trace } = contextOf(call.request);
+    const { error } = outcome;
+    facts.error_code = error?.code;
+    facts.error_reason = error?.reason;
+    if (error?.code === 'internal_error') {
+      this.logger.error({ event: 'defect', trace_id: trace.traceId, error: describeDefect(error.cause) });
+    }
+    this.calls.record(call, outcome);
+  }
+}
+
+/** Not with a 4xx, which clients take for a broken transport. The server is not called, so there is no span and no identity. */
+function answerDenial(response: Response, { body }: McpCallContext, { status, text }: ToolDenial): McpOutcome {
+  sendJson(response, status, text);
+  return {
+    status,
+    wasSent: false,
+    upstreamStatus: undefined,
+    error: new GatewayError('permission_denied', { reason: 'disabled tool' }),
+    requestBytes: body?.length ?? 0,
+    responseBytes: Buffer.byteLength(text),
+    firstByteMs: undefined,
+  };
+}
+
+/** A client that disconnects once the answer has begun is no error: that is how streams end. */
+function toCallOutcome({ status, upstreamStatus, error }: McpOutcome): CallOutcome {
+  const hasLeft = status === CLIENT_CLOSED_REQUEST && upstreamStatus === undefined;
+  return { status: upstreamStatus, error: error?.code ?? (hasLeft ? 'caller_gone' : undefined) };
+}
