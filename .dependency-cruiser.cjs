@@ -100,6 +100,21 @@ module.exports = {
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'] },
     },
     {
+      name: 'unit-specs-need-no-database',
+      comment:
+        'Name it x.app.spec.ts: it needs what jest makes for those alone, and runs on PostgreSQL and Redis as well.',
+      severity: 'error',
+      from: { path: '[.]spec[.]ts$', pathNot: '[.](app|process)[.]spec[.]ts$' },
+      to: { path: '^test/support/(test-app|test-database|own-database|services)[.]ts$', reachable: true },
+    },
+    {
+      name: 'programs-run-in-process-specs',
+      comment: 'Name it x.process.spec.ts: it needs a build.',
+      severity: 'error',
+      from: { path: '[.]spec[.]ts$', pathNot: '[.]process[.]spec[.]ts$' },
+      to: { path: '^test/support/gateway-process[.]ts$', reachable: true },
+    },
+    {
       name: 'migrations-stand-alone',
       comment: 'A migration must do the same in a year, whatever src/ looks like then.',
       severity: 'error',

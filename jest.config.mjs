@@ -1,11 +1,35 @@
+// Which of the three a spec is, its name says: CONTRIBUTING.md has the rule.
+const SPECS = {
+  process: '**/*.process.spec.ts',
+  app: '**/*.app.spec.ts',
+  unit: '**/!(*.app|*.process).spec.ts',
+};
+
+function project(name, more) {
+  return {
+    displayName: name,
+    roots: ['<rootDir>/src', '<rootDir>/test'],
+    testMatch: [SPECS[name]],
+    runner: './test/support/runner/runner.mjs',
+    transform: {},
+    setupFiles: ['reflect-metadata'],
+    ...more,
+  };
+}
+
 export default {
-  roots: ['<rootDir>/src', '<rootDir>/test'],
-  testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
-  runner: './test/support/runner/runner.mjs',
-  transform: {},
-  setupFiles: ['reflect-metadata'],
-  globalSetup: './test/support/global-setup.mjs',
-  globalTeardown: './test/support/global-teardown.mjs',
+  projects: [
+    project('process', {
+      globalSetup: './test/support/set-up-process.mjs',
+      globalTeardown: './test/support/global-teardown.mjs',
+    }),
+    project('app', {
+      globalSetup: './test/support/set-up-app.mjs',
+      globalTeardown: './test/support/global-teardown.mjs',
+    }),
+    project('unit'),
+  ],
+  testSequencer: './test/support/runner/sequencer.mjs',
   maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,

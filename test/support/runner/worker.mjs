@@ -8,6 +8,7 @@ const { default: runWithCircus } = require('jest-circus/runner');
 
 let run = 0;
 
+process.on('disconnect', () => process.exit());
 process.on('message', (message) => {
   if (message === 'end') process.exit();
   void runFile(message);

@@ -11,7 +11,8 @@ const PREFIX = 'tollgate_test_run_';
 /** Any number that no gateway uses. */
 const SETUP_LOCK = 7160299;
 
-export default async function globalSetup(config) {
+export default async function setUpApp(config) {
+  if (process.env.TOLLGATE_TEST_DATABASES !== undefined) return;
   const workers = Array.from({ length: config.maxWorkers }, (_, index) => index + 1);
   const { DATABASE_URL: server } = process.env;
   const urls = server ? await makeDatabases(server, workers) : await startEmbedded(workers);
