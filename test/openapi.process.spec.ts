@@ -175,6 +175,21 @@ describe('the OpenAPI document', () => {
     ).toEqual([]);
   });
 
+  it('documents how the addresses of MCP servers refuse', async () => {
+    const addresses = document.allOperations().filter(({ path }) => path.includes('{server}'));
+    expect(addresses).toHaveLength(4);
+    const statuses = [];
+    for (const { method, path, details } of addresses) {
+      const { status } = await new GatewayClient(gateway.url, {}).request(
+        method.toUpperCase(),
+        fillIn(path, 'nothing'),
+      );
+      statuses.push(status);
+      expect(Object.keys(details.responses)).toContain(String(status));
+    }
+    expect(statuses.filter((status) => status < 400)).toEqual([]);
+  });
+
   it('describes every parameter, and every field whose name is not enough', () => {
     const parameters = problems(({ details }) =>
       (details.parameters ?? []).flatMap((parameter) =>

@@ -1,3 +1,4 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -125,6 +126,7 @@ export class UpdateApiKeyDto extends ApiKeyFieldsDto {
   readonly name?: string;
 
   /** Permissions; none that the caller lacks. */
+  @ApiPropertyOptional({ enum: SCOPES, enumName: 'Scope', isArray: true })
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
@@ -144,6 +146,7 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
    * Permissions; none that the caller lacks.
    * @example ["completions.write"]
    */
+  @ApiProperty({ enum: SCOPES, enumName: 'Scope', isArray: true })
   @IsArray()
   @ArrayMinSize(1)
   @ArrayUnique()

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import {
   IsIn,
   IsInt,
@@ -92,6 +93,7 @@ export class CreateVirtualKeyDto extends VirtualKeyFieldsDto {
    * The provider that calls with this virtual key go to.
    * @example "local"
    */
+  @ApiProperty({ enum: PROVIDER_SLUGS, enumName: 'Provider' })
   @IsIn(PROVIDER_SLUGS)
   readonly provider: ProviderSlug;
 

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, IsUUID, Length, Matches, Max, Min } from 'class-validator';
 import { LAST_SECOND } from '../../../common/time/unix-time.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
@@ -15,6 +16,7 @@ export class CreatePriceDto {
    * The provider of the model.
    * @example "cohere"
    */
+  @ApiProperty({ enum: PROVIDER_SLUGS, enumName: 'Provider' })
   @IsIn(PROVIDER_SLUGS)
   readonly provider: ProviderSlug;
 
