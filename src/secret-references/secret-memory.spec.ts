@@ -70,13 +70,17 @@ describe('the credentials for a manager leave the memory', () => {
 
   /** Hands a way over the network to each session, which is not used: nobody is there. */
   class WatchedTransport extends SecretTransport {
-    readonly sends = new Watched<typeof fetch>();
+    readonly sends = new Watched<() => Promise<never>>();
 
     constructor() {
       super(new EgressPolicy([]), loadConfig({}));
     }
 
-    override fetchWith(): typeof fetch {
+    override sender(): () => Promise<never> {
+      return this.fetchWith();
+    }
+
+    override fetchWith(): () => Promise<never> {
       return this.sends.hand(() => Promise.reject(new TypeError('nobody is there')));
     }
   }

@@ -6,15 +6,15 @@ const CALLER: AwsCaller = { organisationId: 'o', auth: { type: 'serviceRole' }, 
 /** Clients whose network cannot be had the first times. */
 function clientsAfter(failures: number): AwsClients {
   let left = failures;
-  const fetchWith = (): typeof fetch => {
+  const sender = (): (() => Promise<never>) => {
     left -= 1;
     if (left >= 0) throw new TypeError('no network');
-    return fetch;
+    return () => Promise.reject(new TypeError('no network'));
   };
   const identity = {
     provide: () => Promise.resolve({ accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined }),
   };
-  return new AwsClients({ fetchWith }, identity, {});
+  return new AwsClients({ sender }, identity, {});
 }
 
 it('makes one client for a caller', async () => {

@@ -6,7 +6,8 @@ import type { AppConfig } from '../../config/environment.js';
 import type { AwsIdentity, AwsIdentityProvider, AwsOwnIdentity } from '../../upstream/aws/aws-own-identity.js';
 import type { AwsAuth } from './aws-auth.js';
 import { toSecretError } from './aws-error.js';
-import { awsRequestHandler } from './aws-request-handler.js';
+import { sessionName } from '../../upstream/aws/assume-role.js';
+import { awsRequestHandler } from '../../upstream/aws/aws-request-handler.js';
 import type { SecretTransport } from './secret-transport.js';
 
 /** A client weighs some 20 KiB, and holds credentials. */
@@ -14,9 +15,6 @@ const MAX_CLIENTS = 1_000;
 /** An hour without use: as long as a role session lasts. */
 const MAX_IDLE_MS = 3_600_000;
 const MAX_ATTEMPTS = 2;
-/** AWS allows these characters in the name of a role session, and 64 of them. */
-const NOT_IN_SESSION_NAME = /[^\w+=,.@-]/g;
-const MAX_SESSION_NAME_CHARACTERS = 64;
 
 export type AwsEndpointSettings = Pick<AppConfig, 'AWS_ENDPOINT_URL_SECRETS_MANAGER' | 'AWS_ENDPOINT_URL_STS'>;
 
@@ -41,7 +39,7 @@ export class AwsClients {
   });
 
   constructor(
-    private readonly transport: Pick<SecretTransport, 'fetchWith'>,
+    private readonly transport: Pick<SecretTransport, 'sender'>,
     private readonly ownIdentity: Pick<AwsOwnIdentity, 'provide'>,
     private readonly config: AwsEndpointSettings,
   ) {}
@@ -118,16 +116,11 @@ export class AwsClients {
     return {
       region,
       endpoint,
-      requestHandler: awsRequestHandler(this.transport.fetchWith()),
+      requestHandler: awsRequestHandler(this.transport.sender()),
       maxAttempts: MAX_ATTEMPTS,
       retryMode: 'standard',
     };
   }
-}
-
-/** Shown in the audit trail of the role's owner. */
-function sessionName(organisationId: string): string {
-  return `tollgate-${organisationId}`.replace(NOT_IN_SESSION_NAME, '-').slice(0, MAX_SESSION_NAME_CHARACTERS);
 }
 
 /** Tells callers apart. Hashed, so that the keys of caches hold no secret. */

@@ -14,6 +14,7 @@ import { closedPort } from '../../upstream/__fixtures__/loopback.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { type AwsIdentity, AwsOwnIdentity } from '../../upstream/aws/aws-own-identity.js';
 import { AwsSecretsManager } from './aws-secrets-manager.js';
+import type { UpstreamRequest } from '../../upstream/upstream.types.js';
 import { SecretError, type SecretErrorCode, type SecretRequest } from './secret-manager.types.js';
 import { SecretTransport } from './secret-transport.js';
 
@@ -514,8 +515,8 @@ describe('AwsSecretsManager', () => {
     it("sends to AWS's own hosts where no other are set", async () => {
       const asked: string[] = [];
       const transport = {
-        fetchWith: (): typeof fetch => (input) => {
-          asked.push(input instanceof URL ? input.href : 'no URL');
+        sender: () => (request: UpstreamRequest) => {
+          asked.push(request.url.href);
           return Promise.reject(new SecretError('refused_by_egress', 'noted'));
         },
       };

@@ -28,7 +28,7 @@ export class AwsSecretsManager implements SecretManager {
   readonly #denials = new LRUCache<string, true>({ max: MAX_DENIALS, ttl: DENIAL_MEMORY_MS });
 
   constructor(
-    transport: Pick<SecretTransport, 'fetchWith'>,
+    transport: Pick<SecretTransport, 'sender'>,
     private readonly config: AwsSettings,
     private readonly ownIdentity: Pick<AwsOwnIdentity, 'provide' | 'forget'>,
   ) {

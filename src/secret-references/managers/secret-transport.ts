@@ -1,9 +1,11 @@
 import type { HttpModuleOptions } from '@nestjs/axios';
+import { NEVER_ABORTED } from '../../common/http/client-connection.js';
 import { AppConfig } from '../../config/environment.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
 import { guardedHttp } from '../../upstream/egress/guarded-http.js';
 import { loneSender } from '../../upstream/egress/lone-sender.js';
+import type { UpstreamAnswer, UpstreamRequest } from '../../upstream/upstream.types.js';
 
 /** Larger than any manager's largest secret (AWS and Azure: 64 KiB and 25 KiB; Vault: 1 MiB by default). */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
@@ -27,6 +29,15 @@ export class SecretTransport {
     /** Trusted instead of the system's certificate authorities; for tests. */
     private readonly extraCa?: string,
   ) {}
+
+  sender(): (request: UpstreamRequest) => Promise<UpstreamAnswer> {
+    const timeoutMs = this.config.SECRET_MANAGER_TIMEOUT_MS;
+    const send = loneSender(this.egress, timeoutMs);
+    return (request) => {
+      const call = { request, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, caller: NEVER_ABORTED };
+      return send(call, { ca: this.extraCa });
+    };
+  }
 
   fetchWith(): typeof fetch {
     return guardedFetch(this.egress, {

@@ -3,12 +3,10 @@ import { isNativeError } from 'node:util/types';
 import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { outlastsCalls } from '../../common/time/outlasts-calls.js';
-import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
+import { assumeRole, type RoleSession, type StsServices } from './assume-role.js';
 import { AwsIdentityError, type AwsOwnIdentity } from './aws-own-identity.js';
-import { signAwsRequest, type AwsCredentials } from './aws-signature.js';
-import { assumeRoleRequest, readAssumeRole, readStsErrorCode, type RoleSession } from './aws-sts.js';
+import type { AwsCredentials } from './aws-signature.js';
 import type { BaseProviderOptions, Credential } from '../providers/provider.types.js';
 
 const MAX_SESSIONS = 1_000;
@@ -26,12 +24,8 @@ export interface AwsOptions extends BaseProviderOptions {
   readonly aws_external_id?: string;
 }
 
-export interface AwsCredentialServices {
-  /** Goes through the gateway's own client, and so through its egress rules. */
-  readonly send: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
+export interface AwsCredentialServices extends StsServices {
   readonly now: () => Date;
-  /** Where STS is, when it is not the region's own. */
-  readonly stsEndpoint?: string | undefined;
   /** For `aws_auth_type: serviceRole`. */
   readonly ownIdentity: Pick<AwsOwnIdentity, 'provide' | 'forget'>;
   /** Organisations (ids) that may use the gateway's own identity; none unless the operator names them. */
@@ -97,26 +91,14 @@ export class AwsCredentialSource {
     return outlastsCalls(session.expiresAt.getTime(), this.services.now().getTime());
   }
 
-  async #assumeRole(credential: Credential<AwsOptions>, stored: AwsCredentials, region: string): Promise<RoleSession> {
-    const { aws_role_arn: arn, aws_external_id: externalId } = credential.options;
+  async #assumeRole(
+    { options, organisationId }: Credential<AwsOptions>,
+    stored: AwsCredentials,
+    region: string,
+  ): Promise<RoleSession> {
+    const { aws_role_arn: arn, aws_external_id: externalId } = options;
     if (arn === undefined) throw new GatewayError('secret_unavailable', { reason: 'config.aws_role_arn is missing' });
-    const request = assumeRoleRequest(
-      { arn, externalId, sessionName: `tollgate-${credential.organisationId}` },
-      region,
-      this.services.stsEndpoint,
-    );
-    const signed = await signAwsRequest(request, stored, { service: 'sts', region }, this.services.now());
-    const answer = await this.services.send(signed).catch(unreachable);
-    const body = parseForeignJson(answer.body);
-    if (answer.status !== 200) {
-      const reason = `STS refused AssumeRole: status ${answer.status}, code ${readStsErrorCode(body)}`;
-      throw new GatewayError('secret_unavailable', { reason });
-    }
-    try {
-      return readAssumeRole(body);
-    } catch (cause) {
-      throw new GatewayError('secret_unavailable', { reason: 'STS answered in an unknown form', cause });
-    }
+    return assumeRole({ arn, externalId, organisationId }, stored, region, this.services);
   }
 }
 
@@ -149,10 +131,5 @@ function withoutIdentity(cause: unknown): never {
   const name = isNativeError(cause) ? cause.name : typeof cause;
   const reason =
     cause instanceof AwsIdentityError ? cause.message : `the gateway's own AWS identity was not found: ${name}`;
-  throw new GatewayError('secret_unavailable', { reason, cause });
-}
-
-function unreachable(cause: unknown): never {
-  const reason = cause instanceof UpstreamFailure ? `STS: ${cause.kind}` : 'STS could not be asked';
   throw new GatewayError('secret_unavailable', { reason, cause });
 }

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { HttpRequest } from '@smithy/protocol-http';
-import { loopbackPolicy } from '../../upstream/__fixtures__/calls.js';
-import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
-import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
+import { NEVER_ABORTED } from '../../common/http/client-connection.js';
+import { loopbackPolicy } from '../__fixtures__/calls.js';
+import { type Loopback, startHttp } from '../__fixtures__/loopback.js';
+import { loneSender } from '../egress/lone-sender.js';
 import { awsRequestHandler } from './aws-request-handler.js';
 
-const handler = awsRequestHandler(guardedFetch(loopbackPolicy(), { timeoutMs: 2_000, maxResponseBytes: 10_000 }));
+const send = loneSender(loopbackPolicy(), 2_000);
+const limits = { timeoutMs: 2_000, maxResponseBytes: 10_000, caller: NEVER_ABORTED };
+const handler = awsRequestHandler((request) => send({ request, ...limits }));
 
 let server: Loopback;
 

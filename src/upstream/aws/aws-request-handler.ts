@@ -1,0 +1,68 @@
+import { HttpResponse, type HttpHandler, type HttpRequest } from '@smithy/protocol-http';
+import { upstreamMethod } from '../egress/lone-sender.js';
+import {
+  UpstreamFailure,
+  type UpstreamAnswer,
+  type UpstreamFailureKind,
+  type UpstreamRequest,
+} from '../upstream.types.js';
+
+/** All our calls can be repeated: they read, or open a session that goes unused. */
+const REPEATABLE: readonly UpstreamFailureKind[] = ['connect', 'broken', 'incomplete', 'timeout'];
+/** Host and length follow from the URL and the body; said twice they could differ. */
+const OWN_HEADERS = ['host', 'content-length'];
+/** The SDK waits as long as these say before its second attempt, while the caller of the gateway waits for it. */
+const NOT_TOLD = ['retry-after', 'x-amz-retry-after'];
+
+/**
+ * Sends what the AWS SDK has signed through `send`, and so by the gateway's egress rules and limits. For protocols that put
+ * everything into headers and body.
+ */
+export function awsRequestHandler(send: (request: UpstreamRequest) => Promise<UpstreamAnswer>): HttpHandler {
+  return {
+    async handle(request) {
+      const answer = await send(toUpstreamRequest(request)).catch(markRepeatable);
+      return { response: toHttpResponse(answer) };
+    },
+    updateHttpClientConfig: () => undefined,
+    httpHandlerConfigs: () => ({}),
+  };
+}
+
+function toUpstreamRequest(request: HttpRequest): UpstreamRequest {
+  const { protocol, hostname, port, path, query } = request;
+  if (Object.keys(query).length > 0) throw new TypeError('calls to AWS are made without a query');
+  const named = Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return {
+    method: upstreamMethod(request.method),
+    url: new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`),
+    headers: Object.fromEntries(named.filter(([name]) => !OWN_HEADERS.includes(name))),
+    body: bodyOf(request),
+  };
+}
+
+function bodyOf(request: HttpRequest): Buffer | undefined {
+  const body: unknown = request.body;
+  if (body === undefined) return undefined;
+  if (typeof body === 'string') return Buffer.from(body);
+  // By its memory: the SDK warns when its bytes are asked for their value.
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  throw new TypeError('calls to AWS are made with a body that is in memory');
+}
+
+function toHttpResponse({ status, headers, body }: UpstreamAnswer): HttpResponse {
+  const told = Object.entries(headers).filter(([name]) => !NOT_TOLD.includes(name));
+  return new HttpResponse({
+    statusCode: status,
+    headers: Object.fromEntries(told.map(([name, value]) => [name, String(value)])),
+    body: new Uint8Array(body),
+  });
+}
+
+/** `$retryable` is how the SDK is told so. */
+function markRepeatable(error: unknown): never {
+  if (error instanceof UpstreamFailure && REPEATABLE.includes(error.kind)) {
+    throw Object.assign(error, { $retryable: {} });
+  }
+  throw error;
+}
