@@ -69,7 +69,7 @@ function ticksOf(path) {
 }
 
 /** The next message of a child that has a field; fails when the child ends first. */
-function messageOf(child, field) {
+export function messageOf(child, field) {
   return new Promise((done, fail) => {
     const onExit = (code) => fail(new Error(`a process of the benchmark ended early (code ${code})`));
     const onMessage = (message) => {
