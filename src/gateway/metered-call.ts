@@ -6,7 +6,7 @@ import { doneWithin } from '../common/time/done-within.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { chargeOf } from '../policies/policy-charges.js';
 import type { PolicyAttributes } from '../policies/policy-keys.js';
-import type { UpstreamAttempt } from '../upstream/upstream.types.js';
+import type { AttemptObserver, UpstreamAttempt } from '../upstream/upstream.types.js';
 import {
   type AttemptOutcome,
   type Charge,
@@ -48,7 +48,7 @@ export interface CallPlan {
  * The usage of one call. Each attempt at the provider is reserved, then settled or released, exactly once; without a
  * policy it is only noted, and nobody waits for that.
  */
-export class MeteredCall {
+export class MeteredCall implements AttemptObserver {
   /** The attempt that is under way, or whose answer is still to be read. */
   private open: Reservation | undefined;
   private settling: Promise<unknown> | undefined;
@@ -67,10 +67,12 @@ export class MeteredCall {
    * Policies may change while an attempt is under way or waits for its turn, so each is held against those of its moment.
    * Throws and rejects with what the caller is told.
    */
-  readonly beforeAttempt = (): MaybePromise<void> =>
-    this.settling === undefined ? this.admit() : doneWithin(SETTLING_MS, this.settling).then(() => this.admit());
+  before(): MaybePromise<void> {
+    if (this.settling === undefined) return this.admit();
+    return doneWithin(SETTLING_MS, this.settling).then(() => this.admit());
+  }
 
-  readonly afterAttempt = (attempt: UpstreamAttempt): void => {
+  after(attempt: UpstreamAttempt): void {
     const attempted = this.open ?? this.nextAttempt(NO_POLICIES, attempt.durationMs);
     this.open = undefined;
     switch (outcomeOfAttempt(attempt)) {
@@ -83,7 +85,7 @@ export class MeteredCall {
       case 'answered':
         this.open = attempted;
     }
-  };
+  }
 
   /** The answer was read, and says what it costs. */
   succeed(reported: ReportedUsage): void {

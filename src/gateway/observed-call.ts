@@ -3,15 +3,17 @@ import { prepareProviderSpan } from '../telemetry/provider-span.js';
 import type { RequestContext } from '../telemetry/request-context.js';
 import type { ProviderCallInfo, ProviderSpan } from '../telemetry/tracing.js';
 import { requestIdOf } from '../upstream/request-id.js';
-import type { UpstreamHead } from '../upstream/upstream.types.js';
+import type { AttemptObserver, UpstreamHead } from '../upstream/upstream.types.js';
 
 /**
  * What span, metrics and log line tell of one call at a provider. One that ends before its first attempt (refused by a usage
  * limit, say, or not to be signed) is no call: it says nothing of how the provider fares.
  */
-export class ObservedCall {
+export class ObservedCall implements AttemptObserver {
   /** When the first attempt began. */
   private startedAt: number | undefined;
+  /** Of this call; an answer may take several. */
+  attempts = 0;
   private headMs: number | undefined;
   /** Of the calls before it that make up the same answer. */
   private readonly earlierMs: number;
@@ -33,8 +35,9 @@ export class ObservedCall {
     return this.span.headers;
   }
 
-  startAttempt(): void {
+  started(): void {
     const { facts } = this.request;
+    this.attempts += 1;
     // An answer in parts has several calls.
     facts.upstream_attempts = (facts.upstream_attempts ?? 0) + 1;
     if (this.startedAt !== undefined) return;

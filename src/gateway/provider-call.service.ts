@@ -1,14 +1,16 @@
 import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { AppConfig } from '../config/environment.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { answerToError, parseProviderJson } from '../upstream/provider-error.js';
-import { ProviderSender, type ProviderStreams } from '../upstream/provider-sender.js';
+import { providerCall, providerRelay, type ProviderStreams, timeoutMsOf } from '../upstream/provider-call.js';
+import { answerToError, failureToError, parseProviderJson } from '../upstream/provider-error.js';
+import { UpstreamClient } from '../upstream/upstream-client.js';
 import {
+  type AttemptObserver,
   type RelayedAnswer,
   type RetryMode,
   type UpstreamAnswer,
-  type UpstreamAttempt,
   UpstreamFailure,
   type UpstreamHead,
 } from '../upstream/upstream.types.js';
@@ -33,21 +35,12 @@ export interface ProviderOperation {
   readonly retry: RetryMode;
 }
 
-/** What watches over the attempts of a call. */
-type AttemptHooks = Pick<MeteredCall, 'beforeAttempt' | 'afterAttempt'>;
-
-/** What a call may still use, also after its credential was renewed. */
-interface CallBudget {
-  /** By `performance.now()`. */
-  readonly deadlineMs: number;
-  attemptsMade: number;
-}
-
 /** One call to the provider of a virtual key, with everything that goes around it: usage, trace, metrics, documented errors. */
 @Injectable()
 export class ProviderCallService {
   constructor(
-    private readonly sender: ProviderSender,
+    private readonly client: UpstreamClient,
+    private readonly config: AppConfig,
     private readonly meter: UsageMeter,
     private readonly metrics: Metrics,
     private readonly virtualKeys: VirtualKeyCache,
@@ -89,17 +82,17 @@ export class ProviderCallService {
   ): Promise<Result> {
     const call = await this.meter.begin(context, use);
     try {
-      await call.beforeAttempt?.();
+      await call.before();
       const startedAt = performance.now();
-      const attempt = (): Pick<UpstreamAttempt, 'number' | 'durationMs'> => {
+      const attempt = (): { number: number; durationMs: number } => {
         return { number: 1, durationMs: performance.now() - startedAt };
       };
       const result = await work().catch((error: unknown) => {
         // The request itself was refused: there is nothing to pay for.
-        if (error instanceof GatewayError) call.afterAttempt({ ...attempt(), wasSent: false });
+        if (error instanceof GatewayError) call.after({ ...attempt(), wasSent: false });
         throw error;
       });
-      call.afterAttempt({ ...attempt(), wasSent: true, status: 200 });
+      call.after({ ...attempt(), wasSent: true, status: 200 });
       call.succeed(use.usageOf(result));
       return result;
     } finally {
@@ -125,44 +118,29 @@ export class ProviderCallService {
    * A whole 2xx answer.
    * @throws GatewayError for every other outcome
    */
-  run(context: ProviderContext, operation: ProviderOperation, hooks?: AttemptHooks): Promise<UpstreamAnswer> {
+  async run(context: ProviderContext, operation: ProviderOperation, meter?: AttemptObserver): Promise<UpstreamAnswer> {
     const deadlineMs = context.deadlineMs ?? this.deadlineOf(context);
-    const budget: CallBudget = { deadlineMs, attemptsMade: 0 };
-    return this.renewing(
-      context,
-      () => remainingMs(budget) > 0,
-      (current) => this.runOnce(current, operation, budget, hooks),
-    );
-  }
-
-  private deadlineOf({ virtualKey }: ProviderContext): number {
-    return performance.now() + this.sender.timeoutMsOf(virtualKey.credential);
-  }
-
-  private runOnce(
-    context: ProviderContext,
-    operation: ProviderOperation,
-    budget: CallBudget,
-    hooks: AttemptHooks | undefined,
-  ): Promise<UpstreamAnswer> {
-    const { virtualKey, request } = context;
-    return this.observed(context, operation, (sent, call) =>
-      this.sender.send({
-        provider: virtualKey.provider,
-        credential: virtualKey.credential,
-        request: sent,
-        caller: request.caller,
-        retry: operation.retry,
-        timeoutMs: remainingMs(budget),
-        attemptsMade: budget.attemptsMade,
-        beforeAttempt: hooks?.beforeAttempt,
-        onAttemptStart: () => {
-          budget.attemptsMade += 1;
-          call.startAttempt();
-        },
-        onAttempt: hooks?.afterAttempt,
-      }),
-    );
+    const remainingMs = (): number => Math.ceil(deadlineMs - performance.now());
+    let attemptsMade = 0;
+    const send = async (current: ProviderContext): Promise<UpstreamAnswer> => {
+      const telemetry = this.telemetryOf(current, operation);
+      const call = providerCall(current.virtualKey, withHeaders(operation.request, telemetry.headers), this.config);
+      try {
+        return await this.successful(current, telemetry, () =>
+          this.client.send({
+            ...call,
+            timeoutMs: remainingMs(),
+            retry: operation.retry,
+            attemptsMade,
+            caller: current.request.caller,
+            observers: meter === undefined ? [telemetry] : [meter, telemetry],
+          }),
+        );
+      } finally {
+        attemptsMade += telemetry.attempts;
+      }
+    };
+    return this.withRenewal(context, send, () => remainingMs() > 0);
   }
 
   /**
@@ -171,76 +149,70 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   relay(context: ProviderContext, operation: ProviderOperation, streams: ProviderStreams): Promise<RelayedAnswer> {
-    return this.renewing(
-      context,
-      () => streams.upload === undefined,
-      (current) => this.relayOnce(current, operation, streams),
-    );
-  }
-
-  private relayOnce(
-    context: ProviderContext,
-    operation: ProviderOperation,
-    streams: ProviderStreams,
-  ): Promise<RelayedAnswer> {
-    const { provider, credential } = context.virtualKey;
-    const { caller } = context.request;
-    return this.observed(context, operation, (request, call) => {
+    const send = async (current: ProviderContext): Promise<RelayedAnswer> => {
+      const telemetry = this.telemetryOf(current, operation);
       // The log line is written when the last byte is out, which is before the call is over.
       const sinkFor = (head: UpstreamHead): Writable | undefined => {
         const sink = streams.sinkFor(head);
-        if (sink !== undefined) call.noteHead(head);
+        if (sink !== undefined) telemetry.noteHead(head);
         return sink;
       };
-      const onAttemptStart = (): void => call.startAttempt();
-      return this.sender.relay({ provider, credential, request, caller, ...streams, onAttemptStart, sinkFor });
-    });
+      const request = withHeaders(operation.request, telemetry.headers);
+      const call = providerRelay(current.virtualKey, request, { ...streams, sinkFor }, this.config);
+      return this.successful(current, telemetry, () =>
+        this.client.relay({ ...call, caller: current.request.caller, observers: [telemetry] }),
+      );
+    };
+    return this.withRenewal(context, send, () => streams.upload === undefined);
+  }
+
+  private deadlineOf({ virtualKey }: ProviderContext): number {
+    return performance.now() + timeoutMsOf(virtualKey.credential.options, this.config);
+  }
+
+  private telemetryOf({ request, virtualKey }: ProviderContext, { operation, model }: ProviderOperation): ObservedCall {
+    return new ObservedCall(request, { operation, provider: virtualKey.provider.slug, model }, this.metrics);
   }
 
   /**
-   * When a credential that comes from secret references is refused, these are read anew, and with other values the call is
+   * When a credential that comes from secret references is refused, these are read again, and with other values the call is
    * made once more: a rotation loses no request.
    */
-  private renewing<Answer>(
+  private withRenewal<Answer>(
     context: ProviderContext,
+    send: (context: ProviderContext) => Promise<Answer>,
     isRepeatable: () => boolean,
-    call: (context: ProviderContext) => Promise<Answer>,
   ): Promise<Answer> {
-    const answer = call(context);
+    const answer = send(context);
     if (context.virtualKey.source === undefined) return answer;
     return answer.catch(async (error: unknown) => {
       const virtualKey = isCredentialRefused(error) ? await this.virtualKeys.renew(context.virtualKey) : undefined;
       if (virtualKey === undefined || !isRepeatable()) throw error;
-      return call({ ...context, virtualKey });
+      return send({ ...context, virtualKey });
     });
   }
 
-  private async observed<Answer extends RelayedAnswer>(
-    context: ProviderContext,
-    { operation, model, request }: ProviderOperation,
-    send: (request: ProviderRequest, call: ObservedCall) => Promise<Answer>,
+  /** The answer when it is 2xx; every other outcome is thrown as its documented error. */
+  private async successful<Answer extends RelayedAnswer>(
+    { virtualKey }: ProviderContext,
+    telemetry: ObservedCall,
+    send: () => Promise<Answer>,
   ): Promise<Answer> {
-    const { slug: provider } = context.virtualKey.provider;
-    const call = new ObservedCall(context.request, { operation, provider, model }, this.metrics);
-    let outcome = 'failed';
     let answer: Answer;
     try {
-      answer = await send(withHeaders(request, call.headers), call);
-      outcome = String(answer.status);
-      call.noteAnswer(answer);
+      answer = await send();
     } catch (error) {
-      outcome = outcomeOf(error);
-      throw error;
-    } finally {
-      call.end(outcome);
+      const documented = error instanceof UpstreamFailure ? failureToError(error) : error;
+      telemetry.end(codeOf(documented));
+      throw documented;
     }
-    return successful(answer, context);
+    telemetry.noteAnswer(answer);
+    telemetry.end(String(answer.status));
+    if (answer.status >= 200 && answer.status <= 299) return answer;
+    const { provider, credential, source } = virtualKey;
+    const body = withoutSecrets(answer.body ?? NO_BODY, provider, credential, mappedOptions(source?.mappings ?? []));
+    throw answerToError({ ...answer, body }, provider);
   }
-}
-
-/** Whole milliseconds. */
-function remainingMs({ deadlineMs }: CallBudget): number {
-  return Math.ceil(deadlineMs - performance.now());
 }
 
 /** Written out: a spread would make an object of another shape each time, which is slow to make and to read. */
@@ -250,14 +222,6 @@ function withHeaders(request: ProviderRequest, more: Readonly<Record<string, str
   return { method, path, query, headers: all, body, bytes, region, plane };
 }
 
-/** The answer when it is 2xx; every other is thrown. */
-function successful<Answer extends RelayedAnswer>(answer: Answer, { virtualKey }: ProviderContext): Answer {
-  if (answer.status >= 200 && answer.status <= 299) return answer;
-  const { provider, credential, source } = virtualKey;
-  const body = withoutSecrets(answer.body ?? NO_BODY, provider, credential, mappedOptions(source?.mappings ?? []));
-  throw answerToError({ ...answer, body }, provider);
-}
-
 /** By the provider, or by who gives credentials for it (for Bedrock: AWS STS). */
 function isCredentialRefused(error: unknown): boolean {
   if (!(error instanceof GatewayError)) return false;
@@ -265,7 +229,7 @@ function isCredentialRefused(error: unknown): boolean {
 }
 
 /** Bounded set: a label of metrics and the error type of the span. */
-function outcomeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   if (error instanceof GatewayError) return error.code;
   return error instanceof UpstreamFailure ? error.kind : 'failed';
 }

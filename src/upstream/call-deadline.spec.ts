@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { FakeCaller } from './__fixtures__/calls.js';
 import { CallDeadline } from './call-deadline.js';
 
-describe('CallLimits', () => {
+describe('CallDeadline', () => {
   beforeEach(() => {
     jest.useFakeTimers({ now: 1_000 });
   });
@@ -105,11 +105,11 @@ describe('CallLimits', () => {
 
   it('ends after silence only, when it is restarted', () => {
     const ended = jest.fn();
-    const call = new CallDeadline({ timeoutMs: 100, caller: new FakeCaller() }, 'nothing moved for');
+    const call = new CallDeadline({ timeoutMs: 100, caller: new FakeCaller() }, 'silence');
     call.listen(ended);
     for (let index = 0; index < 5; index += 1) {
       jest.advanceTimersByTime(99);
-      call.restart();
+      call.touch();
     }
     expect(ended).not.toHaveBeenCalled();
     jest.advanceTimersByTime(100);
@@ -121,13 +121,13 @@ describe('CallLimits', () => {
     const call = limits(100);
     call.listen(ended);
     call.dispose();
-    call.restart();
+    call.touch();
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('bounds the silence of its caller apart', () => {
     const ended = jest.fn();
-    const call = new CallDeadline({ timeoutMs: 100, caller: new FakeCaller() }, 'nothing moved for');
+    const call = new CallDeadline({ timeoutMs: 100, caller: new FakeCaller() }, 'silence');
     call.listen(ended);
     call.waitForClient(500);
     jest.advanceTimersByTime(499);
@@ -135,7 +135,7 @@ describe('CallLimits', () => {
     jest.advanceTimersByTime(99);
     call.waitForClient(500);
     jest.advanceTimersByTime(400);
-    call.restart();
+    call.touch();
     jest.advanceTimersByTime(499);
     expect(ended).not.toHaveBeenCalled();
     jest.advanceTimersByTime(1);
@@ -165,7 +165,7 @@ describe('CallLimits', () => {
     jest.advanceTimersByTime(999);
     expect(ended).not.toHaveBeenCalled();
     jest.advanceTimersByTime(1);
-    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ message: 'no complete answer within 1000 ms' }));
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ message: 'nothing moved for 1000 ms' }));
   });
 
   it.each(['waitForClient', 'waitForUpstream'] as const)('does not come back to life by %s', (wait) => {

@@ -3,33 +3,38 @@ import { type UpstreamCall, UpstreamFailure, type UpstreamFailureKind } from './
 /** setTimeout fires at once for longer ones. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
+const INCOMPLETE = 'no complete answer within';
+const SILENT = 'nothing moved for';
+
 type EndListener = (failure: UpstreamFailure) => void;
 
 /**
- * What ends a call before its answer: its deadline, or its caller leaving. One timer and one listener a call, whatever
- * the number of attempts. `restart` turns the deadline into a bound on silence. Whoever works for the call listens while working; there is one such listener at a time.
+ * Ends a call before its answer is complete: at its deadline, or when its caller leaves. One timer and one listener a call,
+ * whatever the number of attempts. It bounds the whole call, or the silence in it: then `touch` starts the time again. There
+ * is one listener at a time.
  */
 export class CallDeadline {
   /** By `performance.now()`, which nobody can set back. */
   readonly #deadlineMs: number;
   #timeoutMs: number;
-  readonly #aim: string;
-  #timer: NodeJS.Timeout;
+  #boundsSilence: boolean;
+  #timer: NodeJS.Timeout | undefined;
   readonly #stopWatchingCaller: () => void;
   #failure: UpstreamFailure | undefined;
   #listener: EndListener | undefined;
   #disposed = false;
 
-  constructor(
-    { timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>,
-    /** What the time is for: begins the message of the failure. */
-    aim = 'no complete answer within',
-  ) {
+  /** A `timeoutMs` of Infinity is no bound. */
+  constructor({ timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>, bounds: 'call' | 'silence' = 'call') {
     this.#deadlineMs = performance.now() + timeoutMs;
     this.#timeoutMs = timeoutMs;
-    this.#aim = aim;
-    this.#timer = this.#timerFor(timeoutMs, 'timeout', aim);
-    this.#stopWatchingCaller = caller.onAbort(() => this.#endForCaller());
+    this.#boundsSilence = bounds === 'silence';
+    this.#timer = this.#timerFor(timeoutMs, 'timeout', this.#boundsSilence ? SILENT : INCOMPLETE);
+    this.#stopWatchingCaller = caller.onAbort(this.#endForCaller);
+  }
+
+  get boundsSilence(): boolean {
+    return this.#boundsSilence;
   }
 
   get remainingMs(): number {
@@ -40,17 +45,15 @@ export class CallDeadline {
     return this.#failure !== undefined;
   }
 
-  /** Starts the timer anew. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
-  restart(): void {
+  /** Something moved. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
+  touch(): void {
     // A timer that was cleared would come back to life.
-    if (!this.#disposed && !this.#failure) this.#timer.refresh();
+    if (this.#boundsSilence && !this.#disposed && !this.#failure) this.#timer?.refresh();
   }
 
-  /** From now on the silence is the caller's, who takes nothing: its bound is another. */
+  /** From now on, the caller is the one that is silent: it takes nothing, and its bound is another. */
   waitForClient(pauseMs: number): void {
-    if (this.#disposed || this.#failure) return;
-    clearTimeout(this.#timer);
-    this.#timer = this.#timerFor(pauseMs, 'caller_gone', 'the caller took nothing for');
+    this.#await(pauseMs, 'caller_gone', 'the caller took nothing for');
   }
 
   /**
@@ -58,10 +61,8 @@ export class CallDeadline {
    * @param timeoutMs its bound from now on; by default the one that it had
    */
   waitForUpstream(timeoutMs = this.#timeoutMs): void {
-    if (this.#disposed || this.#failure) return;
     this.#timeoutMs = timeoutMs;
-    clearTimeout(this.#timer);
-    this.#timer = this.#timerFor(this.#timeoutMs, 'timeout', this.#aim);
+    this.#await(timeoutMs, 'timeout', SILENT);
   }
 
   /** Runs `listener` when the call ends early: at once when it already has. */
@@ -112,16 +113,21 @@ export class CallDeadline {
     this.#listener = undefined;
   }
 
-  #timerFor(milliseconds: number, kind: UpstreamFailureKind, aim: string): NodeJS.Timeout {
-    return setTimeout(
-      () => this.#end(new UpstreamFailure(kind, `${aim} ${milliseconds} ms`)),
-      Math.min(milliseconds, LONGEST_TIMER_MS),
-    );
+  #await(milliseconds: number, kind: UpstreamFailureKind, aim: string): void {
+    if (this.#disposed || this.#failure) return;
+    this.#boundsSilence = true;
+    clearTimeout(this.#timer);
+    this.#timer = this.#timerFor(milliseconds, kind, aim);
   }
 
-  #endForCaller(): void {
-    this.#end(new UpstreamFailure('caller_gone', 'the caller left before the answer'));
+  #timerFor(milliseconds: number, kind: UpstreamFailureKind, aim: string): NodeJS.Timeout | undefined {
+    if (milliseconds === Infinity) return undefined;
+    const end = (): void => this.#end(new UpstreamFailure(kind, `${aim} ${milliseconds} ms`));
+    return setTimeout(end, Math.min(milliseconds, LONGEST_TIMER_MS));
   }
+
+  readonly #endForCaller = (): void =>
+    this.#end(new UpstreamFailure('caller_gone', 'the caller left before the answer'));
 
   #end(failure: UpstreamFailure): void {
     if (this.#failure) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EventBoundary } from './event-boundary.js';
+import { EventBoundary } from './event-sink.js';
 
 function isAfter(text: string, bytesAtOnce = text.length): boolean {
   const boundary = new EventBoundary();

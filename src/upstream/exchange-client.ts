@@ -1,14 +1,17 @@
 import { EventEmitter } from 'node:events';
-import { Client, type buildConnector, type Dispatcher } from 'undici';
+import type { Socket } from 'node:net';
+import { Client, Pool, type buildConnector, type Dispatcher } from 'undici';
 
-/** What a connection is opened for. */
+/** The exchange for which a connection is opened. */
 export interface Connecting {
-  /** Nobody waits for it any more. */
+  /** The exchange is over: its connection is no longer needed. */
   readonly settled: boolean;
 }
 
+/** A request for an ExchangeClient, which fills in the connection on which the request runs. */
 export interface ExchangeOptions extends Dispatcher.DispatchOptions {
-  readonly exchange?: Connecting | undefined;
+  exchange?: Connecting | undefined;
+  connection?: GuardedConnection | undefined;
 }
 
 class NobodyWaitsError extends Error {
@@ -19,33 +22,44 @@ class NobodyWaitsError extends Error {
 }
 
 /**
- * One connection, opened only for exchanges that are still wanted. undici puts a request that was aborted back into its queue, and
- * connects again before it finds out (https://github.com/nodejs/undici/issues/5845): a provider that hangs would be given a new
+ * One connection to an origin. Every workaround for undici 7 stands in this file; most go when Node 20 is no longer supported
+ * and undici 8 can be taken.
+ *
+ * A connection is opened only for exchanges that are still wanted. undici puts an aborted request back into its queue, and
+ * connects again before it finds out (https://github.com/nodejs/undici/issues/5845): a provider that hangs would get a new
  * connection for each call that has waited too long. It does the same for a request that ends before its connection is begun
- * (issue 386). This goes when both are mended in the release that we take.
+ * (issue 386).
  */
 export class ExchangeClient extends Client {
   /** Of all requests since the queue was last empty: a pool may put one behind another that has no connection yet. */
   readonly #asked: (Connecting | undefined)[];
+  readonly #connection: GuardedConnection;
 
   constructor(origin: URL | string, connect: buildConnector.connector, options: Client.Options) {
     const asked: (Connecting | undefined)[] = [];
+    const connection = new GuardedConnection();
     super(origin, {
       ...options,
       connect: (target, callback) => {
         const isForNobody = asked.length > 0 && asked.every((exchange) => exchange?.settled === true);
-        if (isForNobody) queueMicrotask(() => callback(new NobodyWaitsError(), null));
-        else connect(target, callback);
+        if (isForNobody) return void queueMicrotask(() => callback(new NobodyWaitsError(), null));
+        connect(target, (...result) => {
+          const [, socket] = result;
+          if (socket) connection.watch(socket);
+          callback(...result);
+        });
       },
     });
     this.#asked = asked;
+    this.#connection = connection;
   }
 
   override dispatch(options: ExchangeOptions, handler: Dispatcher.DispatchHandler): boolean {
+    options.connection = this.#connection;
     this.#asked.push(options.exchange);
     const takesMore = super.dispatch(options, handler);
     if (takesMore || this.stats.size > 0) return takesMore;
-    // It was refused, so that no drain will follow: a pool would take this client for busy for ever.
+    // The request was refused, so no drain will follow: a pool would take this client for busy forever.
     this.#asked.length = 0;
     return true;
   }
@@ -57,4 +71,66 @@ export class ExchangeClient extends Client {
     if (event === 'connectionError' && values.at(-1) instanceof NobodyWaitsError) return false;
     return EventEmitter.prototype.emit.call(this, event, ...values);
   }
+}
+
+/** A pool of such connections to one origin. */
+export function openPool(
+  origin: string,
+  { connect, connections, ...options }: Client.Options & { connect: buildConnector.connector; connections: number },
+): Pool {
+  return new Pool(origin, { connections, factory: (url) => new ExchangeClient(url, connect, options) });
+}
+
+/**
+ * Keeps undici 7 from ending the process. When the other side closes a connection that it will not keep alive, while
+ * back-pressure holds undici's parser, an assertion fails inside an event of the socket, where it cannot be caught. The
+ * listeners here are the first of the socket, so that they run before undici's.
+ */
+export class GuardedConnection {
+  #exchange: Dispatcher.DispatchController | undefined;
+  #ended = false;
+
+  /** Call when the request of the exchange is written: undici sends one at a time, and may have queued others. */
+  begin(exchange: Dispatcher.DispatchController): void {
+    this.#exchange = exchange;
+  }
+
+  /** A controller holds on to its exchange, and a connection may stay idle for long. */
+  end(exchange: Dispatcher.DispatchController | undefined): void {
+    if (this.#exchange === exchange) this.#exchange = undefined;
+  }
+
+  /** Back-pressure, until `resume` of the controller. */
+  pause(): void {
+    if (!this.#ended) this.#exchange?.pause();
+  }
+
+  watch(socket: Socket): void {
+    this.#ended = false;
+    socket.on('end', () => {
+      // Everything was read by now, so back-pressure has nothing left to hold back.
+      this.#ended = true;
+      this.#exchange?.resume();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // undici takes this code for the end of an answer, and a parser on a broken socket cannot be released any more.
+      if (error.code === 'ECONNRESET') error.code = 'UPSTREAM_RESET';
+    });
+    readBeforeFailing(socket);
+  }
+}
+
+/**
+ * A server that refuses an upload may close the connection right behind its answer. Node destroys a socket on the first
+ * write that fails, the unread answer with it; here such a write only never ends. The reading side, which meets the
+ * same end behind the last byte, then reports it.
+ */
+function readBeforeFailing(socket: Socket): void {
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  const heedless = (done: (error?: Error | null) => void) => (error?: NodeJS.ErrnoException | null) => {
+    if (error?.code !== 'EPIPE' && error?.code !== 'ECONNRESET') done(error);
+  };
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, heedless(done));
+  if (writev) socket._writev = (chunks, done) => writev(chunks, heedless(done));
 }

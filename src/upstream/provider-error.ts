@@ -54,6 +54,11 @@ export function failureToError(failure: UpstreamFailure): GatewayError | Upstrea
   }
 }
 
+/** For `catch`: rethrows a failure as its documented error, anything else as it is. */
+export function throwAsGatewayError(error: unknown): never {
+  throw error instanceof UpstreamFailure ? failureToError(error) : error;
+}
+
 /** The documented error for an answer that lacks what it has to hold; any other error as it is. */
 export function shapeToError(error: unknown): unknown {
   if (!(error instanceof UnexpectedShapeError)) return error;

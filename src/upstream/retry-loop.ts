@@ -3,7 +3,8 @@ import type { CallDeadline } from './call-deadline.js';
 import { retryDelayMs } from './retry-policy.js';
 import {
   UpstreamFailure,
-  type UpstreamAnswer,
+  type AttemptObserver,
+  type RelayedAnswer,
   type UpstreamAttempt,
   type UpstreamCall,
   type UpstreamRequest,
@@ -15,15 +16,21 @@ export interface RetryClock {
   readonly random: () => number;
 }
 
-type Outcome = UpstreamAnswer | UpstreamFailure;
+type Outcome = RelayedAnswer | UpstreamFailure;
+
+/** What the loop needs of a call. */
+type RepeatableCall = Pick<UpstreamCall, 'request' | 'retry' | 'attemptsMade' | 'signer' | 'observers'>;
+
+const NO_OBSERVERS: readonly AttemptObserver[] = [];
 
 /** Tries until an answer is final or no further attempt makes sense; returns the last answer, or throws the last failure. */
 export async function sendWithRetries(
-  call: UpstreamCall,
+  call: RepeatableCall,
   limits: CallDeadline,
   clock: RetryClock,
-  attempt: (request: UpstreamRequest) => Promise<UpstreamAnswer>,
-): Promise<UpstreamAnswer> {
+  attempt: (request: UpstreamRequest) => Promise<RelayedAnswer>,
+): Promise<RelayedAnswer> {
+  const { signer, observers = NO_OBSERVERS } = call;
   let last: Outcome | undefined;
   let delayMs: number | undefined = 0;
   let wasRenewed = false;
@@ -31,21 +38,23 @@ export async function sendWithRetries(
     let request: UpstreamRequest;
     try {
       if (delayMs > 0) await limits.sleep(delayMs);
-      request = call.sign ? await limits.race(call.sign(call.request, new Date(clock.now()))) : call.request;
+      request = signer ? await limits.race(signer.sign(call.request, new Date(clock.now()))) : call.request;
     } catch (error) {
       if (last === undefined || !isTimeout(error)) throw error;
       return resultOf(last);
     }
     try {
-      const asked = call.beforeAttempt?.(number);
-      if (asked !== undefined) await asked;
+      for (const observer of observers) {
+        const asked = observer.before?.(number);
+        if (asked !== undefined) await asked;
+      }
     } catch (refusal) {
       // Anything else is a defect, and goes up instead of being lost behind the last answer.
       if (last === undefined || !(refusal instanceof GatewayError)) throw refusal;
       return resultOf(last);
     }
 
-    if (!limits.expired) call.onAttemptStart?.();
+    if (!limits.expired) for (const observer of observers) observer.started?.();
     const startedAt = performance.now();
     let outcome: Outcome;
     try {
@@ -53,12 +62,13 @@ export async function sendWithRetries(
     } catch (error) {
       outcome = failureOnly(error);
     }
-    call.onAttempt?.(toAttempt(number, performance.now() - startedAt, outcome));
+    const attempted = toAttempt(number, performance.now() - startedAt, outcome);
+    for (const observer of observers) observer.after?.(attempted);
 
     // The deadline came before the retry was sent: it was not made.
     if (last !== undefined && isTimeout(outcome) && !outcome.wasSent) return resultOf(last);
 
-    const isRenewed: boolean = !wasRenewed && isAnswer(outcome) && call.renewSignature?.(outcome) === true;
+    const isRenewed: boolean = !wasRenewed && isAnswer(outcome) && signer?.renew?.(outcome) === true;
     wasRenewed ||= isRenewed;
     delayMs = retryDelayMs({
       mode: call.retry,
@@ -74,12 +84,12 @@ export async function sendWithRetries(
   }
 }
 
-function resultOf(outcome: Outcome): UpstreamAnswer {
+function resultOf(outcome: Outcome): RelayedAnswer {
   if (outcome instanceof UpstreamFailure) throw outcome;
   return outcome;
 }
 
-function isAnswer(outcome: Outcome): outcome is UpstreamAnswer {
+function isAnswer(outcome: Outcome): outcome is RelayedAnswer {
   return !(outcome instanceof UpstreamFailure);
 }
 

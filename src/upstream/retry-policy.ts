@@ -1,5 +1,5 @@
 import { forbidsRetry, retryAfterMs } from './retry-after.js';
-import { UpstreamFailure, type RetryMode, type UpstreamAnswer } from './upstream.types.js';
+import { UpstreamFailure, type RetryMode, type RelayedAnswer } from './upstream.types.js';
 
 const MAX_RETRIES = 2;
 const BASE_DELAY_MS = 250;
@@ -10,7 +10,7 @@ export interface RetryQuestion {
   readonly mode: RetryMode;
   /** Only its signature was refused, and the next attempt has another one. */
   readonly isRenewed: boolean;
-  readonly outcome: UpstreamAnswer | UpstreamFailure;
+  readonly outcome: RelayedAnswer | UpstreamFailure;
   /** 1 for the first attempt. */
   readonly attempt: number;
   /** Milliseconds until the deadline of the call. */
@@ -32,11 +32,12 @@ export function retryDelayMs(question: RetryQuestion): number | undefined {
   return delay < question.remainingMs ? delay : undefined;
 }
 
-function isRetryable(mode: RetryMode, outcome: UpstreamAnswer | UpstreamFailure): boolean {
+function isRetryable(mode: RetryMode, outcome: RelayedAnswer | UpstreamFailure): boolean {
   if (mode === 'never') return false;
   if (!(outcome instanceof UpstreamFailure)) {
     return mode === 'idempotent' && isPassingStatus(outcome.status) && !forbidsRetry(outcome.headers);
   }
+  if (outcome.isPartial) return false;
   if (outcome.kind === 'connect') return true;
   return mode === 'idempotent' && (outcome.kind === 'broken' || outcome.kind === 'incomplete');
 }

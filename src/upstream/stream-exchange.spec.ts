@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Dispatcher } from 'undici';
-import { FakeCaller, relayTo } from './__fixtures__/calls.js';
+import { callTo, FakeCaller } from './__fixtures__/calls.js';
 import { Collector, Valve } from './__fixtures__/sinks.js';
 import { CallDeadline } from './call-deadline.js';
-import { dispatchRelayed } from './relayed-dispatch.js';
+import { EventSink } from './event-sink.js';
+import { type AnswerSink, StreamExchange, wireRequest } from './stream-exchange.js';
 
 const IDLE_MS = 100;
 const EVENT_IDLE_MS = 1_000;
@@ -52,7 +53,7 @@ let limits: CallDeadline;
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
   provider = new FakeProvider();
-  limits = new CallDeadline({ timeoutMs: IDLE_MS, caller: new FakeCaller() }, 'nothing moved for');
+  limits = new CallDeadline({ timeoutMs: IDLE_MS, caller: new FakeCaller() }, 'silence');
 });
 afterEach(() => {
   limits.dispose();
@@ -61,11 +62,15 @@ afterEach(() => {
 
 /** What became of a relay, as far as it has come. */
 function relay(sink: Collector | Valve, eventIdleTimeoutMs?: number): () => unknown {
-  const { request, ...call } = relayTo(new URL('http://provider/'), { sinkFor: () => sink });
+  const { request } = callTo(new URL('http://provider/'));
   let outcome: unknown = 'open';
   const note = (value: unknown): void => void (outcome = value);
-  const given = { ...call, eventIdleTimeoutMs, pauseMs: PAUSE_MS };
-  dispatchRelayed(provider, { ...request, body: undefined }, given, limits).then(note, note);
+  const onHead = (): AnswerSink =>
+    eventIdleTimeoutMs === undefined
+      ? { stream: sink, pauseMs: PAUSE_MS }
+      : new EventSink(sink, PAUSE_MS, eventIdleTimeoutMs);
+  const plan = { limits, maxBufferedBytes: 100_000, onHead };
+  new StreamExchange(wireRequest(request), plan).run(provider).then(note, note);
   return () => outcome;
 }
 

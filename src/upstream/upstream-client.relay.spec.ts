@@ -5,7 +5,7 @@ import { callTo, FakeCaller, failureOf, loopbackPolicy, relayTo, until } from '.
 import { startHttp, startTcp, type Loopback } from './__fixtures__/loopback.js';
 import { Collector, Valve } from './__fixtures__/sinks.js';
 import { UpstreamClient, type UpstreamClientOptions } from './upstream-client.js';
-import type { UpstreamHead, UpstreamStreamRequest } from './upstream.types.js';
+import type { UpstreamHead, UpstreamRequest, UpstreamStreamRequest } from './upstream.types.js';
 
 const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 1, connectTimeoutMs: 2_000 };
 
@@ -64,27 +64,29 @@ describe('UpstreamClient.relay: the request', () => {
 
   it('signs before it sends', async () => {
     const server = serve(await echo());
-    const sign = (request: UpstreamStreamRequest): Promise<UpstreamStreamRequest> =>
+    const sign = (request: UpstreamRequest): Promise<UpstreamRequest> =>
       Promise.resolve({ ...request, headers: { ...request.headers, authorization: 'signed' } });
-    await client.relay(relayTo(server.url('/'), { sign }));
+    await client.relay(relayTo(server.url('/'), { signer: { sign } }));
     expect(server.requests[0]?.headers.authorization).toBe('signed');
   });
 
   it('tells when it begins, once it is signed; one that cannot be signed does not', async () => {
     const server = serve(await echo());
     const told: string[] = [];
-    const onAttemptStart = (): void => void told.push(`started after ${server.requests.length}`);
-    const sign = async (request: UpstreamStreamRequest): Promise<UpstreamStreamRequest> => {
+    const started = (): void => void told.push(`started after ${server.requests.length}`);
+    const sign = async (request: UpstreamRequest): Promise<UpstreamRequest> => {
       told.push('signed');
       return request;
     };
-    await client.relay(relayTo(server.url('/'), { sign, onAttemptStart }));
+    await client.relay(relayTo(server.url('/'), { signer: { sign }, observers: [{ started }] }));
     expect(told).toEqual(['signed', 'started after 0']);
     const refuse = (): Promise<never> => Promise.reject(new Error('no'));
-    await expect(client.relay(relayTo(server.url('/'), { sign: refuse, onAttemptStart }))).rejects.toThrow('no');
+    await expect(
+      client.relay(relayTo(server.url('/'), { signer: { sign: refuse }, observers: [{ started }] })),
+    ).rejects.toThrow('no');
     const caller = new FakeCaller();
     caller.leave();
-    await failureOf(client.relay(relayTo(server.url('/'), { caller, onAttemptStart })));
+    await failureOf(client.relay(relayTo(server.url('/'), { caller, observers: [{ started }] })));
     expect(told).toHaveLength(2);
   });
 

@@ -6,6 +6,8 @@ import { callTo, FakeCaller, failureOf, loopbackPolicy, until } from './__fixtur
 import { closedPort, startHttp, type Loopback } from './__fixtures__/loopback.js';
 import { UpstreamClient } from './upstream-client.js';
 import {
+  type AttemptObserver,
+  type RequestSigner,
   type UpstreamAnswer,
   type UpstreamAttempt,
   type UpstreamCall,
@@ -101,7 +103,7 @@ describe('UpstreamClient: retries', () => {
   it('repeats in mode connect a connection that was refused', async () => {
     const attempts: UpstreamAttempt[] = [];
     const url = new URL(`http://127.0.0.1:${await closedPort()}/`);
-    const call = callTo(url, { retry: 'connect', onAttempt: (attempt) => attempts.push(attempt) });
+    const call = callTo(url, { retry: 'connect', observers: [{ after: (attempt) => attempts.push(attempt) }] });
     expect((await failureOf(client.send(call))).kind).toBe('connect');
     expect(attempts.map(({ number, failure }) => [number, failure])).toEqual([
       [1, 'connect'],
@@ -113,7 +115,9 @@ describe('UpstreamClient: retries', () => {
   it('tells of each attempt', async () => {
     const server = await script(answer(503), hangUp, ok);
     const attempts: UpstreamAttempt[] = [];
-    await client.send(callTo(server.url('/'), { retry: 'idempotent', onAttempt: (attempt) => attempts.push(attempt) }));
+    await client.send(
+      callTo(server.url('/'), { retry: 'idempotent', observers: [{ after: (attempt) => attempts.push(attempt) }] }),
+    );
     expect(attempts).toEqual([
       { number: 1, durationMs: expect.any(Number), wasSent: true, status: 503 },
       { number: 2, durationMs: expect.any(Number), wasSent: true, failure: 'broken' },
@@ -125,13 +129,13 @@ describe('UpstreamClient: retries', () => {
 describe('UpstreamClient: a refused signature', () => {
   const isRefused = ({ status }: UpstreamHead): boolean => status === 403;
   /** Signs with the number of the attempt. */
-  const signed = (url: URL, renewSignature: UpstreamCall['renewSignature']): UpstreamCall => {
+  const signed = (url: URL, renew: RequestSigner['renew']): UpstreamCall => {
     let signatures = 0;
     const sign = async (request: UpstreamRequest): Promise<UpstreamRequest> => {
       signatures += 1;
       return { ...request, headers: { 'x-signature': String(signatures) } };
     };
-    return callTo(url, { sign, renewSignature });
+    return callTo(url, { signer: { sign, renew } });
   };
 
   it('is made anew, once, though nothing else is repeated', async () => {
@@ -159,16 +163,16 @@ describe('UpstreamClient: permission for attempts', () => {
   it('is asked for before each attempt', async () => {
     const server = await script(answer(503), ok);
     const asked: string[] = [];
-    const beforeAttempt = async (number: number): Promise<void> => {
+    const before = async (number: number): Promise<void> => {
       asked.push(`${number} after ${server.requests.length}`);
     };
-    await client.send(callTo(server.url('/'), { retry: 'idempotent', beforeAttempt }));
+    await client.send(callTo(server.url('/'), { retry: 'idempotent', observers: [{ before }] }));
     expect(asked).toEqual(['1 after 0', '2 after 1']);
   });
 
   it('refuses the call when it refuses the first attempt', async () => {
     const server = await script(ok);
-    const call = callTo(server.url('/'), { retry: 'idempotent', beforeAttempt: async () => refuse() });
+    const call = callTo(server.url('/'), { retry: 'idempotent', observers: [{ before: async () => refuse() }] });
     await expect(client.send(call)).rejects.toThrow('no more');
     expect(server.requests).toHaveLength(0);
   });
@@ -178,17 +182,19 @@ describe('UpstreamClient: permission for attempts', () => {
     ['failure', hangUp, 'broken'],
   ] as const)('ends the retries with the last %s when it refuses a later attempt', async (_what, step, expected) => {
     const server = await script(step, ok);
-    const beforeAttempt = async (number: number): Promise<void> => (number === 1 ? undefined : refuse());
-    expect(await endOf(client.send(callTo(server.url('/'), { retry: 'idempotent', beforeAttempt })))).toBe(expected);
+    const before = async (number: number): Promise<void> => (number === 1 ? undefined : refuse());
+    expect(await endOf(client.send(callTo(server.url('/'), { retry: 'idempotent', observers: [{ before }] })))).toBe(
+      expected,
+    );
     expect(server.requests).toHaveLength(1);
   });
 
   it('loses no defect behind the last answer', async () => {
     const server = await script(answer(503), ok);
-    const beforeAttempt = async (number: number): Promise<void> => {
+    const before = async (number: number): Promise<void> => {
       if (number > 1) throw new TypeError('a defect');
     };
-    const call = callTo(server.url('/'), { retry: 'idempotent', beforeAttempt });
+    const call = callTo(server.url('/'), { retry: 'idempotent', observers: [{ before }] });
     await expect(client.send(call)).rejects.toThrow('a defect');
   });
 
@@ -196,32 +202,43 @@ describe('UpstreamClient: permission for attempts', () => {
     const server = await script(answer(200));
     const caller = new FakeCaller();
     const attempts: UpstreamAttempt[] = [];
-    const beforeAttempt = async (): Promise<void> => caller.leave();
-    const onAttempt = (attempt: UpstreamAttempt): number => attempts.push(attempt);
-    let started = 0;
-    const onAttemptStart = (): number => (started += 1);
-    const call = callTo(server.url('/'), { caller, beforeAttempt, onAttemptStart, onAttempt });
+    const before = async (): Promise<void> => caller.leave();
+    const after = (attempt: UpstreamAttempt): number => attempts.push(attempt);
+    let starts = 0;
+    const started = (): number => (starts += 1);
+    const call = callTo(server.url('/'), { caller, observers: [{ before, started, after }] });
     expect(await failureOf(client.send(call))).toMatchObject({ kind: 'caller_gone', wasSent: false });
     expect(attempts).toEqual([{ number: 1, durationMs: expect.any(Number), wasSent: false, failure: 'caller_gone' }]);
-    expect(started).toBe(0);
+    expect(starts).toBe(0);
     expect(server.requests).toHaveLength(0);
   });
 });
 
 describe('UpstreamClient: the start of an attempt', () => {
   /** What is told of a call, in order. */
-  async function toldOf(url: URL, changes: Partial<UpstreamCall> = {}): Promise<readonly string[]> {
+  async function toldOf(
+    url: URL,
+    changes: Partial<UpstreamCall> = {},
+    observer: AttemptObserver = {},
+  ): Promise<readonly string[]> {
     const told: string[] = [];
     const call = callTo(url, {
       retry: 'idempotent',
-      sign: async (request) => {
-        told.push('signed');
-        return request;
+      signer: {
+        sign: async (request) => {
+          told.push('signed');
+          return request;
+        },
       },
-      beforeAttempt: async () => void told.push('admitted'),
-      onAttemptStart: () => void told.push('started'),
-      onAttempt: ({ status, failure }) => void told.push(String(status ?? failure)),
       ...changes,
+      observers: [
+        {
+          before: async () => void told.push('admitted'),
+          started: () => void told.push('started'),
+          after: ({ status, failure }) => void told.push(String(status ?? failure)),
+          ...observer,
+        },
+      ],
     });
     await client.send(call).catch(() => undefined);
     return told;
@@ -237,8 +254,8 @@ describe('UpstreamClient: the start of an attempt', () => {
   it('is not told of one that is refused, nor of one that cannot be signed', async () => {
     const server = await script(ok);
     const refuse = (): Promise<never> => Promise.reject(new Error('no'));
-    expect(await toldOf(server.url('/'), { beforeAttempt: refuse })).toEqual(['signed']);
-    expect(await toldOf(server.url('/'), { sign: refuse })).toEqual([]);
+    expect(await toldOf(server.url('/'), {}, { before: refuse })).toEqual(['signed']);
+    expect(await toldOf(server.url('/'), { signer: { sign: refuse } })).toEqual([]);
   });
 
   it('is told of one that no connection comes about for', async () => {
@@ -299,8 +316,12 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
     const call = callTo(server.url('/'), {
       retry: 'idempotent',
       timeoutMs: TIMEOUT_MS,
-      beforeAttempt: (number) => delay(number === 1 ? 0 : TIMEOUT_MS + 50),
-      onAttempt: (attempt) => attempts.push(attempt),
+      observers: [
+        {
+          before: (number) => delay(number === 1 ? 0 : TIMEOUT_MS + 50),
+          after: (attempt) => attempts.push(attempt),
+        },
+      ],
     });
     expect(await endOf(client.send(call))).toBe(expected);
     expect(attempts[1]).toMatchObject({ number: 2, wasSent: false, failure: 'timeout' });
@@ -314,7 +335,7 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
       signed += 1;
       return signed === 1 ? Promise.resolve(request) : new Promise(() => undefined);
     };
-    const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: TIMEOUT_MS, sign });
+    const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: TIMEOUT_MS, signer: { sign } });
     expect(await client.send(call)).toMatchObject({ status: 429, headers: { 'retry-after-ms': '1' } });
   });
 
@@ -338,8 +359,8 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
   it('does not hide that the caller has left', async () => {
     const server = await script(limited, ok);
     const caller = new FakeCaller();
-    const beforeAttempt = async (number: number): Promise<void> => (number === 1 ? undefined : caller.leave());
-    const call = callTo(server.url('/'), { retry: 'idempotent', caller, beforeAttempt });
+    const before = async (number: number): Promise<void> => (number === 1 ? undefined : caller.leave());
+    const call = callTo(server.url('/'), { retry: 'idempotent', caller, observers: [{ before }] });
     expect(await endOf(client.send(call))).toBe('caller_gone');
   });
 });
@@ -359,7 +380,7 @@ describe('UpstreamClient: signatures', () => {
       return Promise.resolve({ ...request, headers: { ...request.headers, 'x-signature': String(times.length) } });
     };
     const server = await script(answer(500), ok);
-    await ticking.send(callTo(server.url('/'), { retry: 'idempotent', sign }));
+    await ticking.send(callTo(server.url('/'), { retry: 'idempotent', signer: { sign } }));
 
     expect(server.requests.map(({ headers }) => headers['x-signature'])).toEqual(['1', '2']);
     expect(times[1]).toBeGreaterThan(times[0] ?? Infinity);
@@ -369,14 +390,16 @@ describe('UpstreamClient: signatures', () => {
   it('lets the error of a signature up', async () => {
     const server = await script(ok);
     const sign = (): Promise<UpstreamRequest> => Promise.reject(new Error('no credentials'));
-    await expect(client.send(callTo(server.url('/'), { sign }))).rejects.toThrow('no credentials');
+    await expect(client.send(callTo(server.url('/'), { signer: { sign } }))).rejects.toThrow('no credentials');
     expect(server.requests).toHaveLength(0);
   });
 
   it('counts a signature that hangs against the deadline', async () => {
     const server = await script(ok);
     const sign = (): Promise<UpstreamRequest> => new Promise(() => undefined);
-    expect((await failureOf(client.send(callTo(server.url('/'), { sign, timeoutMs: 20 })))).kind).toBe('timeout');
+    expect((await failureOf(client.send(callTo(server.url('/'), { signer: { sign }, timeoutMs: 20 })))).kind).toBe(
+      'timeout',
+    );
   });
 });
 

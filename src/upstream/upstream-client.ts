@@ -1,30 +1,34 @@
 import { Readable } from 'node:stream';
-import { Pool, type Client } from 'undici';
-import { dispatchBuffered } from './buffered-dispatch.js';
+import type { Client } from 'undici';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { RunningCalls } from '../common/running-calls.js';
 import { CallDeadline } from './call-deadline.js';
 import type { EgressPolicy } from './egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded-connector.js';
-import { ExchangeClient } from './exchange-client.js';
+import { EventSink } from './event-sink.js';
+import { openPool } from './exchange-client.js';
 import { toExchangeError } from './exchange-failure.js';
 import { type OriginPool, OriginPools } from './origin-pools.js';
-import { openRelayPool } from './relay-pool.js';
-import { dispatchRelayed } from './relayed-dispatch.js';
 import { sendWithRetries, type RetryClock } from './retry-loop.js';
-import { RunningCalls } from '../common/running-calls.js';
+import { type ExchangePlan, isRedirect, StreamExchange, wireRequest } from './stream-exchange.js';
 import { UploadBody } from './upload-body.js';
 import {
   UpstreamFailure,
+  type RelayedAnswer,
   type UpstreamAnswer,
   type UpstreamCall,
   type UpstreamRelayCall,
-  type RelayedAnswer,
   type UpstreamSender,
+  type UpstreamRequest,
 } from './upstream.types.js';
 
 const DEFAULT_MAX_ORIGINS = 128;
 const DEFAULT_RELAYS_PER_ORIGIN = 1_024;
 const DEFAULT_RELAY_GRACE_MS = 10_000;
 const DEFAULT_RELAY_PAUSE_MS = 300_000;
+
+const UNSIGNABLE = 'the signature covers the body, which is a stream';
+const NO_BODY = Buffer.alloc(0);
 
 const CONNECTION_OPTIONS = {
   pipelining: 1,
@@ -70,12 +74,11 @@ export class UpstreamClient implements UpstreamSender {
     const connect = guardedConnector(policy, options);
     const maxOrigins = options.maxOrigins ?? DEFAULT_MAX_ORIGINS;
     this.#pools = new OriginPools(maxOrigins, (origin) => {
-      const factory = (url: URL): Client => new ExchangeClient(url, connect, CONNECTION_OPTIONS);
-      return new Pool(origin, { connections: options.connectionsPerOrigin, factory });
+      return openPool(origin, { ...CONNECTION_OPTIONS, connect, connections: options.connectionsPerOrigin });
     });
     const connections = options.relaysPerOrigin ?? DEFAULT_RELAYS_PER_ORIGIN;
     this.#relayPools = new OriginPools(maxOrigins, (origin) => {
-      return openRelayPool(origin, { ...CONNECTION_OPTIONS, connect, connections });
+      return openPool(origin, { ...CONNECTION_OPTIONS, connect, connections });
     });
   }
 
@@ -83,11 +86,12 @@ export class UpstreamClient implements UpstreamSender {
     this.#checkOpen();
     this.#sends.begin();
     const limits = new CallDeadline(call);
+    const plan = { limits, maxBufferedBytes: call.maxResponseBytes };
     try {
-      return await sendWithRetries(call, limits, this.#clock, (request) => {
-        const lease = this.#lease(this.#pools, request.url);
-        return dispatchBuffered(lease.pool, request, call.maxResponseBytes, limits, () => this.#pools.release(lease));
-      });
+      const { status, headers, body = NO_BODY } = await sendWithRetries(call, limits, this.#clock, (request) =>
+        this.#exchange(this.#pools, request, plan),
+      );
+      return { status, headers, body };
     } finally {
       limits.dispose();
       this.#sends.end();
@@ -96,54 +100,69 @@ export class UpstreamClient implements UpstreamSender {
 
   async relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {
     this.#relays.begin();
+    const { idleTimeoutMs, caller, signer } = call;
+    const { body, ...head } = call.request;
+    // Made first, so that there is always somebody who listens to the source.
+    const upload = body instanceof Readable ? new UploadBody(body) : undefined;
+    const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, 'silence');
+    const plan = { limits, maxBufferedBytes: call.maxBufferedBytes, onHead: this.#sinkOf(call) };
     try {
-      return await this.#relay(call);
+      this.#checkOpen();
+      if (upload && signer) throw new GatewayError('provider_not_supported', { reason: UNSIGNABLE });
+      const request = { ...head, body: Buffer.isBuffer(body) ? body : undefined };
+      return await sendWithRetries({ ...call, request, retry: 'never' }, limits, this.#clock, (signed) =>
+        this.#exchange(this.#relayPools, signed, plan, upload),
+      );
+    } catch (error) {
+      // The rest will not be sent, and whatever stands between the client and us should hear of it.
+      if (error instanceof UpstreamFailure && error.kind === 'caller_gone') upload?.abandonSource();
+      throw error;
     } finally {
+      limits.dispose();
+      upload?.destroy();
       this.#relays.end();
     }
   }
 
   /**
    * Refuses new calls and lets the running ones finish, then closes all connections. Deadlines bound that for sends; a
-   * stream may go on for ever, and is cut off when its grace is over.
+   * stream may go on for hours, and is cut off when its grace is over.
    */
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;
   }
 
-  async #relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {
-    const { request: unsigned, idleTimeoutMs, caller, sign } = call;
-    // Made first, so that there is always somebody who listens to the source.
-    const upload = unsigned.body instanceof Readable ? new UploadBody(unsigned.body) : undefined;
-    const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, 'nothing moved for');
-    try {
-      this.#checkOpen();
-      const request = sign ? await limits.race(sign(unsigned, new Date(this.#clock.now()))) : unsigned;
-      const body = upload ?? (Buffer.isBuffer(request.body) ? request.body : undefined);
-      const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
-      if (!limits.expired) call.onAttemptStart?.();
-      const lease = this.#lease(this.#relayPools, request.url);
-      try {
-        return await dispatchRelayed(lease.pool, { ...request, body }, { ...call, pauseMs }, limits);
-      } finally {
-        this.#relayPools.release(lease);
-      }
-    } catch (error) {
-      // Nobody will send the rest, and whatever stands between the client and us should hear of it.
-      if (error instanceof UpstreamFailure && error.kind === 'caller_gone') upload?.abandonSource();
-      throw error;
-    } finally {
-      limits.dispose();
-      upload?.destroy();
-    }
+  /** One attempt. */
+  #exchange(
+    pools: OriginPools,
+    request: UpstreamRequest,
+    plan: ExchangePlan,
+    upload?: UploadBody,
+  ): Promise<RelayedAnswer> {
+    const lease = this.#lease(pools, request.url);
+    const exchange = new StreamExchange(wireRequest(request, upload), {
+      ...plan,
+      onSettled: () => pools.release(lease),
+    });
+    return exchange.run(lease.pool);
+  }
+
+  #sinkOf({ sinkFor, eventIdleTimeoutMs, idleTimeoutMs }: UpstreamRelayCall): ExchangePlan['onHead'] {
+    const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
+    return (head) => {
+      // The exchange fails with a redirect, and nothing of it is passed on.
+      const stream = isRedirect(head) ? undefined : sinkFor(head);
+      if (stream === undefined || eventIdleTimeoutMs === undefined) return stream && { stream, pauseMs };
+      return new EventSink(stream, pauseMs, eventIdleTimeoutMs);
+    };
   }
 
   #checkOpen(): void {
     if (this.#closing) throw new UpstreamFailure('connect', 'the gateway is shutting down');
   }
 
-  /** To be given back with `release`. */
+  /** Call `release` of the pools when it is over. */
   #lease(pools: OriginPools, url: URL): OriginPool {
     try {
       this.policy.checkUrl(url);

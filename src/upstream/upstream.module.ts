@@ -4,7 +4,6 @@ import { Clock } from '../common/time/clock.js';
 import { foldId } from '../common/uuid.js';
 import { AppConfig } from '../config/environment.js';
 import { EgressPolicy } from './egress/egress-policy.js';
-import { ProviderSender } from './provider-sender.js';
 import { UpstreamClient } from './upstream-client.js';
 import { AwsCredentialSource } from './aws/aws-credentials.js';
 import { AwsOwnIdentity } from './aws/aws-own-identity.js';
@@ -49,9 +48,8 @@ const STS_MAX_BYTES = 64 * 1024;
         createProviders({ awsCredentials: createAwsCredentials(client, ownIdentity, config, clock) }),
     },
     ProviderRegistry,
-    ProviderSender,
   ],
-  exports: [AwsOwnIdentity, EgressPolicy, ProviderSender, UpstreamClient, ProviderRegistry],
+  exports: [AwsOwnIdentity, EgressPolicy, UpstreamClient, ProviderRegistry],
 })
 export class UpstreamModule implements OnApplicationShutdown {
   constructor(@Inject(UpstreamClient) private readonly client: UpstreamClient) {}

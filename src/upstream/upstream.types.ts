@@ -36,48 +36,62 @@ export type UpstreamHeaders = Readonly<Record<string, string | readonly string[]
 /** Which failed attempts may be repeated: `idempotent` repeats 408, 429, 5xx and broken connections, `connect` only connections that never came about. */
 export type RetryMode = 'idempotent' | 'connect' | 'never';
 
-export interface UpstreamCall {
+/** What every call to the other side has. */
+interface CallParts {
+  readonly caller: ClientConnection;
+  /** Signs each attempt before it is sent. */
+  readonly signer?: RequestSigner | undefined;
+  /** In their order. */
+  readonly observers?: readonly AttemptObserver[] | undefined;
+  /** Under another credential, say: they count among those that a call may have. */
+  readonly attemptsMade?: number | undefined;
+}
+
+/** Signs the attempts of one call: a signature may cover the body and the time. */
+export interface RequestSigner {
+  readonly sign: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
+  /** Gets each answer; true when its signature was refused, and the next one may be better. Believed once a call. */
+  readonly renew?: ((answer: UpstreamHead) => boolean) | undefined;
+}
+
+/** Watches over the attempts of a call. */
+export interface AttemptObserver {
+  /**
+   * Asked before each attempt, which waits for it; what it throws refuses the attempt. The refusal of the first attempt is what
+   * the call rejects with; that of a later one ends the retries.
+   */
+  before?(number: number): MaybePromise<void>;
+  /** An admitted attempt begins. Not called when the call was over by then. Must not throw. */
+  started?(): void;
+  /** An admitted attempt is over. Must not throw. */
+  after?(attempt: UpstreamAttempt): void;
+}
+
+/** A call whose answer is held in memory. */
+export interface UpstreamCall extends CallParts {
   readonly request: UpstreamRequest;
   /** Bound for the whole call in milliseconds, retries and waits included. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly retry: RetryMode;
-  /** Under another credential, say: they count among those that a call may have. */
-  readonly attemptsMade?: number | undefined;
-  readonly caller: ClientConnection;
-  /** Called before each attempt; signatures that cover the time are made here. */
-  readonly sign?: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
-  /** Told of each answer: whether its signature was refused, and the next one may be better. Believed once a call. */
-  readonly renewSignature?: ((answer: UpstreamHead) => boolean) | undefined;
-  /** Asked before each attempt is sent. What the first one throws is what the call rejects with; later ones end the retries. */
-  readonly beforeAttempt?: ((number: number) => MaybePromise<void>) | undefined;
-  /** Told when an attempt begins. One that was admitted only when the call was over already does not. Must not throw. */
-  readonly onAttemptStart?: (() => void) | undefined;
-  /** Told of each attempt that was admitted when it is over. Must not throw. */
-  readonly onAttempt?: ((attempt: UpstreamAttempt) => void) | undefined;
 }
 
-/** One exchange whose bodies pass through as they come. It is never repeated: a stream cannot be sent twice. */
-export interface UpstreamRelayCall {
-  /** A body that is a stream is the client's to fail, and the relay's to read: to the end, even when nobody wants the rest. */
+/** A call whose bodies pass through as they come. */
+export interface UpstreamRelayCall extends CallParts {
+  /** A body that is a stream is the client's to fail, and the relay's to read: to the end, even when the rest is not wanted. */
   readonly request: UpstreamStreamRequest;
   /**
    * Longest time in milliseconds in which nothing moves in either direction, connecting and the wait for the head
    * included. What the receiver of the answer lets wait does not count.
    */
   readonly idleTimeoutMs: number;
-  /** The same from the head on, where a sink takes nothing but streams of events: they may be silent for long. */
+  /** The silence that is allowed from the head on, where a sink takes nothing but streams of events: they may be silent for long. */
   readonly eventIdleTimeoutMs?: number | undefined;
   /** Bound for an answer that no sink takes. */
   readonly maxBufferedBytes: number;
-  readonly caller: ClientConnection;
-  /** Called once, before the request is sent. */
-  readonly sign?: (request: UpstreamStreamRequest, now: Date) => Promise<UpstreamStreamRequest>;
-  /** As in UpstreamCall. */
-  readonly onAttemptStart?: (() => void) | undefined;
   /**
    * Asked once, when the head has come. A stream gets the body as it comes and belongs to the relay from then on: ended
-   * after the last byte, destroyed when the answer breaks off, so that nobody takes half of it for the whole. A stream of
+   * after the last byte, destroyed when the answer breaks off, so that half of it is not taken for the whole. A stream of
    * events that has fallen silent between two of them is left open: it is the caller's to end. Without a sink the body is
    * held and returned. What this throws is what the call rejects with.
    */
@@ -124,24 +138,27 @@ export class UpstreamFailure extends Error {
   readonly wasSent: boolean;
   /** Of the answer that began, if one did. */
   readonly head: UpstreamHead | undefined;
+  /** Whether some of the answer may have gone to its receiver: the call cannot be made again. */
+  readonly isPartial: boolean;
 
   constructor(
     readonly kind: UpstreamFailureKind,
     message: string,
-    options: { cause?: unknown; wasSent?: boolean; head?: UpstreamHead | undefined } = {},
+    options: { cause?: unknown; wasSent?: boolean; head?: UpstreamHead | undefined; isPartial?: boolean } = {},
   ) {
     super(message, options);
     this.name = 'UpstreamFailure';
     this.head = options.head;
+    this.isPartial = options.isPartial ?? false;
     this.wasSent = options.wasSent ?? (kind !== 'connect' && kind !== 'refused_by_egress');
   }
 
-  /** The same after the head of the answer had come. */
-  after(head: UpstreamHead): UpstreamFailure {
-    return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: this.wasSent, head });
+  /** This failure after the head of the answer had come. */
+  after(head: UpstreamHead, isPartial: boolean): UpstreamFailure {
+    return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: this.wasSent, head, isPartial });
   }
 
-  /** The same before anything was sent. */
+  /** This failure before anything was sent. */
   unsent(): UpstreamFailure {
     return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: false });
   }

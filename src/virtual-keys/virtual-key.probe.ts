@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { AppConfig } from '../config/environment.js';
 import { runTest } from '../secret-references/mapped-resource/run-test.js';
 import type { RequestContext } from '../telemetry/request-context.js';
-import { answerToError } from '../upstream/provider-error.js';
-import { ProviderSender } from '../upstream/provider-sender.js';
+import { providerCall } from '../upstream/provider-call.js';
+import { answerToError, throwAsGatewayError } from '../upstream/provider-error.js';
+import { UpstreamClient } from '../upstream/upstream-client.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import type { VirtualKeyTestResponse } from './virtual-key.response.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
@@ -14,7 +16,8 @@ export class VirtualKeyProbe {
   constructor(
     private readonly store: VirtualKeyStore,
     private readonly credentials: VirtualKeyCredentials,
-    private readonly sender: ProviderSender,
+    private readonly client: UpstreamClient,
+    private readonly config: AppConfig,
   ) {}
 
   async test(principal: Principal, ref: string, { caller, facts }: RequestContext): Promise<VirtualKeyTestResponse> {
@@ -27,7 +30,8 @@ export class VirtualKeyProbe {
     return runTest(facts, async () => {
       // The test is about the secrets as they are now.
       const credential = await this.credentials.open(await this.credentials.sourceOf(row), 'fresh');
-      const answer = await this.sender.send({ provider, credential, request, retry: 'never', caller });
+      const call = providerCall({ provider, credential }, request, this.config);
+      const answer = await this.client.send({ ...call, retry: 'never', caller }).catch(throwAsGatewayError);
       if (!accepts.includes(answer.status)) throw answerToError(answer, provider);
       return {};
     });

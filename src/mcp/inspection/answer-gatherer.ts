@@ -1,5 +1,5 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
-import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
+import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 
 /** How many bytes all gatherers may hold together. */
 export class GatheredBytes {

@@ -2,7 +2,7 @@ import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
-import type { BodyFilter } from '../proxy/mcp-proxy.types.js';
+import type { BodyFilter } from '../../upstream/stream-exchange.js';
 import { isEventStream, mediaTypeOf } from '../proxy/response-head.js';
 import { firstHeader } from '../../upstream/upstream-headers.js';
 import type { ToolAccess } from './tool-denial.js';

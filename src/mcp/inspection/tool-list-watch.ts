@@ -7,7 +7,7 @@ import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { firstHeader } from '../../upstream/upstream-headers.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
-import type { BodyWatcher } from '../proxy/mcp-proxy.types.js';
+import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 import { isEventStream, isPlain, mediaTypeOf } from '../proxy/response-head.js';
 import { McpServerToolStore, type SeenTool } from '../servers/mcp-server-tool.store.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';

@@ -1,9 +1,9 @@
 import type { Client, Dispatcher } from 'undici';
 import { type EgressPolicy, MAX_NAMED_URL_LENGTH } from '../../upstream/egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
+import { ExchangeClient, openPool } from '../../upstream/exchange-client.js';
 import { toExchangeError } from '../../upstream/exchange-failure.js';
 import { OriginPools } from '../../upstream/origin-pools.js';
-import { openRelayPool, RelayClient } from '../../upstream/relay-pool.js';
 
 const MAX_ORIGINS = 128;
 /** A bound against accidents only: the answer to a POST may be a stream as well, and those must not use up the rest. */
@@ -30,7 +30,7 @@ export interface Lease {
 export class McpDispatchers {
   readonly #connect: ReturnType<typeof guardedConnector>;
   readonly #pools: OriginPools;
-  readonly #streams = new Set<RelayClient>();
+  readonly #streams = new Set<ExchangeClient>();
 
   constructor(
     private readonly policy: EgressPolicy,
@@ -39,7 +39,7 @@ export class McpDispatchers {
     const connect = guardedConnector(policy, options);
     this.#connect = connect;
     this.#pools = new OriginPools(MAX_ORIGINS, (origin) => {
-      return openRelayPool(origin, { ...CONNECTION_OPTIONS, connect, connections: CALLS_PER_ORIGIN });
+      return openPool(origin, { ...CONNECTION_OPTIONS, connect, connections: CALLS_PER_ORIGIN });
     });
   }
 
@@ -53,7 +53,7 @@ export class McpDispatchers {
   /** @throws UpstreamFailure `refused_by_egress` */
   forStream(url: URL): Lease {
     this.#check(url);
-    const dispatcher = new RelayClient(url.origin, this.#connect, CONNECTION_OPTIONS);
+    const dispatcher = new ExchangeClient(url.origin, this.#connect, CONNECTION_OPTIONS);
     this.#streams.add(dispatcher);
     const release = (): void => {
       this.#streams.delete(dispatcher);

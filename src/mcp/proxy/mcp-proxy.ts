@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
+import { HttpClientConnection } from '../../common/http/client-connection.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
-import { RelayOptions } from '../../upstream/relay-pool.js';
 import { RunningCalls } from '../../common/running-calls.js';
+import { CallDeadline } from '../../upstream/call-deadline.js';
+import { type SeenAnswer, StreamExchange, type WireRequest } from '../../upstream/stream-exchange.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { sendRpcError } from '../mcp-error.js';
+import { McpAnswer } from './mcp-answer.js';
 import { McpDispatchers } from './mcp-dispatchers.js';
-import { McpExchange, type SeenAnswer } from './mcp-exchange.js';
 import { toMcpFailure } from './mcp-failure.js';
 import type { McpForward, McpOutcome, McpTarget } from './mcp-proxy.types.js';
 import { OpenLimiter } from './open-limiter.js';
@@ -46,7 +48,7 @@ export class McpProxy {
   readonly #callLimiter: OpenLimiter;
   readonly #answerIdleMs: number;
   readonly #calls = new RunningCalls();
-  readonly #streams = new Set<McpExchange>();
+  readonly #streams = new Set<StreamExchange>();
   #closing: Promise<void> | undefined;
   #isClosed = false;
 
@@ -61,7 +63,7 @@ export class McpProxy {
   /** Answers the request, whatever happens, and tells how it went. Does not reject. What is no stream has its place by `enterCall`. */
   async forward(call: McpForward): Promise<McpOutcome> {
     const startedAt = performance.now();
-    const run = new Run();
+    const run = new Run(call);
     try {
       this.#checkMethod(call);
       // Whatever else a client sends along is read and dropped.
@@ -149,22 +151,31 @@ export class McpProxy {
     await this.#send({ ...call, headers, renewHeaders: undefined }, run);
   }
 
-  #dispatch(call: McpForward, run: Run): Promise<void> {
+  async #dispatch(call: McpForward, run: Run): Promise<void> {
     const { url, timeouts } = call.target;
-    const lease = isStream(call) ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url);
+    const isGet = isStream(call);
+    const lease = isGet ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url);
+    const timeoutMs = isGet ? Infinity : timeouts.firstByteMs;
+    const limits = new CallDeadline({ timeoutMs, caller: run.caller }, 'silence');
     // A server may send its head at once, and work on the rest.
-    const idleMs = Math.max(this.#answerIdleMs, timeouts.firstByteMs);
-    return new Promise((resolve, reject) => {
-      const exchange = new McpExchange(call, wireOptions(call), idleMs, (error) => {
-        this.#streams.delete(exchange);
-        lease.release();
-        if (error === undefined) resolve();
-        else reject(error);
-      });
-      run.seen = exchange.seen;
-      if (isStream(call)) this.#streams.add(exchange);
-      exchange.start(lease.dispatcher, isStream(call) ? undefined : timeouts.firstByteMs);
-    });
+    const answer = new McpAnswer(call, Math.max(this.#answerIdleMs, timeouts.firstByteMs), (reason) =>
+      exchange.finish(reason),
+    );
+    const exchange = new StreamExchange(wireRequest(call), { limits, maxBufferedBytes: 0, onHead: answer.begin });
+    run.seen = exchange.seen;
+    try {
+      if (isGet) this.#streams.add(exchange);
+      if (isGet) answer.openStream();
+      await exchange.run(lease.dispatcher);
+    } catch (error) {
+      answer.withdraw();
+      throw error;
+    } finally {
+      this.#streams.delete(exchange);
+      answer.over();
+      lease.release();
+      limits.dispose();
+    }
   }
 
   async #drain(graceMs: number): Promise<void> {
@@ -177,7 +188,15 @@ export class McpProxy {
 
 /** What is gathered about one request on its way. */
 class Run {
+  readonly caller: HttpClientConnection;
   seen: SeenAnswer | undefined;
+
+  constructor({ response }: McpForward) {
+    this.caller = new HttpClientConnection(response);
+    if (response.destroyed) this.caller.abort();
+    // The connection may fail later still, and nothing else may be listening.
+    response.on('error', () => undefined);
+  }
 
   outcome({ response, body }: McpForward, startedAt: number, thrown?: unknown): McpOutcome {
     const hasLeft = thrown !== undefined && isCallerGone(thrown);
@@ -185,7 +204,7 @@ class Run {
     return {
       status: hasLeft ? CLIENT_CLOSED_REQUEST : response.statusCode,
       wasSent: seen?.wasSent ?? false,
-      upstreamStatus: seen?.status,
+      upstreamStatus: seen?.head?.status,
       error: hasLeft || thrown === undefined ? undefined : toMcpFailure(thrown),
       requestBytes: body?.length ?? 0,
       responseBytes: seen?.bytes ?? 0,
@@ -202,13 +221,16 @@ function answerFailure(call: McpForward, run: Run, startedAt: number, thrown: un
   return run.outcome(call, startedAt, thrown);
 }
 
-function wireOptions({ request, target, headers, body }: McpForward): RelayOptions {
-  return new RelayOptions({
+function wireRequest({ request, target, headers, body }: McpForward): WireRequest {
+  return {
+    host: target.url.host,
     path: target.url.pathname + target.url.search,
     method: request.method === 'POST' || request.method === 'DELETE' ? request.method : 'GET',
     headers: [...headers],
     body: body ?? null,
-  });
+    exchange: undefined,
+    connection: undefined,
+  };
 }
 
 function isStream({ request }: McpForward): boolean {

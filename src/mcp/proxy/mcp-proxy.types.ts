@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
+import type { BodyFilter, BodyWatcher } from '../../upstream/stream-exchange.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
 
@@ -51,21 +52,6 @@ export interface McpHooks {
 
 /** Ends a stream where it stands: it is whole for the client, who learns the reason at its next request. */
 export type EndStream = (reason: GatewayError) => void;
-
-/** Sees a body pass. Must not throw, nor keep anybody waiting. */
-export interface BodyWatcher {
-  push(chunk: Buffer): void;
-  /** Nothing comes any more, whether the body is whole or not. */
-  end(): void;
-}
-
-/** Changes a body on its way. What it throws cuts the answer off. */
-export interface BodyFilter {
-  /** What may go on of what has come so far; may be empty. */
-  push(chunk: Buffer): Buffer;
-  /** What is left at the end of the body. */
-  end(): Buffer;
-}
 
 /** What was seen of one request, for the audit row and the metrics. */
 export interface McpOutcome {

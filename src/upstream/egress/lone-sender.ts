@@ -1,12 +1,14 @@
 import { Client } from 'undici';
-import { dispatchBuffered } from '../buffered-dispatch.js';
 import { CallDeadline } from '../call-deadline.js';
 import { toExchangeError } from '../exchange-failure.js';
+import { StreamExchange, wireRequest } from '../stream-exchange.js';
 import type { UpstreamAnswer, UpstreamCall, UpstreamRequest } from '../upstream.types.js';
 import type { EgressPolicy } from './egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './guarded-connector.js';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const NO_BODY = Buffer.alloc(0);
 
 /** A call that is tried once. */
 export type SingleCall = Pick<UpstreamCall, 'request' | 'timeoutMs' | 'maxResponseBytes' | 'caller'>;
@@ -36,7 +38,9 @@ export function loneSender(policy: EgressPolicy, connectTimeoutMs: number): Send
     });
     const limits = new CallDeadline({ timeoutMs, caller });
     try {
-      return await dispatchBuffered(client, request, maxResponseBytes, limits);
+      const exchange = new StreamExchange(wireRequest(request), { limits, maxBufferedBytes: maxResponseBytes });
+      const { status, headers, body = NO_BODY } = await exchange.run(client);
+      return { status, headers, body };
     } finally {
       limits.dispose();
       await client.destroy();

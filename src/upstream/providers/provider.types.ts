@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../common/errors/gateway.error.js';
-import type { UpstreamHead, UpstreamRequest } from '../upstream.types.js';
+import type { RequestSigner, UpstreamRequest } from '../upstream.types.js';
 
 export const PROVIDER_SLUGS = [
   'cohere',
@@ -54,13 +54,6 @@ export interface ProviderErrorText {
   readonly param?: string;
 }
 
-/** Signs the attempts of one call. */
-export interface ProviderSigner {
-  readonly sign: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
-  /** Told of each answer: whether the credentials were refused, and the next signature may be made with others. */
-  readonly renew?: (answer: UpstreamHead) => boolean;
-}
-
 /** One provider: its address, its credential, its error bodies. One file each in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
   readonly slug: ProviderSlug;
@@ -74,7 +67,7 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
   /** Signs each attempt, for providers whose signature covers the body and the time. */
-  signer?(credential: Credential<Options>): ProviderSigner;
+  signer?(credential: Credential<Options>): RequestSigner;
   /** Reads the provider's error body; undefined when it is not in a known form. */
   readError(body: unknown): ProviderErrorText | undefined;
   /** Statuses besides 401 and 403 that mean that the credential was refused. */

@@ -1,0 +1,82 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { AppConfig } from '../config/environment.js';
+import type { BaseProviderOptions, Credential, Provider, ProviderRequest } from './providers/provider.types.js';
+import type { UpstreamCall, UpstreamRelayCall, UpstreamRequest, UpstreamStreamRequest } from './upstream.types.js';
+
+/** The settings that bound calls to providers. */
+type ProviderLimits = Pick<
+  AppConfig,
+  'PROVIDER_TIMEOUT_MS' | 'PROVIDER_MAX_RESPONSE_BYTES' | 'PROVIDER_STREAM_IDLE_MS'
+>;
+
+/** Whom a call is for: the provider and the credential of a virtual key. */
+export interface ProviderTarget {
+  readonly provider: Provider;
+  readonly credential: Credential;
+}
+
+/** Tell the receiver how to read a body. */
+const BODY_HEADERS = ['content-type', 'content-encoding', 'content-length'] as const;
+
+/** A request body that goes out as it comes in, under its own type, coding and length: the client's request. */
+export type Upload = Readable & { readonly headers: Pick<IncomingHttpHeaders, (typeof BODY_HEADERS)[number]> };
+
+/** The bodies of one exchange that pass through as they come. */
+export interface ProviderStreams {
+  /** Sent instead of the request's own body. */
+  readonly upload?: Upload | undefined;
+  /** What the client accepts; anything by default. */
+  readonly accept?: string | undefined;
+  /** Whether `sinkFor` has a sink for streams of events only. */
+  readonly takesEvents?: boolean | undefined;
+  readonly sinkFor: UpstreamRelayCall['sinkFor'];
+}
+
+/** Longest time for a call with this credential, in milliseconds. */
+export function timeoutMsOf({ timeout_ms: own }: BaseProviderOptions, limits: ProviderLimits): number {
+  return own ?? limits.PROVIDER_TIMEOUT_MS;
+}
+
+/** What target and settings decide of a call: address, credential, signature, bounds. Its caller adds the rest. */
+export function providerCall(
+  { provider, credential }: ProviderTarget,
+  request: ProviderRequest,
+  limits: ProviderLimits,
+): Pick<UpstreamCall, 'request' | 'signer' | 'timeoutMs' | 'maxResponseBytes'> {
+  return {
+    request: provider.address(request, credential),
+    signer: provider.signer?.(credential),
+    timeoutMs: timeoutMsOf(credential.options, limits),
+    maxResponseBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
+  };
+}
+
+/** The same for bodies that pass through as they come: the time limit bounds silence, not the whole. */
+export function providerRelay(
+  { provider, credential }: ProviderTarget,
+  request: ProviderRequest,
+  { upload, accept, takesEvents, sinkFor }: ProviderStreams,
+  limits: ProviderLimits,
+): Omit<UpstreamRelayCall, 'caller'> {
+  const idleTimeoutMs = timeoutMsOf(credential.options, limits);
+  return {
+    request: withStreams(provider.address(request, credential), upload, accept),
+    signer: provider.signer?.(credential),
+    idleTimeoutMs,
+    eventIdleTimeoutMs: takesEvents ? Math.max(idleTimeoutMs, limits.PROVIDER_STREAM_IDLE_MS) : undefined,
+    maxBufferedBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
+    sinkFor,
+  };
+}
+
+/** Providers know JSON bodies and answers only, so what the client says about its own comes on top. */
+function withStreams(addressed: UpstreamRequest, upload: Upload | undefined, accept = '*/*'): UpstreamStreamRequest {
+  const headers: Record<string, string> = { ...addressed.headers, accept };
+  if (upload === undefined) return { ...addressed, headers };
+  for (const name of BODY_HEADERS) {
+    const value = upload.headers[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  return { ...addressed, headers, body: upload };
+}

@@ -1,0 +1,335 @@
+import type { Writable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { BodyBuffer } from '../common/http/body-buffer.js';
+import { TickBatcher } from '../common/tick-batcher.js';
+import type { CallDeadline } from './call-deadline.js';
+import type { Connecting, GuardedConnection } from './exchange-client.js';
+import { toExchangeError, type ExchangeStage } from './exchange-failure.js';
+import type { UploadBody } from './upload-body.js';
+import { firstHeader } from './upstream-headers.js';
+import {
+  UpstreamFailure,
+  type RelayedAnswer,
+  type UpstreamHead,
+  type UpstreamHeaders,
+  type UpstreamRequest,
+} from './upstream.types.js';
+
+/**
+ * Share of its time that must be left when a request gets a connection. Requests that waited behind a provider that hangs
+ * would otherwise be sent in their last moments, for an answer that comes too late and may have to be paid.
+ */
+const LEAST_LEFT = 0.1;
+
+/** Answers that come in one turn of the event loop go on together. */
+const turns = new TickBatcher();
+
+/** Changes a body on its way. What it throws ends the exchange. */
+export interface BodyFilter {
+  /** What may go on of what has come so far; may be empty. */
+  push(chunk: Buffer): Buffer;
+  /** What is left at the end of the body. */
+  end(): Buffer;
+}
+
+/** Sees a body pass. Must not throw, nor keep the body waiting. */
+export interface BodyWatcher {
+  push(chunk: Buffer): void;
+  /** Nothing more comes, whether the body is whole or not. */
+  end(): void;
+}
+
+/** A stream that takes the body of an answer as it comes. It belongs to the exchange from then on. */
+export interface AnswerSink {
+  readonly stream: Writable;
+  /** What it returns is written instead of what came. */
+  readonly filter?: BodyFilter | undefined;
+  /** Gets the bytes as they came, behind those that went on. */
+  readonly watcher?: BodyWatcher | undefined;
+  /** Longest silence of the other side from now on, in milliseconds; by default what it was. Infinity: no bound. */
+  readonly idleMs?: number | undefined;
+  /** Longest time in milliseconds in which the stream takes nothing. */
+  readonly pauseMs: number;
+  /** Whether a failure leaves the stream to its owner. By default it is destroyed: half an answer must not look like the whole. */
+  readonly isLeftOpen?: ((error: unknown) => boolean) | undefined;
+  /** Ends the stream where it stands; false when it cannot be ended without looking broken. */
+  readonly endEarly?: (() => boolean) | undefined;
+}
+
+export interface ExchangePlan {
+  /** Ends the exchange early, in both directions. The caller disposes of it. */
+  readonly limits: CallDeadline;
+  /** Bound for an answer without a sink. */
+  readonly maxBufferedBytes: number;
+  /** Called once, when the head has come. Without a sink the body is held in memory. What it throws ends the exchange. */
+  readonly onHead?: ((head: UpstreamHead) => AnswerSink | undefined) | undefined;
+  /** Whether `onHead` waits for the first byte of the body: until then, the call can be made again. */
+  readonly awaitsFirstByte?: boolean | undefined;
+  /** Called once, when the exchange is over. */
+  readonly onSettled?: (() => void) | undefined;
+}
+
+/** One request in undici's words. */
+export interface WireRequest extends Dispatcher.DispatchOptions {
+  /** For messages. */
+  readonly host: string;
+  readonly upload?: UploadBody | undefined;
+  exchange?: Connecting | undefined;
+  connection?: GuardedConnection | undefined;
+}
+
+/** A request that is sent as it is; `upload` is sent instead of its body. */
+export function wireRequest({ method, url, headers, body }: UpstreamRequest, upload?: UploadBody): WireRequest {
+  // Answers are read or passed on as they come, so compression would only have to be undone.
+  const wire = ['accept-encoding', 'identity'];
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    // undici takes a Host header for the TLS server name as well; both always come from the URL that was checked.
+    if (value !== undefined && name !== 'host' && name !== 'accept-encoding') wire.push(name, value);
+  }
+  return {
+    host: url.host,
+    path: url.pathname + url.search,
+    method,
+    headers: wire,
+    body: upload ?? body ?? null,
+    upload,
+    exchange: undefined,
+    connection: undefined,
+  };
+}
+
+/** What an exchange has seen of the answer. */
+export interface SeenAnswer {
+  /** Whether the request went on its way: from then on the other side may have acted on it. */
+  wasSent: boolean;
+  head: UpstreamHead | undefined;
+  /** By `performance.now()`. */
+  headAt: number | undefined;
+  /** Of the body, so far. */
+  bytes: number;
+}
+
+/**
+ * The handler that undici calls for one request. The answer is held in memory, or passes to a sink at the pace of its
+ * receiver. It settles once; whatever undici reports after that is ignored.
+ */
+export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
+  settled = false;
+  readonly seen: SeenAnswer = { wasSent: false, head: undefined, headAt: undefined, bytes: 0 };
+  #stage: ExchangeStage = 'unsent';
+  #controller: Dispatcher.DispatchController | undefined;
+  readonly #buffer = new BodyBuffer();
+  #sink: AnswerSink | undefined;
+  /** The head was shown to `onHead`. */
+  #isOpen = false;
+  #isReceived = false;
+  /** Until the sink has taken what was written. */
+  #isPaused = false;
+  /** Until the end of the turn of the event loop. */
+  #isCorked = false;
+  readonly #leastLeftMs: number;
+  #resolve: (answer: RelayedAnswer) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  constructor(
+    private readonly request: WireRequest,
+    private readonly plan: ExchangePlan,
+  ) {
+    request.exchange = this;
+    this.#leastLeftMs = plan.limits.boundsSilence ? -Infinity : plan.limits.remainingMs * LEAST_LEFT;
+  }
+
+  /** Resolves when the whole answer is with the sink or in memory. */
+  run(dispatcher: Dispatcher): Promise<RelayedAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      const { upload } = this.request;
+      upload?.whenMoved(() => this.plan.limits.touch());
+      upload?.on('error', (error) => this.abandon(error));
+      if (upload?.errored) this.abandon(upload.errored);
+      this.plan.limits.listen((failure) => this.abandon(failure));
+      if (!this.settled) this.#guard(() => void dispatcher.dispatch(this.request, this));
+    });
+  }
+
+  /** Gives up: what is in flight is cut off on both sides, what still waits for a connection will not be sent. */
+  abandon(failure: unknown): void {
+    if (this.settled) return;
+    this.#fail(this.#stage === 'unsent' && failure instanceof UpstreamFailure ? failure.unsent() : failure);
+    this.#controller?.abort(failure instanceof Error ? failure : new Error('the exchange was given up'));
+  }
+
+  /** Ends a stream that may not go on: nothing that has come is lost, so the receiver need not take it for broken. */
+  finish(reason: Error): void {
+    if (this.settled) return;
+    if (this.#sink?.endEarly?.() !== true) return this.abandon(reason);
+    this.#settle();
+    this.#reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (!this.settled && this.plan.limits.remainingMs < this.#leastLeftMs) {
+      this.#fail(new UpstreamFailure('timeout', `${this.request.host} had no connection in time`, { wasSent: false }));
+    }
+    // Throwing drops the request and keeps the connection for the next one; `controller.abort` would close it.
+    if (this.settled) throw new Error('the exchange ended while it waited for a connection');
+    this.#controller = controller;
+    this.#stage = 'sent';
+    this.seen.wasSent = true;
+    this.request.connection?.begin(controller);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
+    if (this.settled || status < 200) return;
+    this.#stage = 'answering';
+    this.seen.head = { status, headers };
+    this.seen.headAt = performance.now();
+    // RFC 9112, section 9.5: a server that has refused the request wants no more of it.
+    if (status >= 400) this.request.upload?.stop();
+    if (this.plan.awaitsFirstByte !== true) this.#open(this.seen.head);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { head } = this.seen;
+    if (!this.settled && !this.#isOpen && head) this.#open(head);
+    if (this.settled) return;
+    this.seen.bytes += chunk.length;
+    this.plan.limits.touch();
+    const sink = this.#sink;
+    if (!sink) return this.#hold(chunk);
+    if (!sink.filter) this.#write(sink, chunk);
+    else this.#guard(() => this.#write(sink, sink.filter?.push(chunk)));
+    sink.watcher?.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const { head } = this.seen;
+    if (!this.settled && !this.#isOpen && head) this.#open(head);
+    if (this.settled || !head) return;
+    this.#isReceived = true;
+    if (this.#sink) {
+      this.plan.limits.waitForClient(this.#sink.pauseMs);
+      return this.#cork(this.#sink);
+    }
+    this.#settle();
+    const answer = { ...head, body: this.#buffer.take() };
+    turns.add(() => this.#resolve(answer));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.settled) this.#fail(toExchangeError(error, this.#stage, this.request.host));
+  }
+
+  #open(head: UpstreamHead): void {
+    this.#isOpen = true;
+    this.#guard(() => {
+      const sink = this.plan.onHead?.(head);
+      // Neither followed nor passed on: it would take credentials elsewhere.
+      if (isRedirect(head)) {
+        throw new UpstreamFailure('redirect', `${this.request.host} redirects (${head.status})`);
+      }
+      this.#sink = sink;
+      if (!sink) {
+        this.plan.limits.touch();
+        if (Number(firstHeader(head.headers, 'content-length') ?? 0) > this.plan.maxBufferedBytes)
+          throw this.#tooLarge();
+        return;
+      }
+      if (sink.idleMs === undefined) this.plan.limits.touch();
+      else this.plan.limits.waitForUpstream(sink.idleMs);
+      // These stay when the exchange is over: a connection may fail later still, and nothing else may be listening.
+      sink.stream.on('error', this.#onGone).on('close', this.#onGone).on('drain', this.#onDrain);
+      sink.stream.on('finish', () => (this.#isReceived ? this.#succeed(head) : this.#onGone()));
+      if (sink.stream.destroyed) this.#onGone();
+    });
+  }
+
+  #hold(chunk: Buffer): void {
+    if (this.#buffer.size + chunk.length > this.plan.maxBufferedBytes) this.abandon(this.#tooLarge());
+    else this.#buffer.push(chunk);
+  }
+
+  #tooLarge(): UpstreamFailure {
+    return new UpstreamFailure('too_large', `${this.request.host} sent more than ${this.plan.maxBufferedBytes} bytes`);
+  }
+
+  #write(sink: AnswerSink, bytes: Buffer | undefined): void {
+    if (!bytes || bytes.length === 0) return;
+    this.#cork(sink);
+    if (sink.stream.write(bytes)) return;
+    this.request.connection?.pause();
+    if (!this.#isPaused) this.plan.limits.waitForClient(sink.pauseMs);
+    this.#isPaused = true;
+    // Held back, it would need a turn for every 16 KiB, however fast the receiver takes them.
+    this.#uncork();
+  }
+
+  /** Until the end of the turn: what comes in it, its end included, goes out in one piece. */
+  #cork(sink: AnswerSink): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    sink.stream.cork();
+    turns.add(this.#uncork);
+  }
+
+  readonly #uncork = (): void => {
+    const sink = this.#sink;
+    if (!this.#isCorked || !sink) return;
+    this.#isCorked = false;
+    if (this.#isReceived && !this.settled) this.#guard(() => void sink.stream.end(sink.filter?.end()));
+    else sink.stream.uncork();
+  };
+
+  /** An exception in a hook ends the exchange; undici would take it for a fault of its own. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.abandon(error);
+    }
+  }
+
+  #succeed(head: UpstreamHead): void {
+    if (this.settled) return;
+    this.#settle();
+    this.#resolve({ ...head, body: undefined });
+  }
+
+  #fail(error: unknown): void {
+    this.#settle();
+    const { head } = this.seen;
+    const sink = this.#sink;
+    this.#reject(head && error instanceof UpstreamFailure ? error.after(head, sink !== undefined) : error);
+    // Never `end`: the receiver must be able to tell that this is not the whole answer.
+    if (sink?.isLeftOpen?.(error) === true) this.#uncork();
+    else sink?.stream.destroy();
+  }
+
+  #settle(): void {
+    this.settled = true;
+    this.plan.limits.unlisten();
+    this.request.connection?.end(this.#controller);
+    this.#sink?.watcher?.end();
+    this.plan.onSettled?.();
+  }
+
+  readonly #onGone = (cause?: Error): void => {
+    // Most often the exchange is over, and an error would be made, with its stack, for nothing.
+    if (this.settled) return;
+    this.abandon(new UpstreamFailure('caller_gone', 'the caller left in the middle of the answer', { cause }));
+  };
+
+  readonly #onDrain = (): void => {
+    this.#isPaused = false;
+    if (this.settled) return;
+    if (!this.#isReceived) this.plan.limits.waitForUpstream();
+    this.#controller?.resume();
+  };
+}
+
+export function isRedirect({ status }: UpstreamHead): boolean {
+  return status >= 300 && status < 400;
+}
