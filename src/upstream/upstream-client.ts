@@ -88,9 +88,11 @@ export class UpstreamClient implements UpstreamSender {
     const limits = new CallDeadline(call);
     const plan = { limits, maxBufferedBytes: call.maxResponseBytes };
     try {
-      const { status, headers, body = NO_BODY } = await sendWithRetries(call, limits, this.#clock, (request) =>
-        this.#exchange(this.#pools, request, plan),
-      );
+      const {
+        status,
+        headers,
+        body = NO_BODY,
+      } = await sendWithRetries(call, limits, this.#clock, (request) => this.#exchange(this.#pools, request, plan));
       return { status, headers, body };
     } finally {
       limits.dispose();
