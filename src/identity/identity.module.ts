@@ -46,7 +46,7 @@ import { sessionBindingProvider } from './sessions/session-binding.provider.js';
     {
       provide: MCP_AUTHENTICATORS,
       inject: [ApiKeyAuthenticator, ExternalTokenAuthenticator, OAuthTokenAuthenticator],
-      // In this order: a key before a token, and the server's own provider before the gateway's authorization server.
+      // In this order: keys before tokens, and the server's own provider before the gateway's authorization server.
       useFactory: (...authenticators: readonly McpAuthenticator[]): readonly McpAuthenticator[] => authenticators,
     },
     McpAuthentication,

@@ -10,7 +10,7 @@ import { keyIn } from './mcp-credentials.js';
 
 const SCOPE = 'mcp.invoke';
 
-/** A gateway key with the scope mcp.invoke. */
+/** Authenticates a gateway key with the scope `mcp.invoke`. */
 @Injectable()
 export class ApiKeyAuthenticator implements McpAuthenticator {
   constructor(@Inject(Authenticator) private readonly authenticator: Pick<Authenticator, 'ownerOf' | 'knownOwnerOf'>) {}
@@ -20,7 +20,7 @@ export class ApiKeyAuthenticator implements McpAuthenticator {
     return chain(owner, (keyOwner) => keyOwner && { kind: 'api_key', keyOwner });
   }
 
-  /** @throws GatewayError `api_key_invalid`, `permission_denied`, `rate_limited` unless the request was counted before */
+  /** @throws GatewayError `api_key_invalid`, `permission_denied`, `rate_limited` unless the request was counted already */
   keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): MaybePromise<Principal | undefined> {
     const key = keyIn(headers);
     if (key === undefined) return undefined;

@@ -1,27 +1,27 @@
 export interface BearerChallenge {
-  /** RFC 9728, section 5.1: from here, clients find out where to log in. */
+  /** RFC 9728, section 5.1: the address of the metadata that names where to log in. */
   readonly resourceMetadata?: string | undefined;
   /** RFC 6750, section 3.1. Absent when the request brought no credentials. */
   readonly error?: 'invalid_request' | 'invalid_token' | 'insufficient_scope' | undefined;
   readonly errorDescription?: string | undefined;
-  /** All scopes that the operation needs, not only those that are missing. */
+  /** All scopes that the operation needs, not only the missing ones. */
   readonly scopes?: readonly string[] | undefined;
 }
 
 type ChallengeParameter = readonly [name: string, value: string];
 
 /**
- * What a client may hear of another server's challenge: what is wrong, and what to ask for (RFC 6750, section 3; RFC 9470, section 3).
- * Nothing that names an address, since that may be a place to log in.
+ * Parameters of the MCP server's own challenge that are relayed: what is wrong, and what to ask for (RFC 6750, section 3; RFC 9470,
+ * section 3). None that names an address, since a client could log in there.
  */
 const RELAYED: ReadonlySet<string> = new Set(['error', 'error_description', 'scope', 'acr_values', 'max_age']);
-/** There are clients that look for it anywhere in the text. */
+/** Some clients search for it anywhere in the text. */
 const METADATA = 'resource_metadata';
 const MAX_RELAYED_LENGTH = 2_048;
 
 /**
- * A scheme, or a parameter of the last one, with the commas and blanks before it (RFC 9110, section 11.6.1). What should be quoted and is
- * not is taken up to the next comma or blank, as clients do.
+ * A scheme, or a parameter of the last scheme, with the commas and spaces before it (RFC 9110, section 11.6.1). A value that should be
+ * quoted and is not ends at the next comma or space, as clients read it.
  */
 const PART = /[\s,]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?/gy;
 
@@ -36,8 +36,8 @@ export function bearerChallenge(challenge: BearerChallenge): string {
 }
 
 /**
- * What a server's own challenge says, beside the address of the gateway's metadata (RFC 9728): it may ask for more scopes, or for a
- * stronger login. Undefined when it says nothing of that kind, or too much.
+ * The server's own challenge with the address of the gateway's metadata (RFC 9728): the server may ask for more scopes or a
+ * stronger login. Undefined when nothing can be relayed, or too much would be.
  * @param values of its `WWW-Authenticate`; the first Bearer challenge counts
  */
 export function relayedChallenge(values: readonly string[], resourceMetadata: string | undefined): string | undefined {
@@ -67,7 +67,7 @@ function writeChallenge(parameters: readonly (readonly [string, string | undefin
   return written.length === 0 ? 'Bearer realm="tollgate"' : `Bearer ${written.join(', ')}`;
 }
 
-/** RFC 9110, section 5.6.4; what no header may hold becomes a question mark. */
+/** RFC 9110, section 5.6.4. A character that a header cannot hold becomes a question mark. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&')}"`;
 }

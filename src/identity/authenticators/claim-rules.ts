@@ -3,7 +3,7 @@ import type { JwtValidation } from '../config/identity-config.js';
 import { TokenRefusedError } from './token-refused.error.js';
 
 /**
- * The rules of a server about the claims of a verified token.
+ * Checks the claims of a verified token by the rules of a server.
  * @throws TokenRefusedError
  */
 export function assertClaims(claims: JsonObject, rules: Pick<JwtValidation, 'requiredClaims' | 'claimValues'>): void {
@@ -14,7 +14,7 @@ export function assertClaims(claims: JsonObject, rules: Pick<JwtValidation, 'req
   }
 }
 
-/** There, and neither null nor empty: a provider that does not know a claim may send it all the same. */
+/** Neither missing nor null nor empty: some providers send a claim without a value. */
 function isPresent(claims: JsonObject, name: string): boolean {
   if (!Object.hasOwn(claims, name)) return false;
   const value = claims[name];

@@ -11,7 +11,7 @@ import { TokenValidator } from './token-validator.js';
 
 const NOT_SIGNED: ReadonlySet<TokenRefusal> = new Set(['unknown_key', 'signature']);
 
-/** A token of the company's own identity provider, judged by the server's `jwt_validation`. */
+/** Authenticates a token of the company's own identity provider, by the server's `jwt_validation`. */
 @Injectable()
 export class ExternalTokenAuthenticator implements McpAuthenticator {
   constructor(
@@ -34,15 +34,15 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
     }
   }
 
-  /** Whose rules count for a token, where the gateway's authorization server has its tokens in the same header. */
+  /** Whose rules apply to a token, when the gateway's authorization server uses the same header. */
   private judgeOf(token: string, rules: JwtValidation): 'server' | 'authorization_server' | 'whoever_signed' {
     const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_INTROSPECTION_ENDPOINT: endpoint } = this.config;
     if (issuer === undefined || rules.headerKey !== 'authorization') return 'server';
     const isJwt = looksLikeJwt(token);
-    // One provider for both: what the server asks of its users must not be evaded by way of the other.
+    // One provider for both: users must not evade the server's rules through the gateway's.
     if ((isJwt && unverifiedIssuer(token) !== issuer) || this.isOfAuthorizationServer(rules)) return 'server';
     if (!isJwt) return rules.introspection === undefined && endpoint !== undefined ? 'authorization_server' : 'server';
-    // A provider may have several addresses for the same keys.
+    // A provider may publish the same keys at several addresses.
     return rules.issuer === undefined && rules.jwksUri !== undefined ? 'whoever_signed' : 'authorization_server';
   }
 
@@ -53,7 +53,7 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
     return introspection?.endpoint === MCP_OAUTH_INTROSPECTION_ENDPOINT;
   }
 
-  /** No evidence for a token that others have signed; any other refusal stands. */
+  /** Undefined for a token with a foreign signature; any other refusal stands. */
   private async judgeIfSigned(token: string, rules: JwtValidation, now: Date): Promise<McpEvidence | undefined> {
     try {
       return await this.judge(token, rules, now);
@@ -70,7 +70,7 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
         claims: valid.claims,
         ...subjectOf(valid, rules.jwksUri ?? rules.introspection?.endpoint ?? ''),
         forwardableToken: token,
-        // Who registers a server and trusts a provider for it lets that provider's users in.
+        // A server that trusts a provider lets all users of that provider in.
         assertMayEnter: () => undefined,
       },
     }));

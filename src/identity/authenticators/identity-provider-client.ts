@@ -11,7 +11,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_RESPONSE_BYTES = 256 * 1024;
 const MAX_KEY_SETS = 1_000;
 
-/** What identity providers are asked over the network. Servers with the same key set share one client. */
+/** Requests to identity providers. Servers with the same key set share one client. */
 @Injectable()
 export class IdentityProviderClient {
   private readonly keySets = new LRUCache<string, RemoteKeySet>({ max: MAX_KEY_SETS });
@@ -33,7 +33,7 @@ export class IdentityProviderClient {
     return client;
   }
 
-  /** Sends a form (RFC 6749, appendix B). Rejects when no JSON comes with status 200. */
+  /** Sends a form (RFC 6749, appendix B). Rejects unless the answer is JSON with status 200. */
   async postForm(url: string, form: URLSearchParams, authorization: string): Promise<unknown> {
     const response = await this.fetch(url, {
       method: 'POST',

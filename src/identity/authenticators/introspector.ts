@@ -9,13 +9,13 @@ import { KeyedSemaphore } from './keyed-semaphore.js';
 import { TokenRefusedError } from './token-refused.error.js';
 
 const MAX_ANSWERS = 10_000;
-/** A refused token is not asked about again at once. */
+/** How long a refusal is cached. */
 const NEGATIVE_CACHE_MS = 5_000;
-/** Of one endpoint. Who waits longer than an answer may take would not have been answered in time either. */
+/** Per endpoint. The wait is as long as a request to the provider may take. */
 const LIMITS = { running: 32, waiting: 256, patienceMs: 5_000 };
 
 interface Answer {
-  /** Undefined: the token is not active. */
+  /** Undefined when the token is not active. */
   readonly claims: JsonObject | undefined;
   /** Unix milliseconds. */
   readonly expiresAt: number;
@@ -23,22 +23,22 @@ interface Answer {
   readonly until: number;
 }
 
-/** Asks the provider about a token (RFC 7662). One question serves all who wait for the same answer. */
+/** Asks the provider about a token (RFC 7662). Concurrent calls for one token share a request. */
 export class Introspector {
   private readonly answers = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
-  /** Apart: anybody can bring tokens that are none, and they must not drive out the good ones. */
+  /** Separate, because anyone can send invalid tokens, and these must not evict the valid ones. */
   private readonly refusals = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
   private readonly limit = new KeyedSemaphore(LIMITS);
   private readonly pending = new Map<string, Promise<Answer>>();
 
-  /** @param monotonic milliseconds of a monotonic clock: answers must not last longer because the time is set back */
+  /** @param monotonic milliseconds of a monotonic clock: cached answers must not live longer when the time is set back */
   constructor(
     private readonly provider: Pick<IdentityProviderClient, 'postForm'>,
     private readonly monotonic: () => number,
   ) {}
 
   /**
-   * The claims of an active token whose times, issuer and audience are right.
+   * The claims of an active token with valid times, issuer and audience.
    * @throws TokenRefusedError
    * @throws GatewayError `identity_provider_unavailable`
    */
@@ -46,7 +46,7 @@ export class Introspector {
     const { claims } = await this.answerTo(token, from, now);
     if (claims === undefined) throw new TokenRefusedError('inactive');
     assertTimes(claims, rules.clockToleranceSeconds, now);
-    // The endpoint is the issuer's own; it may leave the claim out.
+    // Optional: the endpoint belongs to the issuer.
     if (rules.issuer !== undefined && isGiven(claims['iss']) && claims['iss'] !== rules.issuer) {
       throw new TokenRefusedError('issuer');
     }
@@ -55,16 +55,16 @@ export class Introspector {
   }
 
   private async answerTo(token: string, from: Introspection, now: Date): Promise<Answer> {
-    // With the credentials in it: an answer belongs to those who may ask.
+    // Includes the credentials: an answer is for the client that may ask.
     const key = hash('sha256', JSON.stringify([from, token]), 'base64');
     const cached = this.answers.get(key) ?? this.refusals.get(key);
     if (cached !== undefined && now.getTime() < cached.expiresAt && this.monotonic() < cached.until) return cached;
     const running = this.pending.get(key);
     if (running !== undefined) return running;
-    // Tokens that were good have places of their own: unknown ones, of which anybody can send many, must not take them.
+    // Valid tokens have their own places: anyone can send many unknown tokens, and these must not take them.
     const lane = this.answers.has(key) ? `known ${from.endpoint}` : from.endpoint;
     const answer = this.limit
-      .ask(lane, () => this.ask(token, from))
+      .run(lane, () => this.ask(token, from))
       .then((given) => {
         this.remember(key, given);
         return given;
@@ -96,7 +96,7 @@ export class Introspector {
   }
 }
 
-/** RFC 6749, section 2.3.1: both parts are form-encoded first. */
+/** RFC 6749, section 2.3.1: both parts are form-encoded before they are joined. */
 function basic({ clientId, clientSecret }: Introspection): string {
   const encoded = [clientId, clientSecret].map((part) => encodeURIComponent(part).replaceAll('%20', '+'));
   return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
@@ -114,7 +114,7 @@ function assertTimes({ exp, nbf }: JsonObject, toleranceSeconds: number, now: Da
   }
 }
 
-/** A provider may send members that are empty as null. */
+/** Some providers send null for a missing member. */
 function isGiven(claim: unknown): boolean {
   return claim !== undefined && claim !== null;
 }

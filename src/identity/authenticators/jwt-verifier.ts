@@ -7,7 +7,7 @@ import { assertPlausible } from './token-form.js';
 import { type TokenRefusal, TokenRefusedError } from './token-refused.error.js';
 
 /**
- * The claims of a signed token whose signature, issuer, audience and times are right.
+ * The claims of a signed token with a valid signature, issuer, audience and times.
  * @throws TokenRefusedError
  * @throws GatewayError `identity_provider_unavailable`
  */
@@ -22,7 +22,7 @@ export async function verifyJwt(
     algorithms: [...rules.algorithms],
     clockTolerance: rules.clockToleranceSeconds,
     currentDate: now,
-    // jose lets tokens without an end through unless it is told not to.
+    // By default, jose accepts tokens without an expiry.
     requiredClaims: ['exp'],
     ...(rules.issuer === undefined ? {} : { issuer: rules.issuer }),
     ...(rules.audience === undefined ? {} : { audience: [...rules.audience] }),
@@ -34,7 +34,7 @@ export async function verifyJwt(
   }
 }
 
-/** What is no error of jose is not the token's fault, and comes back as it is. */
+/** Errors that are not from jose are not the token's fault, and are returned unchanged. */
 function toRefusal(error: unknown): unknown {
   return error instanceof errors.JOSEError ? new TokenRefusedError(reasonOf(error), { cause: error }) : error;
 }

@@ -7,7 +7,7 @@ it('asks in the order of arrival, as many at a time as it may', async () => {
   const limit = new KeyedSemaphore({ running: 1, waiting: 2, patienceMs: 10_000 });
   const asked: number[] = [];
   const questions = [1, 2, 3].map((number) =>
-    limit.ask('endpoint', () => {
+    limit.run('endpoint', () => {
       asked.push(number);
       return Promise.resolve(number);
     }),
@@ -19,23 +19,23 @@ it('asks in the order of arrival, as many at a time as it may', async () => {
 
 it('goes on after a question that failed', async () => {
   const limit = new KeyedSemaphore({ running: 1, waiting: 2, patienceMs: 10_000 });
-  const failed = limit.ask('endpoint', () => Promise.reject(new Error('down')));
-  const next = limit.ask('endpoint', () => Promise.resolve('asked'));
+  const failed = limit.run('endpoint', () => Promise.reject(new Error('down')));
+  const next = limit.run('endpoint', () => Promise.resolve('asked'));
   await expect(failed).rejects.toThrow('down');
   expect(await next).toBe('asked');
 });
 
 it('refuses who has waited for too long, and who finds too many waiting', async () => {
   const limit = new KeyedSemaphore({ running: 1, waiting: 1, patienceMs: 20 });
-  void limit.ask('endpoint', never);
+  void limit.run('endpoint', never);
   let isAsked = false;
-  const late = limit.ask('endpoint', () => {
+  const late = limit.run('endpoint', () => {
     isAsked = true;
     return never();
   });
   const unavailable = { code: 'identity_provider_unavailable', headers: { 'retry-after': '5' } };
-  await expect(limit.ask('endpoint', never)).rejects.toMatchObject(unavailable);
+  await expect(limit.run('endpoint', never)).rejects.toMatchObject(unavailable);
   await expect(late).rejects.toMatchObject(unavailable);
   expect(isAsked).toBe(false);
-  expect(await limit.ask('another', () => Promise.resolve('asked'))).toBe('asked');
+  expect(await limit.run('another', () => Promise.resolve('asked'))).toBe('asked');
 });

@@ -1,11 +1,11 @@
 import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
 
-export interface QuestionLimits {
-  /** Questions of one lane at a time. */
+export interface SemaphoreLimits {
+  /** Tasks per key that run at a time. */
   readonly running: number;
-  /** How many more may wait for their turn. */
+  /** Tasks per key that may wait. */
   readonly waiting: number;
-  /** For how long. */
+  /** Longest wait. */
   readonly patienceMs: number;
 }
 
@@ -14,29 +14,29 @@ interface Lane {
   readonly waiting: Set<() => void>;
 }
 
-/** Keeps a flood of tokens that nobody knows from becoming a flood of questions to the provider. */
+/** Limits concurrent tasks per key, so that a flood of unknown tokens does not become a flood of requests to the provider. */
 export class KeyedSemaphore {
   private readonly lanes = new Map<string, Lane>();
 
-  constructor(private readonly limits: QuestionLimits) {}
+  constructor(private readonly limits: SemaphoreLimits) {}
 
   /**
-   * @param name of the lane: questions of one lane wait for each other, and for no others
-   * @throws GatewayError `identity_provider_unavailable` when its turn does not come in time
+   * Runs a task when its key has a place.
+   * @throws GatewayError `identity_provider_unavailable` when it gets no place in time
    */
-  async ask<Answer>(name: string, question: () => Promise<Answer>): Promise<Answer> {
-    const lane = this.lanes.get(name) ?? { running: 0, waiting: new Set() };
-    this.lanes.set(name, lane);
-    if (lane.running >= this.limits.running) await this.turnIn(lane);
+  async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
+    const lane = this.lanes.get(key) ?? { running: 0, waiting: new Set() };
+    this.lanes.set(key, lane);
+    if (lane.running >= this.limits.running) await this.placeIn(lane);
     else lane.running += 1;
     try {
-      return await question();
+      return await task();
     } finally {
-      this.leave(name, lane);
+      this.leave(key, lane);
     }
   }
 
-  private turnIn({ waiting }: Lane): Promise<void> {
+  private placeIn({ waiting }: Lane): Promise<void> {
     const tooMany = (): Error => identityProviderUnavailable('too many questions to the introspection endpoint');
     if (waiting.size >= this.limits.waiting) throw tooMany();
     return new Promise((resolve, reject) => {
@@ -53,11 +53,11 @@ export class KeyedSemaphore {
     });
   }
 
-  /** The place goes to whoever has waited longest. */
-  private leave(name: string, lane: Lane): void {
+  /** The place goes to the task that has waited longest. */
+  private leave(key: string, lane: Lane): void {
     const [next] = lane.waiting;
     if (next !== undefined) return next();
     lane.running -= 1;
-    if (lane.running === 0) this.lanes.delete(name);
+    if (lane.running === 0) this.lanes.delete(key);
   }
 }

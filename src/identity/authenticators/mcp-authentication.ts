@@ -20,25 +20,25 @@ import { TokenRefusedError } from './token-refused.error.js';
 /** The list of strategies, in their order. */
 export const MCP_AUTHENTICATORS = Symbol('MCP_AUTHENTICATORS');
 
-/** What the authenticators have found so far. */
+/** The evidence of the authenticators that ran so far. */
 interface Evidence {
   readonly keyOwner: Principal | undefined;
-  /** The last that was found. */
+  /** The last evidence. */
   readonly found: McpEvidence | undefined;
 }
 
-/** First in a session's user. Subjects are called as ever, so that their sessions outlive an update of the gateway. */
+/** First part of a session's user. The first name is historical: sessions survive an update of the gateway. */
 const SESSION_KINDS = { subject: 'token', username: 'username', client: 'client' } as const;
 
 const NO_EVIDENCE: Evidence = { keyOwner: undefined, found: undefined };
 
 /**
- * Finds out who calls an MCP server. With a key and a token, the key decides the tenant and the token the user. Whatever is presented
- * has to be good: a bad token is not made up for by a good key.
+ * Authenticates the caller of an MCP server. With a key and a token, the key decides the tenant and the token decides the user.
+ * Every credential has to be valid: a good key does not excuse a bad token.
  */
 @Injectable()
 export class McpAuthentication {
-  /** By the owner of a key, or the claims of a token: those are the same objects for as long as they are believed. */
+  /** By the owner of a key or the claims of a token: these are the same objects while they are cached. */
   private readonly callers = new WeakMemo<object, string | null, McpCaller>();
 
   constructor(
@@ -48,9 +48,9 @@ export class McpAuthentication {
   ) {}
 
   /**
-   * The owner of the request's gateway key, before the server is known: addresses without a workspace are looked up in its
-   * tenant. Hand the result on to `callerOf`, so that the call counts once. Undefined without a key.
-   * @param wasCounted of a request that is looked at again
+   * The owner of the request's gateway key, before the server is known: an address without a workspace is looked up in the key's
+   * tenant. Pass the result to `callerOf`, so that the call counts once. Undefined without a key.
+   * @param wasCounted the request is authenticated a second time and must not count again
    * @throws GatewayError `validation_failed`, `api_key_invalid`, `permission_denied`, `rate_limited`
    */
   keyOwnerOf(headers: readonly RawHeader[], now: Date, wasCounted = false): MaybePromise<Principal | undefined> {
@@ -59,7 +59,7 @@ export class McpAuthentication {
   }
 
   /**
-   * @throws GatewayError `api_key_invalid` and `token_invalid` with a challenge that says where to log in, `permission_denied`,
+   * @throws GatewayError `api_key_invalid` and `token_invalid` with a challenge that names where to log in, `permission_denied`,
    * `not_found` for a server of another tenant, `identity_provider_unavailable`, `rate_limited`, `validation_failed`
    */
   callerOf(request: McpRequest, server: McpServerIdentity, now: Date): MaybePromise<McpCaller> {
@@ -76,8 +76,8 @@ export class McpAuthentication {
   }
 
   /**
-   * Value of `WWW-Authenticate` for a caller without credentials, or for one whose token the server itself has refused.
-   * @param said the server's own
+   * Value of `WWW-Authenticate`, for a caller without credentials or one whose token the server itself refused.
+   * @param said the server's own challenges
    */
   challengeFor(server: McpServerIdentity, said: readonly string[] = []): string {
     const relayed = relayedChallenge(said, this.metadataUrl(server));
@@ -86,7 +86,7 @@ export class McpAuthentication {
     );
   }
 
-  /** Asks the authenticators from `next` on. */
+  /** Runs the authenticators, beginning with number `next`. */
   private collect(
     request: McpRequest,
     server: McpServerIdentity,
@@ -95,7 +95,7 @@ export class McpAuthentication {
     next = 0,
   ): MaybePromise<Evidence> {
     const authenticator = this.authenticators[next];
-    // One user is enough; a second token is neither believed nor passed on.
+    // One user is enough; a second token is neither validated nor forwarded.
     if (authenticator === undefined || known.found?.user !== undefined) return known;
     return chain(authenticator.authenticate(request, server, now), (found) =>
       this.collect(request, server, now, found === undefined ? known : withFound(known, found), next + 1),
@@ -156,13 +156,13 @@ function withFound(known: Evidence, found: McpEvidence): Evidence {
   return { keyOwner: known.keyOwner ?? found.keyOwner, found };
 }
 
-/** Besides those that are single in every request. */
+/** Headers that may occur once, besides those of every request. */
 function singleHeaders({ jwtValidation }: McpServerIdentity): readonly string[] {
   const tokenHeader = jwtValidation?.headerKey;
   return tokenHeader === undefined || tokenHeader === 'authorization' ? KEY_HEADERS : [...KEY_HEADERS, tokenHeader];
 }
 
-/** Also checked where the server is looked up. Here it keeps a mistake there from becoming a way into another tenant. */
+/** The directory checks this too. Checked again, so that a mistake there does not open another tenant. */
 function assertSameTenant(keyOwner: Principal, server: McpServerIdentity): void {
   const isSameOrganisation = keyOwner.organisationId === server.organisationId;
   const isSameWorkspace =
@@ -207,7 +207,7 @@ function toCaller(
   };
 }
 
-/** In JSON, where no two lists of names are spelled alike. */
+/** As JSON, so that two different lists never give the same text. */
 function sessionUser(principal: Principal, user: McpUser | undefined): string {
   const { organisationId } = principal;
   if (user !== undefined)

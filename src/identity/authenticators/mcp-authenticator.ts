@@ -6,38 +6,38 @@ import type { McpServerIdentity } from '../config/identity-config.js';
 import type { RawHeader } from '../headers/raw-headers.js';
 import type { TokenSubject } from './token-subject.js';
 
-/** What a request brings to say who its caller is. */
+/** The credentials of a request. */
 export interface McpRequest {
   readonly headers: readonly RawHeader[];
-  /** The owner of the key in it, when that was looked up before the server was known. */
+  /** The owner of its key, when it was looked up before the server was known. */
   readonly keyOwner?: Principal | undefined;
 }
 
-/** What one authenticator has found. */
+/** The result of one authenticator. */
 export interface McpEvidence {
   readonly kind: McpAuthKind;
-  /** Of a gateway key: the tenant. */
+  /** From a gateway key: decides the tenant. */
   readonly keyOwner?: Principal | undefined;
-  /** Of a token: the user. */
+  /** From a token: decides the user. */
   readonly user?: McpUser | undefined;
 }
 
 export interface McpUser extends TokenSubject {
   /** Verified claims of the token. */
   readonly claims: JsonObject;
-  /** The token itself, only where it may be passed on to the server. */
+  /** The token itself, only if it may be forwarded to the server. */
   readonly forwardableToken?: string | undefined;
   /**
-   * Whether the user may come to the server with the token alone. With a key, the key decides that.
+   * Whether the token alone gives access to the server. With a key, the key decides.
    * @throws GatewayError `not_found` for a server of a tenant that the token does not grant
    */
   readonly assertMayEnter: () => void;
 }
 
-/** One way to say who one is. A new way is a new class in the list. */
+/** One way to authenticate. A new way is a new class in the list of `MCP_AUTHENTICATORS`. */
 export interface McpAuthenticator {
   /**
-   * Undefined: the request has nothing for this authenticator.
+   * Undefined when the request has no credential of this kind.
    * @throws TokenRefusedError
    * @throws GatewayError
    */

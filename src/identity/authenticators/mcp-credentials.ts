@@ -3,15 +3,15 @@ import { looksLikeApiKey } from '../../api-keys/api-key-format.js';
 import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
 import { headerValue, type RawHeader } from '../headers/raw-headers.js';
 
-/** The gateway key of a request: in its own header, or as a bearer token in the form of a key. */
+/** The gateway key of a request, from its own header or from a bearer token that has the form of a key. */
 export function keyIn(headers: readonly RawHeader[]): string | undefined {
   const credentials = credentialsIn(headers);
   return credentials.kind === 'api_key' ? credentials.key : undefined;
 }
 
 /**
- * A user's token in the named header; in others than `Authorization` the word `Bearer` may be left out. Never a gateway key:
- * what is not taken for a token here is not passed on as one.
+ * A user's token in the named header. `Bearer` is optional in other headers than `Authorization`. Never returns a gateway key,
+ * so that a key is never forwarded as a token.
  */
 export function tokenIn(headers: readonly RawHeader[], headerName: string): string | undefined {
   const value = headerValue(headers, headerName)?.trim();

@@ -17,10 +17,10 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 const INTROSPECTION_CACHE_SECONDS = 30;
 const MAX_RESOURCES = 1_000;
 
-/** A token that the configured authorization server issued for this very server: the gateway is its protected resource. */
+/** Authenticates a token that the configured authorization server issued for this very MCP server (a protected resource). */
 @Injectable()
 export class OAuthTokenAuthenticator implements McpAuthenticator {
-  /** By resource. Who judges by them knows them by their object. */
+  /** By resource. TokenValidator caches by the object. */
   private readonly rules = new LRUCache<string, JwtValidation>({
     max: MAX_RESOURCES,
     memoMethod: (resource) => this.rulesFor(resource),
@@ -51,7 +51,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
     };
   }
 
-  /** RFC 8707, section 2: a token for another server, or for the gateway as a whole, is none for this one. */
+  /** RFC 8707, section 2: a token for another server, or for the whole gateway, is not accepted. */
   private rulesFor(resource: string): JwtValidation {
     const {
       MCP_OAUTH_INTROSPECTION_ENDPOINT: endpoint,
@@ -74,7 +74,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
     };
   }
 
-  /** Deny by default: a token that names no organisation grants none. A foreign server does not exist for the caller. */
+  /** Deny by default: a token without an organisation grants none. For the caller, a foreign server does not exist. */
   private assertTenant(claims: JsonObject, server: McpServerIdentity): void {
     const { MCP_OAUTH_ORGANISATION_CLAIM: organisationClaim, MCP_OAUTH_WORKSPACE_CLAIM: workspaceClaim } = this.config;
     if (!claimIds(claims[organisationClaim]).includes(server.organisationId)) throw new GatewayError('not_found');

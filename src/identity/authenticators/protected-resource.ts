@@ -16,7 +16,7 @@ type OAuthSettings = Pick<AppConfig, 'MCP_OAUTH_ISSUER' | 'MCP_OAUTH_AUTHORIZATI
 
 /**
  * The address of a server at the gateway, as clients type it. From the setting, never from `Host` or `X-Forwarded-*`: clients compare
- * it with what they typed, and it is the audience of their tokens.
+ * it with the address that they typed, and it is the audience of their tokens.
  * @param path with its leading slash
  */
 export function resourceAt(path: string, { MCP_PUBLIC_URL: origin, PORT: port }: PublicAddress): string {
@@ -29,7 +29,7 @@ export function resourceMetadataUrl(resource: string): string {
   return origin + WELL_KNOWN + pathname;
 }
 
-/** Undefined when there is nowhere to log in: the server takes keys only. */
+/** Undefined when there is nowhere to log in, because the server accepts keys only. */
 export function protectedResourceMetadata(
   server: Pick<McpServerIdentity, 'resource' | 'jwtValidation'>,
   settings: OAuthSettings,
@@ -45,14 +45,14 @@ export function protectedResourceMetadata(
   };
 }
 
-/** The company's identity provider first, where the server trusts one by its name. */
+/** The company's identity provider first, if the server trusts one by its issuer. */
 function authorizationServers(
   { jwtValidation }: Pick<McpServerIdentity, 'jwtValidation'>,
   settings: OAuthSettings,
 ): readonly string[] {
   const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_AUTHORIZATION_SERVERS: listed } = settings;
   const own = listed.length > 0 || issuer === undefined ? listed : [issuer];
-  // In another header, a client that follows the MCP specification would not send it.
+  // A client that follows the MCP specification sends tokens in no other header.
   const isUsual = jwtValidation?.headerKey === 'authorization';
   const external = isUsual && jwtValidation.issuer !== undefined && URL.canParse(jwtValidation.issuer);
   return [...new Set([...(external && jwtValidation.issuer !== undefined ? [jwtValidation.issuer] : []), ...own])];

@@ -2,9 +2,9 @@ import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type Protect
 import type { JwtValidation } from '../config/identity-config.js';
 import { TokenRefusedError } from './token-refused.error.js';
 
-/** Longer ones do not come through the header limits of most servers either. */
+/** Longer tokens exceed the header limits of most servers anyway. */
 const MAX_TOKEN_CHARACTERS = 8 * 1024;
-/** Types of JWTs that are access tokens (RFC 9068, section 2.1; RFC 8725, section 3.11). Many providers give none, or `JWT`. */
+/** JWT types of access tokens (RFC 9068, section 2.1; RFC 8725, section 3.11). Many providers send none, or `JWT`. */
 const ACCESS_TOKEN_TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 
 export interface UnverifiedToken {
@@ -21,18 +21,18 @@ export function assertTokenSize(token: string): void {
   if (token.length > MAX_TOKEN_CHARACTERS) throw new TokenRefusedError('too_long');
 }
 
-/** Whether a token has the form of a signed JWT; others can only be asked about. */
+/** Whether a token has the form of a signed JWT. Others can only be introspected. */
 export function looksLikeJwt(token: string): boolean {
   return token.length <= MAX_TOKEN_CHARACTERS && readUnverified(token) !== undefined;
 }
 
-/** The issuer that a token names, which nobody has verified: only to choose who verifies it. */
+/** The issuer in a token, unverified: only for choosing who verifies it. */
 export function unverifiedIssuer(token: string): string | undefined {
   return token.length > MAX_TOKEN_CHARACTERS ? undefined : readUnverified(token)?.payload.iss;
 }
 
 /**
- * Refuses what no signature can save, before any key is fetched.
+ * Refuses a token that no signature can make valid, before any key is fetched.
  * @throws TokenRefusedError
  */
 export function assertPlausible(token: string, rules: JwtValidation, now: Date): void {

@@ -16,7 +16,7 @@ export type TokenRefusal =
   | 'claim_value'
   | 'inactive';
 
-/** The token is at fault, not the provider. The reason is for the log; callers are told no more than `description`. */
+/** The token is invalid, and the provider is fine. The reason is only logged; callers see `description`. */
 export class TokenRefusedError extends Error {
   constructor(
     readonly reason: TokenRefusal,
@@ -26,7 +26,7 @@ export class TokenRefusedError extends Error {
     this.name = 'TokenRefusedError';
   }
 
-  /** For `error_description` (RFC 6750, section 3): what tells an honest client to renew its token, and nothing that helps others. */
+  /** For `error_description` (RFC 6750, section 3): enough for an honest client to renew its token, and no help for an attacker. */
   get description(): string {
     return this.reason === 'expired' || this.reason === 'inactive'
       ? 'The access token has expired or was revoked'

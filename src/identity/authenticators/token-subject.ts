@@ -6,19 +6,19 @@ import type { ValidToken } from './token-validator.js';
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * Whom a token speaks of. Two are the same only in all of it: subjects are unique with their issuer alone (OpenID Connect Core 1.0,
- * section 5.7).
+ * Who a token is about. Two subjects are equal only if all fields are: a subject is unique only within its issuer (OpenID
+ * Connect Core 1.0, section 5.7).
  */
 export interface TokenSubject {
   readonly issuer: string;
   readonly subject: string;
-  /** What names the subject: a client may be called like a user. */
+  /** The kind of claim that names the subject: a client may have the name of a user. */
   readonly subjectKind: 'subject' | 'username' | 'client';
 }
 
 /**
- * Who a token speaks of.
- * @param fallbackIssuer for answers that name none: where the token was verified
+ * Who a token is about.
+ * @param fallbackIssuer when the token names no issuer: the address where it was verified
  * @throws TokenRefusedError
  */
 export function subjectOf(token: ValidToken, fallbackIssuer: string): TokenSubject {
@@ -28,9 +28,9 @@ export function subjectOf(token: ValidToken, fallbackIssuer: string): TokenSubje
 }
 
 /**
- * A `sub` that is there decides, whatever it is. It has to be a string (RFC 7519, section 4.1.2; a number is none): if the client stood
- * in for a wrong one, all of its users would be one. Without a `sub`, introspection may name the user in another way (RFC 7662,
- * section 2.2), else the client speaks for itself.
+ * A `sub` that is present decides, and has to be a string (RFC 7519, section 4.1.2): if the client replaced an invalid one, all
+ * users of that client would be one user. Without a `sub`, introspection may name the user (RFC 7662, section 2.2); otherwise
+ * the client acts for itself.
  */
 function nameIn({ claims, isIntrospected }: ValidToken): readonly [TokenSubject['subjectKind'], unknown] {
   const { sub, username, client_id, azp } = claims;

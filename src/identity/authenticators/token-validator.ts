@@ -14,14 +14,14 @@ import { assertTokenSize, isTokenText, looksLikeJwt } from './token-form.js';
 import { TokenRefusedError } from './token-refused.error.js';
 import { UnexpectedStatusError } from '../../upstream/identity-provider/unexpected-status.error.js';
 
-/** A key that the provider withdraws is believed for at most this long more. */
+/** A key that the provider withdraws is trusted for at most this much longer. */
 const CACHE_MS = 60_000;
 const MAX_TOKENS = 10_000;
 
-/** What a token says, and who says that it is good. */
+/** A valid token. */
 export interface ValidToken {
   readonly claims: JsonObject;
-  /** The provider was asked (RFC 7662); else the token is a signed JWT. */
+  /** Validated by the provider (RFC 7662); otherwise the token is a signed JWT. */
   readonly isIntrospected: boolean;
 }
 
@@ -33,11 +33,11 @@ interface VerifiedToken {
   readonly until: number;
 }
 
-/** Judges users' tokens by the rules of a server. */
+/** Validates users' tokens by the rules of a server. */
 @Injectable()
 export class TokenValidator {
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS });
-  /** A server's are the same object for many calls. */
+  /** The rules of a server are the same object for many calls. */
   private readonly textsOfRules = new WeakMap<JwtValidation, string>();
   private readonly introspector: Introspector;
 
@@ -49,7 +49,7 @@ export class TokenValidator {
   }
 
   /**
-   * What a good token says. Its claims are the same object for as long as they are believed.
+   * Returns the token's claims, as the same object while they are cached.
    * @throws TokenRefusedError
    * @throws GatewayError `identity_provider_unavailable`, `secret_unavailable`
    */
@@ -67,7 +67,7 @@ export class TokenValidator {
     return this.introspect(token, introspection, rules, now).then((claims) => asValid(claims, rules, true));
   }
 
-  /** With a secret that is read for it, once more with another one when the provider refuses that: it may have been rotated. */
+  /** When the provider refuses a client secret from a secret reference, the secret is read again, since it may have been rotated. */
   private async introspect(
     token: string,
     introspection: ConfiguredIntrospection,
@@ -88,7 +88,7 @@ export class TokenValidator {
     }
   }
 
-  /** With the rules in it: what one server accepts says nothing about another. JSON has no line break, nor has a header. */
+  /** Includes the rules, since another server may have others. Neither JSON nor a header contains a line break. */
   private keyOf(token: string, rules: JwtValidation): string {
     let text = this.textsOfRules.get(rules);
     if (text === undefined) this.textsOfRules.set(rules, (text = JSON.stringify(rules)));
@@ -121,13 +121,13 @@ function asValid(claims: JsonObject, rules: JwtValidation, isIntrospected: boole
   return { claims, isIntrospected };
 }
 
-/** The provider knows the endpoint, but not the gateway by this secret. */
+/** The provider refuses the gateway's own credentials. */
 function isClientRefused(error: unknown): boolean {
   if (!(error instanceof GatewayError) || !(error.cause instanceof UnexpectedStatusError)) return false;
   return [401, 403].includes(error.cause.status);
 }
 
-/** Unix milliseconds; verified tokens have one. */
+/** Unix milliseconds; every verified token has one. */
 function expiryOf({ exp }: JsonObject): number {
   return typeof exp === 'number' ? exp * 1000 : 0;
 }

@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../common/without-undefined.js';
 
 /**
  * Where the claims of each kind of caller come from. "token" is the verified token of the company's identity provider or of
- * the authorization server; what is not in the table comes from the source named last.
+ * the authorization server.
  *
  * | claim           | user key                | service key    | token (external, OAuth)           | key + token          |
  * | --------------- | ----------------------- | -------------- | --------------------------------- | -------------------- |
@@ -19,16 +19,16 @@ import { withoutUndefined } from '../../common/without-undefined.js';
  * | any other       | user.claims             | absent         | the token's claim of that name    | token                |
  */
 export interface ClaimSources {
-  /** The gateway's own words: a token can never set them. */
+  /** Set by the gateway; a token can never set them. */
   readonly organisationId: string;
   readonly workspaceId: string | null;
   /** The gateway key that the request brought. */
   readonly key?: Pick<Principal, 'id' | 'user'> | undefined;
-  /** The verified claims of the user's token. They go before the key's user. */
+  /** The verified claims of the user's token. They take precedence over the key's user. */
   readonly token?: JsonObject | undefined;
 }
 
-/** All claims about a caller; what is not known is not there. */
+/** All claims about a caller. Unknown claims are absent, not null. */
 export function claimsOfCaller({ organisationId, workspaceId, key, token }: ClaimSources): JsonObject {
   const user = key?.user ?? undefined;
   const personal = token === undefined ? claimsOfKey(key) : claimsOfToken(token);
@@ -43,7 +43,7 @@ export function claimsOfCaller({ organisationId, workspaceId, key, token }: Clai
 function claimsOfKey(key: ClaimSources['key']): JsonObject {
   if (key === undefined) return {};
   const { user } = key;
-  // Marked, so that a server can tell a machine from a person.
+  // Marked, so that a server can distinguish a machine from a person.
   if (user === null) return { sub: `api_key:${key.id}` };
   const { email, username } = user;
   return { ...user.claims, ...withoutUndefined({ email, username }), sub: user.sub ?? user.user_id };
@@ -58,13 +58,13 @@ function claimsOfToken(token: JsonObject): JsonObject {
   };
 }
 
-/** A key and a token of two people would make a third one: the key's user is told only if the token speaks of the same. */
+/** A key and a token of two people must not be merged into a third: the key's user counts only if the token is about the same. */
 function gatewayUserId(user: KeyUser | undefined, token: JsonObject | undefined): string | undefined {
   if (token === undefined) return user?.user_id;
   return user?.sub !== undefined && user.sub === token['sub'] ? user.user_id : undefined;
 }
 
-/** Some providers list scopes in an array `scp`; RFC 9068, section 2.2.3, has one string. */
+/** Some providers list scopes in an array `scp`; RFC 9068, section 2.2.3, defines one string. */
 function spaced(scopes: unknown): unknown {
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string').join(' ') : scopes;
 }

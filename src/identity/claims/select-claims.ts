@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json/read.js';
 
-/** What servers are told when `include_claims` is omitted, in this order. */
+/** The claims that servers receive when `include_claims` is omitted, in this order. */
 const DEFAULT_CLAIMS = [
   'sub',
   'email',
@@ -12,7 +12,7 @@ const DEFAULT_CLAIMS = [
   'client_id',
 ] as const;
 
-/** The named claims in the order of their names. Names that the caller has no claim for are left out, not null. */
+/** The named claims, in the order of the names. Unknown claims are left out, not null. */
 export function selectClaims(claims: JsonObject, names: readonly string[] = DEFAULT_CLAIMS): JsonObject {
   return Object.fromEntries(names.filter((name) => Object.hasOwn(claims, name)).map((name) => [name, claims[name]]));
 }

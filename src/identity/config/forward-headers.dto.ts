@@ -1,9 +1,9 @@
 import { ArrayMaxSize, IsArray, IsIn, IsString, Length } from 'class-validator';
 import { FORWARD_MODES, type ForwardHeaders } from './identity-config.js';
 
-/** Which of the client's headers the MCP server gets beside those of the protocol. Absent: none. */
+/** Which of the client's headers are forwarded, besides those of the protocol. Absent: none. */
 export class ForwardHeadersDto implements ForwardHeaders {
-  /** `all-except`: all but the named ones. `allowlist`: only the named ones. Credentials and identity never. */
+  /** `all-except`: all but the named ones. `allowlist`: only the named ones. Never credentials or identity headers. */
   @IsIn(FORWARD_MODES)
   readonly mode: ForwardHeaders['mode'];
 

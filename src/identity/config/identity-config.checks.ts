@@ -10,18 +10,18 @@ import {
   type UserIdentityForwarding,
 } from './identity-config.js';
 
-/** What decides beside the fields themselves. */
+/** Facts outside the fields that the rules need. */
 export interface CheckContext {
   readonly egress: Pick<EgressPolicy, 'checkUrl'>;
   /** Whether there is a JWT_PRIVATE_KEY. */
   readonly canSign: boolean;
-  /** Names of the headers that the server gets from its configuration. */
+  /** Names of the server's configured headers. */
   readonly staticHeaders?: readonly string[];
 }
 
 /**
- * Checks the rules between the identity fields of an MCP server; those of single fields are on the DTOs.
- * @throws GatewayError `validation_failed` that names every broken field
+ * Checks the rules between the identity fields of an MCP server. Rules of single fields are on the DTOs.
+ * @throws GatewayError `validation_failed` that names every invalid field
  */
 export function assertIdentityFields(fields: IdentityFields, context: CheckContext): void {
   throwIfInvalid([
@@ -62,7 +62,7 @@ function whyNotIdentityHeader({ method, header_name: name }: UserIdentityForward
   if (refusal !== undefined) return refusal;
   const folded = foldHeaderName(name);
   if (folded === 'authorization') return method === 'bearer' ? undefined : 'may be Authorization only with bearer';
-  // A server that takes one for the other would take claims without a signature for a signed token.
+  // A server that confuses the two would trust unsigned claims as a signed token.
   const standard = foldHeaderName(identityHeaderName({ method }));
   return IDENTITY_HEADERS.has(folded) && folded !== standard ? 'must not be the header of another method' : undefined;
 }
@@ -112,13 +112,13 @@ function forwardHeadersProblems(fields: IdentityFields): readonly ErrorDetail[] 
     const param = `forward_headers.headers.${index}`;
     if (!isHeaderName(name)) return [fieldError(param, 'must be a header name (RFC 9110, section 5.6.2)')];
     const folded = foldHeaderName(name);
-    // To name a protected header as an exception changes nothing and does no harm.
+    // A protected header as an exception changes nothing.
     const refused = mode === 'allowlist' && (folded === own || isNeverForwarded(folded));
     return refused ? [fieldError(param, 'names a header that is never forwarded')] : [];
   });
 }
 
-/** Folded, when the server is told the user by one. */
+/** Folded name of the identity header, if one is configured. */
 function ownIdentityHeader({ user_identity_forwarding: forwarding }: IdentityFields): string | undefined {
   return forwarding ? foldHeaderName(identityHeaderName(forwarding)) : undefined;
 }

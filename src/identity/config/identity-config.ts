@@ -5,7 +5,7 @@ export type ForwardingMethod = (typeof FORWARDING_METHODS)[number];
 
 export const FORWARD_MODES = ['all-except', 'allowlist'] as const;
 
-/** How a server is told who the user is. */
+/** How the user's identity is forwarded to a server. */
 export interface UserIdentityForwarding {
   readonly method: ForwardingMethod;
   readonly include_claims?: readonly string[] | undefined;
@@ -27,7 +27,7 @@ export function identityHeaderName(forwarding: Pick<UserIdentityForwarding, 'met
   return forwarding.header_name ?? DEFAULT_HEADER_NAMES[forwarding.method];
 }
 
-/** Which of the client's other headers a server gets. */
+/** Which of the client's other headers are forwarded. */
 export interface ForwardHeaders {
   readonly mode: (typeof FORWARD_MODES)[number];
   readonly headers: readonly string[];
@@ -38,21 +38,21 @@ export interface Introspection {
   readonly endpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** How long an answer is believed. */
+  /** How long an answer is cached. */
   readonly cacheSeconds: number;
 }
 
-/** `fresh`: read anew, unless that was done moments ago. */
+/** `fresh`: read again, unless it was read moments ago. */
 export type Freshness = 'cached' | 'fresh';
 
 export type ReadSecret = (freshness: Freshness) => Promise<string>;
 
-/** The same with a secret that may have to be read first: from a secret reference, whenever it is needed. */
+/** Introspection settings whose client secret may come from a secret reference, read when it is needed. */
 export interface ConfiguredIntrospection extends Omit<Introspection, 'clientSecret'> {
   readonly clientSecret: string | ReadSecret;
 }
 
-/** How tokens of an identity provider are judged; both spellings of the wire come to this. */
+/** How tokens of an identity provider are validated, for both spellings of the API. */
 export interface JwtValidation {
   readonly jwksUri?: string | undefined;
   readonly introspection?: ConfiguredIntrospection | undefined;
@@ -89,14 +89,14 @@ export interface IntrospectionFields {
   readonly cache_seconds?: number | undefined;
 }
 
-/** The identity fields of an MCP server as they come in. */
+/** The identity fields of an MCP server, as in a request of the API. */
 export interface IdentityFields {
   readonly user_identity_forwarding?: UserIdentityForwarding | null | undefined;
   readonly jwt_validation?: JwtValidationFields | null | undefined;
   readonly forward_headers?: ForwardHeaders | null | undefined;
 }
 
-/** What the identity room has to know of an MCP server. */
+/** The identity settings of an MCP server. */
 export interface McpServerIdentity {
   readonly id: string;
   readonly organisationId: string;

@@ -22,7 +22,7 @@ import { IsClaimValues, IsTextOrTexts } from './text-or-texts.decorator.js';
 const WEB_ADDRESS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
 const MAX_CLAIMS = 64;
 
-/** Asks the provider about tokens that are no JWTs (RFC 7662). */
+/** Asks the provider about tokens that are not JWTs (RFC 7662). */
 export class IntrospectionDto implements IntrospectionFields {
   /** The introspection endpoint of the identity provider (RFC 7662). */
   @IsUrl(WEB_ADDRESS)
@@ -41,7 +41,7 @@ export class IntrospectionDto implements IntrospectionFields {
   @IsStorable()
   readonly client_secret?: string;
 
-  /** How long an answer is believed; default 30. */
+  /** How long an answer is cached; default 30. */
   @Optional()
   @IsInt()
   @Min(0)
@@ -50,7 +50,7 @@ export class IntrospectionDto implements IntrospectionFields {
 }
 
 /**
- * How tokens of the company's identity provider are judged. `jwksUri` and `requiredClaims` may be spelled `jwks_uri` and
+ * How tokens of the company's identity provider are validated. `jwksUri` and `requiredClaims` may be spelled `jwks_uri` and
  * `required_claims`. Rules between the fields: identity-config.checks.ts.
  */
 export class JwtValidationDto implements JwtValidationFields {
@@ -64,7 +64,7 @@ export class JwtValidationDto implements JwtValidationFields {
   @IsUrl(WEB_ADDRESS)
   readonly jwks_uri?: string;
 
-  /** Claims that must be there, and be neither null nor empty. */
+  /** Claims that must be present, and neither null nor empty. */
   @Optional()
   @IsArray()
   @ArrayMaxSize(MAX_CLAIMS)
@@ -89,20 +89,20 @@ export class JwtValidationDto implements JwtValidationFields {
   @IsStorable()
   readonly issuer?: string;
 
-  /** Expected `aud`, one of them. Without it, tokens for every application of the provider are taken. */
+  /** Accepted values of `aud`. Without it, tokens for every application of the provider are accepted. */
   @Optional()
   @ApiProperty({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })
   @IsTextOrTexts()
   readonly audience?: string | string[];
 
-  /** Default: RS256. Ed25519 is the name of RFC 9864 for what other providers call EdDSA. */
+  /** Default: RS256. Ed25519 is the name in RFC 9864 for the algorithm that many providers call EdDSA. */
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
   @IsIn(SIGNATURE_ALGORITHMS, { each: true })
   readonly algorithms?: SignatureAlgorithm[];
 
-  /** How far clocks may differ; default 5. */
+  /** Tolerated difference between the clocks; default 5. */
   @Optional()
   @IsInt()
   @Min(0)
@@ -116,7 +116,7 @@ export class JwtValidationDto implements JwtValidationFields {
   readonly header_key?: string;
 
   /**
-   * Claims that must have one of the named values; of a list (and of the words of `scope`) one must match.
+   * Claims that must have one of the named values. One item of a list, or one word of `scope`, must match.
    * @example {"groups": ["mcp-users", "admins"]}
    */
   @Optional()

@@ -7,7 +7,7 @@ import { AsGiven } from '../../common/validation/as-given.decorator.js';
 const MAX_ITEMS = 64;
 const MAX_LENGTH = 2048;
 
-/** A string, or a list of 1 to 64. */
+/** A string, or a list of 1 to 64 strings. */
 export function IsTextOrTexts(): PropertyDecorator {
   return ValidateBy({
     name: 'isTextOrTexts',
@@ -18,7 +18,7 @@ export function IsTextOrTexts(): PropertyDecorator {
   });
 }
 
-/** Strings, or lists of them, by the names of claims. */
+/** Strings or lists of strings, by claim. */
 export function IsClaimValues(): PropertyDecorator {
   const hasItsForm = ValidateBy({
     name: 'isClaimValues',

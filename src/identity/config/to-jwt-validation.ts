@@ -6,8 +6,8 @@ const DEFAULT_CLOCK_TOLERANCE_SECONDS = 5;
 const DEFAULT_INTROSPECTION_CACHE_SECONDS = 30;
 
 /**
- * The wire's spelling to the one that the code uses, defaults filled in.
- * @param readClientSecret where the introspection's secret comes from when it is not among the fields
+ * Converts the spelling of the API into the one of the code, with defaults.
+ * @param readClientSecret reads the introspection's client secret when it is not among the fields
  */
 export function toJwtValidation(fields: JwtValidationFields, readClientSecret?: ReadSecret): JwtValidation {
   const { introspection } = fields;

@@ -16,14 +16,14 @@ import { FORWARDING_METHODS, type ForwardingMethod, type UserIdentityForwarding 
 
 const MAX_CLAIMS = 64;
 
-/** How the MCP server is told who the user is. Rules between the fields: identity-config.checks.ts. */
+/** How the user's identity is forwarded to the MCP server. Rules between the fields: identity-config.checks.ts. */
 export class UserIdentityForwardingDto implements UserIdentityForwarding {
   /** How the user is named: a header with claims, the user's own token, or a token signed by the gateway. */
   @IsIn(FORWARDING_METHODS)
   readonly method: ForwardingMethod;
 
   /**
-   * Claims to tell, in this order. Default: sub, email, username, user_id, workspace_id, organisation_id, scope, client_id.
+   * Claims to forward, in this order. Default: sub, email, username, user_id, workspace_id, organisation_id, scope, client_id.
    * @example ["sub", "email"]
    */
   @Optional()
@@ -49,7 +49,7 @@ export class UserIdentityForwardingDto implements UserIdentityForwarding {
   @Max(86_400)
   readonly jwt_expiry_seconds?: number;
 
-  /** Only for `jwt_header`: the `aud` of the token, so that no other server takes it. */
+  /** Only for `jwt_header`: the `aud` of the token, so that no other server accepts it. */
   @Optional()
   @IsString()
   @Length(1, 2048)

@@ -4,7 +4,7 @@ import { selectClaims } from '../claims/select-claims.js';
 import type { UserIdentityForwarding } from '../config/identity-config.js';
 import type { IdentityForwarder } from './identity-forwarder.js';
 
-/** The claims as JSON, unsigned: for networks in which only the gateway reaches the server. */
+/** Forwards the claims as unsigned JSON, for networks in which only the gateway can reach the server. */
 export class ClaimsHeaderForwarder implements IdentityForwarder {
   readonly method = 'claims_header';
 

@@ -2,7 +2,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 
 export type ForwardingFailure = 'no_signing_key' | 'signing_failed' | 'too_large' | 'not_sendable' | 'unknown_method';
 
-/** Identity forwarding is configured and cannot be done. The request fails: the server never sees a missing identity by accident. */
+/** Identity forwarding is configured and fails. The request fails too: the server must never miss an identity by accident. */
 export class IdentityForwardingError extends GatewayError {
   constructor(
     readonly failure: ForwardingFailure,

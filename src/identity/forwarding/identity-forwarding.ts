@@ -5,11 +5,11 @@ import { identityHeaderName, type UserIdentityForwarding } from '../config/ident
 import type { IdentityForwarder } from './identity-forwarder.js';
 import { IdentityForwardingError } from './identity-forwarding.error.js';
 
-/** Node refuses headers of more than 16 KiB altogether; half of it leaves room for the others. */
+/** Node refuses headers of more than 16 KiB in total; half of it leaves room for the others. */
 const MAX_VALUE_BYTES = 8 * 1024;
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 
-/** The list of strategies, one a method. */
+/** The list of forwarders, one per method. */
 export const IDENTITY_FORWARDERS = Symbol('IDENTITY_FORWARDERS');
 
 export interface IdentityHeader {
@@ -17,7 +17,7 @@ export interface IdentityHeader {
   readonly value: string;
 }
 
-/** Makes the header by which a server is told who the user is. */
+/** Makes the identity header of a request, with the forwarder of the configured method. */
 @Injectable()
 export class IdentityForwarding {
   private readonly forwarders: ReadonlyMap<string, IdentityForwarder>;
@@ -27,8 +27,8 @@ export class IdentityForwarding {
   }
 
   /**
-   * Undefined when the server wants no identity, or when the caller has none of the kind that `bearer` passes on.
-   * @throws IdentityForwardingError when forwarding is configured and cannot be done
+   * Undefined when no forwarding is configured, or when the caller has no token that `bearer` can forward.
+   * @throws IdentityForwardingError when forwarding is configured and fails
    */
   headerFor(
     caller: McpCaller,
@@ -44,7 +44,7 @@ export class IdentityForwarding {
 
 function toHeader(forwarding: UserIdentityForwarding, value: string | undefined): IdentityHeader | undefined {
   if (value === undefined) return undefined;
-  // Never cut: half of the claims is another identity.
+  // Never truncated: half of the claims is another identity.
   if (value.length > MAX_VALUE_BYTES) throw new IdentityForwardingError('too_large');
   if (!PRINTABLE_ASCII.test(value)) throw new IdentityForwardingError('not_sendable');
   return { name: identityHeaderName(forwarding), value };

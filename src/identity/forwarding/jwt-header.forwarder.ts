@@ -11,7 +11,7 @@ import { IdentityForwardingError } from './identity-forwarding.error.js';
 
 const DEFAULT_EXPIRY_SECONDS = 300;
 
-/** The claims in a JWT that the gateway signs. */
+/** Forwards the claims in a JWT that the gateway signs. */
 export class JwtHeaderForwarder implements IdentityForwarder {
   readonly method = 'jwt_header';
 
@@ -24,7 +24,7 @@ export class JwtHeaderForwarder implements IdentityForwarder {
 
   valueFor(caller: McpCaller, forwarding: UserIdentityForwarding, now: Date): MaybePromise<string> {
     const key = this.keys.current;
-    // Never the bare claims instead: the server would take them for signed.
+    // Never the unsigned claims instead: the server would trust them as signed.
     if (key === undefined) throw new IdentityForwardingError('no_signing_key');
     const request = this.requests.of(caller, forwarding, () => toRequest(caller, forwarding));
     const token = this.tokens.get(request, key, now);

@@ -9,28 +9,28 @@ export function isHeaderName(name: string): boolean {
 }
 
 /**
- * Servers behind CGI or WSGI see one variable for `X-User`, `X_User` and `X.User`: names are compared with everything but
- * letters and digits taken for a dash (CVE-2025-64484 is the lack of it).
+ * Folds a name for comparison: every character but letters and digits becomes a dash. Servers behind CGI or WSGI see one
+ * variable for `X-User`, `X_User` and `X.User` (CVE-2025-64484 is about a proxy without this).
  */
 export function foldHeaderName(name: string): string {
-  // As nearly all names come, and every name of a request is folded.
+  // Most names are folded already, and every name of a request is folded.
   if (FOLDED.test(name)) return name;
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 }
 
-/** What the rules say of a client's header by its name alone, in lower case. */
+/** What the rules say about a client's header, by its name alone, in lower case. */
 export interface HeaderNameFacts {
   readonly folded: string;
   readonly isNeverForwarded: boolean;
   readonly isProtocol: boolean;
 }
 
-/** Of the names that came first. Those of clients are few; somebody who sends others must not fill the memory. */
+/** Only the first names are cached. Clients use few names; a client that sends random ones must not fill the memory. */
 const known = new Map<string, HeaderNameFacts>();
 const MAX_KNOWN = 500;
 const MAX_KNOWN_CHARACTERS = 64;
 
-/** Remembered, since every request brings the same names, and to look at one takes a dozen steps. */
+/** Cached, since every request has the same names and a name takes a dozen checks. */
 export function headerNameFacts(name: string): HeaderNameFacts {
   const found = known.get(name);
   if (found !== undefined) return found;
@@ -40,7 +40,7 @@ export function headerNameFacts(name: string): HeaderNameFacts {
   return facts;
 }
 
-/** Of one connection, not of the message (RFC 9110, section 7.6.1), and what frames or addresses it. */
+/** Headers of one connection (RFC 9110, section 7.6.1), and headers that frame a message. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -59,7 +59,7 @@ export function isHopByHop(folded: string): boolean {
   return HOP_BY_HOP.has(folded);
 }
 
-/** Credentials for the gateway or for other sites, and what only the gateway can say about its caller. */
+/** Credentials for the gateway or for other sites, and statements that only the gateway can make about its caller. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   'api-key',
   'apikey',
@@ -84,7 +84,7 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
 ]);
 const NEVER_FORWARDED_PREFIXES = ['x-gateway-', 'x-portkey-', 'x-forwarded-'] as const;
 /**
- * By which other proxies tell a server who the user is: a server that stood behind one of them may still believe them. Of oauth2-proxy,
+ * Identity headers of other proxies: a server that stood behind one of them may still trust them. Of oauth2-proxy,
  * Cloudflare Access, the load balancers and identity-aware proxies of the large clouds, Authentik, Authelia, Pomerium, Grafana's
  * auth proxy, Tailscale.
  */
@@ -105,7 +105,7 @@ const FOREIGN_IDENTITY_PREFIXES = [
 ] as const;
 const KEPT_PREFIXES = [...NEVER_FORWARDED_PREFIXES, ...FOREIGN_IDENTITY_PREFIXES];
 
-/** Whether a client's header stays at the gateway under every forwarding rule. */
+/** Whether a client's header is dropped under every forwarding rule. */
 export function isNeverForwarded(folded: string): boolean {
   return (
     NEVER_FORWARDED.has(folded) ||
@@ -115,7 +115,7 @@ export function isNeverForwarded(folded: string): boolean {
   );
 }
 
-/** Always forwarded: without them the protocol breaks, or the body, which passes as it is, cannot be read. */
+/** Always forwarded: the protocol needs them, or the unchanged body does. */
 const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'content-encoding',
@@ -129,12 +129,12 @@ const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
 ]);
 const PARAMETER_PREFIX = 'mcp-param-';
 
-/** @param name in lower case, not folded. Names of parameters are the server's own and may have any character of a token. */
+/** @param name in lower case, not folded. The server chooses names of parameters, which may have any character of a token. */
 function isProtocolHeader(name: string): boolean {
   return PROTOCOL_HEADERS.has(name) || (name.startsWith(PARAMETER_PREFIX) && name.length > PARAMETER_PREFIX.length);
 }
 
-/** Of which a request has at most one. Node keeps the first of some and joins others: which one counts must not be a guess. */
+/** Headers that a request may have once. Node keeps the first of some and joins others, so two would be ambiguous. */
 export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
@@ -149,7 +149,7 @@ export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
-/** Why a server's configuration may not write a header of this name; reads on from the field's name. Undefined: it may. */
+/** Why a server's configuration may not set this header, as the rest of a sentence about the field. Undefined when it may. */
 export function whyNotWritable(name: string): string | undefined {
   if (!isHeaderName(name)) return 'must be a header name (RFC 9110, section 5.6.2)';
   const folded = foldHeaderName(name);

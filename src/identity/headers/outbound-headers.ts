@@ -6,32 +6,31 @@ import { assertSingleHeaders, connectionOptions, type RawHeader } from './raw-he
 const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
 
 export interface OutboundHeadersInput {
-  /** What the client sent. */
+  /** As the client sent them. */
   readonly client: readonly RawHeader[];
-  /** Absent: of the client's headers the server gets those of the protocol only. */
+  /** Absent: of the client's headers, the server gets only those of the protocol. */
   readonly forwardHeaders?: ForwardHeaders | undefined;
-  /** Name of this server's identity header. Protected also when no identity is sent. */
+  /** Name of this server's identity header. Protected even when no identity is sent. */
   readonly identityHeaderName?: string | undefined;
-  /** Header in which this server's users bring their token (`header_key`). */
+  /** Header of this server's user tokens (`header_key`). */
   readonly tokenHeaderName?: string | undefined;
-  /** The server's own session id, taken out of the client's. The client's own header never passes. */
+  /** The server's own session id, unbound from the client's. The client's own header is never forwarded. */
   readonly sessionId?: string | undefined;
-  /** Trace context of the call (W3C), for where the client's own may pass, and in its place. Absent: the client's passes as it is. */
+  /** Trace context of the call (W3C). Replaces the client's, where that would be forwarded. Absent: the client's is forwarded unchanged. */
   readonly traceContext?: Readonly<Record<string, string>> | undefined;
   /** From the server's configuration. */
   readonly staticHeaders?: Readonly<Record<string, string>> | undefined;
-  /** The gateway's own, such as the trace. */
+  /** The gateway's own, such as the trace id. */
   readonly gatewayHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Who the user is. */
+  /** The identity of the user. */
   readonly identityHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The headers that an MCP server gets, by lower-case names; for every method and every transport. From the lowest to the highest:
- * the client's, the server's configured ones, the gateway's, the identity. First everything is deleted that the client may
- * not set, then the gateway writes: the other way round, a client could delete what the gateway wrote by naming it in
- * `Connection`.
- * @throws GatewayError `validation_failed` for two headers of which there may be one
+ * The headers that an MCP server gets, by lower-case names, for every method and every transport. Later ones replace earlier ones:
+ * the client's, the server's configured ones, the gateway's, the identity. Protected headers are removed before the gateway writes:
+ * otherwise a client could remove a header of the gateway by naming it in `Connection`.
+ * @throws GatewayError `validation_failed` for a header that is sent twice and must not be
  */
 export function outboundHeaders(input: OutboundHeadersInput): ReadonlyMap<string, string> {
   assertSingleHeaders(input.client);
@@ -41,7 +40,7 @@ export function outboundHeaders(input: OutboundHeadersInput): ReadonlyMap<string
   writeTraceContext(input, headers);
   if (input.sessionId !== undefined) headers.write('mcp-session-id', input.sessionId);
   for (const [name, value] of Object.entries(input.staticHeaders ?? {})) {
-    // The configuration refuses such names; a row that came in some other way must not get around that.
+    // The API refuses such names; a row that was written in another way must not bypass that.
     if (!isIdentity(foldHeaderName(name), own) && whyNotWritable(name) === undefined) headers.write(name, value);
   }
   for (const [name, value] of Object.entries(input.gatewayHeaders ?? {})) headers.write(name, value);
@@ -52,7 +51,7 @@ export function outboundHeaders(input: OutboundHeadersInput): ReadonlyMap<string
 /** Headers by names in lower case. */
 class OutboundHeaders {
   readonly byName = new Map<string, string>();
-  /** Whether a name among them is not spelled as it is compared. */
+  /** Whether a name differs from its folded form. */
   private hasUnfolded = false;
 
   /** RFC 9110, section 5.3: several fields of one name are one list. */
@@ -62,7 +61,7 @@ class OutboundHeaders {
     this.hasUnfolded ||= !isFolded;
   }
 
-  /** Replaces what a lower level has under a name that a server could take for the same. */
+  /** Replaces every header of a lower level whose name a server could confuse with this one. */
   write(name: string, value: string): void {
     const folded = foldHeaderName(name);
     this.byName.delete(folded);
@@ -76,14 +75,14 @@ class OutboundHeaders {
   }
 }
 
-/** Folded names that are this server's identity, besides those that always are one. */
+/** Folded names of this server's identity headers, besides the ones that are always protected. */
 function ownNamesOf({ identityHeaders, identityHeaderName }: OutboundHeadersInput): readonly string[] {
   const own = Object.keys(identityHeaders ?? {}).map(foldHeaderName);
   if (identityHeaderName !== undefined) own.push(foldHeaderName(identityHeaderName));
   return own;
 }
 
-/** Whether it could be read as an identity. */
+/** Whether a server could read the header as an identity. */
 function isIdentity(folded: string, own: readonly string[]): boolean {
   return IDENTITY_HEADERS.has(folded) || own.includes(folded);
 }
@@ -94,23 +93,23 @@ function forward(input: OutboundHeadersInput, own: readonly string[], headers: O
   const token = input.tokenHeaderName === undefined ? undefined : foldHeaderName(input.tokenHeaderName);
   for (const header of input.client) {
     const { name } = header;
-    // Those that are always an identity are never forwarded.
+    // `isNeverForwarded` includes the headers that are always an identity.
     const { folded, isNeverForwarded, isProtocol } = headerNameFacts(name);
     if (isNeverForwarded || own.includes(folded) || folded === token) continue;
     if (name === 'mcp-session-id' || listed.has(name)) continue;
-    // With other characters than these, two names may be one to the server.
+    // With other characters than those of a folded name, a server may see two names as one.
     if (isProtocol || (name === folded && mayPass(name))) headers.forward(header, name === folded);
   }
 }
 
-/** The client's `traceparent` names the client's span: passed on, the server's work would appear beside the gateway's, not below it. */
+/** The client's `traceparent` names the client's span: the server's work would appear beside the gateway's span, not below it. */
 function writeTraceContext({ traceContext, forwardHeaders }: OutboundHeadersInput, headers: OutboundHeaders): void {
   if (traceContext === undefined) return;
   const mayPass = ruleOf(forwardHeaders);
   for (const name of TRACE_HEADERS) {
     headers.byName.delete(name);
     const value = traceContext[name];
-    // `tracestate` says nothing without the other.
+    // `tracestate` is meaningless without `traceparent`.
     if (value !== undefined && mayPass(name) && mayPass('traceparent')) headers.write(name, value);
   }
 }
@@ -124,7 +123,7 @@ function ruleOf(rule: ForwardHeaders | undefined): (name: string) => boolean {
     case 'all-except':
       return (name) => !named.has(name);
     default:
-      // A mode of a later version forwards nothing here.
+      // An unknown mode, of a later version, forwards nothing.
       return () => false;
   }
 }

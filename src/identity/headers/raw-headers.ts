@@ -1,14 +1,14 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { SINGLE_HEADERS } from './header-names.js';
 
-/** A header as it was sent. */
+/** A header as the client sent it. */
 export interface RawHeader {
   /** In lower case. */
   readonly name: string;
   readonly value: string;
 }
 
-/** Node's `rawHeaders`, name and value in turn: unlike `headers`, nothing in it is joined or dropped. */
+/** From Node's `rawHeaders` (name and value in turn). Unlike in `headers`, nothing is joined or dropped. */
 export function toRawHeaders(flat: readonly string[]): readonly RawHeader[] {
   const headers: RawHeader[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
@@ -18,11 +18,11 @@ export function toRawHeaders(flat: readonly string[]): readonly RawHeader[] {
 }
 
 /**
- * Call it before anything is read from the request: two session ids or two credentials must not be a matter of who reads which.
+ * Call it before a header is read: with two session ids or two credentials, different readers could use different ones.
  * @throws GatewayError `validation_failed` that names the header
  */
 export function assertSingleHeaders(headers: readonly RawHeader[], more: readonly string[] = []): void {
-  // A list, since there are eleven and some names of which a request may have one.
+  // An array, since there are only about a dozen such names.
   const seen: string[] = [];
   for (const { name } of headers) {
     if (!SINGLE_HEADERS.has(name) && !more.includes(name)) continue;
@@ -31,20 +31,20 @@ export function assertSingleHeaders(headers: readonly RawHeader[], more: readonl
   }
 }
 
-/** Value of a header; the first one where there are several. */
+/** Value of a header; the first one if there are several. */
 export function headerValue(headers: readonly RawHeader[], name: string): string | undefined {
   for (const header of headers) if (header.name === name) return header.value;
   return undefined;
 }
 
-/** Every value of a header: Node's own `headers` keep only the first of some, and join others. */
+/** Every value of a header. Node's own `headers` keep only the first of some, and join others. */
 export function headerValues(headers: readonly RawHeader[], name: string): readonly string[] {
   const values: string[] = [];
   for (const header of headers) if (header.name === name) values.push(header.value);
   return values;
 }
 
-/** Names that `Connection` lists: headers of this one connection (RFC 9110, section 7.6.1). In lower case. */
+/** Names that `Connection` lists, in lower case: headers of this one connection (RFC 9110, section 7.6.1). */
 export function connectionOptions(headers: readonly RawHeader[]): ReadonlySet<string> {
   const options = new Set<string>();
   for (const { name, value } of headers) {

@@ -5,14 +5,14 @@ import { WeakMemo } from '../../common/cache/weak-memo.js';
 import { type IdentityToken, type IdentityTokenRequest, signIdentityToken } from './identity-token.js';
 import type { SigningKey } from './signing-keys.js';
 
-/** The interface's limit. */
+/** The limit of the interface. */
 const MAX_TOKENS = 10_000;
 const MAX_MARGIN_MS = 30_000;
 const MARGIN_SHARE = 0.1;
 
 /**
- * Signed tokens, the least recently used one leaving first. One signature serves all requests that wait for the same
- * token. A token that is about to expire is not given out: it would die on its way.
+ * LRU cache of signed tokens. Concurrent requests for one token share a signature. A token that is about to expire is not
+ * returned: it could expire before the server reads it.
  */
 export class IdentityTokenCache {
   private readonly tokens: LRUCache<string, IdentityToken>;
@@ -26,13 +26,13 @@ export class IdentityTokenCache {
     this.tokens = new LRUCache({ max: maxTokens, ttlResolution: 0 });
   }
 
-  /** A request that comes again as the same object is not digested again. */
+  /** The cache key is computed once per request object. */
   get(request: IdentityTokenRequest, signingKey: SigningKey, now: Date): MaybePromise<IdentityToken> {
     const key = this.keys.of(request, signingKey.kid, () => keyOf(request, signingKey.kid));
     const cached = this.tokens.get(key);
     if (cached !== undefined) {
       const leftMs = cached.expiresAt - now.getTime();
-      // More than a new one would have: the clock was set back, and servers refuse what was issued in their future.
+      // A token that lives longer than a new one is from before the clock was set back. Servers refuse tokens from the future.
       const isOfNow = leftMs <= request.expirySeconds * 1000;
       if (isOfNow && leftMs >= marginMs(request.expirySeconds)) return cached;
       this.tokens.delete(key);
@@ -51,14 +51,14 @@ export class IdentityTokenCache {
   }
 }
 
-/** How long a token must at least live on when it is given out. */
+/** The shortest remaining life of a token that is returned. */
 export function marginMs(expirySeconds: number): number {
   return Math.min(MAX_MARGIN_MS, expirySeconds * 1000 * MARGIN_SHARE);
 }
 
 /**
- * Everything that decides what a token says, in JSON, where no two sets of values are spelled alike: nobody gets the token of
- * somebody else. Digested, so that a key of 10,000 does not hold 8 KiB of claims.
+ * Everything that decides the content of a token, as JSON, so that two callers never share a key. Hashed, because the cache holds
+ * 10,000 keys and claims can have 8 KiB.
  */
 function keyOf({ claims, expirySeconds, audience }: IdentityTokenRequest, kid: string): string {
   return hash('sha256', JSON.stringify([kid, expirySeconds, audience ?? null, claims]), 'base64');

@@ -3,10 +3,10 @@ import { promisify } from 'node:util';
 import type { JsonObject } from '../../common/json/read.js';
 import type { SigningKey } from './signing-keys.js';
 
-/** The interface names it; servers compare it. */
+/** Fixed by the interface; servers compare it. */
 const ISSUER = 'service-mcp-gateway';
 
-/** With a callback, Node signs on its thread pool: an RSA signature takes about 1 ms, in which nothing else would run. */
+/** With a callback, Node signs on its thread pool. An RSA signature takes about 1 ms and would block the event loop. */
 const signOnThreadPool = promisify(sign);
 
 export interface IdentityTokenRequest {
@@ -29,7 +29,7 @@ export async function signIdentityToken(
 ): Promise<IdentityToken> {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const expiresAt = issuedAt + request.expirySeconds;
-  // The gateway's own claims go last: neither include_claims nor a foreign token can set them.
+  // The gateway's own claims are last: neither include_claims nor a foreign token can set them.
   const payload = {
     ...request.claims,
     ...(request.audience === undefined ? {} : { aud: request.audience }),

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { readObject, readString } from '../../common/json/read.js';
 
-/** A signature key as the key set shows it, and nothing else (RFC 7517, section 4). */
+/** A signature key with the members that the key set publishes (RFC 7517, section 4). */
 export interface PublicJwk {
   readonly kty: 'RSA';
   readonly n: string;
@@ -11,9 +11,9 @@ export interface PublicJwk {
   readonly alg: 'RS256';
 }
 
-/** The public half of an RSA key, with its thumbprint for a name. */
+/** The public half of an RSA key, named by its thumbprint. */
 export function toPublicJwk(key: KeyObject): PublicJwk {
-  // From the public key only: the JWK of a private key has its secret members (RFC 7518, section 6.3.2).
+  // Exported from the public key, since the JWK of a private key has secret members (RFC 7518, section 6.3.2).
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   const jwk = readObject(publicKey.export({ format: 'jwk' }), 'jwk');
   const n = readString(jwk['n'], 'jwk.n');
@@ -21,7 +21,7 @@ export function toPublicJwk(key: KeyObject): PublicJwk {
   return { kty: 'RSA', n, e, kid: rsaThumbprint(n, e), use: 'sig', alg: 'RS256' };
 }
 
-/** RFC 7638, section 3: SHA-256 over the required members in lexical order. Equal on all replicas and after all restarts. */
+/** RFC 7638, section 3: SHA-256 over the required members in lexical order. The same on all replicas and after restarts. */
 export function rsaThumbprint(n: string, e: string): string {
   return createHash('sha256')
     .update(JSON.stringify({ e, kty: 'RSA', n }))

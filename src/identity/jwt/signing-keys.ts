@@ -3,7 +3,7 @@ import { readRsaPrivateKey, readRsaPublicKeys } from '../../common/crypto/rsa-pe
 import type { IdentitySettings } from '../../config/identity-settings.js';
 import { type PublicJwk, toPublicJwk } from './public-jwk.js';
 
-/** The key that signs. */
+/** The private key that signs identity tokens. */
 export interface SigningKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
@@ -12,8 +12,8 @@ export interface SigningKey {
 type KeySettings = Pick<IdentitySettings, 'JWT_PRIVATE_KEY' | 'JWT_PUBLIC_KEYS_PREVIOUS' | 'JWT_PUBLIC_KEYS_NEXT'>;
 
 /**
- * The key that signs identities, and the key set by which servers verify them: the current key, those that will sign
- * soon, and those that signed before. Without a private key there is nothing to sign with; everything else works.
+ * The key that signs identities, and the published key set: the current key, the next keys and the previous ones. Without a
+ * private key the gateway cannot sign; everything else works.
  */
 export class SigningKeys {
   readonly current: SigningKey | undefined;
@@ -30,7 +30,7 @@ export class SigningKeys {
   }
 }
 
-/** The same key may be in two settings while a rotation is under way. */
+/** During a rotation, two settings may name the same key. */
 function uniqueByKid(keys: readonly PublicJwk[]): readonly PublicJwk[] {
   return [...new Map(keys.map((key) => [key.kid, key])).values()];
 }

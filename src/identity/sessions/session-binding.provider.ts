@@ -5,7 +5,7 @@ import { SessionBinding } from './session-binding.js';
 
 const SECRET_NAME = 'mcp_session_binding';
 
-/** The configured secrets; the database's own opens too, so that setting one for the first time ends no session from before. */
+/** The configured secrets, then the database's own: setting a secret for the first time ends no session. */
 export const sessionBindingProvider: Provider<SessionBinding> = {
   provide: SessionBinding,
   inject: [AppConfig, ServerSecrets],

@@ -2,53 +2,53 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
 
-/** Bytes of the HMAC that are kept: 128 bits cannot be guessed online (RFC 2104, section 5). */
+/** Truncated length of the HMAC: 128 bits cannot be guessed online (RFC 2104, section 5). */
 const TAG_BYTES = 16;
 const TAG = /^(.+)-([0-9a-f]{32})$/;
-/** Some servers keep the whole session in its id; 2.5 kB are known. Headers altogether are bounded by Node, at 16 KiB. */
+/** Some servers keep the whole session in its id, of up to 2.5 kB. Node limits all headers to 16 KiB. */
 const MAX_SESSION_ID_CHARACTERS = 4_096;
 const MAX_OPENED = 10_000;
-/** Of all of it together, which ids of usual length never reach. */
+/** Of all entries together. Ids of usual length never reach it. */
 const MAX_OPENED_CHARACTERS = 2 ** 24;
 
-/** Whose session it is. */
+/** The owner of a session. */
 export interface SessionOwner {
   readonly serverId: string;
-  /** Of the server's URL: once that is moved to another origin, the session must not go there. */
+  /** Origin of the server's URL. When the server moves, its sessions must not move with it. */
   readonly serverOrigin: string;
   /** `sessionUser` of the caller. */
   readonly user: string;
 }
 
-/** What an id was proved to be, and whose. */
+/** A verified session id and its owner. */
 interface Opened {
   readonly sessionId: string;
   readonly owner: SessionOwner;
 }
 
 /**
- * Binds the session ids of MCP servers to the server, its origin and the user that they were given to: `<id>-<32 hex>`, the latter
- * an HMAC. Nothing is stored, every replica knows it, and a stolen id is of no use to another user.
+ * Binds the session ids of MCP servers to the server, its origin and the user: `<id>-<32 hex>`, where the hex is an HMAC. Nothing
+ * is stored, every replica can check an id, and a stolen id is useless to another user.
  */
 export class SessionBinding {
-  /** By the client's id, so that the calls of a session do not pay for its proof anew. Only what was proved is in it. */
+  /** Verified ids, by the client's id, so that the HMAC is computed once per session. */
   private readonly opened = new LRUCache<string, Opened>({
     max: MAX_OPENED,
     maxSize: MAX_OPENED_CHARACTERS,
     sizeCalculation: ({ sessionId, owner }, boundId) => sessionId.length + boundId.length + owner.user.length,
   });
 
-  /** @param secrets the first one binds, the others still open: a changed secret must not end sessions */
+  /** @param secrets the first one binds; the others are still accepted, so that a rotation ends no session */
   constructor(private readonly secrets: readonly [Buffer, ...Buffer[]]) {}
 
-  /** The id for the client. Undefined when the server's is none, or longer than it may be. */
+  /** The id for the client. Undefined when the server's id is invalid or too long. */
   bind(sessionId: string, owner: SessionOwner, maxCharacters = MAX_SESSION_ID_CHARACTERS): string | undefined {
-    // As MCP 2025-03-26 has them ("Session Management").
+    // Visible ASCII, as in MCP 2025-03-26, "Session Management".
     if (sessionId.length > maxCharacters || !VISIBLE_ASCII.test(sessionId)) return undefined;
     return `${sessionId}-${tagOf(this.secrets[0], partsOf(sessionId, owner)).toString('hex')}`;
   }
 
-  /** The server's id. Undefined for ids of others, of other servers and of nobody alike: all of them answer 404. */
+  /** The server's id. Undefined for an id of another user or server, or an invalid one: all of them give 404. */
   unbind(boundId: string, owner: SessionOwner): string | undefined {
     const known = this.opened.get(boundId);
     if (known !== undefined && isSameOwner(known.owner, owner)) return known.sessionId;
@@ -62,7 +62,7 @@ export class SessionBinding {
     if (sessionId === undefined || tag === undefined || !VISIBLE_ASCII.test(sessionId)) return undefined;
     const given = Buffer.from(tag, 'hex');
     let matches = false;
-    // All of them, whichever fits: how long it takes tells nothing.
+    // Never stops early, so that the time reveals nothing.
     for (const secret of this.secrets) {
       for (const parts of [partsOf(sessionId, owner), partsWithoutOrigin(sessionId, owner)]) {
         if (timingSafeEqual(tagOf(secret, parts), given)) matches = true;
@@ -80,12 +80,12 @@ function partsOf(sessionId: string, { serverId, serverOrigin, user }: SessionOwn
   return [serverId, user, sessionId, serverOrigin];
 }
 
-/** What ids were bound to before the origin counted. They still open, so that a new version of the gateway ends no session. */
+/** Without the origin, as older versions bound ids. Still accepted, so that an update of the gateway ends no session. */
 function partsWithoutOrigin(sessionId: string, { serverId, user }: SessionOwner): readonly string[] {
   return [serverId, user, sessionId];
 }
 
-/** Over JSON, where no two lists of parts are spelled alike. */
+/** Over JSON, so that two different lists never give the same text. */
 function tagOf(secret: Buffer, parts: readonly string[]): Buffer {
   return createHmac('sha256', secret).update(JSON.stringify(parts)).digest().subarray(0, TAG_BYTES);
 }
