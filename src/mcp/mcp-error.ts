@@ -3,18 +3,18 @@ import type { ErrorCode } from '../common/errors/error-codes.js';
 import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
 import { stringifyLongNumbers } from '../common/json/long-numbers.js';
 
-/** Codes of JSON-RPC 2.0 and of MCP that the gateway itself answers with. It makes up none between -32000 and -32099. */
+/** Error codes of JSON-RPC 2.0 and MCP that the gateway uses. It invents none between -32000 and -32099. */
 export const RPC_CODES = {
   parseError: -32_700,
   invalidRequest: -32_600,
   invalidParams: -32_602,
   internalError: -32_603,
-  /** Revision 2026-07-28: `Mcp-Method` or `Mcp-Name` does not say what the body says. */
+  /** Revision 2026-07-28: `Mcp-Method` or `Mcp-Name` differs from the body. */
   headerMismatch: -32_020,
 } as const;
 
 export type RpcCode = (typeof RPC_CODES)[keyof typeof RPC_CODES];
-/** A whole number beyond 2^53 is a text of `parseLongNumbers`. */
+/** A whole number beyond 2^53 is a string of `parseLongNumbers`. */
 export type RpcId = string | number | null;
 
 export interface RpcErrorBody {
@@ -23,7 +23,7 @@ export interface RpcErrorBody {
   readonly error: { readonly code: number; readonly message: string; readonly data: object };
 }
 
-/** A refusal for which JSON-RPC or MCP has a code of its own. */
+/** A refusal with a code of JSON-RPC or MCP. */
 export class McpError extends GatewayError {
   readonly rpcCode: RpcCode;
 
@@ -42,11 +42,11 @@ export function rpcErrorText(error: GatewayError, id: RpcId = null): string {
 }
 
 /**
- * Answers an MCP request with an error. Not with 400, 404 or 405 for a matter of policy: clients take these for a server
- * of an older revision and begin anew in the older way.
+ * Answers an MCP request with an error. Policies must not refuse with 400, 404 or 405: clients take these for a server of an
+ * older revision and start again with the older protocol.
  */
 export function sendRpcError(response: ServerResponse, error: GatewayError, id: RpcId = null): void {
-  // An answer that has begun cannot become an error: cutting the connection tells the client that it is not whole.
+  // An answer that has begun cannot become an error. The closed connection shows the client that it is incomplete.
   if (response.headersSent) return void response.destroy();
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
   sendJson(response, error.status, rpcErrorText(error, id));

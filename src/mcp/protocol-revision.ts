@@ -7,8 +7,8 @@ export function isRevision(text: string): boolean {
   return REVISION.test(text);
 }
 
-/** Whether a revision is of the era without sessions. What is none, as the name of a draft, counts as older. */
+/** Whether a revision has no sessions. A text that is not a revision, as the name of a draft, counts as older. */
 export function isStateless(revision: string): boolean {
-  // Dates of this form sort as their text does; any word would sort behind all of them.
+  // Dates of this form sort as text. Any word would sort after them.
   return isRevision(revision) && revision >= STATELESS_REVISION;
 }

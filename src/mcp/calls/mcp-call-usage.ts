@@ -8,7 +8,7 @@ import type { McpCallContext } from '../endpoints/mcp-request.js';
 const ENDPOINT = 'mcp';
 const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
 
-/** The tool calls of a request for the ledger, each of a batch for itself: they cost nothing, and show in reports. */
+/** Ledger rows for the tool calls of a request, one per call of a batch. They cost nothing, and appear in reports. */
 export function usagesOf(call: McpCallContext, at: Date): readonly UnlimitedUsage[] {
   return call.message?.tools.map((tool) => usageOf(call, tool, at)) ?? [];
 }

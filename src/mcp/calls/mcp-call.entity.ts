@@ -15,7 +15,7 @@ export class McpCall {
   @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
   readonly workspaceId!: string | null;
 
-  /** Without a foreign key: what was called stays known when the server is deleted. */
+  /** Not a foreign key: the rows stay when the server is deleted. */
   @Column({ name: 'server_id', type: 'uuid' })
   readonly serverId!: string;
 
@@ -26,26 +26,26 @@ export class McpCall {
   @Column({ name: 'caller_type', type: 'varchar', length: 32 })
   readonly callerType!: string;
 
-  /** Id of the key, or whom the token names: its subject, else a username or client. */
+  /** Id of the key, or the subject of the token (without one: its username or client). */
   @Column({ name: 'caller_id', type: 'varchar', length: 255 })
   readonly callerId!: string;
 
-  /** What servers are told as `sub`. */
+  /** The `sub` claim that servers receive. */
   @Column({ name: 'user_id', type: 'varchar', length: 255, nullable: true })
   readonly userId!: string | null;
 
   @Column({ name: 'http_method', type: 'varchar', length: 16 })
   readonly httpMethod!: string;
 
-  /** Of the first message, where the body was read. */
+  /** Method of the first message, if the body was read. */
   @Column({ name: 'rpc_method', type: 'varchar', length: 128, nullable: true })
   readonly rpcMethod!: string | null;
 
-  /** Of a batch, the first; of one that was refused for a disabled tool, that one. */
+  /** The first tool of a batch; for a refused call, the disabled tool. */
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly tool!: string | null;
 
-  /** Status that the client got; 499 when it left first. */
+  /** Status that the client received; 499 when it disconnected first. */
   @Column({ type: 'integer' })
   readonly status!: number;
 
@@ -58,7 +58,7 @@ export class McpCall {
   @Column({ name: 'total_ms', type: 'integer' })
   readonly totalMs!: number;
 
-  /** Of the body that the client sent; as announced, where it was refused unread. PostgreSQL gives bigints as text. */
+  /** Size of the request body; the announced size when it was not read. PostgreSQL returns bigints as text. */
   @Column({ name: 'bytes_in', type: 'bigint' })
   readonly bytesIn!: string;
 

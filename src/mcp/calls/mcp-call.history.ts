@@ -8,7 +8,7 @@ import type { PageQuery } from '../../common/pagination/page.query.js';
 import { McpServerStore } from '../servers/mcp-server.store.js';
 import { McpCall } from './mcp-call.entity.js';
 
-/** Reads what was called, always within a tenant. */
+/** Reads the log of calls, always within one tenant. */
 @Injectable()
 export class McpCallHistory {
   constructor(

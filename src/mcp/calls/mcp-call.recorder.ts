@@ -5,7 +5,7 @@ import { WriteBehind } from '../../database/write-behind.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { type McpCallRow, McpCallStore } from './mcp-call.store.js';
 
-/** Writes down calls of MCP servers. With the database away, rows are given up: calls must not wait for their bookkeeping. */
+/** Writes the rows of MCP calls asynchronously. Rows are dropped while the database is down, because calls must not wait for them. */
 @Injectable()
 export class McpCallRecorder extends WriteBehind<McpCallRow, PreparedRow> {
   constructor(@Inject(McpCallStore) calls: Pick<McpCallStore, 'prepare' | 'insert'>, @Inject(LOGGER) logger: Logger) {

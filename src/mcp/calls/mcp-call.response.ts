@@ -8,17 +8,17 @@ export class McpCallResponse {
   readonly workspace_id: string | null;
   /** `api_key`, `external` or `oauth`. */
   readonly caller_type: string;
-  /** Id of the key, or whom the token names: its subject, else a username or client. */
+  /** Id of the key, or the subject of the token (without one: its username or client). */
   readonly caller_id: string;
-  /** What servers are told as `sub`. */
+  /** The `sub` claim that servers receive. */
   readonly user_id: string | null;
   /** The method of the HTTP request. */
   readonly http_method: string;
   /** The method of the MCP message, for example `tools/call`. */
   readonly rpc_method: string | null;
-  /** Of a batch, the first; of one that was refused for a disabled tool, that one. */
+  /** The first tool of a batch; for a refused call, the disabled tool. */
   readonly tool: string | null;
-  /** As the client got it; 499 when it left first. */
+  /** Status that the client received; 499 when it disconnected first. */
   readonly status: number;
   /** Code of the gateway's own error. */
   readonly error_code: string | null;
@@ -26,7 +26,7 @@ export class McpCallResponse {
   readonly first_byte_ms: number | null;
   /** How long the call took. */
   readonly total_ms: number;
-  /** Of the body that the client sent, also of one that was refused. */
+  /** The size of the request body, also of a refused one. */
   readonly bytes_in: number;
   /** The size of the response body that the client received. */
   readonly bytes_out: number;

@@ -6,14 +6,14 @@ import { LOGGER, type Logger } from '../../telemetry/logger.js';
 
 const KEPT_DAYS = 90;
 
-/** The oldest first, along `ix_mcp_calls_created_at`, and past the rows that another replica deletes at the moment. */
+/** Oldest first, by `ix_mcp_calls_created_at`. Skips rows that another replica is deleting. */
 const DELETE_CALLS = `
   DELETE FROM "mcp_calls" WHERE "id" IN (
     SELECT "id" FROM "mcp_calls" WHERE "created_at" < $1
     ORDER BY "created_at" LIMIT $2 FOR UPDATE SKIP LOCKED
   )`;
 
-/** Deletes the rows of calls after 90 days, whether calls come or not, and keeps none from being written. */
+/** Deletes the rows of calls after 90 days. Runs on a timer and does not block new rows. */
 @Injectable()
 export class McpCallRetention extends Retention {
   constructor(

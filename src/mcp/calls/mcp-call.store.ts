@@ -5,7 +5,7 @@ import { toStorableOrNull, toStorableText } from '../../common/storable-text.js'
 import { type PreparedRow, type RowShape, GroupedInsert } from '../../database/grouped-insert.js';
 import { McpCall } from './mcp-call.entity.js';
 
-/** A row, or something like it. */
+/** The columns of a row. */
 export type McpCallRow = Pick<McpCall, keyof McpCall>;
 
 const MAX_INTEGER = 2 ** 31 - 1;
@@ -22,7 +22,7 @@ export class McpCallStore {
     return this.rows.prepare(call);
   }
 
-  /** Rows that are there already stay as they are: they come again when the database took them but could not say so. */
+  /** Existing rows are kept: a batch is sent again when the database wrote it and could not confirm it. */
   insert(rows: readonly PreparedRow[]): Promise<void> {
     return this.rows.insert(rows);
   }
@@ -30,7 +30,7 @@ export class McpCallStore {
 
 const OWN = ['id', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out', 'trace_id', 'created_at'];
 
-/** What clients decide goes in as the columns can hold it: a stream may be open for longer than 2^31 ms. */
+/** Values of clients are cut to fit the columns; a stream may be open for longer than 2^31 ms. */
 const SHAPE: RowShape<McpCallRow> = {
   isAlike: (one, other) =>
     one.callerId === other.callerId &&

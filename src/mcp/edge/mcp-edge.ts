@@ -28,7 +28,7 @@ export function checkEdge({ request, headers }: EdgeRequest, response: ServerRes
 }
 
 /**
- * The request's origin; undefined for clients that are no browsers.
+ * The request's origin; undefined for clients that are not browsers.
  * @throws GatewayError `permission_denied`; also for `null`, which any sandboxed page has, and for two origins
  */
 function checkOrigin(headers: readonly RawHeader[], { publicHosts, allowedOrigins }: McpEdge): string | undefined {

@@ -2,7 +2,7 @@ import type { Principal } from '../../access/principal.js';
 import { claimsOfCaller } from '../../identity/claims/caller-claims.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
 
-/** An administrator as a caller of MCP servers, for tests and previews. */
+/** An administrator as the caller of an MCP server, for tests and previews. */
 export function callerOfPrincipal(principal: Principal, serverWorkspaceId: string | null): McpCaller {
   const { id, user, organisationId } = principal;
   const isKey = principal.kind === 'api_key';

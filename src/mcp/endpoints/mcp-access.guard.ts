@@ -53,7 +53,7 @@ export class McpAccessGuard implements CanActivate {
     this.checkTools(call);
   }
 
-  /** The server's own session id. A session of somebody else looks like one that has ended. */
+  /** The server's own session id. A session of another user looks like one that has ended. */
   private sessionOf(call: McpCallContext): string | undefined {
     const bound = headerValue(call.headers, 'mcp-session-id');
     const revision = headerValue(call.headers, 'mcp-protocol-version') ?? '';

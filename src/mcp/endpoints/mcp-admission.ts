@@ -138,7 +138,7 @@ function assertSame(before: Pick<Admitted, 'server' | 'caller'>, { server, calle
 
 function keyMissing(): GatewayError {
   return new GatewayError('api_key_invalid', {
-    // Logged only. Tells a token that was never validated from one that was refused.
+    // Logged only. Distinguishes a token that was never validated from a refused one.
     reason: 'missing; without a key, no server or those of two organisations have this address',
     headers: { 'www-authenticate': 'Bearer realm="tollgate"' },
   });

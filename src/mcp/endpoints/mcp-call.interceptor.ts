@@ -82,7 +82,7 @@ function answerDenial(response: Response, { body }: McpCallContext, { status, te
   };
 }
 
-/** A client that disconnects once the answer has begun is no error: that is how streams end. */
+/** A client that disconnects once the answer has begun is not an error: that is how streams end. */
 function toCallOutcome({ status, upstreamStatus, error }: McpOutcome): CallOutcome {
   const hasLeft = status === CLIENT_CLOSED_REQUEST && upstreamStatus === undefined;
   return { status: upstreamStatus, error: error?.code ?? (hasLeft ? 'caller_gone' : undefined) };

@@ -14,7 +14,7 @@ describe('methodLabel', () => {
     ['a request of MCP', 'POST', message('prompts/list'), 'prompts/list'],
     ['a request of no revision of MCP', 'POST', message('made/up'), 'other'],
     ['a response', 'POST', message(), 'response'],
-    ['a body that is no message', 'POST', undefined, 'invalid'],
+    ['a body without a message', 'POST', undefined, 'invalid'],
     ['a stream', 'GET', undefined, 'GET'],
     ['the end of a session', 'DELETE', undefined, 'DELETE'],
   ])('labels %s', (_what, httpMethod, read, label) => {

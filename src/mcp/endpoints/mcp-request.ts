@@ -51,7 +51,7 @@ export interface AuthenticatedMcpCaller {
   readonly caller: McpCaller;
   /**
    * Authenticates the same request again while its answer streams. Uses what is in memory, and no rate limit counts it.
-   * @throws GatewayError when the caller would be refused now, or would be somebody else or at another server
+   * @throws GatewayError when the caller would be refused now, or would be another user or at another server
    */
   readonly recheck: (now: Date) => Promise<void>;
 }

@@ -6,18 +6,18 @@ import { doneWithin } from '../../common/time/done-within.js';
 import type { EndStream } from '../proxy/mcp-proxy.types.js';
 import type { AuthenticatedMcpCaller } from './mcp-request.js';
 
-/** Tokens end at a second. */
+/** Tokens expire at a whole second. */
 const TICK_MS = 1_000;
-/** A change must be felt within 10 s, and keys and servers are remembered for 5 s of them. */
+/** A change must take effect within 10 s, and keys and servers are cached for 5 s. */
 const TICKS_PER_ROUND = 3;
-/** Look-ups that are not in memory wait for the database together. */
-const LOOKS_AT_ONCE = 16;
-/** A look that takes longer goes on by itself: a provider that hangs must not keep the streams of others open. */
+/** Concurrent checks. Checks that miss the cache wait for the database. */
+const CHECKS_AT_ONCE = 16;
+/** A slower check continues in the background: a provider that hangs must not delay the checks of other streams. */
 const PATIENCE_MS = 50;
-/** Statuses that say no to the caller; others say that something cannot be told right now. */
+/** Statuses of a refusal. Other errors mean that the caller cannot be checked right now. */
 const REFUSALS: readonly number[] = [401, 403, 404, 409];
 
-/** A request on whose answer a stream runs. */
+/** A call whose answer is a stream. */
 export interface Streaming extends Pick<AuthenticatedMcpCaller, 'recheck'> {
   readonly caller: Pick<McpCaller, 'kind' | 'claims'>;
 }
@@ -27,24 +27,24 @@ interface OpenStream {
   /** Unix milliseconds, of a user's token. */
   readonly expiresAt: number;
   readonly end: EndStream;
-  isLookedAt: boolean;
+  isBeingChecked: boolean;
 }
 
-/** Ends streams whose callers would not be let in any more: a key or token that has ended, a server that is disabled. */
+/** Ends open streams whose callers have lost access: an expired key or token, a disabled server. */
 @Injectable()
 export class OpenStreams implements OnApplicationShutdown {
   private readonly streams = new Set<OpenStream>();
-  /** What is left of the round. */
+  /** Streams that are still to be checked in this round. */
   private readonly due = new Set<OpenStream>();
   private timer: NodeJS.Timeout | undefined;
   private ticks = 0;
-  private isLooking = false;
+  private isChecking = false;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Returns what is to be called when the stream is over. */
+  /** Returns a function to call when the stream is over. */
   watch({ caller, recheck }: Streaming, end: EndStream): () => void {
-    const stream = { recheck, expiresAt: expiryOf(caller), end, isLookedAt: false };
+    const stream = { recheck, expiresAt: expiryOf(caller), end, isBeingChecked: false };
     this.streams.add(stream);
     this.timer ??= setInterval(() => this.tick(), TICK_MS).unref();
     return () => {
@@ -68,33 +68,33 @@ export class OpenStreams implements OnApplicationShutdown {
     const isRound = this.ticks % TICKS_PER_ROUND === 0;
     const now = this.clock.now().getTime();
     for (const stream of this.streams) {
-      if (stream.expiresAt <= now) void this.lookAt(stream);
+      if (stream.expiresAt <= now) void this.check(stream);
       else if (isRound) this.due.add(stream);
     }
-    void this.lookAtDue();
+    void this.checkDue();
   }
 
-  private async lookAtDue(): Promise<void> {
-    if (this.isLooking) return;
-    this.isLooking = true;
-    await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, async () => this.lookAtNext()));
-    this.isLooking = false;
+  private async checkDue(): Promise<void> {
+    if (this.isChecking) return;
+    this.isChecking = true;
+    await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, async () => this.checkNext()));
+    this.isChecking = false;
   }
 
-  /** Takes the next of those that are left, again and again. */
-  private async lookAtNext(): Promise<void> {
+  /** Checks due streams until none is left. */
+  private async checkNext(): Promise<void> {
     for (const stream of this.due) {
       this.due.delete(stream);
-      await doneWithin(PATIENCE_MS, this.lookAt(stream));
+      await doneWithin(PATIENCE_MS, this.check(stream));
     }
   }
 
-  /** Never rejects: whatever a look comes to says whether the stream goes on. */
-  private async lookAt(stream: OpenStream): Promise<void> {
-    if (stream.isLookedAt) return;
-    stream.isLookedAt = true;
+  /** Never rejects. */
+  private async check(stream: OpenStream): Promise<void> {
+    if (stream.isBeingChecked) return;
+    stream.isBeingChecked = true;
     const refusal = await this.refusalOf(stream);
-    stream.isLookedAt = false;
+    stream.isBeingChecked = false;
     if (refusal !== undefined && this.streams.has(stream)) stream.end(refusal);
   }
 
@@ -104,7 +104,7 @@ export class OpenStreams implements OnApplicationShutdown {
       return undefined;
     } catch (error) {
       if (error instanceof GatewayError && REFUSALS.includes(error.status)) return error;
-      // Nobody can tell while a database or a provider is down; but that a token is over, it said itself.
+      // While a database or a provider is down, only the token's own expiry is known.
       return expiresAt <= this.clock.now().getTime()
         ? new GatewayError('token_invalid', { reason: 'expired', cause: error })
         : undefined;
@@ -112,7 +112,7 @@ export class OpenStreams implements OnApplicationShutdown {
   }
 }
 
-/** A key's end is looked at with the key: what a key says of its user may be called `exp` as well. */
+/** Of a token only. A key's expiry is checked with the key, and a claim of the key's user may be called `exp` too. */
 function expiryOf({ kind, claims }: Streaming['caller']): number {
   const exp = kind === 'api_key' ? undefined : claims['exp'];
   return typeof exp === 'number' ? exp * 1_000 : Infinity;

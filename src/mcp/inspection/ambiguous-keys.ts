@@ -1,11 +1,11 @@
 import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/walk-json.js';
 
 const ASCII = /^[\x20-\x7e]*$/;
-/** Characters. The time to order combining marks grows with the square of their number. */
+/** Characters. Sorting combining marks takes quadratic time. */
 const MAX_FOLDED_LENGTH = 64;
 const MAX_FOLDINGS = 1_000;
 
-/** Keys by which a server decides what a message does, each under its folded form. */
+/** Keys that decide what a message does, by their folded form. */
 const MESSAGE_KEYS = foldedKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
 const PARAMS_KEYS = foldedKeys([
   'name',
@@ -24,9 +24,9 @@ const PARAMS_KEYS = foldedKeys([
 ]);
 
 /**
- * The first key of a JSON-RPC message, or of its `params`, that readers of JSON may understand differently: one that comes
- * twice (first or last?), or one that is a protocol key but for case or look-alike letters (Go's decoder takes `Name` and
- * `paramſ`). Undefined when there is none. The text must be valid JSON; `isBatch` when its root is an array of messages.
+ * The first key of a JSON-RPC message, or of its `params`, that JSON parsers may read differently: a key that occurs twice (first
+ * or last?), or a variant of a protocol key in case or look-alike letters (Go's decoder accepts `Name` and `paramſ`). Undefined
+ * when there is none. The text must be valid JSON; `isBatch` when its root is an array of messages.
  */
 export function findAmbiguousKey(json: Buffer, isBatch: boolean): string | undefined {
   const messageDepth = isBatch ? 2 : 1;
@@ -42,7 +42,7 @@ export function findAmbiguousKey(json: Buffer, isBatch: boolean): string | undef
   return found;
 }
 
-/** The keys seen so far of the message at hand, and of the object inside of it. */
+/** The keys seen so far in the current message, and in the current object inside it. */
 class KeyScan {
   readonly #ofMessage = new Set<string>();
   readonly #ofMember = new Set<string>();
@@ -65,7 +65,7 @@ class KeyScan {
     return isRepeated(this.#ofMember, key) || (this.#member === 'params' && this.isVariant(PARAMS_KEYS, key));
   }
 
-  /** Keys that are dear to fold count as variants: no client needs them, and they would hold up everybody. */
+  /** Keys that are expensive to fold count as variants: no client needs them, and they would block the event loop. */
   private isVariant(keys: ReadonlyMap<string, string>, key: string): boolean {
     if (keys.get(key) === key) return false;
     if (!ASCII.test(key)) {
@@ -86,7 +86,7 @@ function foldedKeys(keys: readonly string[]): ReadonlyMap<string, string> {
   return new Map(keys.map((key) => [folded(key), key]));
 }
 
-/** What is left of a key when case, compatibility forms, accents and invisible characters count for nothing. */
+/** A key without case, compatibility forms, accents and invisible characters. */
 function folded(key: string): string {
   if (ASCII.test(key)) return key.toLowerCase();
   return key

@@ -1,13 +1,13 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
 import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 
-/** How many bytes all gatherers may hold together. */
+/** A shared limit for the bytes that all gatherers hold. */
 export class GatheredBytes {
   #held = 0;
 
   constructor(private readonly maxBytes: number) {}
 
-  /** Whether there was room. */
+  /** Returns whether there was room. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.maxBytes) return false;
     this.#held += bytes;
@@ -19,11 +19,11 @@ export class GatheredBytes {
   }
 }
 
-/** Keeps the bytes of one answer that passes. One that is too long is let go, and is as if it had not been watched. */
+/** Keeps a copy of one forwarded answer. An answer that is too long is dropped, as if it had not been watched. */
 export class AnswerGatherer implements BodyWatcher {
   #chunks: BodyBuffer | undefined = new BodyBuffer();
 
-  /** @param done gets the body once, and must give its bytes back to `bytes` */
+  /** @param done gets the body once, and must return its size to `bytes` */
   constructor(
     private readonly maxBytes: number,
     private readonly bytes: GatheredBytes,

@@ -5,12 +5,12 @@ import { isStateless } from '../protocol-revision.js';
 import type { InspectedBody } from './inspect-body.js';
 import { type RpcMessage, SUBJECT_KEYS } from './rpc-message.js';
 
-/** How revisions that have these headers write a value that does not fit into a header. */
+/** The encoding of values that a header cannot hold. */
 const ENCODED_VALUE = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/i;
 
 /**
- * Checks that `Mcp-Method` and `Mcp-Name` say what the body says: a server, or a balancer before it, may go by them alone.
- * A header that is missing is the server's to refuse. Older revisions have no such headers, and servers ignore them.
+ * Checks that `Mcp-Method` and `Mcp-Name` match the body: a server, or a load balancer in front of it, may read only the headers.
+ * The server itself refuses missing headers. Older revisions do not have these headers.
  * @throws McpError `validation_failed` with JSON-RPC code -32020
  */
 export function checkMcpHeaders(headers: IncomingHttpHeaders, { isBatch, messages }: InspectedBody): void {
@@ -25,7 +25,7 @@ export function checkMcpHeaders(headers: IncomingHttpHeaders, { isBatch, message
   }
 }
 
-/** What other methods are about is for their servers to know. */
+/** For other methods, only the server knows the subject. */
 function isOfAnother(header: string | readonly string[] | undefined, message: RpcMessage | undefined): boolean {
   return SUBJECT_KEYS.has(message?.method ?? '') && differs(header, message?.subject);
 }
@@ -34,7 +34,7 @@ function differs(header: string | readonly string[] | undefined, value: string |
   return header !== undefined && (typeof header !== 'string' || decoded(header.trim()) !== value);
 }
 
-/** Undefined for what cannot be decoded, which then equals nothing. */
+/** Undefined when the value cannot be decoded, so that it never matches. */
 function decoded(header: string): string | undefined {
   const base64 = ENCODED_VALUE.exec(header)?.[1];
   if (base64 === undefined) return header;

@@ -11,18 +11,18 @@ export interface InspectedBody {
   readonly isBatch: boolean;
   /** At least one. */
   readonly messages: readonly RpcMessage[];
-  /** The same with ids as they were sent, where one is a number that JavaScript rounds. */
+  /** The messages with exact ids. Set when an id is a number that JavaScript rounds. */
   readonly exactMessages?: () => readonly RpcMessage[];
 }
 
-/** What a refusal answers: its client looks for the number that it wrote, and not for the nearest that JavaScript has. */
+/** The messages with the ids for a refusal: the client expects the number that it sent, not the nearest one of JavaScript. */
 export function answerableMessages({ messages, exactMessages }: InspectedBody): readonly RpcMessage[] {
   return exactMessages?.() ?? messages;
 }
 
 /**
- * Reads the body of a POST for a decision about it. Refuses whatever the server behind might read differently: the bytes
- * that are judged here are the bytes that are sent.
+ * Parses the body of a POST, strictly. Refuses what the server might parse differently, because the inspected bytes are the bytes
+ * that are sent.
  * @throws McpError `validation_failed`
  */
 export function inspectBody(body: Buffer): InspectedBody {
@@ -53,7 +53,7 @@ function parse(body: Buffer): unknown {
   try {
     if (isUtf8(body)) return JSON.parse(body.toString('utf8'));
   } catch {
-    // Said below. The parser's own message would quote the body.
+    // Thrown below. The parser's own message would quote the body.
   }
   throw new McpError('validation_failed', { rpcCode: RPC_CODES.parseError, message: 'The body is not valid JSON.' });
 }

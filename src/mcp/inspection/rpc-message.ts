@@ -3,18 +3,18 @@ import { McpError, RPC_CODES, type RpcId } from '../mcp-error.js';
 
 export type RpcMessageKind = 'request' | 'notification' | 'response';
 
-/** What the gateway wants to know of one message. */
+/** The parts of a message that the gateway needs. */
 export interface RpcMessage {
   readonly kind: RpcMessageKind;
   /** Undefined for a response. */
   readonly method: string | undefined;
   /** Undefined for a notification, and for an error about a request whose id could not be read (MCP 2025-11-25). */
   readonly id: RpcId | undefined;
-  /** What a request is for: the name of a tool or a prompt, the URI of a resource. */
+  /** The target of a request: the name of a tool or prompt, the URI of a resource. */
   readonly subject: string | undefined;
 }
 
-/** Methods whose subject is known. */
+/** The parameter with the subject, by method. */
 export const SUBJECT_KEYS: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -23,7 +23,7 @@ export const SUBJECT_KEYS: ReadonlyMap<string, string> = new Map([
   ['resources/unsubscribe', 'uri'],
 ]);
 
-/** @throws McpError `validation_failed` for what is no JSON-RPC message, and for a tool call without a tool */
+/** @throws McpError `validation_failed` for an invalid JSON-RPC message, and for a tool call without a tool */
 export function readRpcMessage(value: unknown): RpcMessage {
   if (!isObject(value)) throw invalid('A JSON-RPC message must be an object.');
   const { method } = value;

@@ -7,19 +7,19 @@ import type { RpcMessage } from './rpc-message.js';
 export type ToolAccess = (name: string) => boolean;
 
 export interface ToolDenial {
-  /** The first of the tools that were denied, for the row of the call. */
+  /** The first denied tool, for the row of the call. */
   readonly tool: string;
   /**
-   * 200 with a JSON-RPC error: to the model a tool that is off is a tool that does not exist, in the words of the official
-   * SDK. 202 without a body where nothing asks for an answer.
+   * 200 with a JSON-RPC error: to the model, a disabled tool does not exist, with the message of the official SDK. 202 without a
+   * body when no message asks for an answer.
    */
   readonly status: 200 | 202;
   readonly text: string;
 }
 
 /**
- * The answer to a body that calls a tool which the caller may not use; undefined when it calls none. A batch goes through
- * whole or not at all.
+ * The answer to a body that calls a tool which the caller may not use; undefined when it calls none. One denied call refuses the
+ * whole batch.
  */
 export function denyToolCalls(body: InspectedBody, mayUse: ToolAccess): ToolDenial | undefined {
   const denied = body.messages.find((message) => isDenied(message, mayUse));

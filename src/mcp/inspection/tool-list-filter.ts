@@ -11,9 +11,9 @@ import { withoutDeniedTools } from './tool-list-text.js';
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Takes the tools that the caller may not use out of the lists in an answer, whether it is JSON or an event stream.
- * For answers to `tools/list`, and for streams that are resumed and may repeat one. Undefined for an error, which holds no list.
- * An answer of another type ends as a failure: there are clients that take `application/json-rpc` for JSON.
+ * Removes the tools that the caller may not use from the lists in an answer, JSON or event stream. For answers to `tools/list`,
+ * and for resumed streams, which may repeat one. Undefined for an error, which has no list. An answer of another type fails,
+ * because some clients parse `application/json-rpc` as JSON.
  */
 export function toolListFilter(head: UpstreamHead, mayUse: ToolAccess, maxBytes: number): BodyFilter | undefined {
   if (head.status >= 300) return undefined;
@@ -22,7 +22,7 @@ export function toolListFilter(head: UpstreamHead, mayUse: ToolAccess, maxBytes:
   return isJson ? new JsonFilter(mayUse, maxBytes) : new EmptyBody();
 }
 
-/** Passes every event on when it is whole, with its own bytes unless it holds a tool that has to go. */
+/** Forwards each event when it is complete, with its own bytes unless a tool is removed. */
 class EventStreamFilter implements BodyFilter {
   readonly #splitter: EventSplitter;
 
@@ -38,14 +38,14 @@ class EventStreamFilter implements BodyFilter {
     return events.length === 1 ? (events[0] ?? NOTHING) : Buffer.concat(events);
   }
 
-  /** What is not a whole event is dropped by readers, and stays out. */
+  /** Readers drop an incomplete event anyway. */
   end(): Buffer {
     return NOTHING;
   }
 
   #filter(event: Buffer): Buffer {
     const { type, data } = readEvent(event);
-    // An event without text opens a stream that can be resumed; `endpoint` belongs to the older transport.
+    // An event without data opens a stream that can be resumed; `endpoint` belongs to the older transport.
     if (type !== 'message' || data === undefined || data === '') return event;
     const filtered = withoutDenied(Buffer.from(data), this.mayUse);
     return filtered === undefined ? event : withData(event, filtered.toString());
@@ -74,8 +74,8 @@ class JsonFilter implements BodyFilter {
 }
 
 /**
- * Leaves the body out. For the answer to a message of the older transport, whose own answer comes on the stream: `Accepted`, or
- * whatever the server says to that, is read by no client.
+ * Drops the body. For the answer to a message of the older transport: the real answer comes on the stream, and clients do not read
+ * this one.
  */
 export class NoBody implements BodyFilter {
   push(): Buffer {
@@ -98,7 +98,7 @@ class EmptyBody implements BodyFilter {
   }
 }
 
-/** @throws UpstreamFailure for what is no JSON: it cannot be told what a client would find in it */
+/** @throws UpstreamFailure for invalid JSON: a client might still find tools in it */
 function withoutDenied(json: Buffer, mayUse: ToolAccess): Buffer | undefined {
   const value = parseForeignJson(json);
   if (value === undefined) throw new UpstreamFailure('incomplete', 'the MCP server sent a message that is not JSON');

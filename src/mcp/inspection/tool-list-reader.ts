@@ -4,21 +4,21 @@ import type { RpcId } from '../mcp-error.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
 import type { SeenTool } from '../servers/mcp-server-tool.store.js';
 
-/** The bytes of an answer to `tools/list`, as far as they came. */
+/** The bytes of an answer to `tools/list`, which may be incomplete. */
 export interface GatheredAnswer {
   readonly isEventStream: boolean;
   readonly body: Buffer;
-  /** Of the requests that asked for tools: what else is in the answer may look like a list, and is none. */
+  /** Ids of the requests that asked for tools. Other messages may only look like a list. */
   readonly ids: ReadonlySet<RpcId>;
 }
 
-/** The tools that an answer lists. What is no list that was asked for, or cannot be read, counts for nothing. */
+/** The tools that an answer lists. Lists of other requests, and unreadable ones, are ignored. */
 export function readToolList({ isEventStream, body, ids }: GatheredAnswer): readonly SeenTool[] {
   const parts = isEventStream ? messagesOf(body) : [body];
   return parts.flatMap((json) => toolsOf(json, ids));
 }
 
-/** An event that did not come to its end is none. */
+/** An incomplete event is ignored. */
 function messagesOf(body: Buffer): readonly string[] {
   const events = new EventSplitter(body.length).push(body).map(readEvent);
   return events.flatMap(({ type, data = '' }) => (type === 'message' && data !== '' ? [data] : []));

@@ -2,10 +2,10 @@ import { isObject } from '../../common/json/read.js';
 import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/walk-json.js';
 import type { ToolAccess } from './tool-denial.js';
 
-/** Where a list of tools is in a message. */
+/** Path of the list of tools in a message. */
 const PATH = ['result', 'tools'] as const;
 
-/** A list of tools in a text: where it begins and ends, behind and before its brackets, and its tools with what is around them. */
+/** A list of tools in a text: start and end inside the brackets, and the text of each tool with the whitespace around it. */
 interface ToolList {
   readonly start: number;
   end: number;
@@ -13,8 +13,8 @@ interface ToolList {
 }
 
 /**
- * The JSON text without the denied tools, undefined when there are none in it. Nothing else in it changes, since a number may
- * have more digits than JavaScript can hold. The text must be valid JSON; `isBatch` when its root is an array of messages.
+ * The JSON text without the denied tools; undefined when it has none. No other byte changes, since a number may have more digits
+ * than JavaScript can hold. The text must be valid JSON; `isBatch` when its root is an array of messages.
  */
 export function withoutDeniedTools(json: Buffer, isBatch: boolean, mayUse: ToolAccess): Buffer | undefined {
   const parts: Buffer[] = [];
@@ -30,13 +30,13 @@ export function withoutDeniedTools(json: Buffer, isBatch: boolean, mayUse: ToolA
 }
 
 /**
- * By their place rather than the message's id: a batch and a resumed stream hold answers to requests that were not seen here.
- * A list that comes twice is found twice, whichever of them a reader takes.
+ * By path, not by the message's id: a batch and a resumed stream hold answers to requests that the gateway has not seen. A list
+ * that occurs twice is found twice, so it does not matter which one a client reads.
  */
 function findToolLists(json: Buffer, messageDepth: number): readonly ToolList[] {
   const listDepth = messageDepth + PATH.length;
   const lists: ToolList[] = [];
-  /** The key at hand of the object at each depth. */
+  /** The current key at each depth. */
   const keys: string[] = [];
   const isAtPath = (): boolean => PATH.every((key, each) => keys[messageDepth + each] === key);
   let list: ToolList | undefined;

@@ -15,22 +15,22 @@ import { AnswerGatherer, GatheredBytes } from './answer-gatherer.js';
 import type { InspectedBody } from './inspect-body.js';
 import { type GatheredAnswer, readToolList } from './tool-list-reader.js';
 
-/** Lists that are longer are not looked at. */
+/** Longer lists are ignored. */
 const MAX_LIST_BYTES = 1024 * 1024;
-/** Of all lists that are under way or waiting to be read. */
+/** Of all lists that are arriving or waiting to be read. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
-/** Enough for a list in pages; what a busy server's clients ask beyond it says nothing new. */
+/** Per server. Enough for a list in pages; more lists of a busy server say nothing new. */
 const LOOKS_PER_PERIOD = 32;
 const PERIOD_MS = 60_000;
 const PAUSE_MS = 1_000;
 const MAX_SERVERS = 10_000;
 const MAX_KNOWN_LISTS = 10_000;
-/** A list that stays the same is taken up again this often, for the time when its tools were last seen. */
+/** An unchanged list is stored again this often, to update when its tools were last seen. */
 const KNOWN_MS = 3_600_000;
 
 type Watched = Pick<UsableMcpServer, 'id' | 'organisationId'>;
 
-/** What lists of one server say that was not known. */
+/** New tools of one server. */
 interface News {
   readonly server: Watched;
   readonly tools: Map<string, SeenTool>;
@@ -41,7 +41,7 @@ interface Waiting extends GatheredAnswer {
   readonly server: Watched;
 }
 
-/** Looks at the lists of tools that pass on their way to clients, behind their backs, and remembers what is new in them. */
+/** Reads copies of the lists of tools that are forwarded to clients, asynchronously, and stores new tools. */
 @Injectable()
 export class ToolListWatch implements BeforeApplicationShutdown {
   private waiting: Waiting[] = [];
@@ -57,7 +57,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Undefined for an answer that is not looked at. Call it when the answer begins. */
+  /** Call it with the head of an answer. Undefined for an answer that is not read. */
   watch(server: Watched, request: InspectedBody | undefined, head: UpstreamHead): BodyWatcher | undefined {
     const ids = idsOf(request);
     if (ids.size === 0 || !isReadable(head) || !this.mayLook(server.id)) return undefined;
@@ -69,7 +69,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
     });
   }
 
-  /** Reads what is waiting. Never fails: the next list tells it again. */
+  /** Reads the waiting lists. Never fails: the next list has the same tools. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -94,7 +94,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
     const byServer = new Map<string, News>();
     for (const list of this.waiting.splice(0)) {
       this.held.give(list.body.length);
-      // One at a time: a long list takes some milliseconds, and callers must not wait for several.
+      // One per turn of the event loop: a long list takes some milliseconds, and calls must not wait for several.
       await nextTurn();
       const tools = readToolList(list);
       const hash = hashOf(list.server, tools);
@@ -127,7 +127,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
 function idsOf(request: InspectedBody | undefined): ReadonlySet<RpcId> {
   const ids = new Set<RpcId>();
   for (const { method, id } of request?.messages ?? []) {
-    // An answer to nobody in particular has the id null as well.
+    // The id null is also used for errors without a request.
     if (method === 'tools/list' && id !== undefined && id !== null) ids.add(id);
   }
   return ids;

@@ -7,12 +7,12 @@ const NOTHING = Buffer.alloc(0);
 const MAX_PREFACE_BYTES = 16 * 1024;
 
 /**
- * Rewrites the `endpoint` event of an HTTP+SSE stream. Everything behind it passes as it comes.
- * @param rewrite from the server's address to ours; what it throws cuts the stream off
+ * Rewrites the `endpoint` event of an HTTP+SSE stream. Everything after it is forwarded unchanged.
+ * @param rewrite from the server's address to ours; the stream breaks off when it throws
  */
 export class EndpointRewriter implements BodyFilter {
   #splitter: EventSplitter | undefined = new EventSplitter(Infinity);
-  /** Bounds what the splitter holds: other events may come in one piece with the endpoint. */
+  /** Limits the bytes before the endpoint. Other events may come in one chunk with it. */
   #prefaceBytes = 0;
 
   constructor(private readonly rewrite: (endpoint: string) => string) {}

@@ -1,20 +1,20 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 
-/** Of path and query. Sealed they are a third longer, and Node takes 16 KiB of address and headers altogether. */
+/** Of path and query. Sealing adds a third, and Node accepts 16 KiB of address and headers in total. */
 const MAX_ENDPOINT_CHARACTERS = 4_096;
 const SESSION_PARAM = 'sessionId';
 
-/** Binds a text to the caller and the server, and gets it back; `open` throws for what was not made by `seal` for them. */
+/** Binds a text to the caller and the server. `open` throws for a text that was not sealed for them. */
 export interface AddressSeal {
   seal(text: string): string;
   open(sealed: string): string;
 }
 
 /**
- * The address that the older HTTP+SSE transport gives a client for its messages, in our form. The server's own address
- * travels in it, bound to the caller as a session id is: no replica has to remember it.
+ * The gateway's address for the client's messages on the older transport (HTTP+SSE). It contains the server's own address, bound to
+ * the caller as a session id is, so that no replica has to store it.
  * @param endpoint as the server sent it, relative to `serverUrl` or not
- * @param messagesPath where this gateway takes messages for the server
+ * @param messagesPath path of the gateway for messages to the server
  * @throws GatewayError `provider_invalid_response` when it is too long, or not at the server's own origin
  */
 export function clientEndpoint(
@@ -31,14 +31,14 @@ export function clientEndpoint(
 }
 
 /**
- * Where a message goes: the address inside of the `sessionId` of its query.
- * @throws GatewayError `not_found`, one for all that is wrong, or what `open` throws
+ * The server's address for a message, from the `sessionId` of its query.
+ * @throws GatewayError `not_found` for every invalid address, and whatever `open` throws
  */
 export function messageTarget(query: URLSearchParams, serverUrl: URL, seal: Pick<AddressSeal, 'open'>): URL {
   const [sealed, ...others] = query.getAll(SESSION_PARAM);
   if (sealed === undefined || others.length > 0) throw unknownSession();
   const path = Buffer.from(seal.open(sealed), 'base64url').toString('utf8');
-  // Not `//host/…`, which would be another origin.
+  // `//host/…` would be another origin.
   if (!/^\/(?!\/)/.test(path)) throw unknownSession();
   return sameOrigin(path, serverUrl);
 }

@@ -1,17 +1,18 @@
 import { isObject } from '../../common/json/read.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { withDeadline } from '../../common/time/with-deadline.js';
-import { CLIENT_INFO } from './client-info.js';
-import { endSession, LAST_REVISION_WITH_HANDSHAKE } from './end-session.js';
-import type { Approach } from './probe-result.js';
+import { CLIENT_INFO, type ProbeTransport } from './probe.types.js';
 import { postRpc, type RpcRequest } from './rpc-post.js';
 import { readRevisions } from './stateless-client.js';
 
-/** A server that is known to be of the other era need not be waited for. */
+const LAST_REVISION_WITH_HANDSHAKE = '2025-11-25';
+/** Short, because the server is known to work without a handshake. */
 const CHECK_TIMEOUT_MS = 5_000;
+/** Separate from the deadline of the probe: a session is ended even when that is over. */
+const END_TIMEOUT_MS = 2_000;
 
-/** The revision that a server agrees on with clients that begin with a handshake; undefined when it takes none of them. */
-export async function agreedRevision(url: URL, approach: Approach): Promise<string | undefined> {
+/** The revision that a server agrees on in a handshake; undefined when it accepts no handshake. */
+export async function agreedRevision(url: URL, probe: ProbeTransport): Promise<string | undefined> {
   let begun: string | undefined;
   let agreed: string | undefined;
   const initialize: RpcRequest = {
@@ -24,8 +25,8 @@ export async function agreedRevision(url: URL, approach: Approach): Promise<stri
     onSession: (sessionId) => (begun = sessionId),
   };
   try {
-    const { message } = await withDeadline(CHECK_TIMEOUT_MS, [approach.deadline], (deadline) =>
-      postRpc(url, { ...approach, deadline }, initialize),
+    const { message } = await withDeadline(CHECK_TIMEOUT_MS, [probe.deadline], (deadline) =>
+      postRpc(url, { ...probe, deadline }, initialize),
     );
     const result = message?.['result'];
     [agreed] = readRevisions(isObject(result) ? [result['protocolVersion']] : []);
@@ -34,6 +35,20 @@ export async function agreedRevision(url: URL, approach: Approach): Promise<stri
     if (error instanceof GatewayError) return undefined;
     throw error;
   } finally {
-    if (begun !== undefined) await endSession(url, approach, begun, agreed);
+    if (begun !== undefined) await endSession(url, probe, begun, agreed);
   }
+}
+
+/** Ends a session that a probe has started, so that servers do not collect them. Never rejects. */
+export async function endSession(
+  url: URL,
+  { headers, network }: Pick<ProbeTransport, 'headers' | 'network'>,
+  sessionId: string,
+  revision: string = LAST_REVISION_WITH_HANDSHAKE,
+): Promise<void> {
+  const own = { 'mcp-protocol-version': revision, 'mcp-session-id': sessionId };
+  await withDeadline(END_TIMEOUT_MS, [], async (signal) => {
+    const answer = await network.fetch(url, { method: 'DELETE', headers: { ...own, ...headers }, signal });
+    await answer.body?.cancel();
+  }).catch(() => undefined);
 }

@@ -1,31 +1,40 @@
-// MCP revisions that begin with `initialize`, and the older transport, spoken by the official client.
+// Probes servers with the official client: MCP revisions that begin with `initialize`, and the older transport (HTTP+SSE).
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode as RpcErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import type { ErrorCode } from '../../common/errors/error-codes.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { abortedWith } from '../../common/time/with-deadline.js';
-import { CLIENT_INFO } from './client-info.js';
-import { endSession } from './end-session.js';
-import { probeFailure } from './probe-failure.js';
-import type { Approach, Reachable, ProbeResult } from './probe-result.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
+import { endSession } from './handshake-check.js';
+import {
+  CLIENT_INFO,
+  errorCodeForStatus,
+  type ProbeResult,
+  type ProbeTransport,
+  type Reachable,
+} from './probe.types.js';
 import { gatherTools, NO_TOOLS, type ToolList } from './tool-pages.js';
 
 /**
- * The client would compile the schema of every tool's output, for results that it never gets here: a hostile one keeps the
+ * By default, the client compiles the output schema of every tool, which a probe does not need. A hostile schema keeps the
  * process busy, and one that does not compile hides all tools.
  */
 const UNREAD_SCHEMAS: jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'schemas are not read' }),
 };
-/** The client has a time of its own for each request; the approach has one for all of them. */
+/** Of each request. The deadline of the probe is for all of them. */
 const REQUEST_TIMEOUT_MS = 20_000;
+const ZOD_ERRORS: readonly unknown[] = ['ZodError', '$ZodError'];
 
-/** @throws GatewayError: what the client throws, as a code of ours */
-export async function askByHandshake(server: Reachable, approach: Approach): Promise<ProbeResult> {
-  const { deadline } = approach;
-  const transport = transportFor(server, approach);
+/** @throws GatewayError for whatever the client throws */
+export async function askByHandshake(server: Reachable, probe: ProbeTransport): Promise<ProbeResult> {
+  const { deadline } = probe;
+  const transport = transportFor(server, probe);
   const agreed = agreedRevisionOf(transport);
   const client = new Client(CLIENT_INFO, { jsonSchemaValidator: UNREAD_SCHEMAS });
   try {
@@ -41,29 +50,29 @@ export async function askByHandshake(server: Reachable, approach: Approach): Pro
       ...list,
     };
   } catch (cause) {
-    // The client does not always say that it was cut off, and never why.
+    // The client does not always report an abort, and never its reason.
     throw new GatewayError(probeFailure(deadline.aborted ? deadline.reason : cause), { cause });
   } finally {
     await client.close().catch(() => undefined);
     const sessionId = transport instanceof StreamableHTTPClientTransport ? transport.sessionId : undefined;
-    if (sessionId !== undefined) await endSession(server.url, approach, sessionId, agreed());
+    if (sessionId !== undefined) await endSession(server.url, probe, sessionId, agreed());
   }
 }
 
-/** What client and server agree on: the client tells its transport, and only one of the two tells it on. */
+/** The revision that client and server agree on. The client sets it on its transport, and only one of the two transports shows it. */
 function agreedRevisionOf(transport: Transport): () => string | undefined {
   let revision: string | undefined;
-  const tell = transport.setProtocolVersion?.bind(transport);
+  const setVersion = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (agreed) => {
     revision = agreed;
-    tell?.(agreed);
+    setVersion?.(agreed);
   };
   return () => revision;
 }
 
 function transportFor(
   { url, transport }: Reachable,
-  { headers: own, network, deadline }: Approach,
+  { headers: own, network, deadline }: ProbeTransport,
 ): StreamableHTTPClientTransport | SSEClientTransport {
   const withHeaders = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers);
@@ -85,4 +94,25 @@ async function listTools(client: Client, signal: AbortSignal): Promise<ToolList>
     });
     return { tools: tools.map(({ name, description }) => ({ name, description })), nextCursor };
   });
+}
+
+/** The error code for an error of the official client. Its messages are not shown, since they quote servers. */
+function probeFailure(error: unknown): ErrorCode {
+  if (error instanceof UpstreamFailure && error.kind === 'too_large') return 'provider_invalid_response';
+  if (error instanceof UnauthorizedError) return 'provider_credential_rejected';
+  if (error instanceof McpError)
+    return error.code === RpcErrorCode.RequestTimeout ? 'provider_timeout' : 'provider_rejected';
+  if (isTimeout(error)) return 'provider_timeout';
+  if (error instanceof StreamableHTTPError) return errorCodeForStatus(error.code);
+  if (error instanceof SyntaxError || isZodError(error)) return 'provider_invalid_response';
+  return 'provider_failed';
+}
+
+/** Zod has two editions, and their errors are not always instances of Error. */
+function isZodError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'name' in error && ZOD_ERRORS.includes(error.name);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
 }

@@ -12,7 +12,7 @@ import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.j
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { McpTransport } from '../servers/mcp-server.types.js';
 import { McpProbeClient, testTimeoutMs } from './probe-client.js';
-import type { ProbeResult } from './probe-result.js';
+import type { ProbeResult } from './probe.types.js';
 
 const TIMEOUT_MS = 300;
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -7,7 +7,7 @@ import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { STATELESS_REVISION } from '../protocol-revision.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { agreedRevision } from './handshake-check.js';
-import { type Approach, MAX_ANSWER_BYTES, type Reachable, type ProbeResult } from './probe-result.js';
+import { MAX_ANSWER_BYTES, type ProbeResult, type ProbeTransport, type Reachable } from './probe.types.js';
 import { discover, listTools } from './stateless-client.js';
 import { NO_TOOLS } from './tool-pages.js';
 
@@ -15,19 +15,19 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const LEAST_TEST_TIMEOUT_MS = 20_000;
 
 /**
- * For all of a test, in milliseconds. Who waits for it sits in front of a screen; but a server that is known to be slow must be able
- * to pass.
+ * Time limit of a whole test, in milliseconds. Short, because a person waits for it; longer for a server that is configured as
+ * slow.
  */
 export function testTimeoutMs({ timeouts }: Pick<UsableMcpServer, 'timeouts'>): number {
   return Math.max(LEAST_TEST_TIMEOUT_MS, timeouts.first_byte_ms ?? 0);
 }
 
-/** Speaks MCP with a server on the gateway's own behalf, in the way of the era that the server turns out to be of. */
+/** Probes an MCP server as the gateway's own client, with the protocol era that the server turns out to support. */
 @Injectable()
 export class McpProbeClient {
   constructor(private readonly egress: EgressPolicy) {}
 
-  /** @throws GatewayError: what the server answered or did not answer, as a code of ours */
+  /** @throws GatewayError for an error of the server, or no answer */
   async ask(
     server: Reachable,
     headers: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ export class McpProbeClient {
       maxResponseBytes: MAX_ANSWER_BYTES,
     });
     const left = new AbortController();
-    const leave = (): void => left.abort(new UpstreamFailure('caller_gone', 'the caller of the test has left'));
+    const leave = (): void => left.abort(new UpstreamFailure('caller_gone', 'the caller of the test disconnected'));
     const stopWatching = caller.onAbort(leave);
     try {
       return await withDeadline(timeoutMs, [network.overflow, left.signal], (deadline) =>
@@ -52,19 +52,19 @@ export class McpProbeClient {
   }
 }
 
-async function askInItsEra(server: Reachable, approach: Approach): Promise<ProbeResult> {
-  const found = server.transport === 'sse' ? undefined : await askStateless(server, approach);
+async function askInItsEra(server: Reachable, probe: ProbeTransport): Promise<ProbeResult> {
+  const found = server.transport === 'sse' ? undefined : await askStateless(server, probe);
   if (found !== undefined) return found;
-  // Loaded at the first use: the official client takes time and memory, and other requests pass through without it.
+  // Loaded at the first use: the official client takes time and memory, and only probes need it.
   const { askByHandshake } = await import('./handshake-client.js');
-  return askByHandshake(server, approach);
+  return askByHandshake(server, probe);
 }
 
-async function askStateless({ url }: Reachable, approach: Approach): Promise<ProbeResult | undefined> {
-  const discovery = await discover(url, approach);
+async function askStateless({ url }: Reachable, probe: ProbeTransport): Promise<ProbeResult | undefined> {
+  const discovery = await discover(url, probe);
   if (discovery === undefined) return undefined;
-  const list = discovery.hasTools ? await listTools(url, approach) : NO_TOOLS;
-  const agreed = await agreedRevision(url, approach);
+  const list = discovery.hasTools ? await listTools(url, probe) : NO_TOOLS;
+  const agreed = await agreedRevision(url, probe);
   return {
     era: agreed === undefined ? 'modern' : 'both',
     protocol_version: STATELESS_REVISION,

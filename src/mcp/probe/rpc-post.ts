@@ -5,17 +5,17 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
 import { mediaTypeOf } from '../proxy/response-head.js';
-import { type Approach, MAX_ANSWER_BYTES } from './probe-result.js';
+import { type ProbeTransport, MAX_ANSWER_BYTES } from './probe.types.js';
 
-/** Each message is a request of its own, so that one number does for all. */
+/** One id is enough, since each message is an HTTP request of its own. */
 const RPC_ID = 1;
 
 export interface RpcRequest {
   readonly method: string;
   readonly params: JsonObject;
-  /** Those of the protocol. */
+  /** Headers of the protocol. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Told of a session that the server has begun, before its answer is read. */
+  /** Called when the server starts a session, before its answer is read. */
   readonly onSession?: (sessionId: string) => void;
 }
 
@@ -23,17 +23,17 @@ export interface RpcAnswer {
   readonly status: number;
   /** In lower case and without parameters. */
   readonly mediaType: string;
-  /** The JSON-RPC response; undefined when there is none in it. */
+  /** The JSON-RPC response, if there is one. */
   readonly message: JsonObject | undefined;
 }
 
 /**
  * Sends one JSON-RPC request and reads its response, from JSON or from an event stream.
- * @throws GatewayError `provider_timeout`, `provider_failed`, and `provider_invalid_response` for one that is too long
+ * @throws GatewayError `provider_timeout`, `provider_failed`, and `provider_invalid_response` for an answer that is too long
  */
-export async function postRpc(url: URL, approach: Approach, request: RpcRequest): Promise<RpcAnswer> {
+export async function postRpc(url: URL, probe: ProbeTransport, request: RpcRequest): Promise<RpcAnswer> {
   const { method, params, headers = {} } = request;
-  const { network, deadline: signal } = approach;
+  const { network, deadline: signal } = probe;
   try {
     const answer = await network.fetch(url, {
       method: 'POST',
@@ -41,7 +41,7 @@ export async function postRpc(url: URL, approach: Approach, request: RpcRequest)
         ...headers,
         accept: 'application/json, text/event-stream',
         'content-type': 'application/json',
-        ...approach.headers,
+        ...probe.headers,
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: RPC_ID, method, params }),
       signal,
@@ -58,7 +58,7 @@ export async function postRpc(url: URL, approach: Approach, request: RpcRequest)
   }
 }
 
-/** Reads on until the response has come: what a server tells before it is of no interest here. */
+/** Reads until the response. Messages before it are ignored. */
 async function fromEvents({ body }: Response): Promise<JsonObject | undefined> {
   const splitter = new EventSplitter(MAX_ANSWER_BYTES);
   let size = 0;

@@ -4,7 +4,7 @@ import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.j
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { type GuardedStreamFetch, guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import { agreedRevision } from './handshake-check.js';
-import { type Approach, MAX_ANSWER_BYTES } from './probe-result.js';
+import { type ProbeTransport, MAX_ANSWER_BYTES } from './probe.types.js';
 import { discover, listTools } from './stateless-client.js';
 
 let server: Loopback;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await server.close();
 });
 
-function approach(milliseconds = 30_000): Approach {
+function probe(milliseconds = 30_000): ProbeTransport {
   return { headers: { 'x-key': 'k' }, network, deadline: AbortSignal.timeout(milliseconds) };
 }
 
@@ -55,12 +55,12 @@ describe('silence says nothing of the era', () => {
     ],
   ])('and is a timeout: %s', async (_what, silent) => {
     listener = silent;
-    await expect(discover(server.url('/mcp'), approach(200))).rejects.toMatchObject({ code: 'provider_timeout' });
+    await expect(discover(server.url('/mcp'), probe(200))).rejects.toMatchObject({ code: 'provider_timeout' });
   });
 
   it('and a server that ignores a handshake is none that takes it', async () => {
     listener = () => undefined;
-    await expect(agreedRevision(server.url('/mcp'), approach(200))).resolves.toBeUndefined();
+    await expect(agreedRevision(server.url('/mcp'), probe(200))).resolves.toBeUndefined();
   });
 });
 
@@ -69,7 +69,7 @@ it('an answer may begin with a byte order mark', async () => {
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
   listener = (_request, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(`\u{feff}${text}`);
-  expect(await discover(server.url('/mcp'), approach())).toMatchObject({ hasTools: true });
+  expect(await discover(server.url('/mcp'), probe())).toMatchObject({ hasTools: true });
 });
 
 describe('an answer is bounded', () => {
@@ -85,7 +85,7 @@ describe('an answer is bounded', () => {
       };
       write();
     };
-    await expect(discover(server.url('/mcp'), approach())).rejects.toMatchObject({ code: 'provider_invalid_response' });
+    await expect(discover(server.url('/mcp'), probe())).rejects.toMatchObject({ code: 'provider_invalid_response' });
   });
 
   it('by the number of pages and tools, and the length of names', async () => {
@@ -95,12 +95,12 @@ describe('an answer is bounded', () => {
       const tools = [{ name: `x-${pages}` }, { name: 7 }, null];
       answering({ tools, nextCursor: `after ${pages}` })(request, response);
     };
-    const list = await listTools(server.url('/mcp'), approach());
+    const list = await listTools(server.url('/mcp'), probe());
     expect([list.tools.length, list.isWhole]).toEqual([50, false]);
     expect(pages).toBe(50);
     const long = 'x'.repeat(10_000);
     listener = answering({ supportedVersions: ['2026-07-28', long, 7, 'soon'], serverInfo: { name: long } });
-    expect(await discover(server.url('/mcp'), approach())).toEqual({
+    expect(await discover(server.url('/mcp'), probe())).toEqual({
       revisions: ['2026-07-28'],
       hasTools: false,
       server: { name: 'x'.repeat(255), version: '' },

@@ -1,25 +1,23 @@
-// MCP from revision 2026-07-28 on: no handshake and no session, every request says its revision. Sources: the pages "Versioning",
+// Probes servers of MCP revision 2026-07-28 and later: no handshake and no session, every request names its revision. Sources: the pages "Versioning",
 // "Streamable HTTP" and "Discovery" of that revision at modelcontextprotocol.io, read 2026-11-21.
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import { isRevision, isStateless, STATELESS_REVISION } from '../protocol-revision.js';
 import type { SeenTool } from '../servers/mcp-server-tool.store.js';
-import { CLIENT_INFO } from './client-info.js';
-import { errorCodeForStatus } from './error-code-for-status.js';
-import type { Approach, ProbeResult } from './probe-result.js';
+import { CLIENT_INFO, errorCodeForStatus, type ProbeResult, type ProbeTransport } from './probe.types.js';
 import { postRpc, type RpcAnswer } from './rpc-post.js';
 import { gatherTools, type ToolList } from './tool-pages.js';
 
 const META = 'io.modelcontextprotocol/';
-/** Errors that only servers of this era have: for the headers, for a capability, for the revision. */
+/** Errors that only stateless servers return: for the headers, for a capability, for the revision. */
 const UNSUPPORTED_REVISION = -32_022;
 const ERRORS_OF_ERA: readonly unknown[] = [-32_020, -32_021, UNSUPPORTED_REVISION];
-/** With these, without a word of JSON-RPC, a server of the other era refuses what it does not know. Others say nothing of eras. */
+/** Statuses with which older servers refuse an unknown request, without JSON-RPC. Other statuses prove nothing. */
 const OTHER_REFUSALS: readonly number[] = [400, 404, 405, 406, 415, 422];
 const MAX_REVISIONS = 32;
 const MAX_NAME_CHARACTERS = 255;
 
-/** What a server says when it is asked to be discovered. */
+/** A server's answer to `server/discover`. */
 export interface Discovery {
   readonly revisions: readonly string[];
   readonly hasTools: boolean;
@@ -27,12 +25,12 @@ export interface Discovery {
 }
 
 /**
- * Asks a server to describe itself. Undefined when its answer shows that it is of the era of handshakes: silence, failure and
- * refused credentials show nothing.
+ * Asks a server to describe itself. Undefined when its answer shows that it needs a handshake; silence, failure and refused
+ * credentials do not show that.
  * @throws GatewayError
  */
-export async function discover(url: URL, approach: Approach): Promise<Discovery | undefined> {
-  const answer = await ask(url, approach, 'server/discover');
+export async function discover(url: URL, probe: ProbeTransport): Promise<Discovery | undefined> {
+  const answer = await ask(url, probe, 'server/discover');
   const discovery = readDiscovery(answer.message?.['result']);
   if (discovery !== undefined) return discovery;
   const error = errorIn(answer);
@@ -42,7 +40,7 @@ export async function discover(url: URL, approach: Approach): Promise<Discovery 
   const { status, mediaType, message } = answer;
   const isRefusal = status !== 401 && status !== 403 && (message !== undefined || OTHER_REFUSALS.includes(status));
   if (status >= 300 && !isRefusal) throw new GatewayError(errorCodeForStatus(status), { reason: `upstream ${status}` });
-  // An empty answer may be that of a server that does not know what it was asked; a page is that of no MCP server.
+  // An empty answer may come from a server that does not know the request. A page does not come from an MCP server.
   if (status < 300 && message === undefined && mediaType !== '') {
     throw new GatewayError('provider_invalid_response', { reason: 'no response of JSON-RPC' });
   }
@@ -50,17 +48,17 @@ export async function discover(url: URL, approach: Approach): Promise<Discovery 
 }
 
 /** @throws GatewayError */
-export async function listTools(url: URL, approach: Approach): Promise<ToolList> {
+export async function listTools(url: URL, probe: ProbeTransport): Promise<ToolList> {
   return gatherTools(async (cursor) => {
-    const answer = await ask(url, approach, 'tools/list', cursor === undefined ? {} : { cursor });
+    const answer = await ask(url, probe, 'tools/list', cursor === undefined ? {} : { cursor });
     const result = answer.message?.['result'];
     if (!isObject(result) || !Array.isArray(result['tools'])) throw refusalOf(answer);
     return { tools: result['tools'].flatMap(readTool), nextCursor: stringOrUndefined(result['nextCursor']) };
   });
 }
 
-function ask(url: URL, approach: Approach, method: string, params: JsonObject = {}): Promise<RpcAnswer> {
-  return postRpc(url, approach, {
+function ask(url: URL, probe: ProbeTransport, method: string, params: JsonObject = {}): Promise<RpcAnswer> {
+  return postRpc(url, probe, {
     method,
     params: {
       ...params,
@@ -94,7 +92,7 @@ function readServer(info: unknown): Discovery['server'] {
   return { name: name.slice(0, MAX_NAME_CHARACTERS), version: version.slice(0, MAX_NAME_CHARACTERS) };
 }
 
-/** What is no revision is left out, and so is what goes beyond a sensible number of them. */
+/** The valid revisions in a list, up to a limit. */
 export function readRevisions(given: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [];
   return list
@@ -113,7 +111,7 @@ function errorIn({ message }: RpcAnswer): JsonObject {
   return isObject(error) ? error : {};
 }
 
-/** A server may know of this era and still serve revisions of the other one only. */
+/** A server may know the stateless revisions and still support only older ones. */
 function isOnlyOfOtherEra({ code, data }: JsonObject): boolean {
   const supported = readRevisions(isObject(data) ? data['supported'] : undefined);
   return code === UNSUPPORTED_REVISION && supported.length > 0 && supported.every((revision) => !isStateless(revision));

@@ -1,6 +1,6 @@
 import { isStorableTool, MAX_TOOLS, type SeenTool } from '../servers/mcp-server-tool.store.js';
 
-/** More pages of tools are not asked for. */
+/** The most pages that are requested. */
 const MAX_PAGES = 50;
 
 export interface ToolPage {
@@ -9,16 +9,16 @@ export interface ToolPage {
   readonly nextCursor: string | undefined;
 }
 
-/** The tools that a server has listed, each once, without those whose names cannot be stored. */
+/** The listed tools of a server, each once, without tools that cannot be stored. */
 export interface ToolList {
   readonly tools: readonly SeenTool[];
-  /** Whether the list came to its end: of one that did not, nothing is known of the tools that are missing. */
+  /** Whether the list is complete. Otherwise a missing tool may still exist. */
   readonly isWhole: boolean;
 }
 
 export const NO_TOOLS: ToolList = { tools: [], isWhole: true };
 
-/** Asks for page after page. A server that names a page again has no end, whatever it means by that. */
+/** Requests page after page, until the last one or a page that was read before. */
 export async function gatherTools(pageAt: (cursor: string | undefined) => Promise<ToolPage>): Promise<ToolList> {
   const byName = new Map<string, SeenTool>();
   const asked = new Set<string>();
