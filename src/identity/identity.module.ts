@@ -1,6 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AppConfig } from '../config/environment.js';
+import { ServerSecrets } from '../sealing/server-secrets.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { ApiKeyAuthenticator } from './authenticators/api-key.authenticator.js';
 import { ExternalTokenAuthenticator } from './authenticators/external-token.authenticator.js';
@@ -17,7 +18,19 @@ import { JwtHeaderForwarder } from './forwarding/jwt-header.forwarder.js';
 import { JwksController } from './jwt/jwks.controller.js';
 import { SigningKeys } from './jwt/signing-keys.js';
 import { SessionBinding } from './sessions/session-binding.js';
-import { sessionBindingProvider } from './sessions/session-binding.provider.js';
+
+const SESSION_SECRET_NAME = 'mcp_session_binding';
+
+/** The configured secrets, then the database's own: setting a secret for the first time ends no session. */
+const sessionBindingProvider: Provider<SessionBinding> = {
+  provide: SessionBinding,
+  inject: [AppConfig, ServerSecrets],
+  useFactory: async (config: AppConfig, secrets: ServerSecrets): Promise<SessionBinding> => {
+    const own = await secrets.getOrCreate(SESSION_SECRET_NAME);
+    const [first, ...others] = config.MCP_SESSION_SECRETS.map((text) => Buffer.from(text));
+    return new SessionBinding(first === undefined ? [own] : [first, ...others, own]);
+  },
+};
 
 @Module({
   imports: [UpstreamModule, ApiKeysModule],

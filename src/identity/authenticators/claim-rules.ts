@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json/read.js';
 import type { JwtValidation } from '../config/identity-config.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 
 /**
  * Checks the claims of a verified token by the rules of a server.

@@ -6,7 +6,7 @@ import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authentica
 import { tokenIn } from './mcp-credentials.js';
 import { subjectOf } from './token-subject.js';
 import { looksLikeJwt, unverifiedIssuer } from './token-form.js';
-import { type TokenRefusal, TokenRefusedError } from './token-refused.error.js';
+import { type TokenRefusal, TokenRefusedError } from './token-errors.js';
 import { TokenValidator } from './token-validator.js';
 
 const NOT_SIGNED: ReadonlySet<TokenRefusal> = new Set(['unknown_key', 'signature']);

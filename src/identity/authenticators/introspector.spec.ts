@@ -3,7 +3,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JwtValidation } from '../config/identity-config.js';
 import { toJwtValidation } from '../config/to-jwt-validation.js';
 import { Introspector } from './introspector.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 
 const START = Date.parse('2026-11-21T10:00:00Z');
 const SECONDS = START / 1000;

@@ -6,7 +6,7 @@ import { unavailableBecause } from '../../upstream/identity-provider/unavailable
 import type { Introspection, JwtValidation } from '../config/identity-config.js';
 import type { IdentityProviderClient } from './identity-provider-client.js';
 import { KeyedSemaphore } from './keyed-semaphore.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 
 const MAX_ANSWERS = 10_000;
 /** How long a refusal is cached. */

@@ -4,7 +4,7 @@ import type { JwtValidation } from '../config/identity-config.js';
 import type { RemoteKeySet } from '../../upstream/identity-provider/remote-key-set.js';
 import { verifyWithKeySet } from '../../upstream/identity-provider/verify-with-key-set.js';
 import { assertPlausible } from './token-form.js';
-import { type TokenRefusal, TokenRefusedError } from './token-refused.error.js';
+import { type TokenRefusal, TokenRefusedError } from './token-errors.js';
 
 /**
  * The claims of a signed token with a valid signature, issuer, audience and times.

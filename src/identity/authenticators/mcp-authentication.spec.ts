@@ -14,7 +14,7 @@ import { assertClaims } from './claim-rules.js';
 import { ExternalTokenAuthenticator } from './external-token.authenticator.js';
 import { McpAuthentication } from './mcp-authentication.js';
 import { OAuthTokenAuthenticator } from './oauth-token.authenticator.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 import type { ValidToken } from './token-validator.js';
 
 const NOW = new Date('2026-11-21T10:00:00Z');

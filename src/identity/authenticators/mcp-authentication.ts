@@ -10,12 +10,11 @@ import type { McpServerIdentity } from '../config/identity-config.js';
 import { assertSingleHeaders, type RawHeader } from '../headers/raw-headers.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import { bearerChallenge, relayedChallenge } from './bearer-challenge.js';
-import { InsufficientScopeError } from './insufficient-scope.error.js';
 import type { McpAuthenticator, McpEvidence, McpRequest, McpUser } from './mcp-authenticator.js';
 import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
 import { tokenIn } from './mcp-credentials.js';
 import { protectedResourceMetadata, resourceMetadataUrl } from './protected-resource.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { InsufficientScopeError, TokenRefusedError } from './token-errors.js';
 
 /** The list of strategies, in their order. */
 export const MCP_AUTHENTICATORS = Symbol('MCP_AUTHENTICATORS');

@@ -7,10 +7,10 @@ import { AppConfig } from '../../config/environment.js';
 import { SIGNATURE_ALGORITHMS } from '../../common/crypto/signature-algorithms.js';
 import type { JwtValidation, McpServerIdentity } from '../config/identity-config.js';
 import { claimIds, claimWords } from '../../common/json/claim-words.js';
-import { InsufficientScopeError } from './insufficient-scope.error.js';
 import type { McpAuthenticator, McpEvidence, McpRequest } from './mcp-authenticator.js';
 import { tokenIn } from './mcp-credentials.js';
 import { subjectOf } from './token-subject.js';
+import { InsufficientScopeError } from './token-errors.js';
 import { TokenValidator, type ValidToken } from './token-validator.js';
 
 const CLOCK_TOLERANCE_SECONDS = 5;

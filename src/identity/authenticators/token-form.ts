@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import type { JwtValidation } from '../config/identity-config.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 
 /** Longer tokens exceed the header limits of most servers anyway. */
 const MAX_TOKEN_CHARACTERS = 8 * 1024;

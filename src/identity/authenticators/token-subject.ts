@@ -1,5 +1,5 @@
 import { stringOrUndefined } from '../../common/json/read.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 import type { ValidToken } from './token-validator.js';
 
 /** OpenID Connect Core 1.0, section 2. Longer ones, and control characters, would not fit into the audit log either. */

@@ -10,7 +10,7 @@ import { SIGNATURE_ALGORITHMS } from '../../common/crypto/signature-algorithms.j
 import type { JwtValidation, JwtValidationFields } from '../config/identity-config.js';
 import { toJwtValidation } from '../config/to-jwt-validation.js';
 import { IdentityProviderClient } from './identity-provider-client.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 import { TokenValidator } from './token-validator.js';
 
 const ISSUER = 'https://login.example.com';

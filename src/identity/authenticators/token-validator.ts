@@ -11,7 +11,7 @@ import { IdentityProviderClient } from './identity-provider-client.js';
 import { Introspector } from './introspector.js';
 import { verifyJwt } from './jwt-verifier.js';
 import { assertTokenSize, isTokenText, looksLikeJwt } from './token-form.js';
-import { TokenRefusedError } from './token-refused.error.js';
+import { TokenRefusedError } from './token-errors.js';
 import { UnexpectedStatusError } from '../../upstream/identity-provider/unexpected-status.error.js';
 
 /** A key that the provider withdraws is trusted for at most this much longer. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toHeaderJson } from './header-json.js';
+import { toHeaderJson } from './claims-header.forwarder.js';
 
 describe('JSON for a header', () => {
   it.each([
