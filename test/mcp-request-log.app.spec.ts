@@ -71,6 +71,19 @@ describe('the log line of a call', () => {
     });
   });
 
+  it.each([
+    ['host', { host: 'evil.example.com' }],
+    ['origin', { origin: 'https://evil.example.com' }],
+  ])('names the error code of a refused %s', async (reason, headers) => {
+    const [slug, traceId] = [await mcp.register(), randomUUID()];
+    await mcp.call(`/${slug}/mcp`, CALL, { ...headers, 'x-gateway-trace-id': traceId });
+    expect(await requestLine(mcp.gateway, traceId)).toMatchObject({
+      status: 403,
+      error_code: 'permission_denied',
+      error_reason: reason,
+    });
+  });
+
   it('names the method of one whose client leaves', async () => {
     const [slug, traceId, body] = [await mcp.register(), randomUUID(), JSON.stringify(CALL)];
     mcp.raw.answerWith(() => undefined);

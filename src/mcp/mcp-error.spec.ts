@@ -24,13 +24,13 @@ describe('rpcErrorText', () => {
     });
   });
 
-  it('names the field, and has an id of null where none is known', () => {
+  it('names the field and has the id null when none is known', () => {
     const body: unknown = JSON.parse(rpcErrorText(invalidField('params.name', 'must be a string')));
     expect(body).toMatchObject({ id: null, error: { data: { param: 'params.name', details: [{}] } } });
   });
 });
 
-it('cuts an answer off that has begun', () => {
+it('sendRpcError closes the connection of an answer that has begun', () => {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   response.flushHeaders();
   sendRpcError(response, new GatewayError('internal_error'));

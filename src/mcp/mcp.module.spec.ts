@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '../telemetry/logger.js';
 import { McpModule } from './mcp.module.js';
 
-describe('the end of the gateway', () => {
-  it('is not held up by connections that do not close, and the log says so without quoting anything', async () => {
+describe('McpModule at shutdown', () => {
+  it('continues when the proxy fails to close, and logs that without quoting anything', async () => {
     const lines = new PassThrough();
     const close = (): Promise<void> => Promise.reject(new Error('secret of a server'));
     const module = new McpModule({ close }, { close: () => Promise.resolve() }, createLogger('info', lines));
@@ -14,7 +14,7 @@ describe('the end of the gateway', () => {
     expect(line).not.toContain('secret of a server');
   });
 
-  it('waits for connections that close, and then writes down what they were', async () => {
+  it('waits for the proxy to close, then writes the remaining rows', async () => {
     const steps: string[] = [];
     const close = async (graceMs: number): Promise<void> => {
       await new Promise((resolve) => setImmediate(resolve));

@@ -53,18 +53,18 @@ function keySet(egress = loopbackPolicy()): () => Promise<unknown> {
 
 const failures: readonly (readonly [string, Reply, RegExp])[] = [
   [
-    'refuses who asks',
+    'refuses the credentials',
     json({ error: 'invalid_client', error_description: SECRET }, 401),
     /: expected status 200, not 401$/,
   ],
-  ['sends elsewhere', json({}, 302, { location: `https://example.com/${SECRET}` }), /: redirect: /],
+  ['redirects', json({}, 302, { location: `https://example.com/${SECRET}` }), /: redirect: /],
   ['answers with a page', text(`<html>${SECRET}</html>`, 'text/html'), /: the answer is not JSON$/],
   ['hangs up', hangUp, /: broken: /],
-  ['answers without end', text(SECRET.repeat(100_000), 'application/json'), /: too_large: /],
+  ['answers without an end', text(SECRET.repeat(100_000), 'application/json'), /: too_large: /],
 ];
 
-describe('an identity provider that gives no answer: the log says how', () => {
-  it.each(failures)('about a token: it %s', async (_what, reply, reason) => {
+describe('IdentityProviderClient', () => {
+  it.each(failures)('logs why introspection failed when the provider %s', async (_what, reply, reason) => {
     provider.replyWith(reply);
     const said = await reasonOf(introspect());
     expect(said).toMatch(/^the introspection endpoint gives no answer: /);
@@ -72,7 +72,7 @@ describe('an identity provider that gives no answer: the log says how', () => {
   });
 
   it.each([...failures, ['has no keys', json({ keys: SECRET }), /: not a key set of at most 100 keys$/] as const])(
-    'about its keys: it %s',
+    'logs why the key set could not be fetched when the provider %s',
     async (_what, reply, reason) => {
       provider.replyWith(reply);
       const ask = keySet();
@@ -85,7 +85,7 @@ describe('an identity provider that gives no answer: the log says how', () => {
     },
   );
 
-  it('that EGRESS_ALLOW does not let the gateway go there', async () => {
+  it('logs that EGRESS_ALLOW refuses the address of the provider', async () => {
     const nowhere = new EgressPolicy([]);
     for (const failed of [introspect(nowhere), keySet(nowhere)()]) {
       expect(await reasonOf(failed)).toMatch(/: refused_by_egress: /);

@@ -59,8 +59,8 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('introspection', () => {
-  it('asks as RFC 7662 and RFC 6749 say', async () => {
+describe('Introspector', () => {
+  it('sends the request of RFC 7662 and RFC 6749', async () => {
     const claims = await introspector.introspect('opa+que', FROM, RULES, new Date(START));
     expect(claims).toMatchObject({ sub: 'u-1' });
     expect(asked).toEqual([
@@ -72,7 +72,7 @@ describe('introspection', () => {
     ]);
   });
 
-  it('asks once for all who wait, and believes the answer for a while', async () => {
+  it('shares one request between concurrent calls and caches the answer', async () => {
     expect(new Set(await Promise.all(Array.from({ length: 20 }, () => verdict())))).toEqual(new Set(['ok']));
     expect(await verdict({}, 29.999)).toBe('ok');
     expect(asked).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('introspection', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('does not believe an answer for longer than the token lives', async () => {
+  it('does not cache an answer for longer than the token lives', async () => {
     answer = () => ({ active: true, sub: 'u-1', exp: SECONDS + 10 });
     await verdict();
     answer = () => ({ active: false });
@@ -88,7 +88,7 @@ describe('introspection', () => {
     expect(await verdict({}, 10)).toBe('inactive');
   });
 
-  it('does not believe an answer for longer because the clock is set back', async () => {
+  it('does not cache an answer for longer when the clock is set back', async () => {
     await verdict();
     monotonic += 30_000;
     answer = () => ({ active: false });
@@ -96,13 +96,13 @@ describe('introspection', () => {
     await expect(setBack).rejects.toThrow('inactive');
   });
 
-  it('asks each time when it shall', async () => {
+  it('asks each time when the cache is turned off', async () => {
     await verdict({}, 0, { ...FROM, cacheSeconds: 0 });
     await verdict({}, 0, { ...FROM, cacheSeconds: 0 });
     expect(asked).toHaveLength(2);
   });
 
-  it('keeps answers apart by token, endpoint and client', async () => {
+  it('caches answers by token, endpoint and client', async () => {
     await verdict();
     await verdict({}, 0, FROM, 'another');
     await verdict({}, 0, { ...FROM, clientId: 'another' });
@@ -110,7 +110,7 @@ describe('introspection', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('refuses an inactive token, and does not ask again at once', async () => {
+  it('refuses an inactive token and caches the refusal', async () => {
     answer = () => ({ active: false, sub: 'u-1' });
     expect(await verdict()).toBe('inactive');
     expect(await verdict({}, 4.999)).toBe('inactive');
@@ -119,7 +119,7 @@ describe('introspection', () => {
     expect(await verdict({}, 5)).toBe('ok');
   });
 
-  it('keeps good answers, however many bad tokens come', async () => {
+  it('keeps valid answers in the cache when many bad tokens come', async () => {
     expect(await verdict({}, 0, FROM, 'good')).toBe('ok');
     answer = () => ({ active: false });
     for (let each = 0; each < 10_001; each += 1) await verdict({}, 0, FROM, `junk-${each}`);
@@ -129,7 +129,7 @@ describe('introspection', () => {
     expect(asked).toHaveLength(before);
   });
 
-  it('asks an endpoint some questions at a time, and others meanwhile', async () => {
+  it('limits concurrent requests per endpoint', async () => {
     const waiting: (() => void)[] = [];
     answer = () => new Promise((resolve) => waiting.push(() => resolve({ active: false })));
     const verdicts = Array.from({ length: 100 }, (_none, each) => verdict({}, 0, FROM, `junk-${each}`));
@@ -142,7 +142,7 @@ describe('introspection', () => {
     expect(new Set(await Promise.all(verdicts.slice(32)))).toEqual(new Set(['ok']));
   });
 
-  it('refuses at once when too many wait already, but not a token that was good before', async () => {
+  it('refuses an unknown token at once when too many requests wait, but not a token that was valid before', async () => {
     await verdict({}, 0, FROM, 'good');
     const waiting: (() => void)[] = [];
     answer = () => new Promise((resolve) => waiting.push(() => resolve({ active: false })));
@@ -172,7 +172,7 @@ describe('introspection', () => {
     ['ok', {}, { issuer: 'https://login.example.com' }],
     ['ok', { exp: null, nbf: null, iss: null }, { issuer: 'https://login.example.com' }],
     ['audience', { aud: null }, { audience: ['api'] }],
-  ])('says %s of %j under %j', async (wanted, claims, rules) => {
+  ])('returns %s for the answer %j under the rules %j', async (wanted, claims, rules) => {
     answer = () => ({ active: true, sub: 'u-1', ...claims });
     expect(await verdict(rules)).toBe(wanted);
   });
@@ -187,7 +187,7 @@ describe('introspection', () => {
     ['answers with a page', () => '<html>'],
     ['does not say whether the token is active', () => ({ sub: 'u-1' })],
     ['says it in words', () => ({ active: 'true' })],
-  ])('lets nobody in when the endpoint %s', async (_what, failure) => {
+  ])('refuses the token when the endpoint %s', async (_what, failure) => {
     answer = failure;
     expect(await verdict()).toBe('identity_provider_unavailable');
     answer = () => ({ active: true, sub: 'u-1' });

@@ -3,7 +3,7 @@ import { KeyedSemaphore } from './keyed-semaphore.js';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-it('asks in the order of arrival, as many at a time as it may', async () => {
+it('KeyedSemaphore runs tasks in the order of arrival, up to its limit at a time', async () => {
   const limit = new KeyedSemaphore({ running: 1, waiting: 2, patienceMs: 10_000 });
   const asked: number[] = [];
   const questions = [1, 2, 3].map((number) =>
@@ -17,7 +17,7 @@ it('asks in the order of arrival, as many at a time as it may', async () => {
   expect(asked).toEqual([1, 2, 3]);
 });
 
-it('goes on after a question that failed', async () => {
+it('KeyedSemaphore continues after a task that failed', async () => {
   const limit = new KeyedSemaphore({ running: 1, waiting: 2, patienceMs: 10_000 });
   const failed = limit.run('endpoint', () => Promise.reject(new Error('down')));
   const next = limit.run('endpoint', () => Promise.resolve('asked'));
@@ -25,7 +25,7 @@ it('goes on after a question that failed', async () => {
   expect(await next).toBe('asked');
 });
 
-it('refuses who has waited for too long, and who finds too many waiting', async () => {
+it('KeyedSemaphore refuses a task that waits too long, and one that finds too many waiting', async () => {
   const limit = new KeyedSemaphore({ running: 1, waiting: 1, patienceMs: 20 });
   void limit.run('endpoint', never);
   let isAsked = false;

@@ -154,12 +154,12 @@ async function refusalOf(
 
 const bearer = (token: string): readonly [string, string] => ['Authorization', `Bearer ${token}`];
 
-describe('a gateway key', () => {
+describe('McpAuthentication with a gateway key', () => {
   it.each<readonly [string, Headers]>([
     ['x-gateway-api-key', [['X-Gateway-Api-Key', KEY]]],
     ['x-portkey-api-key', [['x-portkey-api-key', KEY]]],
     ['Authorization', [bearer(KEY)]],
-  ])('opens the servers of its tenant: %s', async (_header, headers) => {
+  ])('accepts a key for the servers of its tenant, in the header %s', async (_header, headers) => {
     expect(await callerOf(headers)).toEqual({
       kind: 'api_key',
       principal: PRINCIPAL,
@@ -169,26 +169,26 @@ describe('a gateway key', () => {
     });
   });
 
-  it('needs the scope mcp.invoke', async () => {
+  it('refuses a key without the scope mcp.invoke', async () => {
     const refusal = await refusalOf([bearer(WEAK_KEY)]);
     expect(refusal).toMatchObject({ status: 403, code: 'permission_denied' });
     expect(refusal.message).toContain('mcp.invoke');
   });
 
-  it('does not know the servers of others', async () => {
+  it('returns 404 to a key for the server of another tenant', async () => {
     expect(await refusalOf([bearer(FOREIGN_KEY)])).toMatchObject({ status: 404, code: 'not_found' });
     expect(await refusalOf([bearer(KEY)], { ...SERVER, workspaceId: 'ws-2' })).toMatchObject({ code: 'not_found' });
     expect((await callerOf([bearer(KEY)], { ...SERVER, workspaceId: null })).kind).toBe('api_key');
   });
 
-  it('that is bad is not made up for by a good token', async () => {
+  it('refuses a bad key although a good token is sent too', async () => {
     const token = good(EXTERNAL);
     expect(await refusalOf([['x-gateway-api-key', 'junk'], bearer(token)], serverWith({}))).toMatchObject({
       code: 'api_key_invalid',
     });
   });
 
-  it('counts once when its owner was looked up before', async () => {
+  it('counts a key once when its owner was looked up before', async () => {
     const authentication = authenticationWith({});
     const headers = toRawHeaders(['x-gateway-api-key', KEY]);
     const keyOwner = await authentication.keyOwnerOf(headers, NOW);
@@ -202,7 +202,7 @@ describe('a gateway key', () => {
     expect(await authentication.keyOwnerOf(toRawHeaders(['authorization', 'Bearer e30.e30.x']), NOW)).toBeUndefined();
   });
 
-  it('is never taken for the token of a user', async () => {
+  it('never treats a gateway key as the token of a user', async () => {
     for (const server of [serverWith({}), serverWith({ header_key: 'X-Id-Token' })]) {
       const caller = await callerOf([['x-gateway-api-key', KEY], bearer(USER_KEY), ['X-Id-Token', USER_KEY]], server);
       expect(caller).toMatchObject({ kind: 'api_key', externalToken: undefined });
@@ -211,8 +211,8 @@ describe('a gateway key', () => {
   });
 });
 
-describe("a token of the company's provider", () => {
-  it('is enough where the server trusts the provider', async () => {
+describe("McpAuthentication with a token of the company's provider", () => {
+  it('accepts a token alone when the server trusts its provider', async () => {
     const token = good(EXTERNAL);
     expect(await callerOf([bearer(token)], serverWith({}))).toEqual({
       kind: 'external',
@@ -223,7 +223,7 @@ describe("a token of the company's provider", () => {
     });
   });
 
-  it('may come in a header of its own, with or without the word Bearer', async () => {
+  it('reads a token from the configured header, with or without the word Bearer', async () => {
     const token = good(EXTERNAL);
     for (const value of [token, `Bearer ${token}`]) {
       const caller = await callerOf([bearer(KEY), ['x-id-token', value]], serverWith({ header_key: 'X-Id-Token' }));
@@ -231,7 +231,7 @@ describe("a token of the company's provider", () => {
     }
   });
 
-  it('names the user, and the key beside it the tenant', async () => {
+  it('takes the user from the token and the tenant from the key', async () => {
     const token = good(EXTERNAL);
     const caller = await callerOf([['x-gateway-api-key', USER_KEY], bearer(token)], serverWith({}));
     expect(caller).toMatchObject({
@@ -242,7 +242,7 @@ describe("a token of the company's provider", () => {
     });
   });
 
-  it('that is bad is not made up for by a good key', async () => {
+  it('refuses a bad token although a good key is sent too', async () => {
     const headers: Headers = [['x-gateway-api-key', KEY], bearer(tokenOf(EXTERNAL))];
     expect(await refusalOf(headers, serverWith({}))).toMatchObject({
       status: 401,
@@ -251,7 +251,7 @@ describe("a token of the company's provider", () => {
     });
   });
 
-  it('is nothing to a server that trusts no provider', async () => {
+  it('does not validate a token for a server that trusts no provider', async () => {
     expect(await refusalOf([bearer(good(EXTERNAL))])).toMatchObject({ status: 401, code: 'token_invalid' });
     const caller = await callerOf([['x-gateway-api-key', KEY], bearer(good(EXTERNAL))]);
     expect(caller).toMatchObject({ kind: 'api_key', externalToken: undefined });
@@ -259,25 +259,25 @@ describe("a token of the company's provider", () => {
   });
 
   it.each<readonly [string, JsonObject]>([
-    ['nobody', { sub: undefined }],
-    ['an empty name', { sub: '' }],
+    ['no subject', { sub: undefined }],
+    ['an empty string', { sub: '' }],
     ['a number', { sub: 1001 }],
     ['a list', { sub: ['ann'] }],
     ['null', { sub: null }],
-    ['too long a name', { sub: 'x'.repeat(256) }],
+    ['too long', { sub: 'x'.repeat(256) }],
     ['a NUL', { sub: 'nul\0' }],
     ['two lines', { sub: 'line\nbreak' }],
     ['a number, and names a client', { sub: 1001, azp: 'app' }],
     ['an empty name, and names a client', { sub: '', client_id: 'app' }],
     ['null, and names a user in other words', { sub: null, username: 'ann', client_id: 'app' }],
-  ])('has to speak of somebody: not of %s', async (_what, claims) => {
+  ])('refuses a token whose subject is %s', async (_what, claims) => {
     expect(await refusalOf([bearer(good({ iss: ISSUER, ...claims }))], serverWith({}))).toMatchObject({
       status: 401,
       reason: 'no_subject',
     });
   });
 
-  it('without a subject speaks of its client, which is nobody of that name', async () => {
+  it('names the client when the token has no subject, and never confuses it with a user of the same name', async () => {
     const users = new Set<string>();
     for (const claims of [{ sub: 'app' }, { client_id: 'app' }, { azp: 'app', username: 'ann' }]) {
       const caller = await callerOf([bearer(good({ iss: ISSUER, ...claims }))], serverWith({}));
@@ -292,7 +292,7 @@ describe("a token of the company's provider", () => {
     const callerBy = (claims: JsonObject): Promise<McpCaller> =>
       callerOf([bearer(opaque(ASKED, { iss: ISSUER, client_id: 'app', ...claims }))], server);
 
-    it('names its user in other words where it has no subject', async () => {
+    it('names the user by username when introspection returns no subject', async () => {
       const users: string[] = [];
       for (const claims of [
         { username: 'ann' },
@@ -310,7 +310,7 @@ describe("a token of the company's provider", () => {
       ]);
     });
 
-    it('is told as it is, without a subject that it does not have', async () => {
+    it('forwards the claims of an opaque token without inventing a subject', async () => {
       const { claims, principal } = await callerBy({ username: 'ann', user_id: 'u-42' });
       expect(claims).toEqual({
         iss: ISSUER,
@@ -323,23 +323,23 @@ describe("a token of the company's provider", () => {
     });
 
     it.each<readonly [string, JsonObject]>([
-      ['no word', { username: '' }],
+      ['an empty string', { username: '' }],
       ['a number', { username: 1001 }],
       ['a wrong subject besides', { sub: 1001, username: 'ann' }],
-    ])('is not of a user who is named by %s', async (_what, claims) => {
+    ])('refuses an opaque token whose user is named by %s', async (_what, claims) => {
       await expect(callerBy(claims)).rejects.toMatchObject({ code: 'token_invalid', reason: 'no_subject' });
     });
   });
 
-  it('that names no issuer is one of the address of its keys', async () => {
+  it('uses the address of the key set as issuer when the token names none', async () => {
     expect((await callerOf([bearer(good({ sub: 'ann' }))], serverWith({}))).sessionUser).toBe(
       `["token","org-1","${ISSUER}/keys","ann"]`,
     );
   });
 });
 
-describe('a token of the authorization server', () => {
-  it('is judged by the same rules each time, and by others at another server', async () => {
+describe('McpAuthentication with a token of the authorization server', () => {
+  it('caches the rules per server', async () => {
     const authentication = authenticationWith(OAUTH);
     const headers = toRawHeaders(bearer(good({ ...OAUTH_CLAIMS, aud: RESOURCE })));
     const other = { ...SERVER, resource: `${RESOURCE}/other` };
@@ -349,7 +349,7 @@ describe('a token of the authorization server', () => {
     expect([first?.audience, third?.audience]).toEqual([[RESOURCE], [`${RESOURCE}/other`]]);
   });
 
-  it('has to be issued for the address of the server', async () => {
+  it('refuses a token that was issued for another address', async () => {
     const token = good(OAUTH_CLAIMS);
     const caller = await callerOf([bearer(token)], SERVER, OAUTH);
     expect(judged[0]?.rules).toMatchObject({ issuer: OAUTH_ISSUER, audience: [RESOURCE] });
@@ -366,7 +366,7 @@ describe('a token of the authorization server', () => {
     expect(caller.externalToken).toBeUndefined();
   });
 
-  it('needs every scope, and the challenge names all of them', async () => {
+  it('refuses a token that lacks a scope, with a challenge that names all scopes', async () => {
     const refusal = await refusalOf([bearer(good({ ...OAUTH_CLAIMS, scope: 'mcp:read' }))], SERVER, OAUTH);
     expect(refusal).toMatchObject({ status: 403, code: 'permission_denied' });
     expect(refusal.headers['www-authenticate']).toBe(
@@ -380,19 +380,19 @@ describe('a token of the authorization server', () => {
     ['an organisation that only begins the same', { organisation_id: 'org-10' }],
     ['another workspace', { workspace_id: ['ws-2', 'ws-3'] }],
     ['no workspace of all', { workspace_id: [] }],
-  ])('does not know the server when it grants %s', async (_what, claims) => {
+  ])('returns 404 for a token that grants %s', async (_what, claims) => {
     expect(await refusalOf([bearer(good({ ...OAUTH_CLAIMS, ...claims }))], SERVER, OAUTH)).toMatchObject({
       status: 404,
     });
   });
 
-  it('may grant several, in claims of other names', async () => {
+  it('accepts several organisations, in configured claims', async () => {
     const settings = { ...OAUTH, MCP_OAUTH_ORGANISATION_CLAIM: 'orgs', MCP_OAUTH_WORKSPACE_CLAIM: 'spaces' };
     const token = good({ ...OAUTH_CLAIMS, organisation_id: undefined, orgs: ['org-0', 'org-1'], spaces: 'ws-0 ws-1' });
     expect((await callerOf([bearer(token)], SERVER, settings)).kind).toBe('oauth');
   });
 
-  it('knows UUIDs in letters of either case, and nothing else', async () => {
+  it('compares UUIDs in either case, and nothing else', async () => {
     const ids = {
       organisationId: 'aa0c8a52-6f0e-4c3e-9a39-0f2f6f6d7a11',
       workspaceId: 'bb0c8a52-6f0e-4c3e-9a39-0f2f6f6d7a12',
@@ -407,7 +407,7 @@ describe('a token of the authorization server', () => {
     expect(await refusalOf(granting('org-1', 'WS-1'), SERVER, OAUTH)).toMatchObject({ status: 404 });
   });
 
-  it('leaves the tenant to a key beside it', async () => {
+  it('takes the tenant from a key that is sent too', async () => {
     const token = good({ ...OAUTH_CLAIMS, organisation_id: 'org-2' });
     const caller = await callerOf([['x-gateway-api-key', KEY], bearer(token)], SERVER, OAUTH);
     expect(caller).toMatchObject({
@@ -428,7 +428,7 @@ describe('a token of the authorization server', () => {
       'external',
     ],
     ['keys that the server has as well', { jwksUri: `${OAUTH_ISSUER}/keys` }, OAUTH_CLAIMS, 'external'],
-  ])('is told from others by %s', async (_what, fields, claims, kind) => {
+  ])('distinguishes tokens of two providers by %s', async (_what, fields, claims, kind) => {
     expect((await callerOf([bearer(good(claims))], serverWith(fields), OAUTH)).kind).toBe(kind);
   });
 
@@ -444,7 +444,7 @@ describe('a token of the authorization server', () => {
       ['issuer', { jwksUri: ELSEWHERE, issuer: OAUTH_ISSUER }],
     ] as const;
 
-    it.each(PROVIDERS)('is judged by them: %s', async (_what, fields) => {
+    it.each(PROVIDERS)("validates the token by the server's rules: %s", async (_what, fields) => {
       const server = serverWith({ ...fields, ...RULES });
       const token = good(ADMIN, KEYS);
       expect(await callerOf([bearer(token)], server, OAUTH)).toMatchObject({ kind: 'external', externalToken: token });
@@ -454,7 +454,7 @@ describe('a token of the authorization server', () => {
       }
     });
 
-    it('cannot be one that they do not look into', async () => {
+    it("refuses a token that the server's rules cannot validate", async () => {
       const [[, sameKeys], , [, sameIssuer]] = PROVIDERS;
       for (const fields of [sameKeys, sameIssuer]) {
         expect(await refusalOf([bearer(opaque())], serverWith({ ...fields, ...RULES }), OPAQUE)).toMatchObject({
@@ -473,13 +473,13 @@ describe('a token of the authorization server', () => {
       ENDPOINT,
       'external',
     ],
-  ])('that is opaque is told from others by %s', async (_what, fields, endpoint, kind) => {
+  ])('distinguishes opaque tokens of two providers by %s', async (_what, fields, endpoint, kind) => {
     expect((await callerOf([bearer(opaque(endpoint))], serverWith(fields), OPAQUE)).kind).toBe(kind);
   });
 });
 
-describe('without credentials', () => {
-  it('a client learns where to log in, if there is somewhere', async () => {
+describe('McpAuthentication without credentials', () => {
+  it('sends a challenge that names where to log in, if there is a place', async () => {
     const refusal = await refusalOf([], SERVER, OAUTH);
     expect(refusal).toMatchObject({ status: 401, code: 'api_key_invalid' });
     expect(refusal.headers['www-authenticate']).toBe(
@@ -491,11 +491,14 @@ describe('without credentials', () => {
     expect(company.headers['www-authenticate']).toBe(`Bearer resource_metadata="${METADATA}"`);
   });
 
-  it.each(['Basic dXNlcjpwdw==', 'Bearer', 'Bearer ', 'junk'])('%j counts as none', async (authorization) => {
-    expect(await refusalOf([['authorization', authorization]], serverWith({}))).toMatchObject({ reason: 'missing' });
-  });
+  it.each(['Basic dXNlcjpwdw==', 'Bearer', 'Bearer ', 'junk'])(
+    'treats the header %j as no credentials',
+    async (authorization) => {
+      expect(await refusalOf([['authorization', authorization]], serverWith({}))).toMatchObject({ reason: 'missing' });
+    },
+  );
 
-  it('a bad token is told apart from none, and no more is told', async () => {
+  it('reports a bad token as invalid_token, without the reason', async () => {
     const refusal = await refusalOf([bearer(tokenOf(OAUTH_CLAIMS))], SERVER, OAUTH);
     expect(refusal).toMatchObject({ status: 401, code: 'token_invalid', reason: 'signature' });
     expect(refusal.headers['www-authenticate']).toBe(
@@ -505,24 +508,24 @@ describe('without credentials', () => {
   });
 });
 
-describe('two credentials of one kind', () => {
+describe('McpAuthentication with two credentials of one kind', () => {
   it.each<readonly [string, JwtValidationFields]>([
     ['authorization', {}],
     ['x-gateway-api-key', {}],
     ['x-portkey-api-key', {}],
     ['x-id-token', { header_key: 'X-Id-Token' }],
     ['mcp-session-id', {}],
-  ])('are refused: %s', async (name, fields) => {
+  ])('refuses two headers %s', async (name, fields) => {
     const headers: Headers = [bearer(KEY), [name.toUpperCase(), 'a'], [name, 'b']];
     expect(await refusalOf(headers, serverWith(fields))).toMatchObject({ status: 400, param: name });
     expect(lookedUp).toEqual([]);
   });
 });
 
-describe('a caller who comes again', () => {
+describe('McpAuthentication with a returning caller', () => {
   const ELSEWHERE: McpServerIdentity = { ...SERVER, id: 'server-2', workspaceId: 'ws-2' };
 
-  it('is worked out once', async () => {
+  it('computes the caller once', async () => {
     const authentication = authenticationWith({});
     const server = serverWith({});
     for (const credential of [KEY, good(EXTERNAL)]) {
@@ -535,7 +538,7 @@ describe('a caller who comes again', () => {
   it.each<readonly [string, () => string]>([
     ['a key of the whole organisation', () => WIDE_KEY],
     ["a token of the company's provider", () => good(EXTERNAL)],
-  ])('is another at the server of another workspace: %s', async (_what, credential) => {
+  ])('computes another caller for the server of another workspace: %s', async (_what, credential) => {
     const authentication = authenticationWith({});
     const request = { headers: toRawHeaders(bearer(credential())) };
     const { jwtValidation } = serverWith({});
@@ -547,7 +550,7 @@ describe('a caller who comes again', () => {
     expect(workspaces).toEqual(['ws-1', 'ws-2', 'ws-1']);
   });
 
-  it('is the user of the token that is there, and of none when there is none', async () => {
+  it('uses the token of each request, and no user when there is none', async () => {
     const authentication = authenticationWith({});
     const server = serverWith({ header_key: 'X-Id-Token' });
     const withToken = toRawHeaders([...bearer(KEY), 'X-Id-Token', good(EXTERNAL)]);
@@ -558,7 +561,7 @@ describe('a caller who comes again', () => {
     expect(subjects).toEqual(['api_key:key-1', 'ann', 'api_key:key-1']);
   });
 
-  it('is let in anew each time', async () => {
+  it('checks access on each request', async () => {
     const authentication = authenticationWith(OAUTH);
     const request = { headers: toRawHeaders(bearer(good(OAUTH_CLAIMS))) };
     await authentication.callerOf(request, SERVER, NOW);

@@ -12,21 +12,21 @@ const OAUTH = {
 const SERVER = { resource: 'https://mcp.example.com/team/search/mcp' };
 const COMPANY = toJwtValidation({ jwksUri: 'https://login.example.com/keys', issuer: 'https://login.example.com' });
 
-describe('the address of a server', () => {
-  it('is built from the setting', () => {
+describe('resourceAt and resourceMetadataUrl', () => {
+  it('build the address of a server from MCP_PUBLIC_URL', () => {
     expect(resourceAt('/team/search/mcp', loadConfig(OAUTH))).toBe(SERVER.resource);
     expect(resourceAt('/search/mcp', loadConfig({ PORT: '9000' }))).toBe('http://localhost:9000/search/mcp');
   });
 
-  it('has its metadata where RFC 9728 says', () => {
+  it('put the metadata where RFC 9728 defines it', () => {
     expect(resourceMetadataUrl(SERVER.resource)).toBe(
       'https://mcp.example.com/.well-known/oauth-protected-resource/team/search/mcp',
     );
   });
 });
 
-describe('the metadata of a server', () => {
-  it('is that of RFC 9728', () => {
+describe('protectedResourceMetadata', () => {
+  it('returns the metadata of RFC 9728', () => {
     expect(protectedResourceMetadata(SERVER, loadConfig({ ...OAUTH, MCP_OAUTH_SCOPES: 'a,b' }))).toEqual({
       resource: SERVER.resource,
       authorization_servers: ['https://auth.example.com'],
@@ -35,7 +35,7 @@ describe('the metadata of a server', () => {
     });
   });
 
-  it('names the listed authorization servers, and the provider of the server first', () => {
+  it('lists the provider of the server first, then the configured authorization servers', () => {
     const listed = loadConfig({ ...OAUTH, MCP_OAUTH_AUTHORIZATION_SERVERS: 'https://a.example,https://b.example' });
     expect(protectedResourceMetadata({ ...SERVER, jwtValidation: COMPANY }, listed)?.authorization_servers).toEqual([
       'https://login.example.com',
@@ -44,7 +44,7 @@ describe('the metadata of a server', () => {
     ]);
   });
 
-  it('is not there where nobody can log in', () => {
+  it('returns nothing when there is nowhere to log in', () => {
     const none = loadConfig({});
     expect(protectedResourceMetadata(SERVER, none)).toBeUndefined();
     const elsewhere = { ...COMPANY, headerKey: 'x-id-token' };
@@ -54,20 +54,20 @@ describe('the metadata of a server', () => {
   });
 });
 
-describe('a challenge', () => {
-  it('has its parameters quoted', () => {
+describe('bearerChallenge', () => {
+  it('quotes its parameters', () => {
     expect(bearerChallenge({ error: 'invalid_token', errorDescription: 'a "b" \\ é\n' })).toBe(
       'Bearer error="invalid_token", error_description="a \\"b\\" \\\\ ??"',
     );
   });
 
-  it('is never without a parameter', () => {
+  it('always has a parameter', () => {
     expect(bearerChallenge({})).toBe('Bearer realm="tollgate"');
     expect(bearerChallenge({ scopes: [] })).toBe('Bearer realm="tollgate"');
   });
 });
 
-describe('the challenge of a server', () => {
+describe('relayedChallenge', () => {
   const OURS = 'https://mcp.example.com/.well-known/oauth-protected-resource/search/mcp';
 
   it.each([
@@ -78,7 +78,7 @@ describe('the challenge of a server', () => {
     ['Bearer acr_values="strong \\"one\\"", max_age=300', 'acr_values="strong \\"one\\"", max_age="300"'],
     ['Bearer error="caf\u00e9", error="other"', 'error="caf?"'],
     ['Negotiate abc==, Bearer error="x"', 'error="x"'],
-  ])('keeps what it asks for, beside our metadata: %s', (said, kept) => {
+  ])('keeps the request of the server and adds our metadata: %s', (said, kept) => {
     expect(relayedChallenge([said], OURS)).toBe(`Bearer resource_metadata="${OURS}", ${kept}`);
     expect(relayedChallenge(['Basic realm="x"', said], undefined)).toBe(`Bearer ${kept}`);
   });
@@ -89,13 +89,13 @@ describe('the challenge of a server', () => {
     "resource_metadata*=UTF-8''https%3A%2F%2Fevil.example%2F",
     'error_description="Resource_Metadata=https://evil.example/m x"',
     'authorization_uri="https://evil.example/", error_uri="https://evil.example/", realm="https://evil.example/"',
-  ])('sends nobody to another login: %s', (said) => {
+  ])('drops everything that names another login: %s', (said) => {
     expect(relayedChallenge([`Bearer ${said}`], OURS)).toBeUndefined();
     expect(relayedChallenge([`Bearer ${said}, error="e"`], undefined)).toBe('Bearer error="e"');
   });
 
   it.each(['', 'Bearer', 'Basic realm="x"', 'error="x"', '"Bearer error=x', `Bearer error="${'\\"'.repeat(2_000)}"`])(
-    'is none when it asks for nothing, or for too much: %s',
+    'returns nothing for a challenge that asks for nothing or too much: %s',
     (said) => {
       expect(relayedChallenge([said], OURS)).toBeUndefined();
     },

@@ -114,8 +114,8 @@ async function verdict(token: string, by = rules): Promise<string> {
   }
 }
 
-describe('a good token', () => {
-  it('tells its claims', async () => {
+describe('TokenValidator with a valid token', () => {
+  it('returns the claims of a JWT', async () => {
     const token = await sign();
     for (let time = 0; time < 2; time += 1) {
       expect(await validator.validate(token, rules, clock.now())).toMatchObject({
@@ -125,7 +125,7 @@ describe('a good token', () => {
     }
   });
 
-  it('tells what the provider says of it, if that was asked', async () => {
+  it('returns the claims of the introspection answer', async () => {
     const introspection = { endpoint: server.url('/introspect').href, client_id: 'gateway', client_secret: 'a secret' };
     answer = (_request, response) => void response.end('{"active":true,"username":"ann"}');
     const by = rulesWith({ introspection });
@@ -137,18 +137,18 @@ describe('a good token', () => {
     expect(await validator.validate(await sign(), by, clock.now())).toMatchObject({ isIntrospected: false });
   });
 
-  it.each(['JWT', 'jwt', 'at+jwt', 'application/at+jwt'])('may be of the type %s', async (typ) => {
+  it.each(['JWT', 'jwt', 'at+jwt', 'application/at+jwt'])('accepts a token of the type %s', async (typ) => {
     expect(await verdict(await sign({}, pairs.rsa, { typ }))).toBe('ok');
   });
 
-  it('may be signed in another way, if the server says so', async () => {
+  it('accepts the configured signature algorithms', async () => {
     published = { keys: [{ ...(await exportJWK(pairs.elliptic.publicKey)), kid: 'ec-1' }] };
     const token = await sign({}, pairs.elliptic, { alg: 'ES256', kid: 'ec-1' });
     expect(await verdict(token)).toBe('algorithm');
     expect(await verdict(token, rulesWith({ algorithms: ['ES256'] }))).toBe('ok');
   });
 
-  it.each(['Ed25519', 'EdDSA'])('may be signed with an Edwards curve, which has two names: %s', async (alg) => {
+  it.each(['Ed25519', 'EdDSA'])('accepts a signature on an Edwards curve under both names: %s', async (alg) => {
     const edwards = await generateKeyPair(alg, { extractable: true });
     published = { keys: [{ ...(await exportJWK(edwards.publicKey)), kid: 'ed-1' }] };
     const token = await sign({}, edwards, { alg, kid: 'ed-1' });
@@ -159,7 +159,7 @@ describe('a good token', () => {
     expect(await verdict(forged, all)).toBe('signature');
   });
 
-  it('is not refused for another key of the set that nobody can use', async () => {
+  it('ignores unusable keys of the key set', async () => {
     const { publicKey: weak } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
     const unusable = [weak.export({ format: 'jwk' }), { kty: 'RSA', n: '!', e: 'AQAB' }, { kty: 'RSA' }];
     published = { keys: [...unusable, await exportJWK(pairs.rsa.publicKey)] };
@@ -171,12 +171,12 @@ describe('a good token', () => {
     ['is too short', generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' })],
     ['has no modulus', { kty: 'RSA', e: 'AQAB' }],
     ['has no number for a modulus', { kty: 'RSA', n: '!', e: 'AQAB' }],
-  ])('is refused when its key %s', async (_what, key) => {
+  ])('refuses a token whose key %s', async (_what, key) => {
     published = { keys: [{ ...key, kid: 'rsa-1' }] };
     expect(await verdict(await sign())).toBe('unknown_key');
   });
 
-  it('without a key id is tried with every key that fits', async () => {
+  it('tries every matching key for a token without a key id', async () => {
     published = {
       keys: [
         { ...(await exportJWK(pairs.twin.publicKey)), kid: 'twin' },
@@ -194,7 +194,7 @@ describe('a good token', () => {
   });
 });
 
-describe('a token is judged by its times', () => {
+describe('TokenValidator and the times of a token', () => {
   it.each<readonly [string, object, number]>([
     ['ok', { exp: -4 }, 5],
     ['expired', { exp: -5 }, 5],
@@ -202,20 +202,20 @@ describe('a token is judged by its times', () => {
     ['ok', { exp: -59 }, 60],
     ['not_yet_valid', { nbf: 6 }, 5],
     ['ok', { nbf: 5 }, 5],
-  ])('%s: %j with a tolerance of %d', async (wanted, offsets, clock_tolerance_seconds) => {
+  ])('returns %s for the times %j with a tolerance of %d seconds', async (wanted, offsets, clock_tolerance_seconds) => {
     const claims = Object.fromEntries(
       Object.entries(offsets).map(([name, offset]) => [name, seconds() + Number(offset)]),
     );
     expect(await verdict(await sign(claims), rulesWith({ clock_tolerance_seconds }))).toBe(wanted);
   });
 
-  it('and must have an end', async () => {
+  it('refuses a token without an expiry', async () => {
     expect(await verdict(await sign({ exp: undefined }))).toBe('no_expiry');
     expect(await verdict(await sign({ exp: 'tomorrow' }))).toBe('no_expiry');
   });
 });
 
-describe('a token is judged by the rules of the server', () => {
+describe('TokenValidator and the rules of the server', () => {
   it.each<readonly [string, JwtValidationFields, object]>([
     ['ok', { issuer: ISSUER, audience: 'api' }, {}],
     ['ok', { audience: ['other', 'api'] }, {}],
@@ -235,12 +235,12 @@ describe('a token is judged by the rules of the server', () => {
     ['claim_value', { claim_values: { scope: 'mcp' } }, {}],
     ['claim_value', { claim_values: { email: 'a' } }, {}],
     ['ok', { claim_values: { email_verified: 'true' } }, { email_verified: true }],
-  ])('%s: under %j with %j', async (wanted, fields, claims) => {
+  ])('returns %s under the rules %j for the claims %j', async (wanted, fields, claims) => {
     expect(await verdict(await sign(claims), rulesWith(fields))).toBe(wanted);
   });
 });
 
-describe('a token is refused', () => {
+describe('TokenValidator with an invalid token', () => {
   it.each<readonly [string, string, () => string | Promise<string>]>([
     ['signed by a stranger', 'signature', () => sign({}, pairs.stranger)],
     ['by an unknown key', 'unknown_key', () => sign({}, pairs.stranger, { kid: 'rsa-2' })],
@@ -263,9 +263,11 @@ describe('a token is refused', () => {
       () => forge({ alg: 'NONE', kid: 'rsa-1' }, { ...CLAIMS, exp: seconds() + 60 }),
     ],
     ['whose signature was cut off', 'signature', async () => `${(await sign()).split('.').slice(0, 2).join('.')}.`],
-  ])('%s: %s', async (_what, wanted, token) => expect(await verdict(await token())).toBe(wanted));
+  ])('refuses a token %s, with the reason %s', async (_what, wanted, token) =>
+    expect(await verdict(await token())).toBe(wanted),
+  );
 
-  it('when the public key was used as a shared secret', async () => {
+  it('refuses a token that was signed with the public key as a shared secret', async () => {
     const claims = { ...CLAIMS, exp: seconds() + 300 };
     for (const secret of [await exportSPKI(pairs.rsa.publicKey), (await exportJWK(pairs.rsa.publicKey)).n ?? '']) {
       const token = forge({ alg: 'HS256', kid: 'rsa-1' }, claims, (text) =>
@@ -275,7 +277,7 @@ describe('a token is refused', () => {
     }
   });
 
-  it('without a question to the provider, where no key can help', async () => {
+  it('refuses a token that no key can verify without asking the provider', async () => {
     const before = server.requests.length;
     await verdict(await sign({ exp: seconds() - 60 }));
     await verdict(forge({ alg: 'HS256', kid: 'x' }, CLAIMS));
@@ -284,8 +286,8 @@ describe('a token is refused', () => {
   });
 });
 
-describe('what was verified', () => {
-  it('is known for a minute, and no longer than the token lives', async () => {
+describe('TokenValidator and its cache', () => {
+  it('caches a token for a minute, and no longer than it lives', async () => {
     const token = await sign();
     const short = await sign({ exp: seconds() + 30 });
     expect([await verdict(token), await verdict(short)]).toEqual(['ok', 'ok']);
@@ -300,18 +302,18 @@ describe('what was verified', () => {
     expect(await verdict(longLived)).toBe('unknown_key');
   });
 
-  it('is forgotten in time although the clock is set back', async () => {
+  it('expires a cached token on time when the clock is set back', async () => {
     const token = await sign();
     expect(await verdict(token)).toBe('ok');
     published = { keys: [] };
     clock.setBack = 3_600_000;
     clock.time += 60_000;
-    // A key that is withdrawn is felt as soon as if nothing had happened to the clock.
+    // A withdrawn key takes effect as soon as without a change of the clock.
     clock.time += 14 * 60_000;
     expect(await verdict(token)).toBe('unknown_key');
   });
 
-  it('says nothing about the rules of another server', async () => {
+  it('does not reuse a token for the rules of another server', async () => {
     const token = await sign();
     expect(await verdict(token)).toBe('ok');
     expect(await verdict(token, rulesWith({ requiredClaims: ['email'] }))).toBe('missing_claim');
@@ -319,15 +321,15 @@ describe('what was verified', () => {
     expect(await verdict(token, rulesWith({ jwksUri: server.url('/other').href, issuer: 'x' }))).toBe('issuer');
   });
 
-  it('says nothing about another token', async () => {
+  it('does not reuse a cached answer for another token', async () => {
     const token = await sign();
     expect(await verdict(token)).toBe('ok');
     expect(await verdict(`${token.slice(0, -4)}AAAA`)).toBe('signature');
   });
 });
 
-describe('the provider', () => {
-  it('is asked once for 500 tokens of unknown keys', async () => {
+describe('TokenValidator and the provider', () => {
+  it('fetches the keys once for 500 tokens of unknown keys', async () => {
     const before = server.requests.length;
     const tokens = await Promise.all(
       Array.from({ length: 500 }, (_, each) => sign({}, pairs.elliptic, { alg: 'ES256', kid: `k-${each}` })),
@@ -337,14 +339,14 @@ describe('the provider', () => {
     expect(server.requests.length - before).toBe(1);
   });
 
-  it('is one for all servers with its address', async () => {
+  it('shares the key set between all servers with its address', async () => {
     const before = server.requests.length;
     await verdict(await sign());
     await verdict(await sign(), rulesWith({ issuer: ISSUER }));
     expect(server.requests.length - before).toBe(1);
   });
 
-  it('may change its keys', async () => {
+  it('accepts new keys of the provider', async () => {
     expect(await verdict(await sign())).toBe('ok');
     published = { keys: [{ ...(await exportJWK(pairs.twin.publicKey)), kid: 'twin' }] };
     clock.time += 30_000;
@@ -360,7 +362,7 @@ describe('the provider', () => {
       'sends more than 256 KiB',
       (_request, response) => void response.end(JSON.stringify({ keys: [], x: 'x'.repeat(256 * 1024) })),
     ],
-  ])('is to blame, and not the token, when it %s', async (_what, failure) => {
+  ])('reports identity_provider_unavailable when the provider %s', async (_what, failure) => {
     answer = failure;
     await expect(validator.validate(await sign(), rules, clock.now())).rejects.toMatchObject({
       code: 'identity_provider_unavailable',
@@ -369,7 +371,7 @@ describe('the provider', () => {
     });
   });
 
-  it('is not asked where the gateway may not call', async () => {
+  it('does not call a provider that EGRESS_ALLOW refuses', async () => {
     for (const jwksUri of ['https://169.254.169.254/keys', 'http://login.example.com/keys']) {
       expect(await verdict(await sign(), rulesWith({ jwksUri }))).toBe('identity_provider_unavailable');
     }

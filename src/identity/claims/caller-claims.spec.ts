@@ -13,8 +13,8 @@ const USER: KeyUser = {
 };
 const TOKEN = { iss: 'https://login.example.com', sub: 'idp|42', email: 'token@example.com', exp: 4_000_000_000 };
 
-describe('a key with a user', () => {
-  it('tells what the key says of the user', () => {
+describe('claimsOfCaller for a key with a user', () => {
+  it("returns the claims of the key's user", () => {
     expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: USER } })).toEqual({
       sub: 'idp|42',
       email: 'jose@example.com',
@@ -26,7 +26,7 @@ describe('a key with a user', () => {
     });
   });
 
-  it('takes the user id for a subject where there is no other', () => {
+  it('uses the user id as subject when there is no other', () => {
     expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: { user_id: 'u-42' } } })).toEqual({
       sub: 'u-42',
       user_id: 'u-42',
@@ -34,7 +34,7 @@ describe('a key with a user', () => {
     });
   });
 
-  it("does not let further claims stand in for the gateway's own", () => {
+  it("does not let further claims replace the gateway's own", () => {
     const claims = { organisation_id: 'evil', workspace_id: 'evil', user_id: 'evil', sub: 'evil', email: 'evil' };
     expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: { ...USER, claims } } })).toEqual({
       sub: 'idp|42',
@@ -46,23 +46,23 @@ describe('a key with a user', () => {
   });
 });
 
-describe('a service key', () => {
-  it('is told from a person, and has nothing personal', () => {
+describe('claimsOfCaller for a service key', () => {
+  it('marks the subject as a key and has no personal claims', () => {
     expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: null } })).toEqual({ sub: 'api_key:key-1', ...OWN });
   });
 
-  it('of a whole organisation names no workspace rather than null', () => {
+  it('leaves the workspace out for a key of the whole organisation', () => {
     const claims = claimsOfCaller({ organisationId: 'org-1', workspaceId: null, key: { id: 'key-1', user: null } });
     expect(claims).toEqual({ sub: 'api_key:key-1', organisation_id: 'org-1' });
   });
 });
 
-describe('a token', () => {
-  it('tells its own claims', () => {
+describe('claimsOfCaller for a token', () => {
+  it('returns the claims of the token', () => {
     expect(claimsOfCaller({ ...TENANT, token: TOKEN })).toEqual({ ...TOKEN, ...OWN });
   });
 
-  it("never tells the gateway's: not the tenant, and not a gateway user", () => {
+  it('never takes the tenant or a gateway user from the token', () => {
     const token = { ...TOKEN, organisation_id: 'evil', workspace_id: 'evil', user_id: 'evil' };
     expect(claimsOfCaller({ ...TENANT, token })).toEqual({ ...TOKEN, ...OWN });
     expect(claimsOfCaller({ organisationId: 'org-1', workspaceId: null, token })).toEqual({
@@ -71,7 +71,7 @@ describe('a token', () => {
     });
   });
 
-  it('may name user, scopes and client in the ways that providers have', () => {
+  it("reads user, scopes and client from the providers' own claims", () => {
     const token = { sub: 'a', preferred_username: 'ann', scp: ['mcp:read', 'mcp:write', 7], azp: 'app' };
     expect(claimsOfCaller({ ...TENANT, token })).toMatchObject({
       username: 'ann',
@@ -86,18 +86,18 @@ describe('a token', () => {
     });
   });
 
-  it('leaves out what is null', () => {
+  it('leaves claims out that are null', () => {
     expect(claimsOfCaller({ ...TENANT, token: { sub: 'a', email: null } })).toEqual({ sub: 'a', ...OWN });
   });
 });
 
-describe('a key and a token', () => {
-  it('tell the tenant of the key and the user of the token', () => {
+describe('claimsOfCaller for a key and a token', () => {
+  it('returns the tenant of the key and the user of the token', () => {
     const claims = claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: USER }, token: TOKEN });
     expect(claims).toEqual({ ...TOKEN, user_id: 'u-42', ...OWN });
   });
 
-  it('of two people do not make a third', () => {
+  it('does not merge a key and a token of two people', () => {
     const token = { ...TOKEN, sub: 'idp|43' };
     expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: USER }, token })).toEqual({ ...token, ...OWN });
     const withoutSub = { user_id: 'u-42' };
@@ -106,7 +106,7 @@ describe('a key and a token', () => {
     );
   });
 
-  it('of a service tell the user only', () => {
+  it('returns only the user of the token beside a service key', () => {
     expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: null }, token: TOKEN })).toEqual({ ...TOKEN, ...OWN });
   });
 });

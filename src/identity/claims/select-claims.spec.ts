@@ -14,8 +14,8 @@ const CLAIMS = {
   scope: 'x',
 };
 
-describe('the claims that a server is told', () => {
-  it('are the eight of the interface in its order when the server names none', () => {
+describe('selectClaims', () => {
+  it('returns the eight default claims in order when the server names none', () => {
     expect(Object.keys(selectClaims(CLAIMS))).toEqual([
       'sub',
       'email',
@@ -28,19 +28,19 @@ describe('the claims that a server is told', () => {
     ]);
   });
 
-  it('are those that the server names, in its order', () => {
+  it('returns the named claims in the order of the names', () => {
     expect(JSON.stringify(selectClaims(CLAIMS, ['groups', 'email', 'sub']))).toBe(
       '{"groups":["a"],"email":"a@example.com","sub":"u-1"}',
     );
   });
 
-  it('do not have what nobody knows', () => {
+  it('leaves unknown claims out', () => {
     expect(selectClaims(CLAIMS, ['nobody', 'sub', 'toString', 'constructor', '__proto__'])).toEqual({ sub: 'u-1' });
     expect(selectClaims({}, ['sub'])).toEqual({});
     expect(selectClaims({})).toEqual({});
   });
 
-  it('may have any name', () => {
+  it('accepts any name of a claim', () => {
     const claims: unknown = JSON.parse('{"__proto__":{"admin":true},"sub":"a"}');
     const selected = selectClaims(Object(claims), ['__proto__']);
     expect(JSON.stringify(selected)).toBe('{"__proto__":{"admin":true}}');

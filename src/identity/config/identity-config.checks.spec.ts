@@ -38,7 +38,7 @@ describe('user_identity_forwarding', () => {
     { method: 'jwt_header', jwt_expiry_seconds: 1, audience: 'urn:s', header_name: 'X-Who', include_claims: ['sub'] },
     { method: 'bearer', header_name: 'Authorization' },
     { method: 'jwt_header', jwt_expiry_seconds: 86_400 },
-  ])('is taken: %j', (value) => expect(brokenIn(UserIdentityForwardingDto, value)).toEqual([]));
+  ])('accepts %j', (value) => expect(brokenIn(UserIdentityForwardingDto, value)).toEqual([]));
 
   it.each<readonly [string, object]>([
     ['method', {}],
@@ -85,16 +85,16 @@ describe('user_identity_forwarding', () => {
     'X-User:',
     'X-Üser',
     'X\r\nY',
-  ])('may not write to %j', (header_name) => {
+  ])('refuses the header name %j', (header_name) => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'claims_header', header_name } };
     expect(paramsOf(fields)).toEqual(['user_identity_forwarding.header_name']);
   });
 
-  it.each(['X-Who', 'x-user-claims', 'X_Who', 'Remote-User'])('may write to %s', (header_name) => {
+  it.each(['X-Who', 'x-user-claims', 'X_Who', 'Remote-User'])('accepts the header name %s', (header_name) => {
     expect(paramsOf({ user_identity_forwarding: { method: 'claims_header', header_name } })).toEqual([]);
   });
 
-  it('has a usual header for each method', () => {
+  it('has a default header for each method', () => {
     expect(['claims_header', 'bearer', 'jwt_header'].map((method) => identityHeaderName(Object({ method })))).toEqual([
       'X-User-Claims',
       'Authorization',
@@ -102,7 +102,7 @@ describe('user_identity_forwarding', () => {
     ]);
   });
 
-  it('by bearer needs jwt_validation, and has no claims to choose', () => {
+  it('requires jwt_validation for bearer, and refuses include_claims', () => {
     expect(paramsOf({ user_identity_forwarding: { method: 'bearer' } })).toEqual(['user_identity_forwarding.method']);
     expect(paramsOf({ user_identity_forwarding: { method: 'bearer' }, jwt_validation: VALIDATION })).toEqual([]);
     const chosen = { method: 'bearer', include_claims: ['sub'] } as const;
@@ -111,13 +111,13 @@ describe('user_identity_forwarding', () => {
     ]);
   });
 
-  it('by jwt_header needs a key of the gateway', () => {
+  it('requires JWT_PRIVATE_KEY for jwt_header', () => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'jwt_header' } };
     expect(paramsOf(fields)).toEqual([]);
     expect(paramsOf(fields, { canSign: false })).toEqual(['user_identity_forwarding.method']);
   });
 
-  it('has an expiry and an audience for jwt_header only', () => {
+  it('accepts an expiry and an audience only for jwt_header', () => {
     const fields = { method: 'claims_header', jwt_expiry_seconds: 60, audience: 'x' } as const;
     expect(paramsOf({ user_identity_forwarding: fields })).toEqual([
       'user_identity_forwarding.jwt_expiry_seconds',
@@ -127,7 +127,7 @@ describe('user_identity_forwarding', () => {
 });
 
 describe('jwt_validation', () => {
-  it('is read in both spellings', () => {
+  it('accepts both spellings of jwt_validation', () => {
     const one = { jwksUri: 'https://a.example/k', requiredClaims: ['sub'] };
     const other = { jwks_uri: 'https://a.example/k', required_claims: ['sub'] };
     for (const value of [one, other]) {
@@ -140,7 +140,7 @@ describe('jwt_validation', () => {
     ]);
   });
 
-  it('has defaults', () => {
+  it('fills in the defaults of jwt_validation', () => {
     expect(toJwtValidation(VALIDATION)).toEqual({
       jwksUri: VALIDATION.jwksUri,
       introspection: undefined,
@@ -154,7 +154,7 @@ describe('jwt_validation', () => {
     });
   });
 
-  it('takes all its options', () => {
+  it('accepts all options of jwt_validation', () => {
     const value = {
       ...VALIDATION,
       issuer: 'https://login.example.com',
@@ -191,12 +191,12 @@ describe('jwt_validation', () => {
     expect(brokenIn(JwtValidationDto, { ...VALIDATION, ...change })).toEqual([field]);
   });
 
-  it('needs somewhere to ask', () => {
+  it('requires jwksUri or introspection', () => {
     expect(paramsOf({ jwt_validation: {} })).toEqual(['jwt_validation.jwksUri']);
     expect(paramsOf({ jwt_validation: { introspection: INTROSPECTION } })).toEqual([]);
   });
 
-  it('may ask only where the gateway may call', () => {
+  it('refuses addresses that EGRESS_ALLOW refuses', () => {
     const inside = 'https://169.254.169.254/x';
     expect(paramsOf({ jwt_validation: { jwks_uri: inside } })).toEqual(['jwt_validation.jwks_uri']);
     expect(paramsOf({ jwt_validation: { jwksUri: 'http://login.example.com/k' } })).toEqual(['jwt_validation.jwksUri']);
@@ -220,7 +220,7 @@ describe('forward_headers', () => {
     ['headers', { mode: 'allowlist', headers: [7] }],
   ])('is refused for %s', (field, value) => expect(brokenIn(ForwardHeadersDto, value)).toEqual([field]));
 
-  it('cannot allow the header in which the server is told who the user is', () => {
+  it('refuses to allow the identity header of the server', () => {
     const fields = {
       user_identity_forwarding: { method: 'claims_header', header_name: 'X-Who' },
       forward_headers: { mode: 'allowlist', headers: ['x-tenant', 'x_who'] },
@@ -229,7 +229,7 @@ describe('forward_headers', () => {
     expect(paramsOf({ ...fields, forward_headers: { mode: 'all-except', headers: ['x_who'] } })).toEqual([]);
   });
 
-  it('cannot allow what is never forwarded', () => {
+  it('refuses to allow headers that are never forwarded', () => {
     const headers = ['X-Tenant', 'X_User_Claims', 'Authorization', 'x y'];
     expect(paramsOf({ forward_headers: { mode: 'allowlist', headers } })).toEqual([
       'forward_headers.headers.1',
@@ -241,7 +241,7 @@ describe('forward_headers', () => {
 });
 
 describe("a server's configured headers", () => {
-  it('may not take the place of the identity, nor of the protocol', () => {
+  it('may not be identity or protocol headers', () => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'claims_header', header_name: 'X-Who' } };
     const staticHeaders = ['Authorization', 'X-Own', 'x_who', 'X-User-JWT', 'Host', 'Mcp-Name'];
     expect(paramsOf(fields, { staticHeaders })).toEqual([
@@ -252,7 +252,7 @@ describe("a server's configured headers", () => {
     ]);
   });
 
-  it('may not be the credential that bearer writes', () => {
+  it('may not be Authorization with the method bearer', () => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'bearer' }, jwt_validation: VALIDATION };
     expect(paramsOf(fields, { staticHeaders: ['authorization'] })).toEqual(['headers.authorization']);
   });

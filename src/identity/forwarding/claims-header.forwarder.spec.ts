@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toHeaderJson } from './claims-header.forwarder.js';
 
-describe('JSON for a header', () => {
+describe('toHeaderJson', () => {
   it.each([
     'José',
     '世界',
@@ -14,13 +14,13 @@ describe('JSON for a header', () => {
     'del\u007f',
     'nbsp\u00a0',
     '\u2028',
-  ])('holds %j in printable ASCII, and parses back', (text) => {
+  ])('encodes %j in printable ASCII that parses back', (text) => {
     const json = toHeaderJson({ [text]: text });
     expect(json).toMatch(/^[\x20-\x7e]+$/);
     expect(JSON.parse(json)).toEqual({ [text]: text });
   });
 
-  it('holds whatever JSON can', () => {
+  it('encodes every JSON value', () => {
     const anything = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }));
     fc.assert(
       fc.property(anything, (value) => {

@@ -49,12 +49,12 @@ async function failureOf(config: UserIdentityForwarding, caller = CALLER, by = f
   }
 }
 
-describe('without forwarding', () => {
-  it('says nothing', async () => expect(await forwarding.headerFor(CALLER, undefined, NOW)).toBeUndefined());
+describe('IdentityForwarding without a configuration', () => {
+  it('makes no header', async () => expect(await forwarding.headerFor(CALLER, undefined, NOW)).toBeUndefined());
 });
 
 describe('claims_header', () => {
-  it('is JSON under its usual name, or under that of the server', async () => {
+  it('sends JSON in the default header or the configured one', async () => {
     const header = await forwarding.headerFor(CALLER, { method: 'claims_header' }, NOW);
     expect(header?.name).toBe('X-User-Claims');
     expect(header?.value).toBe('{"sub":"u-1","email":"jose@example.com","organisation_id":"org-1"}');
@@ -62,7 +62,7 @@ describe('claims_header', () => {
     expect((await forwarding.headerFor(CALLER, named, NOW))?.name).toBe('X-Who');
   });
 
-  it('keeps every character and the order', async () => {
+  it('keeps every character and the order of claims', async () => {
     const value = (await valueOf({ method: 'claims_header', include_claims: ['name', 'sub'] })) ?? '';
     expect(value).toMatch(/^[\x20-\x7e]+$/);
     expect(Object.entries(JSON.parse(value))).toEqual([
@@ -71,11 +71,11 @@ describe('claims_header', () => {
     ]);
   });
 
-  it('says that nothing is known rather than nothing', async () => {
+  it('sends an empty object when no claim is known', async () => {
     expect(await valueOf({ method: 'claims_header', include_claims: ['nobody'] })).toBe('{}');
   });
 
-  it('takes 8 KiB, and fails for more: it is never cut', async () => {
+  it('accepts 8 KiB of claims and fails for more, without truncation', async () => {
     const sized = (length: number): McpCaller => ({ ...CALLER, claims: { sub: 'x'.repeat(length) } });
     expect(await valueOf({ method: 'claims_header' }, sized(8 * 1024 - 10))).toHaveLength(8 * 1024);
     expect(await failureOf({ method: 'claims_header' }, sized(8 * 1024 - 9))).toBe('too_large');
@@ -87,12 +87,12 @@ describe('claims_header', () => {
 });
 
 describe('bearer', () => {
-  it("passes the user's own token on, byte by byte", async () => {
+  it("forwards the user's own token unchanged", async () => {
     const header = await forwarding.headerFor(CALLER, { method: 'bearer' }, NOW);
     expect(header).toEqual({ name: 'Authorization', value: 'Bearer eyJ.user.token' });
   });
 
-  it('keeps the word Bearer under another name', async () => {
+  it('keeps the word Bearer in a configured header', async () => {
     const header = await forwarding.headerFor(CALLER, { method: 'bearer', header_name: 'X-Token' }, NOW);
     expect(header).toEqual({ name: 'X-Token', value: 'Bearer eyJ.user.token' });
   });
@@ -102,11 +102,11 @@ describe('bearer', () => {
     ['a gateway key that got into the wrong place', { kind: 'api_key', externalToken: generateApiKey() }],
     ['a token that was issued for the gateway', { kind: 'oauth', externalToken: 'eyJ.gateway.token' }],
     ['an external user without a token', { externalToken: undefined }],
-  ])('has nothing to pass on for %s', async (_what, caller) => {
+  ])('makes no header for %s', async (_what, caller) => {
     expect(await forwarding.headerFor({ ...CALLER, ...caller }, { method: 'bearer' }, NOW)).toBeUndefined();
   });
 
-  it('fails for a token that no header can hold', async () => {
+  it('fails for a token that a header cannot hold', async () => {
     expect(await failureOf({ method: 'bearer' }, { ...CALLER, externalToken: 'a\r\nX-Admin: 1' })).toBe('not_sendable');
   });
 });
@@ -114,7 +114,7 @@ describe('bearer', () => {
 describe('jwt_header', () => {
   const keySet = createLocalJWKSet({ keys: keys.published.map((key) => ({ ...key })) });
 
-  it('is a token that verifies with the published keys', async () => {
+  it('sends a JWT that verifies with the published keys', async () => {
     const header = await forwarding.headerFor(CALLER, { method: 'jwt_header', audience: 'urn:s' }, NOW);
     expect(header?.name).toBe('X-User-JWT');
     const { payload } = await jwtVerify(header?.value ?? '', keySet, { currentDate: NOW, audience: 'urn:s' });
@@ -122,7 +122,7 @@ describe('jwt_header', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(300);
   });
 
-  it('holds the included claims only, and those of each server its own', async () => {
+  it('signs only the included claims, separately for each server', async () => {
     const one = await valueOf({ method: 'jwt_header', include_claims: ['sub'] });
     const other = await valueOf({ method: 'jwt_header', include_claims: ['sub', 'email'] });
     expect(Object.keys(decodeJwt(one ?? ''))).toEqual(['sub', 'iss', 'iat', 'exp']);
@@ -130,7 +130,7 @@ describe('jwt_header', () => {
     expect(await valueOf({ method: 'jwt_header', include_claims: ['sub'] })).toBe(one);
   });
 
-  it('fails without a key: never the bare claims instead', async () => {
+  it('fails without a key instead of sending unsigned claims', async () => {
     expect(await failureOf({ method: 'jwt_header' }, CALLER, forwardingWith(new SigningKeys({})))).toBe(
       'no_signing_key',
     );
@@ -148,13 +148,13 @@ describe('jwt_header', () => {
   });
 });
 
-describe('a method that this version does not know', () => {
+describe('IdentityForwarding with an unknown method', () => {
   it('fails', async () => {
     const by = new IdentityForwarding([new ClaimsHeaderForwarder()]);
     expect(await failureOf({ method: 'bearer' }, CALLER, by)).toBe('unknown_method');
   });
 
-  it('tells callers the documented code and nothing else', async () => {
+  it('returns only the documented code to callers', async () => {
     const error = new IdentityForwardingError('too_large');
     expect(error).toMatchObject({ status: 502, code: 'identity_forwarding_failed', reason: 'too_large' });
     expect(error.message).not.toContain('too_large');

@@ -71,8 +71,8 @@ function withoutRefused(client: readonly (readonly [string, string])[]): readonl
   });
 }
 
-describe('whatever a client sends', () => {
-  it("a server sees the gateway's identity or none", () => {
+describe('outboundHeaders for any headers of a client', () => {
+  it("sends the gateway's identity or none", () => {
     fc.assert(
       fc.property(request, ({ client, hasIdentity, ...input }) => {
         const { identityHeaderName } = input;
@@ -92,7 +92,7 @@ describe('whatever a client sends', () => {
     );
   });
 
-  it("a server gets none of the client's credentials, and nothing of its connection", () => {
+  it('forwards no credentials of the client and no connection headers', () => {
     fc.assert(
       fc.property(request, ({ client, hasIdentity: _hasIdentity, ...input }) => {
         const sent = withoutRefused(client);

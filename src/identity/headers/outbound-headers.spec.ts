@@ -15,7 +15,7 @@ function built(
   return Object.fromEntries(outboundHeaders({ ...input, client: toRawHeaders(client.flat()) }));
 }
 
-describe("the client's headers", () => {
+describe('outboundHeaders: headers of the client', () => {
   const PROTOCOL = {
     accept: 'application/json, text/event-stream',
     'content-type': 'application/json',
@@ -28,14 +28,14 @@ describe("the client's headers", () => {
   };
 
   it.each([undefined, ALL, { mode: 'allowlist', headers: [] } as const])(
-    'of the protocol pass under every rule: %j',
+    'forwards protocol headers under every rule: %j',
     (forwardHeaders) => {
       const lowered = Object.fromEntries(Object.entries(PROTOCOL).map(([name, value]) => [name.toLowerCase(), value]));
       expect(built(Object.entries(PROTOCOL), { forwardHeaders })).toEqual(lowered);
     },
   );
 
-  it('pass no further without a rule', () => {
+  it('forwards no other headers without a rule', () => {
     expect(
       built([
         ['X-Tenant', 'acme'],
@@ -45,7 +45,7 @@ describe("the client's headers", () => {
     ).toEqual({});
   });
 
-  it('pass all but the named ones', () => {
+  it('forwards all headers but the named ones', () => {
     const rule = { mode: 'all-except', headers: ['X-Secret', 'user_agent'] } as const;
     const headers = built(
       [
@@ -58,7 +58,7 @@ describe("the client's headers", () => {
     expect(headers).toEqual({ 'x-tenant': 'acme' });
   });
 
-  it('pass when they are named', () => {
+  it('forwards named headers', () => {
     const rule = { mode: 'allowlist', headers: ['X-Tenant'] } as const;
     expect(
       built(
@@ -71,7 +71,7 @@ describe("the client's headers", () => {
     ).toEqual({ 'x-tenant': 'acme' });
   });
 
-  it('are one list when they come several times', () => {
+  it('joins repeated headers into one list', () => {
     expect(
       built(
         [
@@ -117,7 +117,7 @@ describe("the client's headers", () => {
     'Expect',
     'X-User-Claims',
     'X-User-JWT',
-  ])('never pass when they are credentials, identity, or of the connection: %s', (name) => {
+  ])('never forwards credentials, identity or connection headers: %s', (name) => {
     expect(built([[name, 'x']], { forwardHeaders: ALL })).toEqual({});
     expect(built([[name, 'x']], { forwardHeaders: { mode: 'allowlist', headers: [name] } })).toEqual({});
   });
@@ -131,11 +131,11 @@ describe("the client's headers", () => {
     'x~tenant',
     'x!y',
     'MCP_SESSION_ID',
-  ])('do not pass under names that some servers read as other names: %s', (name) =>
+  ])('does not forward names that some servers read as other names: %s', (name) =>
     expect(built([[name, 'x']], { forwardHeaders: ALL })).toEqual({}),
   );
 
-  it('do not pass when the client says that they are of its connection', () => {
+  it('does not forward headers that Connection lists', () => {
     const headers = built(
       [
         ['Connection', 'keep-alive, X-Once'],
@@ -149,11 +149,11 @@ describe("the client's headers", () => {
     expect(headers).toEqual({ 'x-stays': '3' });
   });
 
-  it("do not pass in the header of the users' tokens", () => {
+  it('does not forward the header of user tokens', () => {
     expect(built([['X-Id-Token', 'eyJ']], { forwardHeaders: ALL, tokenHeaderName: 'x-id-token' })).toEqual({});
   });
 
-  it('never carry their session id, only that of the server', () => {
+  it("replaces the client's session id with the server's", () => {
     expect(built([['Mcp-Session-Id', 'bound']], { forwardHeaders: ALL })).toEqual({});
     expect(built([['Mcp-Session-Id', 'bound']], { sessionId: 'own' })).toEqual({ 'mcp-session-id': 'own' });
   });
@@ -169,7 +169,7 @@ describe("the client's headers", () => {
     'Last-Event-ID',
     'Mcp-Method',
     'Mcp-Name',
-  ])('are refused when there are two and can be one: %s', (name) => {
+  ])('refuses a header that must not be sent twice: %s', (name) => {
     let refusal: unknown;
     try {
       built([
@@ -184,8 +184,8 @@ describe("the client's headers", () => {
   });
 });
 
-describe("the server's configured headers", () => {
-  it("go over the client's, whatever the spelling", () => {
+describe('outboundHeaders: configured headers of the server', () => {
+  it("replace the client's headers in any spelling", () => {
     const headers = built(
       [
         ['X-Tenant', 'evil'],
@@ -203,11 +203,11 @@ describe("the server's configured headers", () => {
   });
 
   it.each(['X-User-Claims', 'x_user_jwt', 'Connection', 'Host', 'Content-Length', 'Mcp-Session-Id', 'no name'])(
-    'do not count when the configuration should have refused them: %s',
+    'are ignored when the configuration should have refused them: %s',
     (name) => expect(built([], { staticHeaders: { [name]: 'x' } })).toEqual({}),
   );
 
-  it('are no stand-in for an identity that is missing', () => {
+  it('do not replace a missing identity', () => {
     const headers = built([['Authorization', 'Bearer client']], {
       identityHeaderName: 'Authorization',
       staticHeaders: { authorization: 'Bearer server-key' },
@@ -216,7 +216,7 @@ describe("the server's configured headers", () => {
   });
 });
 
-describe('the trace context', () => {
+describe('outboundHeaders: trace context', () => {
   const CLIENT: readonly (readonly [string, string])[] = [
     ['Traceparent', '00-client'],
     ['Tracestate', 'client=1'],
@@ -225,29 +225,29 @@ describe('the trace context', () => {
   const allowing = (...headers: readonly string[]): ForwardHeaders => ({ mode: 'allowlist', headers });
 
   it.each([
-    ['all may pass', ALL, OWN],
-    ['both may pass', allowing('traceparent', 'TraceState'), OWN],
-    ['one may pass', allowing('traceparent'), { traceparent: '00-gateway' }],
-    ['only what belongs to it may pass', allowing('tracestate'), {}],
-    ['others may pass', allowing('x-other'), {}],
-    ['nothing may pass', undefined, {}],
-  ])("of the gateway stands in place of the client's where %s", (_what, forwardHeaders, expected) => {
+    ['all headers are allowed', ALL, OWN],
+    ['both headers are allowed', allowing('traceparent', 'TraceState'), OWN],
+    ['only traceparent is allowed', allowing('traceparent'), { traceparent: '00-gateway' }],
+    ['only tracestate is allowed', allowing('tracestate'), {}],
+    ['only other headers are allowed', allowing('x-other'), {}],
+    ['no header is allowed', undefined, {}],
+  ])("replaces the client's trace context when %s", (_what, forwardHeaders, expected) => {
     expect(built(CLIENT, { forwardHeaders, traceContext: OWN })).toEqual(expected);
     expect(built([], { forwardHeaders, traceContext: OWN })).toEqual(expected);
   });
 
-  it("has nothing of the client's that the gateway leaves out", () => {
+  it("drops the client's tracestate when the gateway has none", () => {
     const traceContext = { traceparent: '00-gateway' };
     expect(built(CLIENT, { forwardHeaders: ALL, traceContext })).toEqual(traceContext);
   });
 
-  it("is the client's where there is none of the gateway", () => {
+  it("forwards the client's trace context when the gateway has none", () => {
     expect(built(CLIENT, { forwardHeaders: ALL })).toEqual({ traceparent: '00-client', tracestate: 'client=1' });
   });
 });
 
-describe('the identity', () => {
-  it('goes over everything', () => {
+describe('outboundHeaders: identity', () => {
+  it('replaces all other headers', () => {
     const headers = built(
       [
         ['X-Who', 'evil'],
@@ -264,13 +264,13 @@ describe('the identity', () => {
     expect(headers).toEqual({ traceparent: '00-1', 'x-who': CLAIMS });
   });
 
-  it('stands alone, however a lower level spells its name', () => {
+  it('replaces every spelling of its name', () => {
     const gatewayHeaders = { 'x-zone': 'gateway', 'mcp-param-zone-id': 'gateway' };
     expect(built([], { staticHeaders: { X_Zone: 'config' }, gatewayHeaders })).toEqual(gatewayHeaders);
     expect(built([['Mcp-Param-Zone_Id', 'client']], { gatewayHeaders })).toEqual(gatewayHeaders);
   });
 
-  it('cannot be deleted by naming it in Connection', () => {
+  it('cannot be removed by naming it in Connection', () => {
     const headers = built(
       [
         ['Connection', 'X-User-Claims, close'],
@@ -281,7 +281,7 @@ describe('the identity', () => {
     expect(headers).toEqual({ 'x-user-claims': CLAIMS });
   });
 
-  it('cannot be invented under the own name of a server when there is none', () => {
+  it("cannot be sent by a client under the server's own header name", () => {
     for (const name of ['X-Who', 'x-who', 'X_WHO', 'x.who']) {
       expect(built([[name, 'evil']], { forwardHeaders: ALL, identityHeaderName: 'X.Who' })).toEqual({});
     }

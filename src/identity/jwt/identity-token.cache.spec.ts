@@ -31,13 +31,13 @@ const at = (seconds: number): Date => new Date(START + seconds * 1000);
 const textOf = async (request: IdentityTokenRequest, seconds = 0, key = KEY): Promise<string> =>
   (await cache.get(request, key, at(seconds))).text;
 
-describe('a signed token', () => {
-  it('is used again', async () => {
+describe('IdentityTokenCache', () => {
+  it('returns a cached token again', async () => {
     expect(await textOf(REQUEST)).toBe('token-1');
     expect(await textOf({ ...REQUEST, claims: { sub: 'u-1' } }, 100)).toBe('token-1');
   });
 
-  it('is not used when the clock was set back behind its beginning', async () => {
+  it('does not return a token that is issued in the future, after the clock was set back', async () => {
     expect(await textOf(REQUEST)).toBe('token-1');
     // Servers refuse what was issued in their future.
     expect(await textOf(REQUEST, -60)).toBe('token-2');
@@ -50,7 +50,7 @@ describe('a signed token', () => {
     ['the expiry', { ...REQUEST, expirySeconds: 301 }, KEY],
     ['the audience', { ...REQUEST, audience: 'urn:server' }, KEY],
     ['the key', REQUEST, { ...KEY, kid: 'key-2' }],
-  ])('is not used when %s is another', async (_what, request, key) => {
+  ])('does not return a token of another %s', async (_what, request, key) => {
     expect(await textOf(REQUEST)).toBe('token-1');
     expect(await textOf(request, 0, key)).toBe('token-2');
   });
@@ -64,11 +64,11 @@ describe('a signed token', () => {
     [{ flag: true }, { flag: 'true' }],
     [{ list: [] }, { list: {} }],
     [{ 'a"': 'b' }, { a: '"b' }],
-  ])('of %j is never that of %j', async (one, other) => {
+  ])('does not return the token of %j for %j', async (one, other) => {
     expect(await textOf({ ...REQUEST, claims: one })).not.toBe(await textOf({ ...REQUEST, claims: other }));
   });
 
-  it('is shared by equal claims only, whatever they are', async () => {
+  it('shares a token only between equal claims', async () => {
     const claims = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
     await fc.assert(
       fc.asyncProperty(claims, claims, async (one, other) => {
@@ -82,28 +82,28 @@ describe('a signed token', () => {
   });
 });
 
-describe('a token that is about to expire', () => {
+describe('IdentityTokenCache with a token that is about to expire', () => {
   it.each([
     [300, 270],
     [100, 90],
     [10, 9],
     [86_400, 86_370],
-  ])('of %d seconds is signed anew after %d', async (expirySeconds, last) => {
+  ])('signs a token of %d seconds again after %d', async (expirySeconds, last) => {
     const request = { ...REQUEST, expirySeconds };
     expect(await textOf(request)).toBe('token-1');
     expect(await textOf(request, last)).toBe('token-1');
     expect(await textOf(request, last + 0.001)).toBe('token-2');
   });
 
-  it('has a margin of 30 seconds or a tenth, whichever is less', () => {
+  it('uses a margin of 30 seconds or a tenth, whichever is less', () => {
     expect([1, 100, 300, 3600].map(marginMs)).toEqual([100, 10_000, 30_000, 30_000]);
   });
 });
 
-describe('the cache', () => {
+describe('IdentityTokenCache: size and concurrency', () => {
   const user = (sub: string): IdentityTokenRequest => ({ ...REQUEST, claims: { sub } });
 
-  it('lets go of the least recently used token, not of the oldest', async () => {
+  it('evicts the least recently used token, not the oldest', async () => {
     for (const sub of ['a', 'b', 'c']) await textOf(user(sub));
     await textOf(user('a'));
     await textOf(user('d'));
@@ -111,7 +111,7 @@ describe('the cache', () => {
     expect(await textOf(user('b'))).toBe('token-5');
   });
 
-  it('holds 10,000 by default', async () => {
+  it('holds 10,000 tokens by default', async () => {
     cache = new IdentityTokenCache(undefined, sign);
     for (let each = 0; each < 10_001; each += 1) await cache.get(user(`u-${each}`), KEY, at(0));
     await cache.get(user('u-1'), KEY, at(0));
@@ -120,13 +120,13 @@ describe('the cache', () => {
     expect(signatures).toHaveLength(10_002);
   });
 
-  it('signs once for all who wait', async () => {
+  it('signs once for concurrent requests', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => textOf(REQUEST)));
     expect(new Set(tokens)).toEqual(new Set(['token-1']));
     expect(signatures).toHaveLength(1);
   });
 
-  it('learns nothing from a failure', async () => {
+  it('does not cache a failure', async () => {
     let failures = 0;
     const failing = new IdentityTokenCache(3, async (request, key, now) => {
       failures += 1;

@@ -24,15 +24,15 @@ async function verified(request: IdentityTokenRequest): Promise<Awaited<ReturnTy
   return jwtVerify(await signed(request), keySet, { currentDate: NOW, issuer: 'service-mcp-gateway' });
 }
 
-describe('the signature', () => {
-  it('is that of RFC 7515, appendix A.2', async () => {
+describe('signatureOf', () => {
+  it('signs as in RFC 7515, appendix A.2', async () => {
     const signature = await signatureOf(RFC_7515_A2.signingInput, { privateKey: rfc7515A2Key() });
     expect(signature).toBe(RFC_7515_A2.signature);
   });
 });
 
-describe('an identity token', () => {
-  it('has the header and the claims of the interface, and verifies with the published keys', async () => {
+describe('signIdentityToken', () => {
+  it('signs the header and claims of the interface, verifiable with the published keys', async () => {
     const { protectedHeader, payload } = await verified(REQUEST);
     expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', kid: keys.published[0]?.kid });
     expect(payload).toEqual({
@@ -44,16 +44,16 @@ describe('an identity token', () => {
     });
   });
 
-  it.each([1, 60, 86_400])('lives for %d seconds', async (expirySeconds) => {
+  it.each([1, 60, 86_400])('sets an expiry after %d seconds', async (expirySeconds) => {
     const { payload } = await verified({ ...REQUEST, expirySeconds });
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(expirySeconds);
   });
 
-  it('names its audience where there is one', async () => {
+  it('sets the configured audience', async () => {
     expect((await verified({ ...REQUEST, audience: 'urn:server' })).payload.aud).toBe('urn:server');
   });
 
-  it("cannot be given another issuer, time or audience by a user's claims", async () => {
+  it("does not let a user's claims change issuer, times or audience", async () => {
     const claims = { iss: 'evil', iat: 1, exp: 4_000_000_000, aud: 'evil', sub: 'u-1' };
     const { payload } = await verified({ claims, expirySeconds: 300, audience: 'urn:server' });
     expect(payload).toEqual({
@@ -65,14 +65,14 @@ describe('an identity token', () => {
     });
   });
 
-  it('keeps every character and every form of a claim', async () => {
+  it('keeps every character and type of a claim', async () => {
     const claims = { name: 'José 世界 😀 "\'\\\n\u007f', groups: ['a', { b: [1, null, true] }], ['__proto__']: 'x' };
     const { payload } = await verified({ claims, expirySeconds: 300 });
     expect(payload).toMatchObject({ name: claims.name, groups: claims.groups });
     expect(Object.hasOwn(payload, '__proto__')).toBe(true);
   });
 
-  it('is no token without a key: the promise rejects', async () => {
+  it('rejects without a usable key', async () => {
     const publicHalf = { kid: 'x', privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey };
     await expect(signIdentityToken(REQUEST, publicHalf, NOW)).rejects.toThrow();
   });

@@ -12,12 +12,12 @@ function publicPem(at: number): string {
   return String(pairs[at]?.publicKey.export({ type: 'spki', format: 'pem' }));
 }
 
-describe('the name of a key', () => {
-  it('is its thumbprint, as in RFC 7638', () => {
+describe('rsaThumbprint', () => {
+  it('returns the thumbprint of RFC 7638', () => {
     expect(rsaThumbprint(RFC_7638.n, RFC_7638.e)).toBe(RFC_7638.thumbprint);
   });
 
-  it('is the one that jose finds, and the same for both halves of a pair', async () => {
+  it('agrees with jose, for both halves of a key pair', async () => {
     for (const { privateKey, publicKey } of pairs) {
       const jwk = toPublicJwk(privateKey);
       expect(jwk.kid).toBe(await calculateJwkThumbprint({ kty: jwk.kty, n: jwk.n, e: jwk.e }));
@@ -26,21 +26,21 @@ describe('the name of a key', () => {
   });
 });
 
-describe('the published keys', () => {
-  it('are none without a private key', () => {
+describe('SigningKeys', () => {
+  it('publishes no key without a private key', () => {
     const keys = new SigningKeys({});
     expect(keys.current).toBeUndefined();
     expect(keys.published).toEqual([]);
   });
 
-  it('have exactly the members of the interface, none of them private', () => {
+  it('publishes exactly the members of the interface, none of them private', () => {
     const { published } = new SigningKeys({ JWT_PRIVATE_KEY: current });
     expect(published).toHaveLength(1);
     expect(Object.keys(published[0] ?? {}).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
     expect(published[0]).toMatchObject({ kty: 'RSA', use: 'sig', alg: 'RS256', e: 'AQAB' });
   });
 
-  it('hold the current key, the next ones and the previous ones', () => {
+  it('publishes the current key, the next ones and the previous ones', () => {
     const keys = new SigningKeys({
       JWT_PRIVATE_KEY: current,
       JWT_PUBLIC_KEYS_NEXT: publicPem(1),
@@ -50,18 +50,18 @@ describe('the published keys', () => {
     expect(keys.published[0]?.kid).toBe(keys.current?.kid);
   });
 
-  it('hold a key once, although a rotation may name it twice', () => {
+  it('publishes a key once that a rotation names twice', () => {
     const keys = new SigningKeys({ JWT_PRIVATE_KEY: current, JWT_PUBLIC_KEYS_PREVIOUS: publicPem(0) + publicPem(0) });
     expect(keys.published).toHaveLength(1);
   });
 
-  it('stay when the private key is taken away', () => {
+  it('still publishes other keys when the private key is removed', () => {
     const keys = new SigningKeys({ JWT_PUBLIC_KEYS_PREVIOUS: publicPem(1) });
     expect(keys.current).toBeUndefined();
     expect(keys.published).toHaveLength(1);
   });
 
-  it('do not start with a key that is none', () => {
+  it('throws for an invalid key', () => {
     expect(() => new SigningKeys({ JWT_PRIVATE_KEY: current.slice(0, 100) })).toThrow(/PEM/);
   });
 });

@@ -15,26 +15,26 @@ function bound(sessionId: string, owner = ALICE, by = binding): string {
   return id;
 }
 
-describe('a bound session id', () => {
-  it('is the id of the server and 32 hexadecimal digits', () => {
+describe('SessionBinding', () => {
+  it("binds an id as the server's id and 32 hexadecimal digits", () => {
     expect(bound(UUID)).toMatch(new RegExp(`^${UUID}-[0-9a-f]{32}$`));
     expect(bound(UUID)).toHaveLength(69);
   });
 
-  it('is the same on every replica and after every restart', () => {
+  it('binds an id to the same text on every replica', () => {
     expect(bound(UUID, ALICE, new SessionBinding([Buffer.from(SECRET)]))).toBe(bound(UUID));
   });
 
-  it('opens for its owner', () => expect(binding.unbind(bound(UUID), ALICE)).toBe(UUID));
+  it('accepts an id of its owner', () => expect(binding.unbind(bound(UUID), ALICE)).toBe(UUID));
 
-  it.each([1, 1_025, 4_096])('opens for an id of %d characters, as some servers keep the session in it', (length) => {
+  it.each([1, 1_025, 4_096])('accepts an id of %d characters, since some servers keep the session in it', (length) => {
     const id = bound('x'.repeat(length));
     expect(id).toHaveLength(length + 33);
     expect(binding.unbind(id, ALICE)).toBe('x'.repeat(length));
     expect(binding.unbind(id, { ...ALICE, user: 'bob' })).toBeUndefined();
   });
 
-  it('opens for every id that the protocol allows', () => {
+  it('accepts every id that the protocol allows', () => {
     const visible = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
       minLength: 1,
@@ -62,11 +62,11 @@ describe('a bound session id', () => {
     ['a line break after it', `${bound(UUID)}\n`, {}],
     ['a line break in it', bound(UUID).replace('-', '\n'), {}],
     ['two tags', `${bound(UUID)}${bound(UUID).slice(-33)}`, {}],
-  ])('does not open for %s', (_what, id, change) => {
+  ])('refuses an id for %s', (_what, id, change) => {
     expect(binding.unbind(id, { ...ALICE, ...change })).toBeUndefined();
   });
 
-  it('that was opened before opens again, and to nobody else', () => {
+  it('accepts an id again, and still refuses it to other users', () => {
     const id = bound(UUID);
     for (let time = 0; time < 2; time += 1) {
       expect(binding.unbind(id, ALICE)).toBe(UUID);
@@ -78,7 +78,7 @@ describe('a bound session id', () => {
     }
   });
 
-  it('does not confuse the parts of its owner', () => {
+  it('does not confuse the parts of an owner', () => {
     const one = { ...ALICE, serverId: 'a', user: 'b\nc' };
     const other = { ...ALICE, serverId: 'a\nb', user: 'c' };
     expect(binding.unbind(bound(UUID, one), other)).toBeUndefined();
@@ -86,7 +86,7 @@ describe('a bound session id', () => {
   });
 });
 
-it('an id that was bound before its origin counted opens, to its owner alone', () => {
+it('SessionBinding accepts an id without an origin, of an older version, from its owner alone', () => {
   const hmac = createHmac('sha256', SECRET).update(JSON.stringify([ALICE.serverId, ALICE.user, UUID]));
   const id = `${UUID}-${hmac.digest('hex').slice(0, 32)}`;
   expect(binding.unbind(id, ALICE)).toBe(UUID);
@@ -95,23 +95,23 @@ it('an id that was bound before its origin counted opens, to its owner alone', (
   expect(binding.unbind(id, { ...ALICE, serverId: 'server-2' })).toBeUndefined();
 });
 
-describe('a session id of a server', () => {
-  it.each(['', ' ', 'a b', 'a\n', 'é', '\u007f', 'x'.repeat(4_097)])('that is none is not bound: %j', (sessionId) => {
+describe('SessionBinding with an id of a server', () => {
+  it.each(['', ' ', 'a b', 'a\n', 'é', '\u007f', 'x'.repeat(4_097)])('does not bind the invalid id %j', (sessionId) => {
     expect(binding.bind(sessionId, ALICE)).toBeUndefined();
   });
 });
 
-describe('a new secret', () => {
+describe('SessionBinding with a new secret', () => {
   const rotated = new SessionBinding([NEXT, SECRET]);
 
-  it('ends no session', () => expect(rotated.unbind(bound(UUID), ALICE)).toBe(UUID));
+  it('still accepts ids of the old secret', () => expect(rotated.unbind(bound(UUID), ALICE)).toBe(UUID));
 
-  it('binds from now on', () => {
+  it('binds new ids with the new secret', () => {
     expect(bound(UUID, ALICE, rotated)).toBe(bound(UUID, ALICE, new SessionBinding([NEXT])));
     expect(binding.unbind(bound(UUID, ALICE, rotated), ALICE)).toBeUndefined();
   });
 
-  it('is added at the end on all replicas first, then put first: none refuses what another bound', () => {
+  it('accepts the ids of all replicas when the new secret is first added at the end, then moved to the front', () => {
     const steps = [binding, new SessionBinding([SECRET, NEXT]), rotated];
     const opens = steps.map((of, step) => {
       // Replicas of one step, or of two that follow each other, work at the same time.
@@ -121,7 +121,7 @@ describe('a new secret', () => {
     expect(opens).toEqual([true, true, true]);
   });
 
-  it('ends sessions only when the old one is gone', () => {
+  it('refuses ids of the old secret once it is removed', () => {
     expect(new SessionBinding([NEXT]).unbind(bound(UUID), ALICE)).toBeUndefined();
   });
 });

@@ -15,8 +15,8 @@ async function linesAfter(failure: Error): Promise<readonly unknown[]> {
   return log.lines;
 }
 
-describe('the log of a recorder of calls', () => {
-  it('tells of rows that could not be written yet, and does not quote the cause', async () => {
+describe('McpCallRecorder', () => {
+  it('logs rows that could not be written yet, without quoting the cause', async () => {
     const lines = await linesAfter(new Error('quoted text'));
     expect(lines).toMatchObject([
       { level: 'warn', event: 'mcp_calls_not_written', calls: 1, error: { name: 'Error' } },
@@ -24,7 +24,7 @@ describe('the log of a recorder of calls', () => {
     expect(JSON.stringify(lines)).not.toContain('quoted text');
   });
 
-  it('tells of rows that the database refuses', async () => {
+  it('logs rows that the database refuses', async () => {
     const refusal = new QueryFailedError('INSERT', [], Object.assign(new Error('quoted text'), { code: '22003' }));
     const lines = await linesAfter(refusal);
     expect(lines).toMatchObject([{ level: 'error', event: 'mcp_calls_lost', calls: 1, error: { code: '22003' } }]);

@@ -44,22 +44,22 @@ async function left(): Promise<readonly (readonly [string, number])[]> {
   return rows.map(({ slug, rows: count }) => [slug, count]);
 }
 
-describe('retention of calls', () => {
-  it('deletes those of more than 90 days ago, and no others', async () => {
+describe('McpCallRetention', () => {
+  it('deletes rows that are older than 90 days, and no others', async () => {
     await write(2, 91);
     await write(3, 89);
     await retention.sweep();
     expect([await left(), warnings]).toEqual([[['89 days', 3]], []]);
   });
 
-  it('needs no call for it', async () => {
+  it('deletes old rows without new calls', async () => {
     await write(1, 91);
     retention.onApplicationBootstrap();
     await eventually(async () => (await left()).length === 0);
     await retention.beforeApplicationShutdown();
   });
 
-  it('works in batches: what was deleted before a failure stays so, and the next turn goes on', async () => {
+  it('deletes in batches and continues after a failure', async () => {
     await write(2_500, 91);
     let statements = 0;
     const flaky = retentionOn({
@@ -76,7 +76,7 @@ describe('retention of calls', () => {
     expect([await left(), statements, warnings.length]).toEqual([[], 4, 1]);
   });
 
-  it('leaves nothing when several replicas work at once', async () => {
+  it('deletes all old rows when several replicas run at once', async () => {
     await write(4_500, 91);
     await Promise.all([retention.sweep(), retentionOn(dataSource).sweep(), retentionOn(dataSource).sweep()]);
     expect([await left(), warnings]).toEqual([[], []]);
@@ -84,7 +84,7 @@ describe('retention of calls', () => {
 });
 
 onServer('retention of calls beside another replica', () => {
-  it('passes by the rows that another replica is deleting', async () => {
+  it('skips rows that another replica is deleting', async () => {
     await write(1, 92);
     await write(1, 91);
     const runner = dataSource.createQueryRunner();

@@ -23,7 +23,7 @@ async function written(rows: readonly McpCallRow[]): Promise<readonly McpCallRow
   return rows.flatMap(({ id }) => found.filter((row) => row.id === id).map((row) => ({ ...row })));
 }
 
-describe('rows of calls', () => {
+describe('McpCallStore', () => {
   it.each<readonly [string, Partial<McpCallRow>]>([
     ['nothing', {}],
     ['the organisation', { organisationId: randomUUID() }],
@@ -41,18 +41,18 @@ describe('rows of calls', () => {
     ['the times', { firstByteMs: null, totalMs: 77, createdAt: new Date('2026-11-24T10:00:00.002Z') }],
     ['the sizes', { bytesIn: '77', bytesOut: '0' }],
     ['the trace', { traceId: null }],
-  ])('that differ in %s are each what they were', async (_what, change) => {
+  ])('stores two rows that differ in %s as they are', async (_what, change) => {
     const rows = [MCP_CALL, { ...MCP_CALL, id: randomUUID(), ...change }, { ...MCP_CALL, id: randomUUID() }];
     expect(await written(rows)).toEqual(rows);
   });
 
-  it('may come twice', async () => {
+  it('accepts a row that is sent twice', async () => {
     await store.insert([store.prepare(MCP_CALL)]);
     const second = { ...MCP_CALL, id: randomUUID() };
     expect(await written([{ ...MCP_CALL, status: 500 }, second])).toEqual([MCP_CALL, second]);
   });
 
-  it('hold what clients say as far as a column can, and cut no character in two', async () => {
+  it('cuts values of clients to the column without splitting a character', async () => {
     const [row] = await written([
       {
         ...MCP_CALL,

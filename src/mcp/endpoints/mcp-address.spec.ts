@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { addressOf, resourcePath } from './mcp-address.js';
 
-describe('the address of a server', () => {
-  it('is its name, behind its workspace where there is one', () => {
+describe('addressOf and resourcePath', () => {
+  it('read the server and its workspace from the path', () => {
     expect(addressOf({ params: { server: 'search' } })).toEqual({ workspace: undefined, server: 'search' });
     expect(addressOf({ params: { workspace: 'team', server: 'search' } })).toEqual({
       workspace: 'team',
@@ -17,11 +17,11 @@ describe('the address of a server', () => {
     { server: '.well-known' },
   ];
 
-  it.each(OWN)('is none of the gateway itself: %j', (params) => {
+  it.each(OWN)('refuse an address of the gateway itself: %j', (params) => {
     expect(() => addressOf({ params })).toThrow('There is nothing at this address.');
   });
 
-  it('is the resource that clients know', () => {
+  it('return the path that clients type', () => {
     expect(resourcePath({ server: 'search' }, 'mcp')).toBe('/search/mcp');
     expect(resourcePath({ workspace: 'team', server: 'search' }, 'messages')).toBe('/team/search/sse');
   });

@@ -52,14 +52,14 @@ describe('OpenStreams', () => {
   it.each([
     ['a provider', DOWN],
     ['a database', new Error('connection refused')],
-  ])('leaves one open while nobody can tell, since %s is down', async (_what, failure) => {
+  ])('keeps a stream open while %s is down and the caller cannot be checked', async (_what, failure) => {
     watch(BY_KEY);
     answer = () => Promise.reject(failure);
     await jest.advanceTimersByTimeAsync(30_000);
     expect(ended).toEqual([]);
   });
 
-  it('but not longer than its token', async () => {
+  it('ends a stream when its token expires, even if the caller cannot be checked', async () => {
     watch(BY_TOKEN);
     answer = () => Promise.reject(DOWN);
     await jest.advanceTimersByTimeAsync(4_999);
@@ -68,14 +68,14 @@ describe('OpenStreams', () => {
     expect(ended).toMatchObject([{ code: 'token_invalid', reason: 'expired', cause: DOWN }]);
   });
 
-  it('looks at a token that is over at once, and at others now and then', async () => {
+  it('checks an expired token at once and other callers every few seconds', async () => {
     watch(BY_TOKEN);
     watch(BY_KEY);
     await jest.advanceTimersByTimeAsync(5_000);
     expect(looks).toEqual([BY_TOKEN, BY_KEY, BY_TOKEN]);
   });
 
-  it('ends one in time however many others nobody can tell of for now', async () => {
+  it('ends a stream in time while the checks of many others hang', async () => {
     for (let each = 0; each < 100; each += 1) watch(BY_KEY, () => new Promise(() => undefined));
     watch(BY_KEY, () => Promise.reject(REFUSED));
     await jest.advanceTimersByTimeAsync(4_000);
@@ -85,14 +85,14 @@ describe('OpenStreams', () => {
     expect(ended).toMatchObject([REFUSED, { reason: 'expired' }]);
   });
 
-  it('does not hurry a slow look', async () => {
+  it('does not repeat a check that is still running', async () => {
     watch(BY_KEY);
     answer = () => new Promise((resolve) => setTimeout(resolve, 10_000));
     await jest.advanceTimersByTimeAsync(12_000);
     expect(looks).toHaveLength(1);
   });
 
-  it('has one timer for all streams, and none without any', () => {
+  it('uses one timer for all streams, and none without streams', () => {
     const over = Array.from({ length: 3 }, () => watch(BY_KEY));
     expect(jest.getTimerCount()).toBe(1);
     for (const end of over) end();

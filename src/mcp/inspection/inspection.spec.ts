@@ -21,7 +21,7 @@ function rpcCodeOf(run: () => unknown): number | undefined {
 }
 
 describe('inspectBody', () => {
-  it('tells what a request is for', () => {
+  it('returns kind, method, id and subject of a request', () => {
     expect(inspected(CALL)).toEqual({
       isBatch: false,
       messages: [{ kind: 'request', method: 'tools/call', id: 1, subject: 'safe' }],
@@ -35,7 +35,7 @@ describe('inspectBody', () => {
     expect(messages.map(({ kind }) => kind)).toEqual(['request', 'notification', 'response', 'response']);
   });
 
-  it('takes an error about a request whose id nobody could read', () => {
+  it('accepts an error without an id', () => {
     for (const error of [{ error: {} }, { id: null, error: {} }]) {
       expect(inspected(error).messages).toMatchObject([{ kind: 'response', method: undefined }]);
     }
@@ -45,19 +45,19 @@ describe('inspectBody', () => {
     ['resources/read', { uri: 'file:///a' }, 'file:///a'],
     ['prompts/get', { name: 'p' }, 'p'],
     ['ping', undefined, undefined],
-  ])('knows the subject of %s', (method, params, subject) => {
+  ])('reads the subject of %s', (method, params, subject) => {
     expect(inspected({ id: 1, method, params }).messages[0]?.subject).toBe(subject);
   });
 
   it.each([
-    ['no JSON', '{"a":', -32700],
+    ['invalid JSON', '{"a":', -32700],
     ['nothing', '', -32700],
     ['a byte order mark', '\u{feff}{"id":1,"method":"ping"}', -32700],
     ['a text', '"text"', -32600],
     ['an empty batch', '[]', -32600],
     ['too long a batch', JSON.stringify(Array(101).fill(LIST)), -32600],
     ['a batch in a batch', '[[{"id":1,"method":"ping"}]]', -32600],
-    ['a method that is no string', '{"id":1,"method":["tools/call"]}', -32600],
+    ['a method that is not a string', '{"id":1,"method":["tools/call"]}', -32600],
     ['an id that is none', '{"id":{},"method":"ping"}', -32600],
     ['a result of no request', '{"result":{}}', -32600],
     ['neither method nor result', '{"id":1}', -32600],
@@ -68,13 +68,13 @@ describe('inspectBody', () => {
     expect(rpcCodeOf(() => read(text))).toBe(code);
   });
 
-  it('refuses what is not UTF-8', () => {
+  it('refuses a body that is not UTF-8', () => {
     const body = Buffer.concat([Buffer.from('{"id":1,"method":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]);
     expect(rpcCodeOf(() => inspectBody(body))).toBe(-32700);
   });
 });
 
-describe('inspectBody: keys that readers may understand differently', () => {
+describe('inspectBody: keys that parsers may read differently', () => {
   const wrapped = (inner: string): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${inner}}}`;
 
   it.each([
@@ -103,7 +103,7 @@ describe('inspectBody: keys that readers may understand differently', () => {
     ['in a result, which is the client’s own', '{"id":1,"result":{"Name":1,"roots":[{"name":"a"},{"name":"b"}]}}'],
     ['in other places', wrapped('"name":"a","_meta":{"Name":1},"x":{"name":1}')],
     ['escaped backslashes', wrapped(String.raw`"name":"a\\","arguments":{"\\":"\\\""}`)],
-  ])('takes them %s', (_what, text) => {
+  ])('accepts such keys %s', (_what, text) => {
     expect(rpcCodeOf(() => read(text))).toBeUndefined();
   });
 });
@@ -118,7 +118,7 @@ describe('checkMcpHeaders', () => {
     [{ 'mcp-method': 'tools/call' }],
     [{ 'mcp-method': 'tools/call', 'mcp-name': ' safe ' }],
     [{ 'mcp-name': `=?base64?${Buffer.from('safe').toString('base64')}?=` }],
-  ])('takes %j', (headers) => {
+  ])('accepts the headers %j', (headers) => {
     expect(code({ ...NEW, ...headers })).toBeUndefined();
   });
 
@@ -129,11 +129,11 @@ describe('checkMcpHeaders', () => {
     [{ 'mcp-name': `=?base64?${Buffer.from('other').toString('base64')}?=` }],
     [{ 'mcp-name': '=?base64?/w==?=' }],
     [{ 'mcp-name': 'safe, safe' }],
-  ])('refuses %j', (headers) => {
+  ])('refuses the headers %j', (headers) => {
     expect(code({ ...NEW, ...headers })).toBe(-32020);
   });
 
-  it('leaves it to the server what other methods are about', () => {
+  it('does not check the subject of other methods', () => {
     const task = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { taskId: 't-1' } };
     expect(code({ ...NEW, 'mcp-method': 'tasks/get', 'mcp-name': 't-1' }, task)).toBeUndefined();
     expect(code({ ...NEW, 'mcp-method': 'tools/call', 'mcp-name': 't-1' }, task)).toBe(-32020);
@@ -141,17 +141,20 @@ describe('checkMcpHeaders', () => {
 
   it('refuses a batch, which this revision does not have', () => expect(code(NEW, [CALL])).toBe(-32020));
 
-  it('does not look at older revisions', () => {
+  it('does not check headers of older revisions', () => {
     expect(code({ 'mcp-protocol-version': '2025-11-25', 'mcp-name': 'other' })).toBeUndefined();
     expect(code({ 'mcp-name': 'other' })).toBeUndefined();
   });
 
-  it.each(['DRAFT-2025-v3', 'foo', '2026-7-28', '2026-07-28-rc', '9', ''])('takes %j for no later one', (revision) => {
-    expect(code({ 'mcp-protocol-version': revision, 'mcp-name': 'other' })).toBeUndefined();
-    expect(code({ 'mcp-protocol-version': revision }, [CALL])).toBeUndefined();
-  });
+  it.each(['DRAFT-2025-v3', 'foo', '2026-7-28', '2026-07-28-rc', '9', ''])(
+    'does not treat %j as a later revision',
+    (revision) => {
+      expect(code({ 'mcp-protocol-version': revision, 'mcp-name': 'other' })).toBeUndefined();
+      expect(code({ 'mcp-protocol-version': revision }, [CALL])).toBeUndefined();
+    },
+  );
 
-  it('looks at later revisions', () => {
+  it('checks headers of later revisions', () => {
     expect(code({ 'mcp-protocol-version': '2027-01-01', 'mcp-name': 'other' })).toBe(-32020);
   });
 });
@@ -160,11 +163,11 @@ describe('denyToolCalls', () => {
   const mayUse = (name: string): boolean => name === 'safe';
   const forbidden = { ...CALL, id: 2, params: { name: 'off' } };
 
-  it('lets everything else through', () => {
+  it('accepts all other messages', () => {
     expect(denyToolCalls(inspected([CALL, LIST, { method: 'x' }, { id: 1, result: {} }]), mayUse)).toBeUndefined();
   });
 
-  it('answers a call as if there were no such tool', () => {
+  it('answers a denied call as if the tool did not exist', () => {
     const denial = denyToolCalls(inspected(forbidden), mayUse);
     expect(denial).toMatchObject({ status: 200, tool: 'off' });
     expect(JSON.parse(denial?.text ?? '')).toMatchObject({
@@ -174,7 +177,7 @@ describe('denyToolCalls', () => {
     });
   });
 
-  it('lets no message of a batch through when one is denied', () => {
+  it('refuses the whole batch when one call is denied', () => {
     const denial = denyToolCalls(inspected([CALL, forbidden, { method: 'notifications/x' }]), mayUse);
     expect(denial?.tool).toBe('off');
     expect(JSON.parse(denial?.text ?? '')).toMatchObject([
@@ -183,7 +186,7 @@ describe('denyToolCalls', () => {
     ]);
   });
 
-  it.each([LONG, '-18446744073709551615'])('answers to the id %s as it was written', (id) => {
+  it.each([LONG, '-18446744073709551615'])('answers with the exact id %s', (id) => {
     const call = `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"off","arguments":{"n":${id}}}}`;
     expect(denyToolCalls(read(call), mayUse)?.text).toContain(`"id":${id},`);
     expect(denyToolCalls(read(`[${call},${JSON.stringify(LIST)}]`), mayUse)?.text).toMatch(
@@ -191,13 +194,13 @@ describe('denyToolCalls', () => {
     );
   });
 
-  it('answers nothing to a call that asks for no answer', () => {
+  it('answers a denied notification without a body', () => {
     const { id: _id, ...silent } = forbidden;
     expect(denyToolCalls(inspected(silent), mayUse)).toEqual({ status: 202, text: '', tool: 'off' });
   });
 });
 
-it('judges dear keys without folding them: combining marks by the thousand, and other letters by the thousand', () => {
+it('inspectBody refuses keys that are expensive to fold without folding them', () => {
   const marks = `a${'\u0315\u0300\u05ae\u0301'.repeat(200_000)}`;
   const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`ä${index}`, 1]));
   for (const extra of [{ [marks]: 1 }, { params: many }]) {

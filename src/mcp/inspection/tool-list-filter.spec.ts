@@ -23,11 +23,11 @@ function run(contentType: string, text: string, size = 5, maxBytes = 10_000): st
 describe('toolListFilter: JSON', () => {
   const filter = (text: string): string => run('Application/JSON; charset=utf-8', text);
 
-  it('takes out what the caller may not use', () => {
+  it('removes denied tools', () => {
     expect(JSON.parse(filter(JSON.stringify(LIST)))).toEqual(FILTERED);
   });
 
-  it('holds few objects for a list that comes byte by byte', () => {
+  it('holds few objects for a list that arrives byte by byte', () => {
     const text = JSON.stringify({ ...LIST, pad: 'x'.repeat(5_000) });
     const filter = toolListFilter({ status: 200, headers: { 'content-type': 'application/json' } }, mayUse, 10_000);
     for (const byte of Buffer.from(text)) filter?.push(Buffer.from([byte]));
@@ -39,7 +39,7 @@ describe('toolListFilter: JSON', () => {
     expect(Math.max(...pieces)).toBeLessThan(10);
   });
 
-  it('is not for errors: what a client needs to know stands in their status', () => {
+  it('does not filter errors', () => {
     for (const status of [300, 404, 502]) {
       for (const type of ['application/json', 'text/event-stream']) {
         expect(toolListFilter({ status, headers: { 'content-type': type } }, mayUse, 10_000)).toBeUndefined();
@@ -47,12 +47,12 @@ describe('toolListFilter: JSON', () => {
     }
   });
 
-  it('looks into batches', () => {
+  it('filters batches', () => {
     expect(JSON.parse(filter(`[${OTHER},${JSON.stringify(LIST)}]`))).toEqual([JSON.parse(OTHER), FILTERED]);
   });
 
   it.each([OTHER, '', '{ "error": {"code": 1} }', JSON.stringify({ result: { tools: [TOOLS[0]] } })])(
-    'leaves the bytes of %j alone',
+    'does not change the bytes of %j',
     (text) => expect(filter(text)).toBe(text),
   );
 
@@ -76,7 +76,7 @@ describe('toolListFilter: JSON', () => {
     expect(filter(filled(text))).toBe(filled(text.replace(before, after)));
   });
 
-  it('agrees with the parser about every text', () => {
+  it('agrees with JSON.parse about every text', () => {
     const tool = fc.oneof(fc.record({ name: fc.constantFrom('on', 'off'), x: fc.jsonValue() }), fc.jsonValue());
     const result = fc.record({ tools: fc.array(tool), x: fc.jsonValue() });
     const message = fc.oneof(fc.record({ id: fc.nat(), result, tools: fc.array(tool) }), fc.jsonValue());
@@ -96,7 +96,7 @@ describe('toolListFilter: JSON', () => {
     );
   });
 
-  it('fails for what is no JSON, and for what is too long', () => {
+  it('fails for invalid JSON and for a list that is too long', () => {
     expect(() => filter('{"result":')).toThrow('not JSON');
     expect(() => run('application/json', JSON.stringify(LIST), 5, 20)).toThrow('too long');
   });
@@ -106,7 +106,7 @@ describe('toolListFilter: events', () => {
   const filter = (text: string): string => run('text/event-stream', text);
   const event = (value: unknown): string => `id: 7\nevent: message\ndata: ${JSON.stringify(value)}\n\n`;
 
-  it('takes out what the caller may not use', () => {
+  it('removes denied tools', () => {
     const before = `: comment\n\nid: 1\ndata: \n\ndata: ${OTHER}\n\n`;
     expect(filter(before + event(LIST))).toBe(before + event(FILTERED));
   });
@@ -120,17 +120,17 @@ describe('toolListFilter: events', () => {
     expect(data).toContain('\n');
   });
 
-  it.each(['', ': comment\n'])('takes a byte order mark at the beginning, before %j', (first) => {
+  it.each(['', ': comment\n'])('accepts a byte order mark before %j', (first) => {
     expect(filter(`\u{feff}${first}${event(LIST)}`).replace('\u{feff}', '')).toBe(first + event(FILTERED));
     expect(filter(`\u{feff}${first}${event(1)}`)).toBe(`\u{feff}${first}${event(1)}`);
   });
 
-  it('leaves the endpoint of the older transport alone', () => {
+  it('does not change the endpoint event of the older transport', () => {
     const text = 'event: endpoint\ndata: /messages?sessionId=a\n\n';
     expect(filter(text)).toBe(text);
   });
 
-  it('passes an event on as soon as it is whole, and none that is not', () => {
+  it('forwards an event as soon as it is complete', () => {
     expect(filter('data: 1\n\ndata: 2')).toBe('data: 1\n\n');
   });
 });
@@ -143,11 +143,11 @@ describe('toolListFilter: answers of another type', () => {
     'application/json, application/json',
     'text/plain; application/json',
     'text/event-stream-x',
-  ])('fails for a list that is said to be %j: some clients would read it', (type) => {
+  ])('fails for a list with the content type %j, since some clients would parse it', (type) => {
     expect(() => run(type, JSON.stringify(LIST))).toThrow('neither JSON nor a stream');
   });
 
-  it('passes what has no body', () => {
+  it('forwards an answer without a body', () => {
     const filter = toolListFilter({ status: 202, headers: {} }, mayUse, 10);
     expect(String(filter?.push(Buffer.alloc(0)))).toBe('');
     expect(String(filter?.end())).toBe('');

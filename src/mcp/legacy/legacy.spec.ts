@@ -27,13 +27,13 @@ describe('clientEndpoint and messageTarget', () => {
     ['/message?sessionId=a', 'https://mcp.example.com/message?sessionId=a'],
     ['message?sessionId=a', 'https://mcp.example.com/inner/message?sessionId=a'],
     ['https://mcp.example.com/m/?session_id=ü b&x=1', 'https://mcp.example.com/m/?session_id=%C3%BC%20b&x=1'],
-  ])('lead from %s to the server and back', (endpoint, target) => {
+  ])('convert the endpoint %s to our address and back', (endpoint, target) => {
     const ours = toClient(endpoint);
     expect(ours).toMatch(/^\/alice\/files\/messages\?sessionId=[\w-]+$/);
     expect(messageTarget(queryOf(ours), SERVER, SEAL).href).toBe(target);
   });
 
-  it('lead back to an address of 4,096 characters, and to none that is longer', () => {
+  it('accept an address of 4,096 characters and refuse a longer one', () => {
     const endpoint = '/message?token='.padEnd(4_096, 'x');
     expect(messageTarget(queryOf(toClient(endpoint)), SERVER, SEAL).href).toBe(SERVER.origin + endpoint);
     expect(() => toClient(`${endpoint}x`)).toThrow(expect.objectContaining({ code: 'provider_invalid_response' }));
@@ -47,7 +47,7 @@ describe('clientEndpoint and messageTarget', () => {
     'https://user:pw@mcp.example.com/message',
     'javascript:alert(1)',
     'http://[',
-  ])('refuse %s, which is elsewhere', (endpoint) => {
+  ])('refuse %s, which has another origin', (endpoint) => {
     expect(() => toClient(endpoint)).toThrow(expect.objectContaining({ code: 'provider_invalid_response' }));
   });
 
@@ -70,7 +70,7 @@ describe('EndpointRewriter', () => {
     ': hi\n\nevent: endpoint\ndata: /message?sessionId=a\n\nevent: message\ndata: {"endpoint":1}\n\ndata: ü';
   const rewriter = (): EndpointRewriter => new EndpointRewriter((endpoint) => endpoint.replace('/message', '/ours'));
 
-  it.each([1, 2, 3, 7, 1_000])('rewrites the first event and nothing else, %d bytes at a time', (size) => {
+  it.each([1, 2, 3, 7, 1_000])('rewrites the first event and nothing else, in chunks of %d bytes', (size) => {
     const filter = rewriter();
     const bytes = Buffer.from(STREAM);
     const out: Buffer[] = [];
@@ -79,7 +79,7 @@ describe('EndpointRewriter', () => {
     expect(Buffer.concat(out).toString()).toBe(STREAM.replace('data: /message', 'data: /ours'));
   });
 
-  it('takes a long message that comes in one piece with the endpoint', () => {
+  it('accepts a long message in one chunk with the endpoint', () => {
     const message = `data: "${'x'.repeat(20_000)}"`;
     const out = rewriter().push(Buffer.from(`event: endpoint\ndata: /message\n\n${message}\n\n${message}`));
     expect(out.toString()).toBe(`event: endpoint\ndata: /ours\n\n${message}\n\n${message}`);
@@ -88,12 +88,12 @@ describe('EndpointRewriter', () => {
   it.each([
     ['has a message first', 'data: {"id":1}\n\n'],
     ['has no end', 'x'.repeat(20_000)],
-    ['has comments for ever', ': comment\n\n'.repeat(2_000)],
-  ])('cuts off a stream that %s', (_what, text) => {
+    ['has comments without an end', ': comment\n\n'.repeat(2_000)],
+  ])('breaks off a stream that %s', (_what, text) => {
     expect(() => rewriter().push(Buffer.from(text))).toThrow();
   });
 
-  it('cuts off a stream that ends without one', () => {
+  it('breaks off a stream that ends without an endpoint', () => {
     expect(() => rewriter().end()).toThrow();
   });
 });
@@ -104,7 +104,7 @@ describe('HTTP+SSE through the gateway', () => {
     for (const thing of opened.splice(0).reverse()) await thing.close();
   });
 
-  it('works with the official client and server below a path of ours', async () => {
+  it('works with the official client and server', async () => {
     const server = await startLegacyMcpServer();
     const gateway = await startProxying(targetAt(server.endpoint, { transport: 'sse' }), {
       change: (request) => {

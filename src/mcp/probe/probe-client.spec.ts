@@ -84,14 +84,14 @@ const HELLO = {
 const DISCOVERY = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
 
 describe.each(SILENCES)(
-  'a server that falls silent is not waited for longer than the deadline: %s',
+  'McpProbeClient does not wait for a silent server longer than the deadline: %s',
   (_what, silence) => {
     it.each<[string, RequestListener]>([
       ['server/discover', silentAt('server/discover', silence)],
       ['tools/list without a handshake', silentAt('tools/list', silence, { 'server/discover': DISCOVERY })],
       ['initialize', silentAt('initialize', silence)],
       ['tools/list', silentAt('tools/list', silence, { initialize: HELLO, 'notifications/initialized': {} })],
-    ])('at %s', async (_method, silent) => {
+    ])('when it is silent at %s', async (_method, silent) => {
       listener = silent;
       await expect(test()).rejects.toMatchObject({ code: 'provider_timeout' });
     });
@@ -102,7 +102,7 @@ it.each<[string, Silence]>([
   ['no head', () => undefined],
   ['no event', (response) => response.writeHead(200, EVENTS).write(':\n\n')],
   ['no answer', (response) => response.writeHead(200, EVENTS).write('event: endpoint\ndata: /messages\n\n')],
-])('nor is one on the older transport: %s', async (_what, silence) => {
+])('McpProbeClient does not wait for a silent server of the older transport: %s', async (_what, silence) => {
   listener = (request, response) => {
     setTimeout(collectGarbage, 50);
     if (request.method === 'POST') response.writeHead(202).end();
@@ -111,7 +111,7 @@ it.each<[string, Silence]>([
   await expect(test('sse')).rejects.toMatchObject({ code: 'provider_timeout' });
 });
 
-it('a server of both eras that ignores the handshake is found all the same', async () => {
+it('McpProbeClient finds a stateless server that ignores the handshake', async () => {
   const answers = { 'server/discover': DISCOVERY, 'tools/list': { tools: [{ name: 'echo' }] } };
   listener = silentAt('initialize', () => undefined, answers);
   await expect(test('streamable_http', { timeoutMs: 10 * TIMEOUT_MS })).resolves.toMatchObject({
@@ -120,7 +120,7 @@ it('a server of both eras that ignores the handshake is found all the same', asy
   });
 });
 
-describe('a caller who has left is tested for no longer', () => {
+describe('McpProbeClient stops when the client disconnects', () => {
   const LONG_MS = 60_000;
 
   it.each<McpTransport>(['streamable_http', 'sse'])('%s', async (transport) => {
@@ -130,7 +130,7 @@ describe('a caller who has left is tested for no longer', () => {
     expect(caller.listeners.size).toBe(0);
   });
 
-  it('also when that was before', async () => {
+  it('stops at once when the client disconnected before', async () => {
     const caller = new FakeCaller();
     caller.leave();
     const before = server.requests.length;
@@ -139,7 +139,7 @@ describe('a caller who has left is tested for no longer', () => {
   });
 });
 
-it('gives a test more time where the server is known to need it', () => {
+it('testTimeoutMs gives a server that is configured as slow more time', () => {
   expect(testTimeoutMs({ timeouts: {} })).toBe(20_000);
   expect(testTimeoutMs({ timeouts: { first_byte_ms: 500 } })).toBe(20_000);
   expect(testTimeoutMs({ timeouts: { first_byte_ms: 90_000 } })).toBe(90_000);

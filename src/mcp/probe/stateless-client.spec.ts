@@ -42,7 +42,7 @@ function answering(result: unknown): RequestListener {
       .end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
 }
 
-describe('silence says nothing of the era', () => {
+describe('discover and a silent server', () => {
   it.each<[string, RequestListener]>([
     ['no head', () => undefined],
     [
@@ -53,18 +53,18 @@ describe('silence says nothing of the era', () => {
       'no event',
       (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n'),
     ],
-  ])('and is a timeout: %s', async (_what, silent) => {
+  ])('report a timeout and not an era: %s', async (_what, silent) => {
     listener = silent;
     await expect(discover(server.url('/mcp'), probe(200))).rejects.toMatchObject({ code: 'provider_timeout' });
   });
 
-  it('and a server that ignores a handshake is none that takes it', async () => {
+  it('agreedRevision is undefined for a server that ignores the handshake', async () => {
     listener = () => undefined;
     await expect(agreedRevision(server.url('/mcp'), probe(200))).resolves.toBeUndefined();
   });
 });
 
-it('an answer may begin with a byte order mark', async () => {
+it('discover accepts a byte order mark', async () => {
   const result = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
   listener = (_request, response) =>
@@ -72,8 +72,8 @@ it('an answer may begin with a byte order mark', async () => {
   expect(await discover(server.url('/mcp'), probe())).toMatchObject({ hasTools: true });
 });
 
-describe('an answer is bounded', () => {
-  it.each(['application/json', 'text/event-stream'])('by its size: %s', async (type) => {
+describe('answers of a probed server are limited', () => {
+  it.each(['application/json', 'text/event-stream'])('to a number of bytes: %s', async (type) => {
     let isOpen = true;
     listener = (_request, response) => {
       response.writeHead(200, { 'content-type': type });
@@ -88,7 +88,7 @@ describe('an answer is bounded', () => {
     await expect(discover(server.url('/mcp'), probe())).rejects.toMatchObject({ code: 'provider_invalid_response' });
   });
 
-  it('by the number of pages and tools, and the length of names', async () => {
+  it('to a number of pages and tools, and a length of names', async () => {
     let pages = 0;
     listener = (request, response) => {
       pages += 1;

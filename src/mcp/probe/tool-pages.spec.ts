@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { gatherTools, type ToolList, type ToolPage } from './tool-pages.js';
 
-/** What comes of pages that are answered in this order, and the cursors that were asked for. */
+/** The gathered list when the server returns these pages, and the requested cursors. */
 async function gathered(
   pages: readonly ToolPage[],
 ): Promise<{ readonly list: ToolList; readonly asked: readonly (string | undefined)[] }> {
@@ -19,39 +19,39 @@ const page = (names: readonly string[], nextCursor?: string): ToolPage => ({
   nextCursor,
 });
 
-describe('the pages of a list of tools', () => {
-  it('are read to their end', async () => {
+describe('gatherTools', () => {
+  it('reads all pages', async () => {
     const { list, asked } = await gathered([page(['a', 'b'], '1'), page(['c'])]);
     expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }, { name: 'c' }], isWhole: true });
     expect(asked).toEqual([undefined, '1']);
   });
 
-  it('may begin with a cursor that is empty', async () => {
+  it('accepts an empty cursor', async () => {
     expect((await gathered([page(['a'], ''), page(['b'])])).asked).toEqual([undefined, '']);
   });
 
-  it('name a tool once, as it was described last', async () => {
+  it('returns a tool once, with its last description', async () => {
     const described = { tools: [{ name: 'a', description: 'anew' }], nextCursor: undefined };
     expect((await gathered([page(['a'], '1'), described])).list.tools).toEqual([{ name: 'a', description: 'anew' }]);
   });
 
-  it('have no tools but those that can be stored', async () => {
+  it('leaves out tools that cannot be stored', async () => {
     const names = ['', 'a\u0000', 'half\ud800', 'x'.repeat(256), 'x'.repeat(255)];
     expect((await gathered([page(names)])).list).toEqual({ tools: [{ name: 'x'.repeat(255) }], isWhole: true });
   });
 
-  it.each([[['1', '1']], [['1', '2', '1']]])('are not read on where they turn in a circle: %j', async (cursors) => {
+  it.each([[['1', '1']], [['1', '2', '1']]])('stops when the pages repeat: %j', async (cursors) => {
     const { list, asked } = await gathered(cursors.map((cursor, at) => page([`tool-${at}`], cursor)));
     expect([list.tools.length, list.isWhole]).toEqual([cursors.length, false]);
     expect(asked).toHaveLength(cursors.length);
   });
 
-  it('are no more than 50', async () => {
+  it('reads at most 50 pages', async () => {
     const { list } = await gathered(Array.from({ length: 50 }, (_none, at) => page(['a'], `${at}`)));
     expect(list).toEqual({ tools: [{ name: 'a' }], isWhole: false });
   });
 
-  it('are not read on behind the 1,000th tool', async () => {
+  it('stops after 1,000 tools', async () => {
     const many = Array.from({ length: 1_000 }, (_none, at) => `tool-${at}`);
     const { list, asked } = await gathered([page(many, 'more')]);
     expect([list.tools.length, list.isWhole, asked.length]).toEqual([1_000, false, 1]);
