@@ -7,6 +7,7 @@ import { readObject, readString } from '../src/common/json/read.js';
 import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
 import type { RelayRoute } from '../src/gateway/relay/relay-route.js';
 import { json, type Reply, text } from './support/fake-provider.js';
+import { forEvery, pairs } from './support/for-every.js';
 import { type Ask, plainly } from './support/openai-client.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { addressesOf } from './support/routes.js';
@@ -21,6 +22,27 @@ const DELETIONS = named(ROUTES.filter((route) => route.method === 'DELETE'));
 const WITH_JSON = named(ROUTES.filter((route) => route.body === 'json'));
 
 const READS = named(ROUTES.filter((route) => route.method === 'GET' && route.answer === undefined));
+
+const NO_IDS = [
+  '.',
+  '..',
+  '%2e%2e',
+  '%2e%2e%2f',
+  '..%2f..%2fmodels',
+  'a%2Fb',
+  'a%5Cb',
+  'a%3Fb',
+  'a%23b',
+  'a%20b',
+  '%00',
+  '%0d%0a',
+  '%7f',
+  'caf%C3%A9',
+  '%zz',
+  '%25',
+  'x'.repeat(513),
+];
+const NO_OBJECTS = ['[]', '[{}]', '"text"', '7', 'null', 'true', '{', '{"a":1}{"b":2}'];
 
 /** An answer that is good enough for each of them. */
 const ANYTHING: Reply = json({ id: 'x', thread_id: 'x', object: 'list', data: [], has_more: false });
@@ -43,10 +65,19 @@ beforeAll(async () => {
   }
 });
 afterAll(() => gateway.close());
-beforeEach(() => {
+beforeEach(afresh);
+
+function afresh(): void {
   gateway.provider.forget();
   gateway.provider.replyWith(ANYTHING);
-});
+}
+
+function onEvery<Row>(rows: readonly (readonly [string, Row])[], check: (row: Row) => Promise<void>): Promise<void> {
+  return forEvery(rows, (row) => {
+    afresh();
+    return check(row);
+  });
+}
 
 async function keyWith(scopes: readonly Scope[]): Promise<string> {
   const answer = await ask('POST', '/api-keys', { body: { name: 'a key', level: 'organisation', scopes } });
@@ -63,6 +94,8 @@ function call(
   const body = route.body === 'stream' ? Buffer.from('--x--') : route.body === 'json' ? {} : undefined;
   return ask(route.method, changes.path ?? fill(route.path, 'id_1'), { body, ...changes });
 }
+
+const expectNothingSent = () => expect(gateway.provider.calls).toHaveLength(0);
 
 const messageOf = (answer: Answer): unknown => readObject(jsonOf(answer)['error'], 'error')['message'];
 
@@ -92,111 +125,98 @@ describe('the tables of routes', () => {
   });
 });
 
-describe.each(named(ROUTES))('%s', (_name, route) => {
-  it('needs its scope, and no other', async () => {
-    const refused = await call(route, { headers: { 'x-gateway-api-key': lacking.get(route.scope) ?? '' } });
-    expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'permission_denied' });
-    expect(messageOf(refused)).toContain(route.scope);
-    expect(gateway.provider.calls).toHaveLength(0);
-    expect((await call(route, { headers: { 'x-gateway-api-key': only.get(route.scope) ?? '' } })).status).toBe(200);
-    expect(gateway.provider.calls).toHaveLength(1);
-  });
+describe('a relay route', () => {
+  it('needs its scope, and no other', () =>
+    onEvery(named(ROUTES), async (route) => {
+      const refused = await call(route, { headers: { 'x-gateway-api-key': lacking.get(route.scope) ?? '' } });
+      expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'permission_denied' });
+      expect(messageOf(refused)).toContain(route.scope);
+      expectNothingSent();
+      expect((await call(route, { headers: { 'x-gateway-api-key': only.get(route.scope) ?? '' } })).status).toBe(200);
+      expect(gateway.provider.calls).toHaveLength(1);
+    }));
 
-  it('needs both keys', async () => {
-    const keyless = await call(route, { headers: { 'x-gateway-api-key': undefined } });
-    expect(refusalOf(keyless)).toMatchObject({ status: 401, code: 'api_key_invalid' });
-    const unnamed = await call(route, { headers: { 'x-gateway-virtual-key': undefined } });
-    expect(refusalOf(unnamed)).toMatchObject({
-      status: 400,
-      code: 'virtual_key_required',
-      param: 'x-gateway-virtual-key',
-    });
-    const unknown = await call(route, { headers: { 'x-gateway-virtual-key': 'nobodys' } });
-    expect(refusalOf(unknown)).toMatchObject({ status: 404, code: 'virtual_key_not_found' });
-    expect(gateway.provider.calls).toHaveLength(0);
-  });
+  it('needs both keys', () =>
+    onEvery(named(ROUTES), async (route) => {
+      const keyless = await call(route, { headers: { 'x-gateway-api-key': undefined } });
+      expect(refusalOf(keyless)).toMatchObject({ status: 401, code: 'api_key_invalid' });
+      const unnamed = await call(route, { headers: { 'x-gateway-virtual-key': undefined } });
+      expect(refusalOf(unnamed)).toMatchObject({
+        status: 400,
+        code: 'virtual_key_required',
+        param: 'x-gateway-virtual-key',
+      });
+      const unknown = await call(route, { headers: { 'x-gateway-virtual-key': 'nobodys' } });
+      expect(refusalOf(unknown)).toMatchObject({ status: 404, code: 'virtual_key_not_found' });
+      expectNothingSent();
+    }));
 
-  it('takes both keys under the names that people bring along', async () => {
-    const aliases = { 'x-portkey-api-key': ADMIN_KEY, 'x-portkey-virtual-key': slug };
-    const answer = await call(route, {
-      headers: { 'x-gateway-api-key': undefined, 'x-gateway-virtual-key': undefined, ...aliases },
-    });
-    expect(answer.status).toBe(200);
-    const sent = JSON.stringify(gateway.provider.calls.map(({ headers }) => headers));
-    expect(sent).not.toMatch(/x-portkey|x-gateway-(?:api|virtual)-key/);
-  });
+  it('takes both keys under the names that people bring along', () =>
+    onEvery(named(ROUTES), async (route) => {
+      const aliases = { 'x-portkey-api-key': ADMIN_KEY, 'x-portkey-virtual-key': slug };
+      const answer = await call(route, {
+        headers: { 'x-gateway-api-key': undefined, 'x-gateway-virtual-key': undefined, ...aliases },
+      });
+      expect(answer.status).toBe(200);
+      const sent = JSON.stringify(gateway.provider.calls.map(({ headers }) => headers));
+      expect(sent).not.toMatch(/x-portkey|x-gateway-(?:api|virtual)-key/);
+    }));
 
-  it.each(['zzz', 'api-version', 'limit[]'])('refuses the unknown query parameter %s', async (name) => {
-    const answer = await call(route, { path: `${fill(route.path, 'id_1')}?${name}=1` });
-    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: name });
-    expect(gateway.provider.calls).toHaveLength(0);
-  });
+  it('refuses query parameters that it does not know', () =>
+    onEvery(pairs(named(ROUTES), ['zzz', 'api-version', 'limit[]']), async ([route, name]) => {
+      const answer = await call(route, { path: `${fill(route.path, 'id_1')}?${name}=1` });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: name });
+      expectNothingSent();
+    }));
+
+  it('refuses what is no id', () =>
+    onEvery(pairs(WITH_ID, NO_IDS), async ([route, id]) => {
+      const answer = await call(route, { path: fill(route.path, id) });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
+      expectNothingSent();
+    }));
+
+  it('refuses a body that is no JSON object', () =>
+    onEvery(pairs(WITH_JSON, NO_OBJECTS), async ([route, body]) => {
+      const answer = await call(route, { body });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
+      expectNothingSent();
+    }));
+
+  it('refuses a body that does not say that it is JSON', () =>
+    onEvery(WITH_JSON, async (route) => {
+      const answer = await call(route, { body: '{}', headers: { 'content-type': 'text/plain' } });
+      expect(refusalOf(answer)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+      expectNothingSent();
+    }));
+
+  it('is no read when the provider answers something else', () =>
+    onEvery(READS, async (route) => {
+      gateway.provider.replyWith(json({ foo: 1 }));
+      expect(refusalOf(await call(route))).toMatchObject({ status: 502, code: 'provider_invalid_response' });
+    }));
 });
 
-describe.each(WITH_ID)('%s refuses what is no id', (_name, route) => {
-  it.each([
-    '.',
-    '..',
-    '%2e%2e',
-    '%2e%2e%2f',
-    '..%2f..%2fmodels',
-    'a%2Fb',
-    'a%5Cb',
-    'a%3Fb',
-    'a%23b',
-    'a%20b',
-    '%00',
-    '%0d%0a',
-    '%7f',
-    'caf%C3%A9',
-    '%zz',
-    '%25',
-    'x'.repeat(513),
-  ])('%s', async (id) => {
-    const answer = await call(route, { path: fill(route.path, id) });
-    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
-    expect(gateway.provider.calls).toHaveLength(0);
-  });
-});
-
-describe.each(WITH_JSON)('%s', (_name, route) => {
-  it.each(['[]', '[{}]', '"text"', '7', 'null', 'true', '{', '{"a":1}{"b":2}'])('refuses the body %s', async (body) => {
-    const answer = await call(route, { body });
-    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
-    expect(gateway.provider.calls).toHaveLength(0);
-  });
-
-  it('refuses a body that does not say that it is JSON', async () => {
-    const answer = await call(route, { body: '{}', headers: { 'content-type': 'text/plain' } });
-    expect(refusalOf(answer)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
-    expect(gateway.provider.calls).toHaveLength(0);
-  });
-});
-
-describe.each(DELETIONS)('%s', (_name, route) => {
-  const path = route.path.replace(/\{\w+\}$/, 'the_one').replaceAll(/\{\w+\}/g, 'another');
+describe('a deletion', () => {
   const object = { files: 'file', threads: 'thread.deleted', 'threads.messages': 'thread.message.deleted' };
+  const pathOf = (route: RelayRoute) => route.path.replace(/\{\w+\}$/, 'the_one').replaceAll(/\{\w+\}/g, 'another');
 
-  it.each([204, 200])('is answered in its own form when the provider says nothing but %i', async (status) => {
-    gateway.provider.replyWith(text('', 'application/json', status));
-    const answer = await call(route, { path });
-    expect(answer.status).toBe(200);
-    const resource = route.operation.replace('.delete', '');
-    expect(Object.entries(object)).toContainEqual([resource, jsonOf(answer)['object']]);
-    expect(jsonOf(answer)).toEqual({ id: 'the_one', object: expect.any(String), deleted: true });
-  });
+  it('is answered in its own form when the provider says nothing but that it was done', () =>
+    onEvery(pairs(DELETIONS, [204, 200]), async ([route, status]) => {
+      gateway.provider.replyWith(text('', 'application/json', status));
+      const answer = await call(route, { path: pathOf(route) });
+      expect(answer.status).toBe(200);
+      const resource = route.operation.replace('.delete', '');
+      expect(Object.entries(object)).toContainEqual([resource, jsonOf(answer)['object']]);
+      expect(jsonOf(answer)).toEqual({ id: 'the_one', object: expect.any(String), deleted: true });
+    }));
 
-  it('is no success when the provider answers what cannot be read', async () => {
-    gateway.provider.replyWith(text('<p>', 'text/html'));
-    expect(refusalOf(await call(route, { path }))).toMatchObject({ status: 502, code: 'provider_invalid_response' });
-  });
-});
-
-describe('a read', () => {
-  it.each(READS)('is none when the provider answers something else: %s', async (_name, route) => {
-    gateway.provider.replyWith(json({ foo: 1 }));
-    expect(refusalOf(await call(route))).toMatchObject({ status: 502, code: 'provider_invalid_response' });
-  });
+  it('is no success when the provider answers what cannot be read', () =>
+    onEvery(DELETIONS, async (route) => {
+      gateway.provider.replyWith(text('<p>', 'text/html'));
+      const answer = await call(route, { path: pathOf(route) });
+      expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response' });
+    }));
 });
 
 it('an empty answer to anything else is none', async () => {
