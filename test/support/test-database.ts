@@ -21,7 +21,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   if (place === undefined) throw new Error('the global setup made no database for this worker');
   await withDataSource(place, runMigrations);
   const settings = { DATABASE_URL: place.url, DATABASE_POOL_SIZE: String(place.poolSize) };
-  return { ...place, settings, empty: () => withDataSource(place, truncate) };
+  return { ...place, settings, empty: () => withDataSource(place, deleteAll) };
 }
 
 async function withDataSource(place: Place, work: (source: TollgateDataSource) => Promise<void>): Promise<void> {
@@ -34,7 +34,8 @@ async function withDataSource(place: Place, work: (source: TollgateDataSource) =
   }
 }
 
-async function truncate(source: TollgateDataSource): Promise<void> {
-  const tables = source.entityMetadatas.map((entity) => `"${entity.tableName}"`);
-  await source.query(`TRUNCATE ${tables.join(', ')} CASCADE`);
+/** DELETE, because TRUNCATE makes new files for every table and index; as a replica, which minds no order of tables. */
+async function deleteAll(source: TollgateDataSource): Promise<void> {
+  const deletions = source.entityMetadatas.map((entity) => `DELETE FROM "${entity.tableName}";`);
+  await source.query(`BEGIN; SET LOCAL session_replication_role = replica; ${deletions.join(' ')} COMMIT`);
 }
