@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
+import { forEvery, pairs } from '../../../test/support/for-every.js';
 import { sensitiveFields } from './sensitive.decorator.js';
 import { createProviders } from './provider-list.js';
 import { ProviderRegistry } from './provider.registry.js';
@@ -14,7 +15,9 @@ const providers = createProviders({
   },
 });
 const remote = providers.filter((provider) => provider.slug !== 'local');
-const each = (list: readonly Provider[]) => describe.each(list.map((provider) => ({ slug: provider.slug, provider })));
+const named = (list: readonly Provider[]) => list.map((provider) => [provider.slug, provider] as const);
+const ALL = named(providers);
+const REMOTE = named(remote);
 
 const credentialOf = (
   provider: Provider,
@@ -48,123 +51,148 @@ describe('the list of providers', () => {
   });
 });
 
-each(providers)('provider $slug', ({ provider }) => {
-  it('takes no unknown option', () => {
-    expect(wrongFields(provider, { surprise: 1 })).toEqual(['surprise']);
-  });
+describe('every provider', () => {
+  it('takes no unknown option', () =>
+    forEvery(ALL, (provider) => {
+      expect(wrongFields(provider, { surprise: 1 })).toEqual(['surprise']);
+    }));
 
-  it('says whether a key is missing or too much', () => {
-    const params = (key: string | undefined) =>
-      provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), key).map((problem) => problem.param) ?? [];
-    expect(params(undefined).includes('key')).toBe(provider.key === 'required');
-    expect(params('').includes('key')).toBe(provider.key !== 'optional');
-    expect(params(KEY).includes('key')).toBe(provider.key === 'none');
-  });
+  it('says whether a key is missing or too much', () =>
+    forEvery(ALL, (provider) => {
+      const params = (key: string | undefined) =>
+        provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), key).map((problem) => problem.param) ?? [];
+      expect(params(undefined).includes('key')).toBe(provider.key === 'required');
+      expect(params('').includes('key')).toBe(provider.key !== 'optional');
+      expect(params(KEY).includes('key')).toBe(provider.key === 'none');
+    }));
 
-  it('begins each problem with its field', () => {
-    const problems = provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), undefined) ?? [];
-    for (const { param, message } of problems) expect(message.startsWith(`${param} `)).toBe(true);
-  });
+  it('begins each problem with its field', () =>
+    forEvery(ALL, (provider) => {
+      const problems = provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), undefined) ?? [];
+      for (const { param, message } of problems) expect(message.startsWith(`${param} `)).toBe(true);
+    }));
 
-  it('reads nothing from an error body of an unknown form', () => {
-    for (const body of [undefined, null, '', 'text', 7, [], {}, { surprise: 1 }]) {
-      expect(provider.readError(body)).toBeUndefined();
-    }
-  });
+  it('reads nothing from an error body of an unknown form', () =>
+    forEvery(ALL, (provider) => {
+      for (const body of [undefined, null, '', 'text', 7, [], {}, { surprise: 1 }]) {
+        expect(provider.readError(body)).toBeUndefined();
+      }
+    }));
 });
 
-each(remote)('provider $slug, behind HTTP', ({ provider }) => {
-  const options = provider.slug === 'bedrock' ? { aws_region: 'us-east-1' } : {};
-  const credential = credentialOf(provider, options);
+const credentialFor = (provider: Provider) =>
+  credentialOf(provider, provider.slug === 'bedrock' ? { aws_region: 'us-east-1' } : {});
 
-  it.each(['https://proxy.example', 'http://127.0.0.1:4000/v1'])('takes the base URL %s', (base_url) => {
-    expect(wrongFields(provider, { base_url })).toEqual([]);
-  });
+describe('every provider behind HTTP', () => {
+  it('takes a base URL', () =>
+    forEvery(pairs(REMOTE, ['https://proxy.example', 'http://127.0.0.1:4000/v1']), ([provider, base_url]) => {
+      expect(wrongFields(provider, { base_url })).toEqual([]);
+    }));
 
-  it.each(['proxy.example', 'https://user:secret@proxy.example', 'https://proxy.example?x=1', 7, null])(
-    'refuses the base URL %j',
-    (base_url) => {
+  it('refuses what is no plain base URL', () => {
+    const wrong = ['proxy.example', 'https://user:secret@proxy.example', 'https://proxy.example?x=1', 7, null];
+    return forEvery(pairs(REMOTE, wrong), ([provider, base_url]) => {
       expect(wrongFields(provider, { base_url })).toEqual(['base_url']);
-    },
-  );
-
-  it.each([99, 600_001, 1.5, '1000', null])('refuses the timeout %j', (timeout_ms) => {
-    expect(wrongFields(provider, { timeout_ms })).toEqual(['timeout_ms']);
-    expect(wrongFields(provider, { timeout_ms: 100 })).toEqual([]);
-  });
-
-  it('keeps host and path prefix of the base URL', () => {
-    const { url } = provider.address(request, credential);
-    expect(url.origin).toBe('https://host.example');
-    expect(url.pathname).toMatch(/^\/prefix\/(openai\/)?some\/path$/);
-  });
-
-  it.each(['//evil.example/x', '/@evil.example/x', '/\\evil.example'])(
-    'cannot be led to another host by %s',
-    (path) => {
-      expect(provider.address({ ...request, path }, credential).url.host).toBe('host.example');
-    },
-  );
-
-  it('keeps query parameters', () => {
-    const sent = provider.address({ ...request, query: { after: 'a&b' } }, credential);
-    expect(sent.url.searchParams.get('after')).toBe('a&b');
-  });
-
-  it('sends JSON, and only says so when there is a body', () => {
-    const sent = provider.address(request, credential);
-    expect(sent.body?.toString()).toBe('{"a":1}');
-    expect(sent.headers).toMatchObject({
-      'content-type': 'application/json',
-      accept: 'application/json',
-      'user-agent': 'tollgate',
     });
-    const { headers, body } = provider.address({ method: 'GET', path: '/x', region: 'us-east-1' }, credential);
-    expect(body).toBeUndefined();
-    expect(headers).not.toHaveProperty('content-type');
   });
 
-  it('writes header names in lower case', () => {
-    const names = Object.keys(provider.address(request, credential).headers);
-    expect(names).toEqual(names.map((name) => name.toLowerCase()));
-  });
+  it('refuses a timeout out of bounds', () =>
+    forEvery(pairs(REMOTE, [99, 600_001, 1.5, '1000', null]), ([provider, timeout_ms]) => {
+      expect(wrongFields(provider, { timeout_ms })).toEqual(['timeout_ms']);
+      expect(wrongFields(provider, { timeout_ms: 100 })).toEqual([]);
+    }));
 
-  it('puts the key into one header and nowhere else', () => {
-    const { url, headers, body } = provider.address(request, credential);
-    expect(Object.values(headers).filter((value) => value.includes(KEY))).toHaveLength(provider.key === 'none' ? 0 : 1);
-    expect(url.href + String(body)).not.toContain(KEY);
-  });
+  it('keeps host and path prefix of the base URL', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      const { url } = provider.address(request, credential);
+      expect(url.origin).toBe('https://host.example');
+      expect(url.pathname).toMatch(/^\/prefix\/(openai\/)?some\/path$/);
+    }));
 
-  it('does not let a request replace the credential', () => {
-    const plain = provider.address(request, credential).headers;
-    const stolen = Object.fromEntries(Object.keys(plain).map((name) => [name, 'stolen']));
-    const { headers } = provider.address({ ...request, headers: { ...stolen, 'x-more': '1' } }, credential);
-    expect(headers).toEqual({ ...plain, 'x-more': '1' });
-  });
+  it('cannot be led to another host by a path', () =>
+    forEvery(pairs(REMOTE, ['//evil.example/x', '/@evil.example/x', '/\\evil.example']), ([provider, path]) => {
+      const { url } = provider.address({ ...request, path }, credentialFor(provider));
+      expect(url.host).toBe('host.example');
+    }));
 
-  it('never keeps a key that no header takes', () => {
-    if (provider.key === 'none') return;
-    for (const key of ['a\r\nx-evil: 1', 'a\n', '', 'schlüssel']) {
-      expect(() => provider.address(request, { ...credential, key })).toThrow(
-        expect.objectContaining({ code: 'secret_unavailable' }),
+  it('keeps query parameters', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      const sent = provider.address({ ...request, query: { after: 'a&b' } }, credential);
+      expect(sent.url.searchParams.get('after')).toBe('a&b');
+    }));
+
+  it('sends JSON, and only says so when there is a body', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      const sent = provider.address(request, credential);
+      expect(sent.body?.toString()).toBe('{"a":1}');
+      expect(sent.headers).toMatchObject({
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'user-agent': 'tollgate',
+      });
+      const { headers, body } = provider.address({ method: 'GET', path: '/x', region: 'us-east-1' }, credential);
+      expect(body).toBeUndefined();
+      expect(headers).not.toHaveProperty('content-type');
+    }));
+
+  it('writes header names in lower case', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      const names = Object.keys(provider.address(request, credential).headers);
+      expect(names).toEqual(names.map((name) => name.toLowerCase()));
+    }));
+
+  it('puts the key into one header and nowhere else', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      const { url, headers, body } = provider.address(request, credential);
+      expect(Object.values(headers).filter((value) => value.includes(KEY))).toHaveLength(
+        provider.key === 'none' ? 0 : 1,
       );
-    }
-  });
+      expect(url.href + String(body)).not.toContain(KEY);
+    }));
 
-  it('checks a base URL that came from elsewhere', () => {
-    const broken = { ...credential, options: { ...credential.options, base_url: 'https://user@evil.example' } };
-    expect(() => provider.address(request, broken)).toThrow(expect.objectContaining({ code: 'secret_unavailable' }));
-  });
+  it('does not let a request replace the credential', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      const plain = provider.address(request, credential).headers;
+      const stolen = Object.fromEntries(Object.keys(plain).map((name) => [name, 'stolen']));
+      const { headers } = provider.address({ ...request, headers: { ...stolen, 'x-more': '1' } }, credential);
+      expect(headers).toEqual({ ...plain, 'x-more': '1' });
+    }));
 
-  it('has a probe that can be sent', () => {
-    if (provider.probe === undefined) throw new Error('every provider behind HTTP has a probe');
-    expect(provider.address(provider.probe.request, credential).url.host).toBe('host.example');
-    expect(provider.probe.accepts).not.toHaveLength(0);
-    // What says that the credential is refused can never say that it works.
-    for (const status of [401, 403, 404, 429, 500, ...(provider.credentialStatuses ?? [])]) {
-      expect(provider.probe.accepts).not.toContain(status);
-    }
-  });
+  it('never keeps a key that no header takes', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      if (provider.key === 'none') return;
+      for (const key of ['a\r\nx-evil: 1', 'a\n', '', 'schlüssel']) {
+        expect(() => provider.address(request, { ...credential, key })).toThrow(
+          expect.objectContaining({ code: 'secret_unavailable' }),
+        );
+      }
+    }));
+
+  it('checks a base URL that came from elsewhere', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      const broken = { ...credential, options: { ...credential.options, base_url: 'https://user@evil.example' } };
+      expect(() => provider.address(request, broken)).toThrow(expect.objectContaining({ code: 'secret_unavailable' }));
+    }));
+
+  it('has a probe that can be sent', () =>
+    forEvery(REMOTE, (provider) => {
+      const credential = credentialFor(provider);
+      if (provider.probe === undefined) throw new Error('every provider behind HTTP has a probe');
+      expect(provider.address(provider.probe.request, credential).url.host).toBe('host.example');
+      expect(provider.probe.accepts).not.toHaveLength(0);
+      // What says that the credential is refused can never say that it works.
+      for (const status of [401, 403, 404, 429, 500, ...(provider.credentialStatuses ?? [])]) {
+        expect(provider.probe.accepts).not.toContain(status);
+      }
+    }));
 });
 
 describe('sensitive options', () => {

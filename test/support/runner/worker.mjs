@@ -6,8 +6,6 @@ import { jestObject, putBack } from './jest-object.mjs';
 const require = createRequire(import.meta.url);
 const { default: runWithCircus } = require('jest-circus/runner');
 
-let run = 0;
-
 process.on('disconnect', () => process.exit());
 process.on('message', (message) => {
   if (message === 'end') process.exit();
@@ -41,8 +39,7 @@ const modules = {
   },
   setGlobalsForRuntime: runWith,
   unstable_shouldLoadAsEsm: () => true,
-  // A module of its own each time, in case the file is run again.
-  unstable_importModule: (file) => load(file, `?run=${++run}`),
+  unstable_importModule: load,
   requireModule: require,
   restoreAllMocks: jestObject.restoreAllMocks,
   clearAllMocks: jestObject.clearAllMocks,
@@ -51,8 +48,8 @@ const modules = {
   leaveTestCode() {},
 };
 
-async function load(file, query = '') {
-  await import(pathToFileURL(file).href + query);
+async function load(file) {
+  await import(pathToFileURL(file).href);
 }
 
 function timesSince(start, { slowTestThreshold }) {
