@@ -19,7 +19,7 @@ describe('keys:admin', () => {
   const gateway = gatewayBetweenCommands();
 
   it.each([[[]], [['default']]])(
-    'makes a key that may do everything beside those that are there: %j',
+    'keys:admin adds a key with every scope and keeps the existing keys: %j',
     async (words) => {
       const program = await run(words);
       expect([program.stderr, await program.exitCode()]).toEqual(['', 0]);
@@ -43,7 +43,7 @@ describe('keys:admin', () => {
     ['a flag', ['--help'], {}, 'usage: ', 2],
     ['another master key', [], { TOLLGATE_ENCRYPTION_KEY: randomBytes(32).toString('base64') }, 'master key', 1],
     ['a wrong setting', [], { PORT: 'http' }, '- PORT ', 1],
-  ])('makes none for %s', async (_what, words, settings, message, code) => {
+  ])('keys:admin creates no key for %s', async (_what, words, settings, message, code) => {
     const program = await run(words, settings);
     expect(await program.exitCode()).toBe(code);
     expect(program.stderr).toContain(message);
@@ -51,7 +51,7 @@ describe('keys:admin', () => {
     expect(keysIn(program)).toEqual([]);
   });
 
-  it('leaves an empty database to the first start', async () => {
+  it('keys:admin refuses an empty database, which the first start sets up', async () => {
     await (await testDatabase()).empty();
     const program = await run();
     expect(await program.exitCode()).toBe(1);

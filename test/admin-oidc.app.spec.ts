@@ -74,7 +74,7 @@ function creates(): readonly (readonly [string, Readonly<Record<string, unknown>
 }
 
 describe("an administrator's token", () => {
-  it('makes, reads, changes and deletes every kind of resource in its organisation', async () => {
+  it('creates, reads, changes and deletes every kind of resource in its organisation', async () => {
     for (const [path, fields] of creates()) {
       const { id } = await admin.create(path, { ...fields, organisation_id: organisationId });
       const resource = `${path}/${String(id)}`;
@@ -86,7 +86,7 @@ describe("an administrator's token", () => {
     }
   });
 
-  it('names the workspace of a policy as well', async () => {
+  it('requires a workspace beside the organisation when an administrator creates a policy', async () => {
     const path = '/v1/policies/usage-limits';
     const policy = { ...POLICY, organisation_id: organisationId };
     expect(refusalOf(await admin.post(path, policy))).toMatchObject({ status: 400, param: 'workspace_id' });
@@ -96,7 +96,7 @@ describe("an administrator's token", () => {
     expect(await admin.read(`${path}/${String(id)}`)).toMatchObject({ status: 'archived' });
   });
 
-  it('may write the id of its organisation in capitals, in its token and in what it sends', async () => {
+  it('accepts the id of the organisation in capitals, in the token and in the body', async () => {
     const capitals = organisationId.toUpperCase();
     const shouting = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: capitals }));
     const fields = { name: 'Loud', provider: 'cohere', key: 'first-secret', organisation_id: capitals };
@@ -115,14 +115,14 @@ describe("an administrator's token", () => {
     ['POST', '/v1/batches', { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' }],
     ['GET', '/v1/batches', undefined],
     ['DELETE', '/v1/files/file-1', undefined],
-  ] as const)('does not call providers, which takes an API key: %s %s', async (method, path, fields) => {
+  ] as const)('refuses administrator tokens on routes that call providers: %s %s', async (method, path, fields) => {
     const body = fields === undefined ? undefined : { ...fields, organisation_id: organisationId };
     const answer = await admin.request(method, path, body, { 'x-gateway-virtual-key': 'local' });
     expect(refusalOf(answer)).toMatchObject({ status: 401, code: 'api_key_invalid', source: 'gateway' });
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
   });
 
-  it('is found in the audit log by its subject, also by a UUID in capitals', async () => {
+  it('filters the audit log by the subject of the token, also by a UUID in capitals', async () => {
     const workspace = { name: `Workspace ${randomUUID()}`, organisation_id: organisationId };
     const { id } = await nobody
       .withToken(await provider.tokenFor({ clientId: UUID_CLIENT, scopes: SCOPES, organisationId }))
@@ -133,14 +133,14 @@ describe("an administrator's token", () => {
     expect(await admin.list(`/v1/audit-logs?actor=${UUID_CLIENT.toLowerCase()}`)).toEqual([]);
   });
 
-  it('that names its organisation twice is for one', async () => {
+  it('treats a token that names its organisation twice as a token for one organisation', async () => {
     const claim = [organisationId, organisationId.toUpperCase()];
     const twice = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: claim }));
     expect((await twice.get('/v1/workspaces')).status).toBe(200);
     expect(refusalOf(await adminOfTwo.get('/v1/workspaces'))).toMatchObject(NOT_NAMED);
   });
 
-  it('acts under its subject in the audit log', async () => {
+  it('records the subject of the token as the actor in the audit log', async () => {
     const fields = { name: 'Audited', organisation_id: organisationId };
     const { id } = await admin.create('/v1/workspaces', fields);
     const [entry] = await admin.list(`/v1/audit-logs?resource=${String(id)}`);
@@ -156,7 +156,7 @@ describe("an administrator's token", () => {
     ['/v1/mcp-servers', { name: 'Fields', url: 'https://example.com/mcp' }, { allowed_origins: ['https://a.example'] }],
     ['/v1/secret-references', SECRET_REFERENCE, { secret_path: 'another' }],
     ['/v1/policies/usage-limits', { ...POLICY, workspace_id: 'default' }, { credit_limit: 2 }],
-  ])('leaves the names of fields in the audit log, without the organisation that it acts for: %s', async (...given) => {
+  ])('records the changed fields in the audit log without organisation_id: %s', async (...given) => {
     const [path, fields, change] = given;
     const { id } = await admin.create(path, { ...fields, organisation_id: organisationId });
     const answer = await admin.patch(`${path}/${String(id)}`, { ...change, organisation_id: organisationId });
@@ -166,7 +166,7 @@ describe("an administrator's token", () => {
     expect(named.map((names) => new Set(names))).toEqual([change, fields].map((sent) => new Set(Object.keys(sent))));
   });
 
-  it('may do only what its scopes say', async () => {
+  it('allows an administrator only the scopes of its token', async () => {
     const reader = nobody.withToken(await provider.tokenFor({ scopes: ['workspaces.list'], organisationId }));
     expect((await reader.get('/v1/workspaces')).status).toBe(200);
     const denied = { status: 403, code: 'permission_denied' };
@@ -175,7 +175,7 @@ describe("an administrator's token", () => {
     expect(refusalOf(await reader.post('/v1/workspaces', create))).toMatchObject(denied);
   });
 
-  it('cannot hand out what it lacks', async () => {
+  it('refuses to grant scopes that the token lacks', async () => {
     const scopes = ['api_keys.create', 'api_keys.update', 'api_keys.read'];
     const limited = nobody.withToken(await provider.tokenFor({ scopes, organisationId }));
     const key = { name: 'x', level: 'organisation', organisation_id: organisationId };
@@ -189,14 +189,14 @@ describe("an administrator's token", () => {
 });
 
 describe('the organisation that an administrator acts for', () => {
-  it('has to be named by what creates something', async () => {
+  it('requires organisation_id for every create by an administrator', async () => {
     for (const [path, fields] of creates()) {
       expect(refusalOf(await admin.post(path, fields))).toEqual(NOT_NAMED);
       expect(refusalOf(await admin.post(path, { ...fields, organisation_id: null }))).toEqual(NOT_NAMED);
     }
   });
 
-  it('has to be one that the token grants', async () => {
+  it('refuses an organisation that the token does not grant', async () => {
     for (const [path, fields] of creates()) {
       for (const organisation_id of [other.organisationId, randomUUID()]) {
         expect(refusalOf(await admin.post(path, { ...fields, organisation_id }))).toEqual(MISMATCH);
@@ -208,13 +208,13 @@ describe('the organisation that an administrator acts for', () => {
     expect(refusalOf(await admin.get(`/v1/workspaces?organisation_id=${other.organisationId}`))).toEqual(MISMATCH);
   });
 
-  it('may be left out by reads when the token grants only one', async () => {
+  it('reads without organisation_id when the token grants one organisation', async () => {
     expect((await admin.list('/v1/workspaces')).every((item) => item['organisation_id'] === organisationId)).toBe(true);
     expect((await admin.get('/v1/workspaces/default')).status).toBe(200);
     expect((await admin.get(`/v1/workspaces/${other.workspaceId}`)).status).toBe(404);
   });
 
-  it('has to be named by reads when the token grants several', async () => {
+  it('requires organisation_id for reads when the token grants several organisations', async () => {
     expect(refusalOf(await adminOfTwo.get('/v1/workspaces'))).toEqual(NOT_NAMED);
     for (const id of [organisationId, other.organisationId]) {
       const seen = await adminOfTwo.list(`/v1/workspaces?organisation_id=${id}`);
@@ -223,7 +223,7 @@ describe('the organisation that an administrator acts for', () => {
     expect(refusalOf(await adminOfTwo.get(`/v1/workspaces?organisation_id=${randomUUID()}`))).toEqual(MISMATCH);
   });
 
-  it('may be named in the address beside a body, as anything else there', async () => {
+  it('accepts organisation_id in the query beside a body', async () => {
     const path = `/v1/workspaces?organisation_id=${other.organisationId}`;
     const { id } = await adminOfTwo.create(path, { name: 'Beside' });
     expect((await other.client.get(`/v1/workspaces/${String(id)}`)).status).toBe(200);
@@ -232,14 +232,14 @@ describe('the organisation that an administrator acts for', () => {
     expect(refusalOf(await admin.post(path, { name: 'Foreign' }))).toEqual(MISMATCH);
   });
 
-  it('is one: a body and an address that name two are refused', async () => {
+  it('refuses a body and a query that name different organisations', async () => {
     const path = `/v1/workspaces?organisation_id=${organisationId.toUpperCase()}`;
     const fields = { name: 'Twice', organisation_id: other.organisationId };
     for (const client of [adminOfTwo, owner]) expect(refusalOf(await client.post(path, fields))).toEqual(NOT_NAMED);
     expect((await adminOfTwo.post(path, { ...fields, organisation_id: organisationId })).status).toBe(201);
   });
 
-  it('decides where a token of several creates', async () => {
+  it('creates in the organisation that the body names when the token grants several', async () => {
     const fields = { name: 'Theirs', organisation_id: other.organisationId };
     const { id } = await adminOfTwo.create('/v1/workspaces', fields);
     expect((await other.client.get(`/v1/workspaces/${String(id)}`)).status).toBe(200);
@@ -249,7 +249,7 @@ describe('the organisation that an administrator acts for', () => {
   it.each([
     ['that does not exist', randomUUID()],
     ['by its slug', 'default'],
-  ])('is not there for a token that grants one %s', async (_what, granted) => {
+  ])('refuses a token that grants an organisation %s', async (_what, granted) => {
     const client = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: granted }));
     expect(refusalOf(await client.get('/v1/workspaces'))).toEqual(MISMATCH);
     const create = { name: 'x', organisation_id: organisationId };
@@ -257,32 +257,32 @@ describe('the organisation that an administrator acts for', () => {
   });
 });
 
-describe('a bearer token is refused', () => {
+describe('refused administrator tokens', () => {
   it.each([
     ['no organisation', undefined],
     ['an empty list of them', []],
-  ])('when it grants %s', async (_what, granted) => {
+  ])('refuses a bearer token that grants %s', async (_what, granted) => {
     const client = nobody.withToken(await provider.tokenFor({ scopes: SCOPES, organisationId: granted }));
     expect(refusalOf(await client.get('/v1/workspaces'))).toEqual(INVALID);
     const create = { name: 'x', organisation_id: organisationId };
     expect(refusalOf(await client.post('/v1/workspaces', create))).toEqual(INVALID);
   });
 
-  it('when it was issued for another API of the same provider', async () => {
+  it('refuses a bearer token that was issued for another API of the same provider', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId, audience: OTHER_AUDIENCE });
     const answer = await nobody.withToken(token).get('/v1/workspaces');
     expect(refusalOf(answer)).toEqual(INVALID);
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer .*error="invalid_token"/);
   });
 
-  it('when it comes from another provider', async () => {
+  it('refuses a bearer token of another identity provider', async () => {
     const stranger = await startIdentityProvider();
     const token = await stranger.tokenFor({ scopes: SCOPES, organisationId });
     expect(refusalOf(await nobody.withToken(token).get('/v1/workspaces'))).toEqual(INVALID);
     await stranger.close();
   });
 
-  it('when its last letters were changed, or it is junk', async () => {
+  it('refuses a bearer token that is damaged or malformed', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId });
     const [header = '', claims = '', signature = ''] = token.split('.');
     const damaged = `${header}.${claims}.${signature.slice(0, -8)}AAAAAAAA`;
@@ -291,19 +291,19 @@ describe('a bearer token is refused', () => {
     }
   });
 
-  it('in the header of gateway keys, where it is taken for a bad key', async () => {
+  it('treats a bearer token in the header of gateway keys as an invalid key', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId });
     expect(refusalOf(await nobody.as(token).get('/v1/workspaces'))).toMatchObject({ code: 'api_key_invalid' });
   });
 
-  it('with its reason in the log, and without the token', async () => {
+  it('logs why a bearer token was refused, without the token', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId, audience: OTHER_AUDIENCE });
     await nobody.withToken(token).get('/v1/workspaces');
     expect(gateway.log()).toContain('"error_reason":"ERR_JWT_CLAIM_VALIDATION_FAILED"');
     expect(gateway.log()).not.toContain(token.split('.')[2]);
   });
 
-  it('when no identity provider is configured', async () => {
+  it('refuses bearer tokens when no identity provider is configured', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId });
     const without = await startTestApp({}, true);
     const client = new GatewayClient(without.url, {}).withToken(token);
@@ -313,7 +313,7 @@ describe('a bearer token is refused', () => {
 });
 
 describe('an identity provider that is down', () => {
-  it('is named as such, and gateway keys work on', async () => {
+  it('reports that the identity provider is down and still accepts gateway keys', async () => {
     const stopped = await startIdentityProvider();
     const token = await stopped.tokenFor({ scopes: SCOPES, organisationId });
     await stopped.close();

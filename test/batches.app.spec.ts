@@ -29,7 +29,7 @@ describe('batches through the official SDK', () => {
       headers: { 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': slug, ...headers },
     });
 
-  it.each([1, 7, 20, 99, 100])('sees each of 250 batches once and in order with pages of %i', async (limit) => {
+  it.each([1, 7, 20, 99, 100])('lists each of 250 batches once and in order with pages of %i', async (limit) => {
     const all = batches(250);
     gateway.provider.replyWith(cursorPages(all));
     const seen: string[] = [];
@@ -38,7 +38,7 @@ describe('batches through the official SDK', () => {
     expect(gateway.provider.calls).toHaveLength(Math.ceil(250 / limit));
   });
 
-  it("passes the provider's bytes on, unknown fields, order and spacing included", async () => {
+  it("passes the provider's bytes through, including unknown fields, order and spacing", async () => {
     const body = '{ "object":"list",\n "has_more":false, "data":[{"id":"batch_1","zzz":1.50}] }';
     gateway.provider.replyWith(text(body, 'application/json'));
     const answer = await get('/batches');
@@ -51,14 +51,17 @@ describe('batches through the official SDK', () => {
     expect(JSON.stringify(call.headers)).not.toContain(ADMIN_KEY);
   });
 
-  it.each(['/batches', '/batches/batch_1'])('are 502 when %s answers something else', async (path) => {
-    gateway.provider.replyWith(json({ foo: 1 }));
-    const answer = await get(path);
-    expect(answer.status).toBe(502);
-    expect(await answer.json()).toMatchObject({ error: { code: 'provider_invalid_response', source: 'provider' } });
-  });
+  it.each(['/batches', '/batches/batch_1'])(
+    'returns 502 when the provider answers %s with an invalid body',
+    async (path) => {
+      gateway.provider.replyWith(json({ foo: 1 }));
+      const answer = await get(path);
+      expect(answer.status).toBe(502);
+      expect(await answer.json()).toMatchObject({ error: { code: 'provider_invalid_response', source: 'provider' } });
+    },
+  );
 
-  it('creates, retrieves and cancels', async () => {
+  it('creates, retrieves and cancels a batch', async () => {
     const [batch] = batches(1);
     gateway.provider.replyWith(json(batch));
     const body = { input_file_id: 'file-abc123', endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
@@ -86,7 +89,7 @@ describe('batches through the official SDK', () => {
     ['after=', 'after'],
     ['order=asc', 'order'],
     ['before=batch_1', 'before'],
-  ])('refuses ?%s without asking the provider', async (query, param) => {
+  ])('refuses ?%s without calling the provider', async (query, param) => {
     const answer = await get(`/batches?${query}`);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { code: 'validation_failed', param, source: 'gateway' } });
@@ -94,7 +97,7 @@ describe('batches through the official SDK', () => {
   });
 
   it.each(['..%2f..%2fmodels', '%2e%2e', 'a%00b', 'a%3Fb', 'a%23b', 'a%2Fb', 'a%20b', '%0d%0a'])(
-    'refuses the id %s without asking the provider',
+    'refuses the batch id %s without calling the provider',
     async (id) => {
       const answer = await get(`/batches/${id}`);
       expect([400, 404]).toContain(answer.status);
@@ -111,7 +114,7 @@ describe('batches through the official SDK', () => {
     [text('<html>hello</html>', 'text/html', 200), 502, 'provider_invalid_response'],
     [hangUp, 502, 'provider_failed'],
     [silence, 504, 'provider_timeout'],
-  ])('answers a failing provider with the documented error (%#)', async (reply, status, code) => {
+  ])('returns the documented error when the provider fails (%#)', async (reply, status, code) => {
     gateway.provider.replyWith(reply);
     const answer = await get('/batches/batch_1');
     expect(answer.status).toBe(status);
@@ -119,7 +122,7 @@ describe('batches through the official SDK', () => {
     expect(answer.headers.get('retry-after')).toBe(code === 'provider_rate_limited' ? '17' : null);
   });
 
-  it('repeats a read that failed, but never a create', async () => {
+  it('retries a failed read of a batch, but never a create', async () => {
     gateway.provider.replyWith(inTurn(json({}, 500), json(batches(1)[0])));
     expect((await get('/batches/batch_1')).status).toBe(200);
     expect(gateway.provider.calls).toHaveLength(2);
@@ -130,7 +133,7 @@ describe('batches through the official SDK', () => {
     expect(gateway.provider.calls).toHaveLength(1);
   });
 
-  it('tells that a provider lacks the area', async () => {
+  it('returns provider_not_supported when the provider has no batches', async () => {
     const cohere = await gateway.virtualKey('cohere');
     const answer = await get('/batches', { 'x-gateway-virtual-key': cohere });
     expect(answer.status).toBe(400);

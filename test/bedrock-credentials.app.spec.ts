@@ -39,14 +39,14 @@ describe('a role that a Bedrock key assumes', () => {
     return running.virtualKey('bedrock', { config });
   };
 
-  it('is asked for at AWS_ENDPOINT_URL_STS', async () => {
+  it('assumes the role of a Bedrock key at AWS_ENDPOINT_URL_STS', async () => {
     const running = await start({ AWS_ENDPOINT_URL_STS: aws.url });
     expect((await running.rerank(await keyOf(running), BODY)).status).toBe(200);
     expect(aws.callsOf('sts')).toMatchObject([{ region: 'us-east-1' }]);
     expect(onlyCall(running.provider).headers.authorization).toContain('Credential=ASIA');
   });
 
-  it('is asked for anew when AWS does not take its session any more, and the call made once more', async () => {
+  it('assumes the role again and repeats the call when AWS rejects the session', async () => {
     const running = await start({ AWS_ENDPOINT_URL_STS: aws.url });
     const refused = json({ message: 'no' }, 403, { 'x-amzn-errortype': 'UnrecognizedClientException' });
     running.provider.replyWith(inTurn(refused, json({ results: [] })));
@@ -55,7 +55,7 @@ describe('a role that a Bedrock key assumes', () => {
     expect(running.provider.calls).toHaveLength(2);
   });
 
-  it('is not asked for where EGRESS_ALLOW does not let the gateway go', async () => {
+  it('does not assume a role at an address that EGRESS_ALLOW blocks', async () => {
     const running = await start({ AWS_ENDPOINT_URL_STS: 'http://169.254.169.254' });
     expect(refusalOf(await running.rerank(await keyOf(running), BODY))).toMatchObject({ code: 'secret_unavailable' });
     expect(running.provider.calls).toEqual([]);
@@ -81,7 +81,7 @@ describe("the gateway's own AWS identity, found in its container", () => {
     await container.close();
   });
 
-  /** As the agents of ECS and EKS answer, but for the token: the fake AWS knows none for users. */
+  /** As the agents of ECS and EKS answer, but without the session token: the fake AWS expects none for users. */
   const identity = ({ accessKeyId, secretAccessKey }: AwsIamKey) =>
     json({
       AccessKeyId: accessKeyId,
@@ -90,7 +90,7 @@ describe("the gateway's own AWS identity, found in its container", () => {
       Expiration: new Date(Date.now() + 3_600_000).toISOString(),
     });
 
-  it('signs for Bedrock keys and for secret references, and is looked for once', async () => {
+  it('signs for Bedrock keys and secret references with one lookup of the container identity', async () => {
     const own = aws.addUser('gateway');
     aws.addSecret({ name: 'prod/key', value: 'the-value' });
     container.replyWith(identity(own));
@@ -122,7 +122,7 @@ describe("the gateway's own AWS identity, found in its container", () => {
     onlyCall(container);
   });
 
-  it('is found anew when AWS does not take it any more, and the call made once more', async () => {
+  it('looks up the container identity again and repeats the call when AWS rejects it', async () => {
     const [old, next] = [aws.addUser('old'), aws.addUser('next')];
     container.replyWith(inTurn(identity(old), identity(next)));
     const running = await start({ AWS_SERVICE_ROLE_ORGANISATIONS: organisationId }, true);
@@ -139,7 +139,7 @@ describe("the gateway's own AWS identity, found in its container", () => {
     expect(container.calls).toHaveLength(2);
   });
 
-  it('is not looked for by an organisation that may not use it, nor anew when AWS denies it something', async () => {
+  it('looks up the identity only for allowed organisations, and not again after access denied', async () => {
     container.replyWith(identity(aws.addUser('gateway')));
     const closed = await start({}, true);
     const key = await closed.virtualKey('bedrock', { config: SERVICE_ROLE });

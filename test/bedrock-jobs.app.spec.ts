@@ -73,21 +73,21 @@ describe('the jobs of an AWS account through the official SDK', () => {
     [20, 1_000],
     [99, 100],
     [100, 33],
-  ])('are each seen once, in order, as batches: pages of %i over pages of %i', async (limit, pageSize) => {
+  ])('lists each Bedrock job once and in order as a batch: pages of %i over pages of %i', async (limit, pageSize) => {
     const all = jobs(limit === 1 ? 40 : 250, BATCH, BATCH_ARN);
     withBatches({ jobs: all, pageSize });
     const ids = await idsOf(client.batches.list({ limit }));
     expect(ids.map(arnIn)).toEqual(all.map((job) => job['jobArn']));
   });
 
-  it('are each seen once, in order, as fine-tuning jobs', async () => {
+  it('lists each Bedrock job once and in order as a fine-tuning job', async () => {
     const all = jobs(250, TUNING, TUNING_ARN);
     withTuning({ jobs: all, pageSize: 100 });
     const ids = await idsOf(client.fineTuning.jobs.list({ limit: 100 }));
     expect(ids.map(arnIn)).toEqual(all.map((job) => job['jobArn']));
   });
 
-  it('have ids that are fit for an address, and that find them again', async () => {
+  it('encodes job ids for URLs and finds the jobs by these ids', async () => {
     withBatches();
     const [id = ''] = await idsOf(client.batches.list());
     expect(id).toMatch(/^batch_[A-Za-z0-9_-]+$/);
@@ -98,7 +98,7 @@ describe('the jobs of an AWS account through the official SDK', () => {
     expect(await client.fineTuning.jobs.retrieve(job)).toMatchObject({ id: job, object: 'fine_tuning.job' });
   });
 
-  it('have times in seconds and the statuses of the interface, whatever AWS says', async () => {
+  it('maps times to seconds and every AWS status to a documented status', async () => {
     withBatches({
       jobs: ['Submitted', 'InProgress', 'Completed', 'Stopping', 'Stopped', 'Failed', 'Expired', 'New'].map(
         (status) => ({ ...BATCH, status }),
@@ -121,13 +121,13 @@ describe('the jobs of an AWS account through the official SDK', () => {
     expect(job).toMatchObject({ status: 'succeeded', created_at: SUBMITTED, trained_tokens: null, seed: null });
   });
 
-  it('are listed up to an empty page', async () => {
+  it('returns an empty list when the account has no jobs', async () => {
     withBatches({ jobs: [] });
     const answer = await ask('GET', '/batches');
     expect(jsonOf(answer)).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
   });
 
-  it.each(['batch_unknown', 'batch_%2F', 'x'])('are not paged behind what is none of them: %s', async (after) => {
+  it.each(['batch_unknown', 'batch_%2F', 'x'])('refuses a cursor that is not the id of a batch: %s', async (after) => {
     withBatches();
     const refusal = refusalOf(await ask('GET', `/batches?after=${after}`));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param: 'after', source: 'gateway' });
@@ -138,7 +138,7 @@ describe('the jobs of an AWS account through the official SDK', () => {
 describe('a batch at Bedrock', () => {
   const body = { input_file_id: 's3://bucket/in/records.jsonl', model: 'amazon.nova-micro-v1:0', role_arn: ROLE };
 
-  it('is created, and answered as it then is', async () => {
+  it('creates a Bedrock batch and returns its current state', async () => {
     withBatches({ jobs: [{ ...BATCH, status: 'Submitted' }] });
     const answer = await ask('POST', '/batches', { body });
     expect(answer.status).toBe(200);
@@ -151,7 +151,7 @@ describe('a batch at Bedrock', () => {
     });
   });
 
-  it('is cancelled, and says so although AWS still runs it', async () => {
+  it('reports a cancelled batch as cancelling while AWS still runs it', async () => {
     withBatches({ jobs: [{ ...BATCH, status: 'InProgress' }] });
     const [id = ''] = await idsOf(client.batches.list());
     expect(await client.batches.cancel(id)).toMatchObject({ id, status: 'cancelling' });
@@ -172,7 +172,7 @@ describe('a batch at Bedrock', () => {
     return ask('POST', `/batches/${toJobId(INVOCATION_JOB, BATCH_ARN)}/cancel`);
   };
 
-  it.each([200, 202, 204])('is cancelled when AWS says nothing but %i', async (status) => {
+  it.each([200, 202, 204])('cancels a batch when AWS answers with an empty %i', async (status) => {
     const answer = await cancelledWith(empty(status));
     expect([answer.status, jsonOf(answer)['status']]).toEqual([200, 'cancelling']);
   });
@@ -183,7 +183,7 @@ describe('a batch at Bedrock', () => {
     ['a redirect', text('', 'text/html', 302, { location: '/elsewhere' }), 'provider_invalid_response'],
     ['half an answer', half('{"message":"stopping"}'), 'provider_invalid_response'],
     ['a failure without a word', empty(503), 'provider_failed'],
-  ])('is not said to be cancelled when the answer is %s', async (_what, reply, code) => {
+  ])('does not report a batch as cancelled when the answer is %s', async (_what, reply, code) => {
     expect(refusalOf(await cancelledWith(reply))).toMatchObject({ status: 502, code, source: 'provider' });
     expect(gateway.provider.calls).toHaveLength(1);
   });
@@ -193,13 +193,13 @@ describe('a batch at Bedrock', () => {
     [{ ...body, input_file_id: 'https://example.com/a' }, 'input_file_id'],
     [{ ...body, completion_window: '1h' }, 'completion_window'],
     [{ ...body, output_expires_after: {} }, 'output_expires_after'],
-  ])('is refused when a rule is broken (%#), before AWS is asked', async (broken, param) => {
+  ])('refuses an invalid batch before calling AWS (%#)', async (broken, param) => {
     const refusal = refusalOf(await ask('POST', '/batches', { body: broken }));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 
-  it('is refused with all broken rules in the message and in the details', async () => {
+  it('returns every broken rule of a batch in the message and in the details', async () => {
     const { error } = readObject(jsonOf(await ask('POST', '/batches', { body: {} })), 'body');
     const { message, details } = readObject(error, 'error');
     const rules = readArray(details, 'details').map((rule) =>
@@ -210,7 +210,7 @@ describe('a batch at Bedrock', () => {
   });
 
   it.each(['batch_none', `batch_${Buffer.from('arn:aws:s3:::bucket').toString('base64url')}`])(
-    'is not found under an id that names none: %s',
+    'returns 404 for a malformed batch id: %s',
     async (id) => {
       const refusal = refusalOf(await ask('GET', `/batches/${id}`));
       expect(refusal).toEqual({ status: 404, code: 'not_found', param: 'batch_id', source: 'gateway' });
@@ -218,7 +218,7 @@ describe('a batch at Bedrock', () => {
     },
   );
 
-  it("passes AWS's refusal on", async () => {
+  it("returns AWS's refusal of a batch", async () => {
     withBatches({ jobs: [] });
     const id = `batch_${Buffer.from(BATCH_ARN).toString('base64url')}`;
     expect(refusalOf(await ask('GET', `/batches/${id}`))).toMatchObject({ status: 404, code: 'provider_rejected' });
@@ -230,7 +230,7 @@ describe('a batch at Bedrock', () => {
 describe('a fine-tuning job at Bedrock', () => {
   const body = { model: 'amazon.nova-micro-v1:0:128k', training_file: 's3://bucket/train/a.jsonl', role_arn: ROLE };
 
-  it('is created, and cancelled', async () => {
+  it('creates and cancels a fine-tuning job at Bedrock', async () => {
     withTuning({ jobs: [{ ...TUNING, jobArn: TUNING_ARN, status: 'InProgress' }] });
     const created = jsonOf(
       await ask('POST', '/fine_tuning/jobs', { body: { ...body, hyperparameters: { n_epochs: 2 } } }),
@@ -249,14 +249,14 @@ describe('a fine-tuning job at Bedrock', () => {
     [{ ...body, training_file: undefined }, 'training_file'],
     [{ ...body, training_file: 'file-abc' }, 'training_file'],
     [{ ...body, seed: 7 }, 'seed'],
-  ])('is refused when a rule is broken (%#), before AWS is asked', async (broken, param) => {
+  ])('refuses an invalid fine-tuning job before calling AWS (%#)', async (broken, param) => {
     const refusal = refusalOf(await ask('POST', '/fine_tuning/jobs', { body: broken }));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 });
 
-describe('what Bedrock does not have', () => {
+describe('routes that Bedrock does not support', () => {
   it.each([
     ['GET', '/fine_tuning/jobs/ftjob-1/events'],
     ['GET', '/fine_tuning/jobs/ftjob-1/checkpoints'],
@@ -269,7 +269,7 @@ describe('what Bedrock does not have', () => {
     ['DELETE', '/files/file-1'],
     ['GET', '/threads/thread_1/runs'],
     ['POST', '/threads'],
-  ])('is refused without asking it: %s %s', async (method, path) => {
+  ])('refuses a route that Bedrock lacks without calling it: %s %s', async (method, path) => {
     const refusal = refusalOf(await ask(method, path));
     expect(refusal).toEqual({ status: 400, code: 'provider_not_supported', param: null, source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);

@@ -23,7 +23,7 @@ async function brokenIn(path: string, body: object): Promise<ReadonlySet<unknown
   return brokenRulesOf(answer);
 }
 
-describe('one answer names everything that is wrong with a body', () => {
+describe('answers that name every broken rule of a body', () => {
   it.each<[string, string, object, readonly string[]]>([
     [
       'an API key',
@@ -107,11 +107,11 @@ describe('one answer names everything that is wrong with a body', () => {
       },
       ['name', 'slug', 'url', 'headers', 'allowed_origins.0', 'user_identity_forwarding.method', 'timeouts.nope'],
     ],
-  ])('of %s', async (_what, path, body, params) => {
+  ])('reports every broken rule of %s', async (_what, path, body, params) => {
     expect(await brokenIn(path, body)).toEqual(new Set(params));
   });
 
-  it('of an MCP server whose mapping is wrong', async () => {
+  it('reports every broken rule of an MCP server with an invalid mapping', async () => {
     const body = {
       name: 'A',
       url: 'https://mcp.example.com/mcp',
@@ -122,19 +122,19 @@ describe('one answer names everything that is wrong with a body', () => {
     expect(await brokenIn('/v1/mcp-servers', body)).toEqual(new Set(params));
   });
 
-  it('with a point in the name of an unknown field', async () => {
+  it('reports an unknown field whose name contains a dot', async () => {
     const body = { name: 'A', provider: 'cohere', 'provider.x': 1 };
     expect(await brokenIn('/v1/virtual-keys', body)).toEqual(new Set(['provider.x', 'key']));
   });
 
-  it('and not what only seems wrong because of a broken field', async () => {
+  it('leaves out rules that only seem broken because of an invalid field', async () => {
     const fields = { name: 'A', url: 'https://mcp.example.com/mcp', user_identity_forwarding: { method: 'bearer' } };
     expect(await brokenIn('/v1/mcp-servers', { ...fields, jwt_validation: { nope: 1 } })).toEqual(
       new Set(['jwt_validation.nope']),
     );
   });
 
-  it('of a change of a webhook', async () => {
+  it('reports every broken rule of a webhook update', async () => {
     const { id } = await admin.create('/v1/webhooks', { url: 'https://example.com/hooks', events: ['*'] });
     const answer = await admin.patch(`/v1/webhooks/${String(id)}`, { url: METADATA_ADDRESS, description: 5 });
     expect(brokenRulesOf(answer)).toEqual(new Set(['description', 'url']));

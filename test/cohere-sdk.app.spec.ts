@@ -13,7 +13,7 @@ const REQUEST = {
 };
 
 let gateway: RerankGateway;
-/** What a user of the SDK changes: address, token, and one header. */
+/** The settings that a user of the SDK changes: address, token and one header. */
 let settings: { readonly token: string; readonly environment: string; readonly headers: Record<string, string> };
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
     ]);
   });
 
-  it('takes the base URL with its version too, and another virtual key for one request', async () => {
+  it('accepts a base URL with a version, and another virtual key for one request', async () => {
     const client = new CohereClient({ ...settings, environment: `${gateway.app.url}/v1` });
     const { results } = await client.rerank(REQUEST, { headers: { 'x-gateway-virtual-key': 'local' } });
     expect(results).toHaveLength(2);
@@ -91,14 +91,14 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
       400,
       { code: 'validation_failed', param: 'max_chunks_per_doc' },
     ],
-  ])('reads the refusal of %s', async (_what, changes, request, statusCode, error) => {
+  ])('reads the refusal of %s in the Cohere SDK', async (_what, changes, request, statusCode, error) => {
     const client = new CohereClient({ ...settings, ...changes });
     const thrown = await errorOf(client.rerank(request));
     expect(thrown.statusCode).toBe(statusCode);
     expect(thrown.body).toMatchObject({ error });
   });
 
-  it('reads that the provider limits the rate, and when to come back', async () => {
+  it("reads the provider's rate limit and its Retry-After", async () => {
     gateway.provider.replyWith(json({ message: 'slow down' }, 429, { 'retry-after': '3600' }));
     const thrown = await errorOf(new CohereClient({ ...settings, maxRetries: 0 }).rerank(REQUEST));
     expect(thrown.statusCode).toBe(429);
@@ -106,7 +106,7 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
     expect(thrown.rawResponse?.headers.get('retry-after')).toBe('3600');
   });
 
-  it('reranks with the client for version 2 of its API, which asks at /v2/rerank', async () => {
+  it('reranks with the Cohere v2 client, which calls /v2/rerank', async () => {
     const { query, model, topN } = REQUEST;
     gateway.provider.replyWith(json({ id: 'c-2', results: [{ index: 1, relevance_score: 0.98 }] }));
     const request = { query, model, topN, documents: ['Rome', 'Paris'], maxTokensPerDoc: 512 };
@@ -116,7 +116,7 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
     expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual(sent);
   });
 
-  it('reads the refusals of that client too', async () => {
+  it('reads a refusal in the Cohere v2 client', async () => {
     const client = new CohereClientV2({ ...settings, token: 'tg_nobody' });
     const thrown = await errorOf(client.rerank({ model: 'm', query: 'q', documents: ['a'] }));
     expect(thrown.statusCode).toBe(401);

@@ -31,7 +31,7 @@ async function run(
 }
 
 describe('keys:generate', () => {
-  it('prints two lines for an env file, which the gateway takes', async () => {
+  it('prints two lines for an env file, which the gateway accepts', async () => {
     const { stdout, stderr } = await run('generate-keys');
     const lines = stdout.trimEnd().split('\n');
     const settings = Object.fromEntries(lines.map((line) => /^(\w+)=(.+)$/.exec(line)?.slice(1) ?? []));
@@ -44,14 +44,14 @@ describe('keys:generate', () => {
   });
 });
 
-it('keys:generate prints nothing that could be appended for a word that it does not know', async () => {
+it('keys:generate prints nothing to stdout for an unknown argument', async () => {
   const program = await run('generate-keys', {}, ['--help']);
   expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
   expect(program.stderr).toContain('usage: npm run keys:generate');
 });
 
 it.each([['rewrap-keys'], ['../main']])(
-  '%s reads .env of its working folder, and names what is wrong there without its value',
+  '%s reads .env in its working directory and reports mistakes there without their values',
   async (name) => {
     const lines = [
       'PORT=value-1',
@@ -61,7 +61,7 @@ it.each([['rewrap-keys'], ['../main']])(
       'REDIS_URL=value-4',
     ];
     writeFileSync(join(folder, '.env'), lines.join('\n'));
-    // What is empty counts as absent, in the environment too.
+    // An empty value counts as absent, in the environment too.
     const program = await run(name, { PORT: '8080', REDIS_URL: ' ', NODE_ENV: '' });
     expect(await program.exitCode()).toBe(1);
     for (const setting of ['LOG_LEVEL', 'NODE_ENV', 'REDIS_URL']) expect(program.stderr).toContain(`- ${setting} `);
@@ -71,7 +71,7 @@ it.each([['rewrap-keys'], ['../main']])(
 );
 
 describe('keys:rewrap', () => {
-  it.each([['--help'], ['--dry-run']])('does nothing for %s, which it does not know', async (word) => {
+  it.each([['--help'], ['--dry-run']])('keys:rewrap does nothing for the unknown argument %s', async (word) => {
     const program = await run('rewrap-keys', {}, [word]);
     expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
     expect(program.stderr).toContain('usage: npm run keys:rewrap');
@@ -83,7 +83,7 @@ describe.each([
   ['make-admin-key', []],
   ['create-organisation', ['new']],
 ])('%s', (name, words) => {
-  it('names DATABASE_URL when the database does not answer, without the password', async () => {
+  it('names DATABASE_URL without its password when the database does not answer', async () => {
     const DATABASE_URL = 'postgres://user:hunter2@127.0.0.1:1/tollgate';
     const program = await run(name, { DATABASE_URL, TOLLGATE_ENCRYPTION_KEY, LOG_LEVEL: 'info', PORT: '8080' }, words);
     expect(await program.exitCode()).toBe(1);
@@ -91,7 +91,7 @@ describe.each([
     expect(program.stderr).not.toMatch(/hunter2|^\s+at /m);
   });
 
-  it('begins no database in a folder that has none, as a wrong working folder has', async () => {
+  it('creates no database in a folder without one, such as a wrong working directory', async () => {
     const DATA_DIR = join(folder, `none-${name}`);
     const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' }, words);
     expect(await program.exitCode()).toBe(1);
@@ -99,7 +99,7 @@ describe.each([
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('says of a database that is empty that it has to be set up', async () => {
+  it('reports that an empty database needs a first start of the gateway', async () => {
     const DATA_DIR = join(folder, `empty-${name}`);
     mkdirSync(join(DATA_DIR, 'postgres'), { recursive: true });
     const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' }, words);

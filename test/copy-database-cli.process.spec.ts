@@ -17,7 +17,7 @@ const PROGRAM = fileURLToPath(new URL('../dist/src/cli/copy-database.js', import
 const SETTINGS = { EGRESS_ALLOW: '127.0.0.1' };
 const RERANK = { model: 'rerank-v3.5', query: 'keys', documents: ['keys', 'locks'] };
 const ADMIN_KEY = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/;
-/** A random key is none of anybody's. */
+/** A random key, which has no owner. */
 const OTHER_KEY = randomBytes(32).toString('base64');
 
 jest.setTimeout(120_000);
@@ -48,14 +48,14 @@ async function stop(): Promise<void> {
   gateway = undefined;
 }
 
-/** `npm run database:copy` in the folder. */
+/** Runs `npm run database:copy` in the folder. */
 async function copy(settings: Readonly<Record<string, string>>, words: readonly string[] = []): Promise<BuiltProgram> {
   const program = new BuiltProgram(PROGRAM, settings, folder, words);
   await program.exitCode();
   return program;
 }
 
-/** Something of each kind, and its first admin key. */
+/** Creates one resource of each kind and returns the first admin key. */
 async function fill(): Promise<string> {
   const url = await start();
   const key = ADMIN_KEY.exec(gateway?.stdout ?? '')?.[0] ?? '';
@@ -114,7 +114,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
     TOLLGATE_ENCRYPTION_KEY: key,
   });
 
-  describe('copies nothing', () => {
+  describe('refusals of database:copy', () => {
     afterEach(async () => expect(await tables()).toBe(0));
 
     it.each([
@@ -123,7 +123,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
       ['a folder without a database', [], { DATA_DIR: 'elsewhere' }, 'no embedded database in elsewhere', 1],
       ['a database that is not there', [], { DATABASE_URL: 'postgres://127.0.0.1:1/x' }, 'ECONNREFUSED', 1],
       ['a wrong setting', [], { PORT: 'http' }, '- PORT ', 1],
-    ])('for %s', async (_what, words, wrong, message, code) => {
+    ])('copies nothing for %s', async (_what, words, wrong, message, code) => {
       const program = await copy({ ...settings(masterKey), ...wrong }, words);
       expect([program.stdout, await program.exitCode()]).toEqual(['', code]);
       expect(program.stderr).toContain(message);
@@ -131,7 +131,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
       expect(readdirSync(folder)).toEqual(['data']);
     });
 
-    it('under a key that opens nothing, and says which one would, without showing it', async () => {
+    it('copies nothing under a wrong master key and names the matching one without showing it', async () => {
       const program = await copy(settings(OTHER_KEY));
       expect([program.stdout, await program.exitCode()]).toEqual(['', 1]);
       expect(program.stderr).toMatch(
@@ -142,7 +142,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
       expect(program.stderr).not.toContain(OTHER_KEY);
     });
 
-    it('while a gateway uses the folder', async () => {
+    it('copies nothing while a gateway uses the folder', async () => {
       await start();
       const program = await copy(settings(masterKey));
       expect(await program.exitCode()).toBe(1);
@@ -150,7 +150,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
     });
   });
 
-  describe('once it has copied', () => {
+  describe('a database that was copied', () => {
     let before: readonly string[];
 
     async function lists(client: GatewayClient): Promise<readonly string[]> {
@@ -167,7 +167,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
       for (const count of counts) expect(program.stdout).toContain(`${count} copied\n`);
     });
 
-    it('the gateway has the same keys, credentials and counts there, under another master key too', async () => {
+    it('keeps keys, credentials and counts in the copied database, also under another master key', async () => {
       const moved = { ...settings(OTHER_KEY), TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: masterKey };
       const admin = new GatewayClient(await start(moved)).as(adminKey);
       expect(gateway?.stdout).not.toMatch(ADMIN_KEY);
@@ -178,7 +178,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
       expect(created['slug']).toBe('new');
     });
 
-    it('it does not copy into that database again', async () => {
+    it('does not copy into a database that has rows', async () => {
       const program = await copy(settings(masterKey));
       expect([program.stdout, await program.exitCode()]).toEqual(['', 1]);
       expect(program.stderr).toMatch(

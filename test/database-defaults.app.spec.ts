@@ -10,7 +10,7 @@ const DEFAULTS = {
   timezone: "'Pacific/Auckland'",
   default_transaction_isolation: 'serializable',
   standard_conforming_strings: 'off',
-  // The statement that puts an end to them comes under them itself: they must be long enough for a busy machine.
+  // The statement that removes these defaults runs under them too: they must be long enough for a busy machine.
   statement_timeout: "'1s'",
   lock_timeout: "'1s'",
 };
@@ -36,7 +36,7 @@ onServer('a database with defaults of its own (needs DATABASE_URL)', () => {
     await database.drop();
   });
 
-  it('shows the time as it was given, and a key ends when it should', async () => {
+  it('returns expiry times unchanged and expires keys on time', async () => {
     const expiresAt = Math.floor(Date.now() / 1_000) + 600;
     const made = await client.create('/v1/api-keys', {
       name: 'short',
@@ -51,11 +51,11 @@ onServer('a database with defaults of its own (needs DATABASE_URL)', () => {
     expect((await rerankBy(short)).status).toBe(401);
   });
 
-  it('reports usage', async () => {
+  it('reports usage under unusual database defaults', async () => {
     expect((await client.get('/v1/usage')).status).toBe(200);
   });
 
-  it('is used at the isolation that the statements are written for', async () => {
+  it('uses the isolation level that the statements are written for', async () => {
     expect(await gateway.dataSource.query('SHOW transaction_isolation')).toEqual([
       { transaction_isolation: 'read committed' },
     ]);
@@ -64,7 +64,7 @@ onServer('a database with defaults of its own (needs DATABASE_URL)', () => {
   it.each([
     ['statement_timeout', '4500ms'],
     ['lock_timeout', '0'],
-  ])('has the %s of the gateway', async (name, value) => {
+  ])("sets the gateway's own value of %s", async (name, value) => {
     expect(await gateway.dataSource.query(`SHOW ${name}`)).toEqual([{ [name]: value }]);
   });
 });

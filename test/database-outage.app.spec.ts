@@ -32,12 +32,12 @@ describe('when the database cannot be reached', () => {
     await wire.cut();
   });
 
-  it('serves before', async () => {
+  it('lists resources and is ready before the connection is cut', async () => {
     expect((await list()).status).toBe(200);
     expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
   });
 
-  it('answers store_unavailable and is not ready while the connection is cut, then recovers by itself', async () => {
+  it('returns store_unavailable while the connection is cut, then recovers without a restart', async () => {
     await wire.cut();
     const refused = await list();
     expect(refused.status).toBe(503);
@@ -50,7 +50,7 @@ describe('when the database cannot be reached', () => {
     expect((await list()).status).toBe(200);
   });
 
-  it('answers store_unavailable when the database is silent, and never hangs', async () => {
+  it('returns store_unavailable within 15 seconds when the database is silent', async () => {
     wire.silence('silent');
     const startedAt = Date.now();
     const refused = await list();
@@ -97,11 +97,11 @@ onServer(
         .length;
     }
 
-    it('is ended by the server before the gateway gives it up', async () => {
+    it("sets a statement timeout that ends before the gateway's own timeout", async () => {
       expect(await app.dataSource.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '4500ms' }]);
     });
 
-    it('refuses that one alone, and does not do it afterwards', async () => {
+    it('refuses only the blocked change and does not apply it later', async () => {
       await heldUp('Held up', async () => {
         for (let each = 0; each < 3; each += 1) await admin.list('/v1/api-keys');
       });
@@ -109,7 +109,7 @@ onServer(
       expect(await named('Held up')).toBe(0);
     });
 
-    it('does not do it afterwards either when the database was not heard while it waited', async () => {
+    it('does not apply a timed-out change when the connection was silent meanwhile', async () => {
       await heldUp('Unheard', async () => {
         await session.query('SELECT pg_sleep(1)');
         wire.silence('silent');
@@ -142,7 +142,7 @@ onServer('when the database takes no writes (needs DATABASE_URL: it is set for n
     await app.close();
   });
 
-  /** What a failover to a standby looks like: every connection breaks, and the next ones reach another server. */
+  /** A failover to a standby: every connection breaks, and the next ones reach another server. */
   async function failOver(): Promise<void> {
     await primary.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
     await primary.query(
@@ -155,7 +155,7 @@ onServer('when the database takes no writes (needs DATABASE_URL: it is set for n
     return (await fetch(`${app.url}/health/ready`)).status;
   }
 
-  it('is not ready and refuses changes, answers questions, and recovers with the primary', async () => {
+  it('serves reads, refuses changes and is not ready on a standby, then recovers', async () => {
     expect(await readiness()).toBe(200);
     await failOver();
     await eventually(async () => (await admin.get('/v1/workspaces')).status === 200);
@@ -168,7 +168,7 @@ onServer('when the database takes no writes (needs DATABASE_URL: it is set for n
     expect(app.log()).not.toContain('"event":"defect"');
 
     await primary.query(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
-    // No more than the connections that were made meanwhile.
+    // At most the connections that were opened meanwhile.
     const tries = [await readiness(), await readiness(), await readiness()];
     expect(tries.at(-1)).toBe(200);
     await admin.create('/v1/workspaces', { name: 'Primary' });
@@ -199,7 +199,7 @@ onServer('when the database takes no connections', () => {
     await database?.drop();
   });
 
-  it('is not ready, answers store_unavailable, and recovers by itself', async () => {
+  it('returns store_unavailable while the database refuses connections, then recovers', async () => {
     await permit(false);
     await elsewhere.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
     const admin = new GatewayClient(app.url);

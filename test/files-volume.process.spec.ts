@@ -17,12 +17,12 @@ import { ADMIN_KEY } from './support/test-app.js';
 const MIB = 1_048_576;
 const CHUNK_BYTES = 64 * 1_024;
 const VOLUME = 300 * MIB;
-/** Enough for buffers and code to reach the size that they keep. */
+/** Enough for buffers and code to reach their final size. */
 const WARM_UP = 48 * MIB;
 const MOST_GROWTH = 64 * MIB;
 const SAMPLE_EVERY_MS = 20;
 
-/** The gateway as it is shipped, in a process of its own: memory of this one would tell nothing. */
+/** The shipped gateway in a process of its own: the memory of the test process shows nothing about it. */
 let gateway: GatewayProcess;
 let provider: ByteProvider;
 let folder: string;
@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Bytes that differ from chunk to chunk, so that a lost or a doubled one shows. */
+/** Bytes that differ from chunk to chunk, so that a lost or duplicated chunk is detected. */
 function bytes(size: number, digest: Hash): Readable {
   const chunks = function* () {
     for (let sent = 0; sent < size; sent += CHUNK_BYTES) {
@@ -72,7 +72,7 @@ function into(digest: Hash): Writable {
 
 const sha256 = (): Hash => createHash('sha256');
 
-/** Uploads so many bytes; answers the digests of what was sent and of what came to the provider. */
+/** Uploads that many bytes; returns the digests of the sent and of the received bytes. */
 async function upload(size: number): Promise<readonly string[]> {
   const [sent, received] = [sha256(), sha256()];
   provider.answerWith((incoming, response) => {
@@ -90,7 +90,7 @@ async function upload(size: number): Promise<readonly string[]> {
   return [sent.digest('hex'), received.digest('hex')];
 }
 
-/** The same the other way. */
+/** Downloads that many bytes; returns the digests of the sent and of the received bytes. */
 async function download(size: number): Promise<readonly string[]> {
   const [sent, received] = [sha256(), sha256()];
   provider.answerWith((_incoming, response) => {
@@ -104,15 +104,15 @@ async function download(size: number): Promise<readonly string[]> {
   return [sent.digest('hex'), received.digest('hex')];
 }
 
-/** Resident memory of the gateway in bytes, as it says itself. */
+/** Resident memory of the gateway in bytes, from its own metrics. */
 async function memory(): Promise<number> {
   const { text } = await send(`${url}/metrics`, { method: 'GET' });
   const [, bytesHeld] = /^process_resident_memory_bytes (\S+)$/m.exec(text) ?? [];
-  if (bytesHeld === undefined) throw new Error('the gateway does not tell its memory');
+  if (bytesHeld === undefined) throw new Error('the gateway does not report its memory');
   return Number(bytesHeld);
 }
 
-/** Most memory that the gateway held while the work went on, above what it held before. */
+/** Peak memory of the gateway during the work, above its memory before. */
 async function growthDuring(work: () => Promise<void>): Promise<number> {
   const before = await memory();
   let peak = before;
@@ -125,17 +125,17 @@ async function growthDuring(work: () => Promise<void>): Promise<number> {
   return Math.max(peak, await memory()) - before;
 }
 
-describe('300 MiB pass whole, and never through much memory', () => {
+describe('the memory of the gateway while it streams 300 MiB', () => {
   beforeAll(async () => {
     await upload(WARM_UP);
     await download(WARM_UP);
   }, 60_000);
 
   it.each([
-    ['up', upload],
-    ['down', download],
+    ['in an upload', upload],
+    ['in a download', download],
   ])(
-    '%s',
+    'streams 300 MiB %s with little memory',
     async (_direction, pass) => {
       const growth = await growthDuring(async () => {
         const [sent, received] = await pass(VOLUME);

@@ -19,7 +19,7 @@ const FILE = {
   filename: 'a.jsonl',
   purpose: 'batch',
 };
-/** Every byte there is, line breaks and broken UTF-8 included. */
+/** Every byte value, including line breaks and invalid UTF-8. */
 const BYTES = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256));
 const MULTIPART = 'multipart/form-data; boundary="a b"';
 const GIB = 1_073_741_824;
@@ -46,7 +46,7 @@ interface Received {
   readonly body: Buffer;
 }
 
-/** Has the provider take whole requests and answer each of them; what it got, in order. */
+/** Makes the provider read each request completely and answer it; returns the received requests in order. */
 function receiving(answer: (response: ServerResponse) => void): readonly Received[] {
   const received: Received[] = [];
   provider.answerWith((incoming, response) => {
@@ -79,7 +79,7 @@ function announce(headers: Readonly<Record<string, string>>) {
 const KEYS = () => ({ 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': slug });
 
 describe('files through the official SDK', () => {
-  it('are uploaded as a form', async () => {
+  it('uploads a file as a form', async () => {
     const received = receiving(answering(JSON.stringify(FILE)));
     const file = await toFile(Buffer.from('{"a":1}\n'), 'in.jsonl');
     expect(await client.files.create({ file, purpose: 'batch' })).toEqual(FILE);
@@ -92,7 +92,7 @@ describe('files through the official SDK', () => {
     expect(body.toString()).toContain('name="purpose"\r\n\r\nbatch');
   });
 
-  it('are retrieved, deleted and downloaded', async () => {
+  it('retrieves, deletes and downloads a file', async () => {
     let received = receiving(answering(JSON.stringify(FILE)));
     expect(await client.files.retrieve('file-1')).toEqual(FILE);
     await client.files.delete('file-1');
@@ -106,7 +106,7 @@ describe('files through the official SDK', () => {
     expect(received[0]?.request.url).toBe('/v1/files/file-1/content');
   });
 
-  it('are listed, each of 250 once and in order, with no limit but the one that is asked for', async () => {
+  it('lists each of 250 files once and in order, with the requested limit only', async () => {
     const all = Array.from({ length: 250 }, (_, index) => ({ ...FILE, id: `file-${index}` }));
     const asked: string[] = [];
     provider.answerWith((incoming, response) => {
@@ -137,7 +137,7 @@ describe('files through the official SDK', () => {
     ['after=', 'after'],
     ['purpose=', 'purpose'],
     ['before=file-1', 'before'],
-  ])('are not listed with ?%s', async (query, param) => {
+  ])('refuses to list files with ?%s', async (query, param) => {
     const received = receiving(answering('{}'));
     const refusal = refusalOf(await ask('GET', `/files?${query}`));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
@@ -149,7 +149,7 @@ describe('an upload', () => {
   it.each([
     ['its length', BYTES, String(BYTES.length)],
     ['no length', [BYTES.subarray(0, 10), BYTES.subarray(10)], undefined],
-  ])('reaches the provider byte for byte, under its own type and with %s', async (_what, body, length) => {
+  ])('forwards an upload byte for byte with its own content type and %s', async (_what, body, length) => {
     const received = receiving(answering(JSON.stringify(FILE)));
     const upload = request(`${gateway.app.url}/v1/files`, {
       method: 'POST',
@@ -168,7 +168,7 @@ describe('an upload', () => {
   it.each([
     ['no key', { 'x-gateway-virtual-key': 'any' }, 401, 'api_key_invalid'],
     ['no virtual key', { 'x-gateway-api-key': ADMIN_KEY }, 400, 'virtual_key_required'],
-  ])('with %s is refused before it is read', async (_what, headers, status, code) => {
+  ])('refuses an upload with %s before reading it', async (_what, headers, status, code) => {
     const connections = provider.connections;
     const upload = announce(headers);
     const [answer]: IncomingMessage[] = await once(upload, 'response');
@@ -178,7 +178,7 @@ describe('an upload', () => {
     upload.destroy();
   });
 
-  it("ends the provider's request when the client leaves in the middle", async () => {
+  it('aborts the request to the provider when the client disconnects during an upload', async () => {
     let incoming: IncomingMessage | undefined;
     provider.answerWith((started) => {
       incoming = started;
@@ -193,7 +193,7 @@ describe('an upload', () => {
   });
 
   it.each(['close', 'keep-alive'])(
-    'that the provider refuses early gets its refusal: connection %s',
+    "returns the provider's early refusal of an upload: connection %s",
     async (connection) => {
       provider.answerWith((_incoming, response) => {
         const body = JSON.stringify({ error: { message: 'file is too large', param: 'file' } });
@@ -208,7 +208,7 @@ describe('an upload', () => {
     },
   );
 
-  it('is never repeated', async () => {
+  it('never retries an upload', async () => {
     const received = receiving(answering('{}', {}, 503));
     const answer = await ask('POST', '/files', { body: BYTES, headers: { 'content-type': MULTIPART } });
     expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_failed', source: 'provider' });
@@ -217,7 +217,7 @@ describe('an upload', () => {
 });
 
 describe('a download', () => {
-  it('keeps what describes the bytes, and nothing else that the provider says', async () => {
+  it('forwards the headers that describe the content, and drops all others', async () => {
     const kept = {
       'content-type': 'application/jsonl; charset=utf-8',
       'content-disposition': 'attachment; filename="out.jsonl"',
@@ -234,7 +234,7 @@ describe('a download', () => {
   });
 
   it.each(['application/json', 'text/event-stream', 'text/html'])(
-    'of an empty file of type %s is empty',
+    'returns an empty body for an empty file of type %s',
     async (type) => {
       receiving(answering('', { 'content-type': type, 'content-length': '0' }));
       expect(await ask('GET', '/files/file-1/content')).toMatchObject({ status: 200, text: '' });
@@ -244,14 +244,14 @@ describe('a download', () => {
   it.each([
     ['with its length', { 'content-length': String(GIB) }],
     ['without its length', {}],
-  ])('breaks when the provider dies in the middle: %s', async (_what, headers) => {
+  ])('breaks the download when the provider fails in the middle: %s', async (_what, headers) => {
     provider.answerWith((_incoming, response) => {
       response.writeHead(200, headers).write(BYTES, () => response.destroy());
     });
     await expect(ask('GET', '/files/file-1/content')).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  it("closes the provider's connection when the client leaves in the middle", async () => {
+  it("closes the provider's connection when the client disconnects during a download", async () => {
     let closed = false;
     provider.answerWith((_incoming, response) => {
       response.writeHead(200).write(BYTES);
@@ -270,7 +270,7 @@ describe('a download', () => {
     [404, 404, 'provider_rejected'],
     [401, 502, 'provider_credential_rejected'],
     [500, 502, 'provider_failed'],
-  ])('that the provider answers with %i is an error in JSON', async (status, expected, code) => {
+  ])('returns a JSON error when the provider answers a download with %i', async (status, expected, code) => {
     receiving(answering(JSON.stringify({ error: { message: 'no such file' } }), {}, status));
     const answer = await ask('GET', '/files/file-1/content');
     expect(refusalOf(answer)).toMatchObject({ status: expected, code, source: 'provider' });

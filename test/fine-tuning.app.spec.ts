@@ -29,7 +29,7 @@ describe('fine-tuning through the official SDK', () => {
     ['list', 100],
     ['listEvents', 20],
     ['checkpoints', 99],
-  ] as const)('sees each of 250 items once and in order: %s, pages of %i', async (which, limit) => {
+  ] as const)('lists each of 250 items once and in order: %s, pages of %i', async (which, limit) => {
     const all = fineTuningJobs(250);
     gateway.provider.replyWith(cursorPages(all));
     const { jobs } = client.fineTuning;
@@ -44,7 +44,7 @@ describe('fine-tuning through the official SDK', () => {
     expect(gateway.provider.calls).toHaveLength(Math.ceil(250 / limit));
   });
 
-  it('creates, retrieves, cancels, pauses and resumes under the same addresses', async () => {
+  it("creates, retrieves, cancels, pauses and resumes a job at the provider's paths", async () => {
     gateway.provider.replyWith(json(fineTuningJobs(1)[0]));
     const { jobs } = client.fineTuning;
     const body = { model: 'gpt-4o-mini', training_file: 'file-abc123', seed: 42, metadata: { team: 'a' } };
@@ -63,7 +63,7 @@ describe('fine-tuning through the official SDK', () => {
     for (const { headers } of gateway.provider.calls) expect(headers.authorization).toBe(`Bearer ${PROVIDER_KEY}`);
   });
 
-  it('repeats a read that failed, but never what makes or changes a job', async () => {
+  it('retries a failed read of a job, but never a create or a change', async () => {
     const failingOnce = () => inTurn(json({}, 503), json({ id: 'ftjob-1' }));
     gateway.provider.replyWith(failingOnce());
     expect((await ask('GET', `${JOBS}/ftjob-1`)).status).toBe(200);
@@ -77,7 +77,7 @@ describe('fine-tuning through the official SDK', () => {
 });
 
 describe('a fine-tuning job', () => {
-  it("goes both ways byte for byte, whatever the provider's fields are", async () => {
+  it('passes a job through byte for byte in both directions', async () => {
     const answered = '{"id" : "ftjob-1",\n"status":"paused","estimated_finish":1.70e9,"new":[null]}';
     gateway.provider.replyWith(text(answered, 'application/json'));
     expect((await ask('GET', `${JOBS}/ftjob-1`)).text).toBe(answered);
@@ -96,13 +96,13 @@ describe('a fine-tuning job', () => {
     [`${JOBS}/ftjob-1/events?limit=101`, 'limit'],
     [`${JOBS}/ftjob-1/checkpoints?before=a`, 'before'],
     [`${JOBS}/ft%2Fjob`, 'fine_tuning_job_id'],
-  ])('is not asked for with %s', async (path, param) => {
+  ])('refuses a request for a job with %s without calling the provider', async (path, param) => {
     const refusal = refusalOf(await ask('GET', path));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 
-  it("is refused in the provider's own words", async () => {
+  it("returns the provider's own refusal of a job", async () => {
     gateway.provider.replyWith(json({ error: { message: 'invalid file', param: 'training_file' } }, 400));
     const answer = await ask('POST', JOBS, { body: {} });
     expect(refusalOf(answer)).toEqual({
@@ -114,7 +114,7 @@ describe('a fine-tuning job', () => {
     expect(answer.headers).not.toHaveProperty('sunset');
   });
 
-  it.each(['cohere', 'azure-ai'])('is nothing that %s has', async (provider) => {
+  it.each(['cohere', 'azure-ai'])('returns provider_not_supported for fine-tuning at %s', async (provider) => {
     const answer = await plainly(gateway, await gateway.virtualKey(provider))('GET', `${JOBS}/ftjob-1`);
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'provider_not_supported', source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);
@@ -141,7 +141,7 @@ describe('a fine-tuning job of Azure OpenAI', () => {
     ['', { api_version: '2025-04-01-preview' }, `/openai${JOBS}/ft-1?api-version=2025-04-01-preview`],
     ['/openai/v1', {}, `/openai/v1${JOBS}/ft-1`],
     ['/openai/v1', { api_version: 'preview' }, `/openai/v1${JOBS}/ft-1?api-version=preview`],
-  ])('is read at base_url%s with %j, and has every field', async (path, config, expected) => {
+  ])('reads a job at base_url%s with %j and adds the missing fields', async (path, config, expected) => {
     gateway.provider.replyWith(json({ ...job, status: 'canceled' }));
     const answer = await plainly(gateway, await gateway.virtualKey('azure-openai', { path, config }))(
       'GET',
@@ -155,7 +155,7 @@ describe('a fine-tuning job of Azure OpenAI', () => {
     expect(call.headers).not.toHaveProperty('authorization');
   });
 
-  it('has every field in a list too, whose envelope stays', async () => {
+  it('adds the missing fields to listed jobs and keeps the list envelope', async () => {
     const statuses = ['notRunning', 'pending', 'created', 'running', 'canceled', 'succeeded'];
     gateway.provider.replyWith(
       json({ object: 'list', has_more: true, data: statuses.map((status) => ({ ...job, status })), extra: 1 }),
@@ -179,7 +179,7 @@ describe('a fine-tuning job of Azure OpenAI', () => {
     expect(onlyCall(gateway.provider).path).toBe(`/openai${JOBS}?limit=6&api-version=2024-10-21`);
   });
 
-  it.each(['events', 'checkpoints'])('has %s that are passed on as they are: they are no jobs', async (what) => {
+  it.each(['events', 'checkpoints'])('passes %s through unchanged, since they are not jobs', async (what) => {
     const body =
       '{"object":"list", "data":[{"object":"fine_tuning.job.event","id":"e-1","level":"info"}],"has_more":false}';
     gateway.provider.replyWith(text(body, 'application/json'));
@@ -190,7 +190,7 @@ describe('a fine-tuning job of Azure OpenAI', () => {
   it.each([
     ['no object', text('["a"]', 'application/json')],
     ['no JSON', text('<html>', 'text/html')],
-  ])('is not made out of an answer that is %s', async (_what, reply) => {
+  ])('returns 502 when the answer for a job is %s', async (_what, reply) => {
     gateway.provider.replyWith(reply);
     const answer = await plainly(gateway, await gateway.virtualKey('azure-openai'))('GET', `${JOBS}/ft-1`);
     expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response', source: 'provider' });

@@ -1,4 +1,4 @@
-// Fields of free-form objects may have any name, those that every object inherits among them.
+// Free-form objects accept any field name, including names that every object inherits.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -15,11 +15,11 @@ const DEEP = { ...TEXTS, toString: { more: TEXTS }, valueOf: [{ toString: {} }],
 
 interface Field {
   readonly path: string;
-  /** The field, as a refusal names it. */
+  /** The field as a refusal names it. */
   readonly param: string;
-  /** A create with a value in the field. */
+  /** The body of a create with a value in the field. */
   readonly create: (value: unknown) => JsonObject;
-  /** An update with one. */
+  /** The body of an update with a value in the field. */
   readonly update: (value: unknown) => JsonObject;
   readonly value: JsonObject;
 }
@@ -81,12 +81,12 @@ beforeAll(async () => {
 afterEach(() => expect('polluted' in {}).toBe(false));
 afterAll(() => gateway.close());
 
-/** With that field, an object is taken for one of a class, and libraries look at it in another way. */
+/** With that field, libraries take an object for an instance of a class and treat it differently. */
 function withoutConstructor({ constructor: _taken, ...others }: JsonObject): JsonObject {
   return others;
 }
 
-/** In any order of its fields, which the database does not keep. */
+/** Sorts the fields, since the database does not keep their order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
@@ -96,7 +96,7 @@ function sorted(value: unknown): unknown {
 }
 
 describe.each(FIELDS)('$param of $path', ({ path, param, create, update, value }) => {
-  it('is kept as it is given, also by later changes', async () => {
+  it('keeps a free-form object unchanged through creates and later updates', async () => {
     for (const given of [value, withoutConstructor(value)]) {
       const { id } = await admin.create(path, create(given));
       const resource = `${path}/${String(id)}`;
@@ -110,13 +110,13 @@ describe.each(FIELDS)('$param of $path', ({ path, param, create, update, value }
   });
 });
 
-it('headers of MCP servers are kept', async () => {
+it('keeps MCP server headers with any name', async () => {
   const { id } = await admin.create('/v1/mcp-servers', { ...SERVER, auth_type: 'headers', headers: TEXTS });
   const { headers } = await admin.read(`/v1/mcp-servers/${String(id)}`);
   expect(new Set(Object.keys(Object(headers)))).toEqual(new Set(NAMES));
 });
 
-it.each([[DEEP], [withoutConstructor(DEEP)]])('claims of people are kept: %#', async (claims) => {
+it.each([[DEEP], [withoutConstructor(DEEP)]])('keeps the claims of users with any name: %#', async (claims) => {
   const { id } = await admin.create('/v1/api-keys', { ...KEY, type: 'user', user: { user_id: 'u', claims } });
   const resource = `/v1/api-keys/${String(id)}`;
   expect((await admin.patch(resource, { name: 'Renamed' })).status).toBe(200);
@@ -145,7 +145,7 @@ it.each([
     'conditions.0.value',
   ],
   ['/v1/workspaces', { name: 'x', defaults: TEXTS }, 'defaults.team'],
-])('what is no free-form object is refused with such fields: %s %#', async (path, body, param) => {
+])('refuses unusual field names in objects that are not free-form: %s %#', async (path, body, param) => {
   const answer = await admin.post(path, body);
   expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
   expect(answer.text).toContain(`"param":"${param}"`);

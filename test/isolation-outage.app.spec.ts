@@ -40,7 +40,7 @@ describe('a create whose object cannot be recorded', () => {
     return lines.filter((line) => line.includes(`"${id}"`)).map((line): unknown => JSON.parse(line));
   }
 
-  it("is answered with the provider's answer where nothing is isolated", async () => {
+  it("returns the provider's answer when isolation is off and the object cannot be recorded", async () => {
     gateway.provider.replyWith(json({ id: 'batch_open', object: 'batch' }));
     outage().mockImplementation(down);
     const answer = await plainly(gateway, open)('POST', '/batches', { body: BATCH });
@@ -48,7 +48,7 @@ describe('a create whose object cannot be recorded', () => {
     expect(warningsOf('batch_open')).toMatchObject([{ level: 'warn', kind: 'batch', ids: ['batch_open'] }]);
   });
 
-  it('is recorded by another try where workspaces are isolated', async () => {
+  it('retries the recording of an object when workspaces are isolated', async () => {
     gateway.provider.replyWith(json({ id: 'batch_late', object: 'batch' }));
     outage().mockImplementationOnce(down).mockImplementationOnce(down);
     const ask = plainly(gateway, strict);
@@ -58,7 +58,7 @@ describe('a create whose object cannot be recorded', () => {
     expect((await ask('GET', '/batches/batch_late')).status).toBe(200);
   });
 
-  it('is refused where workspaces are isolated, and says that it must not be repeated', async () => {
+  it('returns an error that forbids retries when an isolated object cannot be recorded', async () => {
     gateway.provider.replyWith(json({ id: 'batch_lost', object: 'batch' }));
     outage().mockImplementation(down);
     const answer = await plainly(gateway, strict)('POST', '/batches', { body: BATCH });
@@ -67,7 +67,7 @@ describe('a create whose object cannot be recorded', () => {
     expect(warningsOf('batch_lost')).toMatchObject([{ level: 'warn', kind: 'batch', ids: ['batch_lost'] }]);
   });
 
-  it.each(['open', 'strict'] as const)('is made once by the SDK: %s', async (isolation) => {
+  it.each(['open', 'strict'] as const)('creates the object once although the SDK retries: %s', async (isolation) => {
     gateway.provider.replyWith(json({ id: `batch_sdk_${isolation}`, object: 'batch' }));
     outage().mockImplementation(down);
     const client = openaiClient(gateway, isolation === 'open' ? open : strict).withOptions({ maxRetries: 2 });

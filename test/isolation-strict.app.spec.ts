@@ -11,11 +11,11 @@ const AREAS = SCOPES.filter((scope) => /^(?:batches|fine_tuning|threads)\./.test
 const NOT_FOUND = { status: 404, code: 'not_found', source: 'gateway' };
 
 let gateway: RerankGateway;
-/** A workspace, through a virtual key that isolates it. */
+/** A workspace that uses a virtual key with strict isolation. */
 let ours: Ask;
-/** Another one. */
+/** Another workspace with strict isolation. */
 let theirs: Ask;
-/** The first one, through a virtual key of the same account that does not isolate. */
+/** The first workspace with a virtual key of the same account that does not isolate. */
 let openly: Ask;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ async function keyOf(workspace: string): Promise<string> {
   return readString(jsonOf(await admin('POST', '/api-keys', { body: key }))['key'], 'key');
 }
 
-/** Has the provider make an object with this id for one of them, then forgets about it. */
+/** Makes the provider create an object with this id for a workspace, then forgets the calls. */
 async function made(by: Ask, path: string, id: string, more: object = {}): Promise<void> {
   gateway.provider.replyWith(json({ id, ...more }));
   const answer = await by('POST', path, { body: path === '/files' ? Buffer.from('--x') : {} });
@@ -54,8 +54,8 @@ async function made(by: Ask, path: string, id: string, more: object = {}): Promi
 const idsIn = (answer: Answer) =>
   readArray(jsonOf(answer)['data'], 'data').map((item) => readObject(item, 'item')['id']);
 
-describe('files', () => {
-  it('are listed, read and deleted by the workspace that uploaded them only', async () => {
+describe('isolated files', () => {
+  it('lists, reads and deletes files only for the workspace that uploaded them', async () => {
     await made(ours, '/files', 'file-ours');
     await made(theirs, '/files', 'file-theirs');
     const account = cursorPages([{ id: 'file-theirs' }, { id: 'file-ours' }, { id: 'file-of-nobody' }]);
@@ -89,14 +89,14 @@ describe('files', () => {
     ['/threads', { messages: [{ attachments: [{ file_id: 'file-b', tools: [] }] }] }, 'file_id'],
     ['/threads', { tool_resources: { code_interpreter: { file_ids: ['file-a', 'file-b'] } } }, 'file_ids'],
     ['/threads/runs', { thread: { messages: [{ content: [{ image_file: { file_id: 'file-b' } }] }] } }, 'file_id'],
-  ])('of others are not used: POST %s %j', async (path, body, param) => {
+  ])('refuses files of other workspaces: POST %s %j', async (path, body, param) => {
     await made(ours, '/files', 'file-a');
     await made(theirs, '/files', 'file-b');
     expect(refusalOf(await ours('POST', path, { body }))).toEqual({ ...NOT_FOUND, param });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 
-  it('of its own are used, and what callers note is not read as an id', async () => {
+  it("accepts the workspace's own files and does not read metadata as file ids", async () => {
     await made(ours, '/files', 'file-a');
     gateway.provider.replyWith(json({ id: 'ftjob-1' }));
     const body = { training_file: 'file-a', validation_file: null, metadata: { file_id: 'file-b' } };
@@ -104,7 +104,7 @@ describe('files', () => {
     expect(onlyCall(gateway.provider).body).toBe(JSON.stringify(body));
   });
 
-  it('are the ones that were checked when a field stands there twice', async () => {
+  it('forwards the checked value when a field occurs twice', async () => {
     await made(ours, '/files', 'file-a');
     gateway.provider.replyWith(json({ id: 'ftjob-2' }));
     const body = '{"training_file":"file-b","training_file":"file-a"}';
@@ -118,7 +118,7 @@ describe("the results of a workspace's own batches and jobs", () => {
     ['/batches', 'batch_out', '', { output_file_id: 'file-out-1', error_file_id: 'file-err-1' }],
     ['/batches', 'batch_out2', '/cancel', { output_file_id: 'file-out-2' }],
     ['/fine_tuning/jobs', 'ftjob-out', '', { result_files: ['file-out-3', 'file-out-4'] }],
-  ])('are its own once it has seen their ids: %s/%s%s', async (path, id, action, results) => {
+  ])('grants access to result files after a read has shown their ids: %s/%s%s', async (path, id, action, results) => {
     await made(ours, path, id);
     const files = Object.values(results).flat();
     const [first = ''] = files;
@@ -131,7 +131,7 @@ describe("the results of a workspace's own batches and jobs", () => {
     }
   });
 
-  it('are its own when a list has shown them', async () => {
+  it('grants access to result files after a list has shown their ids', async () => {
     await made(ours, '/batches', 'batch_listed');
     const listed = [{ id: 'batch_listed', output_file_id: 'file-listed' }];
     gateway.provider.replyWith(cursorPages(listed));
@@ -141,7 +141,7 @@ describe("the results of a workspace's own batches and jobs", () => {
     expect((await theirs('GET', '/files/file-listed')).status).toBe(404);
   });
 
-  it('never are the files of others, whatever an answer repeats of a request', async () => {
+  it('never grants access to files of other workspaces that an answer names', async () => {
     await made(theirs, '/files', 'file-secret');
     await made(ours, '/batches', 'batch_claim');
     const claims = { metadata: { output_file_id: 'file-x' }, nested: { output_file_id: 'file-y' } };
@@ -153,9 +153,9 @@ describe("the results of a workspace's own batches and jobs", () => {
   });
 });
 
-describe('a page behind an object', () => {
+describe('a cursor of an isolated list', () => {
   it.each(['/batches', '/files', '/fine_tuning/jobs'])(
-    'of others is refused like one behind nothing: %s',
+    'refuses a cursor of another workspace like an unknown one: %s',
     async (path) => {
       const suffix = path.replaceAll(/\W/g, '');
       await made(ours, path, `mine-${suffix}`);
@@ -172,7 +172,7 @@ describe('a page behind an object', () => {
 });
 
 describe('an object that was deleted', () => {
-  it('is still one that a page can begin behind: who deletes a list goes on from there', async () => {
+  it('accepts the id of a deleted object as a cursor, so that deleting a list can continue', async () => {
     await made(ours, '/files', 'file-deleted');
     gateway.provider.replyWith(json({ id: 'file-deleted', object: 'file', deleted: true }));
     expect((await ours('DELETE', '/files/file-deleted')).status).toBe(200);
@@ -182,10 +182,10 @@ describe('an object that was deleted', () => {
   });
 });
 
-describe('a thread that is made together with its run', () => {
+describe('a thread that is created together with its run', () => {
   const thread = json({ id: 'run_1', object: 'thread.run', thread_id: 'thread_ours' });
 
-  it('belongs to the workspace that made it', async () => {
+  it('assigns a thread that is created with its run to the creating workspace', async () => {
     gateway.provider.replyWith(thread);
     expect((await ours('POST', '/threads/runs', { body: { assistant_id: 'asst_1' } })).status).toBe(200);
     gateway.provider.replyWith(json({ object: 'list', data: [], has_more: false }));
@@ -193,31 +193,34 @@ describe('a thread that is made together with its run', () => {
     expect(refusalOf(await theirs('GET', '/threads/thread_ours/runs'))).toEqual({ ...NOT_FOUND, param: 'thread_id' });
   });
 
-  it.each([true, 'true', 1, {}])('is refused with stream: %j, since a stream is not read here', async (stream) => {
-    gateway.provider.replyWith(thread);
-    const refusal = refusalOf(await ours('POST', '/threads/runs', { body: { assistant_id: 'asst_1', stream } }));
-    expect(refusal).toEqual({ status: 400, code: 'unsupported_parameter', param: 'stream', source: 'gateway' });
-    expect(gateway.provider.calls).toHaveLength(0);
-  });
+  it.each([true, 'true', 1, {}])(
+    'refuses a thread with stream: %j, since the gateway does not read streams here',
+    async (stream) => {
+      gateway.provider.replyWith(thread);
+      const refusal = refusalOf(await ours('POST', '/threads/runs', { body: { assistant_id: 'asst_1', stream } }));
+      expect(refusal).toEqual({ status: 400, code: 'unsupported_parameter', param: 'stream', source: 'gateway' });
+      expect(gateway.provider.calls).toHaveLength(0);
+    },
+  );
 
-  it.each(['Stream', 'STREAM', '\u017Ftream'])('is refused with stream in the spelling %s, too', async (name) => {
+  it.each(['Stream', 'STREAM', '\u017Ftream'])('refuses stream in the spelling %s too', async (name) => {
     const body = { assistant_id: 'asst_1', stream: false, [name]: true };
     expect(refusalOf(await ours('POST', '/threads/runs', { body }))).toMatchObject({ status: 400, param: 'stream' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 
-  it.each([false, null])('is made with stream: %j', async (stream) => {
+  it.each([false, null])('creates a thread with stream: %j', async (stream) => {
     gateway.provider.replyWith(thread);
     expect((await ours('POST', '/threads/runs', { body: { stream } })).status).toBe(200);
   });
 
-  it('never passes as a stream, even when the provider answers one unasked', async () => {
+  it('returns 502 when the provider answers with a stream that was not requested', async () => {
     gateway.provider.replyWith(text('event: thread.created\ndata: {"id":"thread_x"}\n\n', 'text/event-stream'));
     const answer = await ours('POST', '/threads/runs', { body: {} });
     expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response' });
   });
 
-  it('streams later runs of its own, and creates with a virtual key that does not isolate', async () => {
+  it('streams later runs of a workspace, and threads of a key that does not isolate', async () => {
     await made(ours, '/threads', 'thread_streamed');
     gateway.provider.replyWith(text('data: [DONE]\n\n', 'text/event-stream'));
     const body = { stream: true };
@@ -225,7 +228,7 @@ describe('a thread that is made together with its run', () => {
     expect((await openly('POST', '/threads/runs', { body })).text).toBe('data: [DONE]\n\n');
   });
 
-  it('streams whatever the spelling of the media type', async () => {
+  it('streams for any spelling of the media type', async () => {
     gateway.provider.replyWith(text('data: [DONE]\n\n', 'Text/Event-Stream; charset=UTF-8'));
     const answer = await openly('POST', '/threads/runs', { body: { stream: true } });
     expect([answer.status, answer.text]).toEqual([200, 'data: [DONE]\n\n']);
@@ -235,15 +238,15 @@ describe('a thread that is made together with its run', () => {
 describe('an answer to a create without an id', () => {
   const nameless: Reply = json({ object: 'batch' });
 
-  it('is no answer where the object would be out of reach from then on', async () => {
+  it('returns 502 for an answer without an id when workspaces are isolated', async () => {
     gateway.provider.replyWith(nameless);
     const answer = await ours('POST', '/batches', { body: {} });
     expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response', source: 'provider' });
-    // Or SDKs make another, and pay for it.
+    // Otherwise SDKs create another object, and pay for it.
     expect(answer.headers['x-should-retry']).toBe('false');
   });
 
-  it('is passed on as it is where nothing is isolated', async () => {
+  it('passes an answer without an id through when nothing is isolated', async () => {
     gateway.provider.replyWith(nameless);
     expect((await openly('POST', '/batches', { body: {} })).text).toBe('{"object":"batch"}');
   });
@@ -254,7 +257,7 @@ describe('an id that cannot be recorded', () => {
   const UNFIT = [['is too long', `${LONGEST}x`] as const, ['has a NUL', 'batch_\u0000'] as const];
 
   it.each([...UNFIT, ['takes too many bytes', '\u4E00'.repeat(1_000)] as const])(
-    'and %s is no answer to a create where the object would be out of reach',
+    'returns 502 for an isolated create whose id %s',
     async (_what, id) => {
       gateway.provider.replyWith(json({ id }));
       const answer = await ours('POST', '/batches', { body: {} });
@@ -262,19 +265,19 @@ describe('an id that cannot be recorded', () => {
     },
   );
 
-  it.each(UNFIT)('and %s is passed on where nothing is isolated', async (_what, id) => {
+  it.each(UNFIT)('passes an id that %s through when nothing is isolated', async (_what, id) => {
     gateway.provider.replyWith(json({ id }));
     const answer = await openly('POST', '/batches', { body: {} });
     expect([answer.status, jsonOf(answer)['id']]).toEqual([200, id]);
   });
 
-  it.each(UNFIT)('and %s belongs to nobody among results', async (_what, output_file_id) => {
+  it.each(UNFIT)('assigns a result file whose id %s to no workspace', async (_what, output_file_id) => {
     await made(ours, '/batches', 'batch_unfit');
     gateway.provider.replyWith(json({ id: 'batch_unfit', output_file_id }));
     expect((await ours('GET', '/batches/batch_unfit')).status).toBe(200);
   });
 
-  it('is none of the longest that can', async () => {
+  it('accepts the longest id that can be recorded', async () => {
     await made(ours, '/batches', LONGEST);
   });
 });

@@ -4,7 +4,7 @@ import { json, type Reply } from './support/fake-provider.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { refusalOf } from './support/send.js';
 
-/** Of others and our own by turns, so that each of our pages ends amid the account. */
+/** Files of others and our own in turn, so that each of our pages ends inside the account's list. */
 const ACCOUNT = Array.from({ length: 120 }, (_, index) => ({ id: `file-${index}`, object: 'file' }));
 const OWN = ACCOUNT.filter((_, index) => index % 2 === 1).map(({ id }) => id);
 
@@ -27,34 +27,34 @@ describe('the files of an isolated workspace at a server whose list does not pag
     const ids: string[] = [];
     for await (const { id } of openaiClient(gateway, strict).files.list({ limit: 25 })) {
       ids.push(id);
-      // Else a list without an end would go on until the test's time is over.
+      // Otherwise an endless list would run until the test times out.
       if (ids.length > 2 * OWN.length) break;
     }
     return ids;
   }
 
   it.each<readonly [string, Reply]>([
-    ['gives all of it, with no word of more', json({ data: ACCOUNT, object: 'list' })],
-    ['gives all of it, and says that there is more', json({ data: ACCOUNT, object: 'list', has_more: true })],
-    ['begins with the item that it is asked to begin behind', inclusivePages],
-  ])('come once each: it %s', async (_what, account) => {
+    ['sends everything without has_more', json({ data: ACCOUNT, object: 'list' })],
+    ['sends everything with has_more', json({ data: ACCOUNT, object: 'list', has_more: true })],
+    ['starts a page with the cursor itself', inclusivePages],
+  ])('lists each isolated file once when the provider %s', async (_what, account) => {
     gateway.provider.replyWith(account);
     expect(await listed()).toEqual(OWN);
   });
 
-  it('end where such a server cuts its list short', async () => {
+  it('ends the list of isolated files where the provider truncates it', async () => {
     gateway.provider.replyWith(json({ data: ACCOUNT.slice(0, 50), object: 'list', has_more: true }));
     expect(await listed()).toEqual(OWN.slice(0, 25));
     expect(gateway.provider.calls.length).toBeLessThan(10);
   });
 
-  it('begin behind nothing that is not their own', async () => {
+  it('refuses a cursor that is not a file of the workspace', async () => {
     gateway.provider.replyWith(json({ data: ACCOUNT, object: 'list' }));
     const refusal = refusalOf(await plainly(gateway, strict)('GET', '/files?after=file-0'));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param: 'after', source: 'gateway' });
   });
 
-  it('have one timeout for all pages that are read', async () => {
+  it('applies one timeout to all pages that are read', async () => {
     const hurried = await gateway.virtualKey('openai-compatible', { config: { isolation: 'strict', timeout_ms: 400 } });
     gateway.provider.replyWith((response, call) => {
       const page = json({ data: [{ id: `file-of-others-${gateway.provider.calls.length}` }], has_more: true });

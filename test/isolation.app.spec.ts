@@ -59,7 +59,7 @@ describe('isolation of workspaces that share a provider account', () => {
     return { status: answer.status, json };
   }
 
-  /** Creates batches and lists them, newest first, whoever made them. */
+  /** Creates batches and lists them, newest first, for all workspaces. */
   function account(): Reply {
     const made: { readonly id: string }[] = [];
     return (response, request) => {
@@ -72,7 +72,7 @@ describe('isolation of workspaces that share a provider account', () => {
 
   const create = (key: string | undefined) => call('POST', '/batches', { key, body: { endpoint: '/v1/embeddings' } });
 
-  it('lists only what the workspace made, with paging that is right', async () => {
+  it("lists only the workspace's own objects with correct paging", async () => {
     gateway.provider.replyWith(account());
     const [teamA, teamB] = keys;
     const own: string[] = [];
@@ -92,7 +92,7 @@ describe('isolation of workspaces that share a provider account', () => {
     expect(seen).toEqual(own);
   });
 
-  it("finds the workspace's own objects and nobody else's, by name or inside a body", async () => {
+  it("finds only the workspace's own objects, by id or inside a body", async () => {
     gateway.provider.replyWith(account());
     const [teamA, teamB] = keys;
     const { id } = (await create(teamA)).json;
@@ -111,7 +111,7 @@ describe('isolation of workspaces that share a provider account', () => {
     expect(gateway.provider.calls).toHaveLength(1);
   });
 
-  describe('at several servers of one kind', () => {
+  describe('isolation across several servers of one provider', () => {
     const strictAt = (path: string): Promise<string> =>
       gateway.virtualKey('openai-compatible', { path, config: { isolation: 'strict' } });
     const read = async (id: string, of: { readonly key: string | undefined; readonly virtualKey: string }) => {
@@ -119,7 +119,7 @@ describe('isolation of workspaces that share a provider account', () => {
       return (await call('GET', `/batches/${id}`, of)).status;
     };
 
-    it('an object belongs to who made it at that server, whoever made one of that id at another', async () => {
+    it('assigns an object to its creator at one server, despite an equal id at another', async () => {
       const [teamA, teamB] = keys;
       const [here, there] = [await strictAt('/here'), await strictAt('/there')];
       gateway.provider.replyWith(json({ id: 'batch_1' }));
@@ -131,7 +131,7 @@ describe('isolation of workspaces that share a provider account', () => {
       expect(await read('batch_1', { key: teamA, virtualKey: there })).toBe(404);
     });
 
-    it('one server has two spellings', async () => {
+    it("treats two spellings of a server's address as one server", async () => {
       const [teamA, teamB] = keys;
       const [bare, versioned] = [await strictAt('/spelled'), await strictAt('/spelled/v1/')];
       gateway.provider.replyWith(json({ id: 'batch_2' }));
@@ -140,7 +140,7 @@ describe('isolation of workspaces that share a provider account', () => {
       expect(await read('batch_2', { key: teamB, virtualKey: versioned })).toBe(404);
     });
 
-    it('what was recorded without a server stays with its owner', async () => {
+    it('keeps an object that was recorded without a server with its owner', async () => {
       const [teamA, teamB] = keys;
       gateway.provider.replyWith(json({ id: 'batch_3' }));
       await create(teamA);
@@ -150,7 +150,7 @@ describe('isolation of workspaces that share a provider account', () => {
     });
   });
 
-  it('passes everything on without it', async () => {
+  it('passes everything through without isolation', async () => {
     gateway.provider.replyWith(cursorPages(batches(3)));
     const { json: list } = await call('GET', '/batches', { key: keys[1], virtualKey: open });
     expect(list.data).toHaveLength(3);

@@ -22,7 +22,7 @@ const OLD_ID = parseMasterKey(OLD).id;
 const NEW_ID = parseMasterKey(NEW).id;
 const NEWEST = parseMasterKey(randomBytes(32).toString('base64'));
 const BOTH = new Sealer(new KeyRing(parseMasterKey(NEW), [parseMasterKey(OLD)]));
-/** Its mask shows the end, so that one that was opened can be told from one that was not. */
+/** Its mask shows the end, so that the mask of an opened value differs from the mask of an unopened one. */
 const VAULT_TOKEN = 'hvs.token-of-old-0123';
 const ROTATING = { TOLLGATE_ENCRYPTION_KEY: NEW, TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: OLD };
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterEach(() => stop());
 afterAll(() => provider.close());
 
-/** A gateway with these master keys, on what the last one left. */
+/** A gateway with these master keys, on the database of the last one. */
 async function start(keys: Readonly<Record<string, string>>, keepDatabase = true): Promise<TestApp> {
   gateway = await startTestApp(keys, keepDatabase);
   return gateway;
@@ -48,7 +48,7 @@ async function stop(): Promise<void> {
   gateway = undefined;
 }
 
-/** A database from before the rotation: virtual keys, a webhook, a secret reference and an MCP server, with all that they seal. */
+/** Fills a database before the rotation with virtual keys, a webhook, a secret reference and an MCP server. */
 async function fillUnderOldKey(): Promise<void> {
   const { url } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
   await addVirtualKey(url, 'old');
@@ -57,7 +57,7 @@ async function fillUnderOldKey(): Promise<void> {
   await new GatewayClient(url).create('/v1/virtual-keys', { name: 'old-aws', provider: 'bedrock', config });
   const endpoint = { url: 'https://hooks.example.com', events: ['*'] };
   const { id } = await new GatewayClient(url).create('/v1/webhooks', endpoint);
-  // So that it has a previous secret as well.
+  // So that the webhook has a previous secret as well.
   await new GatewayClient(url).post(`/v1/webhooks/${String(id)}/rotate-secret`, {});
   await new GatewayClient(url).create('/v1/secret-references', {
     name: 'old',
@@ -75,7 +75,7 @@ async function addVirtualKey(url: string, slug: string): Promise<void> {
   await new GatewayClient(url).create('/v1/virtual-keys', fields);
 }
 
-/** The credential that the provider gets to see. */
+/** The credential that the provider receives. */
 async function credentialOf({ url }: TestApp, slug: string): Promise<string | undefined> {
   provider.forget();
   const body = { model: BEDROCK_MODEL, query: 'keys', documents: ['keys', 'locks'] };
@@ -84,7 +84,7 @@ async function credentialOf({ url }: TestApp, slug: string): Promise<string | un
   return onlyCall(provider).headers.authorization;
 }
 
-/** Ids of the master keys that seal the values of the database, each once. */
+/** The distinct ids of the master keys that seal the values of the database. */
 async function sealedBy({ dataSource }: TestApp): Promise<readonly string[]> {
   const ids = new Set<string>();
   for (const column of SEALED_COLUMNS) {
@@ -93,7 +93,7 @@ async function sealedBy({ dataSource }: TestApp): Promise<readonly string[]> {
   return [...ids].sort();
 }
 
-/** `npm run keys:rewrap` on this worker's database. */
+/** Runs `npm run keys:rewrap` on this worker's database. */
 async function runRewrap(keys: Readonly<Record<string, string>>): Promise<BuiltProgram> {
   const environment = { ...(await testDatabase()).settings, ...keys };
   const program = new BuiltProgram(REWRAP, environment, tmpdir());
@@ -101,7 +101,7 @@ async function runRewrap(keys: Readonly<Record<string, string>>): Promise<BuiltP
   return program;
 }
 
-/** The column, which does something of its own before each value is replaced. */
+/** The column, with a hook that runs before each value is replaced. */
 function disturbed(column: SealedColumn, beforeReplace: () => Promise<void>): SealedColumn {
   return {
     nameIn: (source) => column.nameIn(source),
@@ -120,7 +120,7 @@ function columnNamed(name: string, source: DataSource): SealedColumn {
   return column;
 }
 
-it('has every sealed column in its list', async () => {
+it('lists every sealed column for rewrapping', async () => {
   const { dataSource } = await start({ TOLLGATE_ENCRYPTION_KEY: OLD }, false);
   const columns = dataSource.entityMetadatas.flatMap(({ columns, tableName }) =>
     columns
@@ -135,7 +135,7 @@ it('has every sealed column in its list', async () => {
 describe('a gateway with a new master key', () => {
   beforeAll(fillUnderOldKey);
 
-  it('refuses to start without the previous one: it says where the key belongs, and shows none', async () => {
+  it('refuses to start without the previous master key and names its setting without showing it', async () => {
     const refusal = await start({ TOLLGATE_ENCRYPTION_KEY: NEW }).catch(String);
     expect(refusal).toMatch(`master key ${OLD_ID} is not configured`);
     expect(refusal).toMatch('TOLLGATE_ENCRYPTION_KEYS_PREVIOUS');
@@ -143,7 +143,7 @@ describe('a gateway with a new master key', () => {
     expect(refusal).not.toContain(NEW);
   });
 
-  it('opens what the previous one sealed, and seals new values with the new one', async () => {
+  it('opens values of the previous master key and seals new values with the new one', async () => {
     const rotating = await start(ROTATING);
     expect(await sealedBy(rotating)).toEqual([OLD_ID]);
     await addVirtualKey(rotating.url, 'new');
@@ -157,7 +157,7 @@ describe('a gateway with a new master key', () => {
 describe('keys:rewrap', () => {
   beforeEach(fillUnderOldKey);
 
-  it('makes the previous key superfluous, beside a gateway that serves', async () => {
+  it('re-wraps all values while a gateway serves, so that the previous key can go', async () => {
     const rotating = await start(ROTATING);
     const { key } = await new GatewayClient(rotating.url).createKey({ scopes: ['virtual_keys.read'] });
     const before = await new GatewayClient(rotating.url).read('/v1/virtual-keys/old');
@@ -188,7 +188,7 @@ describe('keys:rewrap', () => {
     expect(await credentialOf(rotated, 'old-aws')).toContain(`Credential=${AWS_ACCESS_KEY_ID}/`);
   });
 
-  it('names a master key that is missing, exits 1 and still re-wraps the rest', async () => {
+  it('names a missing master key, exits 1 and still re-wraps the rest', async () => {
     const rotating = await start(ROTATING);
     await addVirtualKey(rotating.url, 'new');
     const last = randomBytes(32).toString('base64');
@@ -203,7 +203,7 @@ describe('keys:rewrap', () => {
     expect(await sealedBy(rotating)).toEqual([parseMasterKey(last).id, OLD_ID].sort());
   });
 
-  it('finishes what one that died in the middle has begun', async () => {
+  it('finishes a re-wrap that died in the middle', async () => {
     const rotating = await start(ROTATING);
     for (const slug of ['b', 'c', 'd']) await addVirtualKey(rotating.url, slug);
     const { dataSource } = rotating;
@@ -220,7 +220,7 @@ describe('keys:rewrap', () => {
     expect(await rewrapColumn(dataSource, newest, column)).toEqual({ rewrapped: 0, current: 4, refused: new Map() });
   });
 
-  it('does not undo a change that a gateway makes in the same moment', async () => {
+  it('does not undo a change that a gateway makes at the same time', async () => {
     const rotating = await start(ROTATING);
     const client = new GatewayClient(rotating.url);
     const column = columnNamed('virtual_keys.sealed_key', rotating.dataSource);
@@ -234,7 +234,7 @@ describe('keys:rewrap', () => {
     expect(await credentialOf(rotating, 'old')).toBe('Bearer changed-key');
   });
 
-  it('goes over the column again for what a gateway with the previous key sealed behind its back', async () => {
+  it('re-wraps values that a gateway sealed with the previous key meanwhile', async () => {
     const rotating = await start(ROTATING);
     const column = columnNamed('virtual_keys.sealed_key', rotating.dataSource);
     const old = new Sealer(new KeyRing(parseMasterKey(OLD)));

@@ -1,4 +1,4 @@
-// A body that is held in memory until it is whole must come in time; one that is streamed need not.
+// A body that is buffered in memory must arrive in time; a streamed body need not.
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,8 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-describe('a body that does not come whole in time', () => {
-  it.each(['/v1/workspaces', '/v1/rerank'])('is refused, and its connection closed: %s', async (path) => {
+describe('a body that does not arrive completely in time', () => {
+  it.each(['/v1/workspaces', '/v1/rerank'])('refuses a late body and closes its connection: %s', async (path) => {
     const call = new HalfSent(mcp.gateway.url + path, { ...HEADERS, 'x-gateway-virtual-key': virtualKey }, BODY);
     const answer = await call.answer;
     expect(refusalOf(answer)).toEqual(LATE);
@@ -40,7 +40,7 @@ describe('a body that does not come whole in time', () => {
     await call.closed;
   });
 
-  it('is refused as JSON-RPC, gives its place back and has a row', async () => {
+  it('refuses a late MCP body as JSON-RPC, releases its slot and records the call', async () => {
     const slug = await mcp.register();
     for (let calls = 0; calls < 2; calls += 1) {
       const call = new HalfSent(`${mcp.gateway.url}/${slug}/mcp`, HEADERS, BODY);
@@ -54,7 +54,7 @@ describe('a body that does not come whole in time', () => {
     expect(mcp.raw.received).toEqual([]);
   });
 
-  it('may be an upload', async () => {
+  it('allows a slow upload', async () => {
     let received = '';
     provider.answerWith((incoming, response) => {
       void buffer(incoming).then((body) => {
@@ -71,7 +71,7 @@ describe('a body that does not come whole in time', () => {
       upload.on('error', reject).on('response', (answer) => resolve(answer.resume().statusCode));
     });
     upload.write('first, ');
-    // As long as a JSON body has, and longer.
+    // As long as the limit of a JSON body, and longer.
     expect((await new HalfSent(`${mcp.gateway.url}/v1/workspaces`, HEADERS, BODY).answer).status).toBe(408);
     upload.end('last');
     expect(await status).toBe(200);

@@ -45,7 +45,7 @@ async function counted(code: number): Promise<number> {
   );
 }
 
-describe('what never becomes a request', () => {
+describe('malformed HTTP requests', () => {
   it.each([
     ['no HTTP', 'NONSENSE\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
     [
@@ -54,7 +54,7 @@ describe('what never becomes a request', () => {
       431,
       'HPE_HEADER_OVERFLOW',
     ],
-  ])('is refused, counted and told: %s', async (_what, text, status, reason) => {
+  ])('refuses, counts and logs malformed HTTP: %s', async (_what, text, status, reason) => {
     const before = await counted(status);
     const refusal = await exchange(text);
     expect(refusal).toMatchObject({ status, error: { code: 'validation_failed', source: 'gateway' } });
@@ -70,8 +70,8 @@ describe('what never becomes a request', () => {
   });
 });
 
-describe('a request', () => {
-  it('without a host is refused as all others are', async () => {
+describe('requests with unusual heads', () => {
+  it('refuses a request without a host with the common error body', async () => {
     const refusal = await exchange(
       `${NO_ROUTE}x-gateway-api-key: none\r\n\r\n`.replace('/v1/nothing', '/v1/workspaces'),
     );
@@ -79,19 +79,19 @@ describe('a request', () => {
     expect(linesOf(refusal.traceId)).toMatchObject([{ event: 'request', status: 400, route: '/v1/workspaces' }]);
   });
 
-  it('of HTTP/1.0 needs none', async () => {
+  it('accepts an HTTP/1.0 request without a host', async () => {
     const { status } = await exchange('GET /v1/workspaces HTTP/1.0\r\n\r\n');
     expect(status).toBe(401);
   });
 
-  it('that expects what nobody knows is answered all the same', async () => {
+  it('answers a request with an unknown Expect header', async () => {
     const answer = await exchange(`${NO_ROUTE}host: a\r\nexpect: wonders\r\n\r\n`);
     expect(answer).toMatchObject({ status: 404, error: { code: 'not_found' } });
     expect(linesOf(answer.traceId)).toMatchObject([{ event: 'request', status: 404 }]);
   });
 });
 
-it('tells how the connections to the database are taken', async () => {
+it('exports the state of the database connections as metrics', async () => {
   const { text } = await send(`${gateway.url}/metrics`, { method: 'GET' });
   const states = [...text.matchAll(/^gateway_database_connections\{state="(\w+)"\} (\d+)$/gm)];
   expect(states.map(([, state]) => state)).toEqual(['in_use', 'idle', 'waiting']);

@@ -1,4 +1,4 @@
-// What virtual keys and MCP servers have in common: sealed fields, masks, mapped secrets and the host rule.
+// The rules that virtual keys and MCP servers share: sealed fields, masks, mapped secrets and the host rule.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
@@ -29,13 +29,13 @@ interface Resource {
   /** The upstream that the address leads to. */
   readonly upstream: () => string;
   readonly fields: object;
-  /** What an answer shows of the secret. */
+  /** The secret as an answer shows it. */
   readonly shown: (body: Readonly<Record<string, unknown>>) => unknown;
   /** Uses the resource. */
   readonly use: (slug: string) => Promise<Answer>;
   /** The secrets that have reached the upstream. */
   readonly received: () => readonly unknown[];
-  /** Lets the upstream accept these secrets only. */
+  /** Makes the upstream accept only these secrets. */
   readonly accept: (secrets: readonly string[]) => void;
 }
 
@@ -100,7 +100,7 @@ afterAll(async () => {
 });
 
 describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
-  /** Made with a secret of its own, or with these fields instead. */
+  /** Creates the resource with a secret of its own, or with these fields instead. */
   async function make(
     fields: object = resource.secret(SECRET),
   ): Promise<{ readonly slug: string; readonly path: string }> {
@@ -110,7 +110,7 @@ describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
     return { slug, path: `${resource.path}/${slug}` };
   }
 
-  /** A mapping of the secret field to a new secret of the vault. */
+  /** Maps the secret field to a new secret of the vault. */
   async function mapping(
     value: string,
   ): Promise<{ readonly name: string; readonly secret_mappings: readonly object[] }> {
@@ -152,7 +152,7 @@ describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
     expect(resource.received()).toEqual([SECRET, NEW_SECRET]);
   });
 
-  it('refuses the mask of another secret, when it is made and when it is changed', async () => {
+  it('refuses the mask of another secret in creates and updates', async () => {
     const { path } = await make();
     const stale = resource.secret('****0000');
     const body = { name: 'Stale', ...resource.fields, ...resource.address(resource.upstream()), ...stale };
@@ -162,7 +162,7 @@ describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
     expect(resource.shown(await gateway.admin.read(path))).toBe('****6789');
   });
 
-  it('sends its secret to another host only when the secret is sent again', async () => {
+  it('requires the secret again before sending it to another host', async () => {
     const { path } = await make();
     const moved = resource.address(ELSEWHERE);
     for (const body of [moved, { ...moved, ...resource.secret('****6789') }]) {
@@ -176,7 +176,7 @@ describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
     expect((await gateway.admin.patch(path, { ...moved, ...resource.secret(NEW_SECRET) })).status).toBe(200);
   });
 
-  it('sends a mapped secret to another host only when the mappings are sent again', async () => {
+  it('requires the mappings again before sending a mapped secret to another host', async () => {
     const { secret_mappings } = await mapping(IN_VAULT);
     const { path } = await make({ secret_mappings });
     const moved = resource.address(ELSEWHERE);
@@ -184,7 +184,7 @@ describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
     expect((await gateway.admin.patch(path, { ...moved, secret_mappings })).status).toBe(200);
   });
 
-  it('uses a mapped value instead of a stored one, and stores none for the field any more', async () => {
+  it('uses a mapped value instead of the stored one, and deletes the stored one', async () => {
     const { slug, path } = await make();
     const { secret_mappings } = await mapping(IN_VAULT);
     resource.accept([IN_VAULT]);
@@ -207,7 +207,7 @@ describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
     expect(resource.received()).toEqual([IN_VAULT, IN_VAULT, ROTATED]);
   });
 
-  it('refuses fields that are mapped and given, and fields that it does not have', async () => {
+  it('refuses a field that is both mapped and given, and an unknown field', async () => {
     const { secret_mappings } = await mapping(IN_VAULT);
     const body = { name: 'Both', ...resource.fields, ...resource.address(resource.upstream()) };
     const unknown = secret_mappings.map((fields) => ({ ...fields, target_field: 'name' }));
@@ -233,7 +233,7 @@ describe.each([VIRTUAL_KEY, MCP_SERVER])('a $kind', (resource) => {
     expect(resource.shown(await gateway.admin.read(path))).toBe('****6789');
   });
 
-  it('writes every change to the audit log with the names of the fields, and no values', async () => {
+  it('writes every change to the audit log with field names and without values', async () => {
     const { path } = await make();
     const { id } = await gateway.admin.read(path);
     await gateway.admin.patch(path, resource.secret(NEW_SECRET));

@@ -1,5 +1,5 @@
-// Every field of a body or a query that takes an object of any fields hands it on as it came. class-transformer would leave
-// out what is named like a member of every object: a key that should enforce `{"constructor": "acme"}` would enforce nothing.
+// A DTO field that takes a free-form object keeps it unchanged. By default, class-transformer drops fields with the name
+// of a member of `Object.prototype`: a key that should enforce `{"constructor": "acme"}` would then enforce nothing.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { markInheritedNames } from '../../src/common/validation/inherited-names.
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 const DTO_FILE = /(?<!spec)\.(?:dto|query)\.ts$/;
 
-/** Texts, since some free-form objects take nothing else. */
+/** Strings, since some free-form objects accept nothing else. */
 const GIVEN: unknown = JSON.parse(
   '{"__proto__": "a", "constructor": "b", "prototype": "c", "toString": "d", "hasOwnProperty": "e", "team": "f"}',
 );
@@ -52,7 +52,7 @@ function fieldsOf(target: Function): readonly string[] {
   return [...new Set(rules.map((rule) => rule.propertyName))];
 }
 
-it('all of them are found', () => {
+it('finds every DTO field that takes a free-form object', () => {
   expect([...takers.keys()].sort()).toEqual([
     'CreateApiKeyDto.metadata',
     'CreateMcpServerDto.headers',
@@ -73,7 +73,7 @@ it('all of them are found', () => {
   ]);
 });
 
-it('all of them hand on what is given', () => {
+it('passes free-form objects through every DTO unchanged', () => {
   const given = JSON.stringify(GIVEN);
   for (const [field, value] of takers) expect([field, JSON.stringify(value)]).toEqual([field, given]);
 });

@@ -1,5 +1,5 @@
-// Rules of the house that the linter has no words for. Each check is a function from a file to its broken rules, so that
-// every rule is also shown to catch a bad sample: a check that cannot fail would be worth nothing.
+// House rules that the linter cannot express. Each check is a function from a file to its broken rules, so that the tests
+// also show that it catches a bad sample: a check that cannot fail would prove nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ interface SourceFile {
   readonly text: string;
 }
 
-/** Returns the places of a file that break a rule, as readers of a failed test want them. */
+/** Returns the places in a file that break a rule, as a failed test shows them. */
 type Check = (file: SourceFile) => readonly string[];
 
 const tooLong: Check = ({ path, text }) => {
@@ -37,7 +37,7 @@ const readsEnvironment: Check = (file) => {
   });
 };
 
-/** Classes of parameters are read at run time; without one, validation is off and nobody is told. */
+/** Parameter classes are read at run time. Without one, Nest skips validation silently. */
 const unvalidatedParameter: Check = (file) =>
   placesOf(file, (node, root) => {
     if (!ts.isParameter(node) || !hasDecorator(node, ['Body', 'Query'])) return false;
@@ -45,15 +45,15 @@ const unvalidatedParameter: Check = (file) =>
     return !classesAtRunTime(root).has(node.type.typeName.getText());
   });
 
-/** Both hide that two rooms need each other. */
+/** Both hide that two modules depend on each other. */
 const hiddenDependency: Check = (file) =>
   placesOf(file, (node) => ts.isImportSpecifier(node) && ['forwardRef', 'ModuleRef'].includes(nameOf(node)));
 
-/** On Node 20 it does not hold its signals: one that is garbage, as a timeout soon is, never aborts. */
+/** On Node 20 it does not hold its signals: a signal that was garbage-collected, as a timeout soon is, never aborts. */
 const weakSignal: Check = (file) =>
   placesOf(file, (node) => ts.isPropertyAccessExpression(node) && node.getText() === 'AbortSignal.any');
 
-/** A logger shows all of it: the message, the statement and the parameters, which may quote secrets. `describeDefect` does not. */
+/** A logged error shows its message, statement and parameters, which may quote secrets; `describeDefect` omits them. */
 const loggedWhole: Check = (file) =>
   placesOf(
     file,
@@ -61,10 +61,10 @@ const loggedWhole: Check = (file) =>
       (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) && node.name.getText() === 'err',
   );
 
-/** Packages that few gateways use, and whose loading every start would wait for. */
+/** Packages that few gateways use and that would slow down every start. */
 const LOADED_AT_USE = /^(@modelcontextprotocol|@azure|@aws-sdk)\//;
 
-/** Modules that are loaded together with a file: imports of types and `import()` are not among them. */
+/** Modules that are loaded together with a file, without type imports and `import()`. */
 function loadedWith(file: SourceFile): readonly string[] {
   const root = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true);
   return root.statements.flatMap((statement) => {
@@ -80,7 +80,7 @@ function loadedAtStart(files: readonly SourceFile[], entries: readonly string[])
   const byPath = new Map(files.map((file) => [file.path, file]));
   const reached = new Set(entries);
   const places: string[] = [];
-  // A set gives out what is added to it on the way.
+  // A set also iterates over items that are added during the iteration.
   for (const path of reached) {
     const file = byPath.get(path);
     for (const from of file === undefined ? [] : loadedWith(file)) {
@@ -157,25 +157,26 @@ it('finds the source tree', () => {
 });
 
 describe(`no shipped file is longer than ${MAX_LINES} lines`, () => {
-  it('holds', () => expect(shipped.flatMap(tooLong)).toEqual([]));
+  it('keeps every shipped file within the size limit', () => expect(shipped.flatMap(tooLong)).toEqual([]));
 
-  it('is noticed when broken', () => {
+  it('detects a file that is too long', () => {
     expect(tooLong(sample('x\n'.repeat(MAX_LINES + 1)))).toHaveLength(1);
     expect(tooLong(sample('x\n'.repeat(MAX_LINES)))).toEqual([]);
   });
 });
 
 describe('there are no barrels', () => {
-  it('holds', () => expect(everything.flatMap(barrel)).toEqual([]));
+  it('finds no barrel files', () => expect(everything.flatMap(barrel)).toEqual([]));
 
-  it('is noticed when broken', () => {
+  it('detects a barrel file', () => {
     expect(barrel(sample('', 'src/rerank/index.ts'))).toHaveLength(1);
     expect(barrel(sample('', 'src/rerank/words-index.ts'))).toEqual([]);
   });
 });
 
 describe('the environment is read in src/config and src/main.ts only', () => {
-  it('holds', () => expect(shipped.flatMap(readsEnvironment)).toEqual([]));
+  it('finds no environment access outside src/config and src/main.ts', () =>
+    expect(shipped.flatMap(readsEnvironment)).toEqual([]));
 
   it.each([
     'const port = process.env.PORT;',
@@ -185,12 +186,12 @@ describe('the environment is read in src/config and src/main.ts only', () => {
     'const { env: settings } = process;',
     'const settings = process;',
     "import { env as settings } from 'node:process';",
-  ])('is noticed when broken: %s', (text) => {
+  ])('detects environment access: %s', (text) => {
     expect(readsEnvironment(sample(text))).toHaveLength(1);
     expect(readsEnvironment(sample(text, 'src/config/environment.ts'))).toEqual([]);
   });
 
-  it('lets other words about processes through', () => {
+  it('allows other uses of the word process', () => {
     const text =
       "// not process.env\nconst { pid } = process; process.on('exit', () => pid); const env = { process: 1 };";
     expect(readsEnvironment(sample(text))).toEqual([]);
@@ -203,9 +204,10 @@ describe('every @Body() and @Query() parameter has a class at run time', () => {
       `${imports}\nclass Local {}\nclass C { create(@Id() id: string, @Body() dto: ${type}, @Query() query: Local) {} }`,
     );
 
-  it('holds', () => expect(shipped.flatMap(unvalidatedParameter)).toEqual([]));
+  it('finds a class for every @Body() and @Query() parameter', () =>
+    expect(shipped.flatMap(unvalidatedParameter)).toEqual([]));
 
-  it('sees the parameters of the real controllers', () => {
+  it('checks the parameters of the real controllers', () => {
     const withoutImports = shipped.map(({ path, text }) => ({
       path,
       text: text.replaceAll(/^import \{/gm, 'import type {'),
@@ -220,56 +222,56 @@ describe('every @Body() and @Query() parameter has a class at run time', () => {
     ['', 'unknown'],
     ['', '{ name: string }'],
     ['', 'string'],
-  ])('is noticed when broken: %s %s', (imports, type) => {
+  ])('detects a parameter without a class at run time: %s %s', (imports, type) => {
     expect(unvalidatedParameter(controller(imports, type))).toEqual([expect.stringContaining('@Body() dto')]);
   });
 
   it.each([
     ["import { CreateDto } from './create.dto.js';", 'CreateDto'],
     ["import { Other as CreateDto, type Third } from './create.dto.js';", 'CreateDto'],
-  ])('lets classes through: %s %s', (imports, type) => {
+  ])('accepts parameters with a class: %s %s', (imports, type) => {
     expect(unvalidatedParameter(controller(imports, type))).toEqual([]);
   });
 });
 
 describe('there is no forwardRef and no ModuleRef', () => {
-  it('holds', () => expect(shipped.flatMap(hiddenDependency)).toEqual([]));
+  it('finds no forwardRef and no ModuleRef', () => expect(shipped.flatMap(hiddenDependency)).toEqual([]));
 
   it.each([
     "import { forwardRef, Module } from '@nestjs/common';",
     "import { forwardRef as later } from '@nestjs/common';",
     "import type { ModuleRef } from '@nestjs/core';",
-  ])('is noticed when broken: %s', (text) => {
+  ])('detects forwardRef and ModuleRef: %s', (text) => {
     expect(hiddenDependency(sample(text))).toHaveLength(1);
   });
 
-  it('lets the words in comments through', () => {
+  it('allows forwardRef and ModuleRef in comments', () => {
     expect(
       hiddenDependency(sample("// no forwardRef, no ModuleRef\nimport { Module } from '@nestjs/common';")),
     ).toEqual([]);
   });
 });
 
-describe('there is no AbortSignal.any: abortedWith and withDeadline are in its place', () => {
-  it('holds', () => expect(shipped.flatMap(weakSignal)).toEqual([]));
+describe('there is no AbortSignal.any, only abortedWith and withDeadline', () => {
+  it('finds no AbortSignal.any', () => expect(shipped.flatMap(weakSignal)).toEqual([]));
 
-  it('is noticed when broken', () => {
+  it('detects AbortSignal.any', () => {
     expect(weakSignal(sample('const signal = AbortSignal.any([AbortSignal.timeout(1), other]);'))).toHaveLength(1);
     expect(weakSignal(sample('// no AbortSignal.any\nconst signal = AbortSignal.timeout(1);'))).toEqual([]);
   });
 });
 
-describe('no error is logged whole', () => {
-  it('holds', () => expect(shipped.flatMap(loggedWhole)).toEqual([]));
+describe('no whole error is logged', () => {
+  it('finds no logger call with a whole error', () => expect(shipped.flatMap(loggedWhole)).toEqual([]));
 
   it.each(["logger.warn({ event: 'x', err: cause });", "logger.warn({ event: 'x', err });"])(
-    'is noticed when broken: %s',
+    'detects a logger call with a whole error: %s',
     (text) => {
       expect(loggedWhole(sample(text))).toHaveLength(1);
     },
   );
 
-  it('lets described errors through', () => {
+  it('allows logger calls with a described error', () => {
     const text = "try { x(); } catch (err) { logger.warn({ event: 'x', error: describeDefect(err) }); }";
     expect(loggedWhole(sample(text))).toEqual([]);
   });
@@ -278,7 +280,7 @@ describe('no error is logged whole', () => {
 describe('heavy packages are loaded at their first use', () => {
   const ENTRIES = ['src/main.ts', 'src/app.module.ts'];
 
-  it('holds', () => expect(loadedAtStart(shipped, ENTRIES)).toEqual([]));
+  it('loads no heavy package at the start', () => expect(loadedAtStart(shipped, ENTRIES)).toEqual([]));
 
   it('follows the imports of the real files', () => {
     const later = /import\((['"][^'"]+['"])\)/g;
@@ -297,7 +299,7 @@ describe('heavy packages are loaded at their first use', () => {
     "import '@azure/identity';",
     "export { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';",
     "import { b } from '../b.js';",
-  ])('is noticed when broken: %s', (text) => {
+  ])('detects a heavy package that is loaded at the start: %s', (text) => {
     const other = sample("import '@azure/identity';", 'src/b.ts');
     expect(loadedAtStart([main, sample(text, 'src/deep/a.ts'), other], ENTRIES)).toHaveLength(1);
   });
@@ -307,7 +309,7 @@ describe('heavy packages are loaded at their first use', () => {
     "const sdk = await import('@azure/identity');",
     "const { b } = await import('../b.js');",
     "import { SignatureV4 } from '@smithy/signature-v4';",
-  ])('lets through what costs nothing at the start: %s', (text) => {
+  ])('allows imports that load nothing at the start: %s', (text) => {
     const other = sample("import '@azure/identity';", 'src/b.ts');
     expect(loadedAtStart([main, sample(text, 'src/deep/a.ts'), other], ENTRIES)).toEqual([]);
   });

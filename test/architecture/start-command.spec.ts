@@ -9,7 +9,7 @@ function matches(text: string, pattern: RegExp): readonly (string | undefined)[]
   return [...text.matchAll(pattern)].map((match) => match[1]);
 }
 
-it('`npm start` and the image run the gateway in the same way', () => {
+it('runs the gateway with the same flags in `npm start` and in the image', () => {
   const command = /^CMD .+$/m.exec(dockerfile)?.[0] ?? '';
   expect(matches(start, /(--[\w=-]+)/g)).toEqual(matches(command, /(--[\w=-]+)/g));
   const threads = matches(start, /UV_THREADPOOL_SIZE:-(\d+)/g);
