@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { requestOf } from '../common/http/request-of.js';
+import { requestOf } from '../common/http/execution-context.js';
 import type { Principal } from './principal.js';
 
 declare module 'express-serve-static-core' {

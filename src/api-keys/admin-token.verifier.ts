@@ -3,7 +3,7 @@ import { errors, type JWTPayload } from 'jose';
 import { isScope, type Scope } from '../access/scopes.js';
 import { SIGNATURE_ALGORITHMS } from '../common/crypto/signature-algorithms.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { claimIds, claimWords } from '../common/json/claim-words.js';
+import { claimIds, claimWords } from '../common/json/read.js';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';

@@ -8,7 +8,7 @@ import { namedFields } from '../audit/named-fields.js';
 import { fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
-import { assertInFuture } from '../common/time/assert-in-future.js';
+import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { isUuid } from '../common/uuid.js';

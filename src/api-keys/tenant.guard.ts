@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { MaybePromise } from '../common/maybe-promise.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
-import { requestOf } from '../common/http/request-of.js';
+import { requestOf } from '../common/http/execution-context.js';
 import { isObject } from '../common/json/read.js';
 import { foldId, isUuid } from '../common/uuid.js';
 import { contextOf } from '../telemetry/request-context.js';

@@ -3,7 +3,7 @@ import { PageQuery } from '../common/pagination/page.query.js';
 import { LAST_SECOND } from '../common/time/unix-time.js';
 import { IsStorable } from '../common/validation/is-storable.decorator.js';
 import { Optional } from '../common/validation/optional.decorator.js';
-import { ToNumber } from '../common/validation/to-number.decorator.js';
+import { ToNumber } from '../common/validation/conversion.decorators.js';
 
 export class AuditLogQuery extends PageQuery {
   /** Id of the API key, or subject of the administrator's token, that made the change. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
-import { messageForOperator } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/describe-error.js';
 import type { AppConfig } from '../config/environment.js';
 import { readSettings } from '../config/read-settings.js';
 import { copyDatabase } from '../database/copy-database.js';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { messageForOperator } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/describe-error.js';
 import { SLUG_PATTERN } from '../common/slug.js';
 import { violatedUniqueIndex } from '../database/database-errors.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import axios from 'axios';
-import { messageForOperator } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/describe-error.js';
 import { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';

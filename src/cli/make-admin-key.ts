@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { messageForOperator } from '../common/errors/operator-message.js';
+import { messageForOperator } from '../common/errors/describe-error.js';
 import { loadKeyRing } from '../sealing/load-key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { Organisation } from '../workspaces/organisation.entity.js';

@@ -1,12 +1,11 @@
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
-import { ToNumber } from '../common/validation/to-number.decorator.js';
+import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
 import { EgressAllowList } from './egress-allow-list.js';
 import { oauthProblems } from './identity-settings.js';
 import { RedisSettings, redisProblems } from './redis-settings.js';
 import { awsIdentityProblems } from './secret-settings.js';
 import { IsDatabaseUrl } from './connection-url.decorators.js';
-import { ToList } from '../common/validation/to-list.decorator.js';
 import { IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

@@ -1,7 +1,6 @@
-import { ArrayMaxSize, IsString, Matches } from 'class-validator';
+import { ArrayMaxSize, IsString, Matches, ValidateBy, type ValidationArguments } from 'class-validator';
 import { readRsaPrivateKey, readRsaPublicKeys } from '../common/crypto/rsa-pem.js';
-import { ReadableBy } from '../common/validation/readable-by.decorator.js';
-import { ToList } from '../common/validation/to-list.decorator.js';
+import { ToList } from '../common/validation/conversion.decorators.js';
 import { IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 /** Settings of the MCP gateway: who its users are, and how servers are told. */
@@ -95,4 +94,24 @@ export function oauthProblems(settings: IdentitySettings): readonly string[] {
     problems.push('MCP_PUBLIC_URL is required with MCP_OAUTH_ISSUER: tokens are issued for addresses under it');
   }
   return problems;
+}
+
+/** For text that a reader can judge better than a pattern: the reader's message is the complaint. It must not name the text. */
+function ReadableBy(read: (text: string) => unknown): PropertyDecorator {
+  const complaintAbout = (value: unknown): string | undefined => {
+    if (typeof value !== 'string') return 'must be a string';
+    try {
+      read(value);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : 'cannot be read';
+    }
+  };
+  return ValidateBy({
+    name: 'readableBy',
+    validator: {
+      validate: (value: unknown) => complaintAbout(value) === undefined,
+      defaultMessage: (args?: ValidationArguments) => `$property ${complaintAbout(args?.value) ?? 'cannot be read'}`,
+    },
+  });
 }

@@ -1,4 +1,4 @@
-import { ToList } from '../common/validation/to-list.decorator.js';
+import { ToList } from '../common/validation/conversion.decorators.js';
 import { AreRedisUrls, IsRedisUrl } from './connection-url.decorators.js';
 import { SecretSettings } from './secret-settings.js';
 import { OptionalSetting } from './setting.decorators.js';

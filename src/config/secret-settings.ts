@@ -1,8 +1,7 @@
 import { IsInt, IsString, Matches, Max, Min } from 'class-validator';
 import { UUID_PATTERN } from '../common/uuid.js';
-import { ToNumber } from '../common/validation/to-number.decorator.js';
+import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
 import { IdentitySettings } from './identity-settings.js';
-import { ToList } from '../common/validation/to-list.decorator.js';
 import { IsAddress, IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const ORGANISATION_ID = new RegExp(`^${UUID_PATTERN}$`);

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { QueryFailedError } from 'typeorm';
-import { errorCodeOf } from '../common/errors/error-code-of.js';
+import { errorCodeOf } from '../common/errors/describe-error.js';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';

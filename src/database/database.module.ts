@@ -1,6 +1,6 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { wrapError } from '../common/errors/explained.js';
+import { wrapError } from '../common/errors/describe-error.js';
 import { AppConfig } from '../config/environment.js';
 import { endOnCrash } from './embedded/end-on-crash.js';
 import { type MigrationWait, runMigrations } from './run-migrations.js';

@@ -1,4 +1,4 @@
-import { wrapError } from '../common/errors/explained.js';
+import { wrapError } from '../common/errors/describe-error.js';
 import { isDatabaseUnavailable, isEntryRefused, isOutOfConnections } from './database-errors.js';
 
 /** For the terminal: what a database, or its driver, complains of, with the setting that it comes from. */

@@ -1,6 +1,6 @@
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import type { Clock } from '../common/time/clock.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 

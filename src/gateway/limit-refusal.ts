@@ -1,7 +1,5 @@
-import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
-import type { ExhaustedLimit } from '../common/errors/exhausted-limit.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
-import { formatDecimal } from '../common/money/decimal-text.js';
+import { DO_NOT_RETRY, type ExhaustedLimit, GatewayError } from '../common/errors/gateway.error.js';
+import { formatDecimal } from '../common/money/decimal.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { decimalsOf, fromUnits } from '../policies/limits.js';

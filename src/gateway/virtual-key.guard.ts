@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
-import { requestOf } from '../common/http/request-of.js';
+import { requestOf } from '../common/http/execution-context.js';
 import { Clock } from '../common/time/clock.js';
 import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';

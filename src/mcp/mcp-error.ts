@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '../common/errors/error-codes.js';
 import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
-import { stringifyLongNumbers } from '../common/json/long-numbers.js';
+import { stringifyLongNumbers } from '../common/json/numbers.js';
 
 /** Error codes of JSON-RPC 2.0 and MCP that the gateway uses. It invents none between -32000 and -32099. */
 export const RPC_CODES = {

@@ -1,7 +1,7 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import { AppConfig } from '../config/environment.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { SecretReferencesModule } from '../secret-references/secret-references.module.js';

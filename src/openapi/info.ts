@@ -2,7 +2,7 @@
 import { DocumentBuilder, type OpenAPIObject } from '@nestjs/swagger';
 import { ErrorResponse } from '../common/errors/error.response.js';
 import { renderErrorsDoc } from '../common/errors/render-errors-doc.js';
-import { VERSION } from '../common/version.js';
+import { VERSION } from '../common/constants.js';
 
 /**
  * In 3.1 schemas are JSON Schema: "or null" is one of the types, or one `anyOf`, which validators and client generators read

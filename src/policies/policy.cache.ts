@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MaybePromise } from '../common/maybe-promise.js';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import { StaleWhileRevalidateCache } from '../database/stale-while-revalidate.cache.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { type CompiledPolicies, compilePolicies } from './compiled-policies.js';

@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import { errorCodeOf } from '../common/errors/error-code-of.js';
+import { errorCodeOf } from '../common/errors/describe-error.js';
 
 /** The client and the rate limiter have no codes for these; their sentences are all there is. */
 const SENTENCES = [

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import type { JsonText } from '../common/http/json-text.js';
+import type { JsonText } from '../common/json/write.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { Metered, ProviderRoute } from '../gateway/provider-route.decorator.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';

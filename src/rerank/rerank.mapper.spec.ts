@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { stringifyLongNumbers } from '../common/json/long-numbers.js';
+import { stringifyLongNumbers } from '../common/json/numbers.js';
 import type { CreateRerankDto } from './dto/create-rerank.dto.js';
 import { toRerankRequest, toRerankResponse } from './rerank.mapper.js';
 import type { RankedRerank } from './rerank.types.js';

@@ -1,6 +1,5 @@
-import { JsonText } from '../common/http/json-text.js';
-import { jsonMember, jsonObject } from '../common/json/write-json.js';
-import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../common/json/long-numbers.js';
+import { jsonMember, jsonObject, JsonText } from '../common/json/write.js';
+import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../common/json/numbers.js';
 import { readArray, readObject } from '../common/json/read.js';
 import type { CreateRerankDto } from './dto/create-rerank.dto.js';
 import type { RankedRerank, RerankRequest } from './rerank.types.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { wrapError } from '../common/errors/explained.js';
+import { wrapError } from '../common/errors/describe-error.js';
 import type { AppConfig } from '../config/environment.js';
 import { KeyRing, type MasterKey, parseMasterKey } from './key-ring.js';
 

@@ -1,4 +1,4 @@
-import { isDeeperThan, MAX_JSON_DEPTH } from '../common/json/json-depth.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../common/json/scan.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import type { ValueFormat } from './secret-mapping.entity.js';

@@ -1,10 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { afterBody } from '../common/http/after-body.js';
-import { endInTime } from '../common/http/end-in-time.js';
+import { afterBody, endInTime } from '../common/http/closing-answers.js';
 import type { LinkedExpressAdapter } from './linked-express.adapter.js';
 import { RequestAbortedError } from '../common/http/read-body.js';
 import { isDatabaseUnavailable, unavailableReason } from '../database/database-errors.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Reflector } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { JsonBodyGuard } from './json-body.guard.js';
-import { StreamedBody } from '../common/http/streamed-body.decorator.js';
+import { StreamedBody } from '../common/http/execution-context.js';
 
 interface Incoming {
   readonly method?: string;

@@ -2,11 +2,9 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
-import { RouteMetadataCache } from '../common/http/route-metadata.cache.js';
+import { requestOf, RouteMetadataCache, STREAMED_BODY } from '../common/http/execution-context.js';
 import { type BodyLimits, readBody } from '../common/http/read-body.js';
 import { assertJsonBody, parseJsonBody } from '../common/http/parse-json-body.js';
-import { requestOf } from '../common/http/request-of.js';
-import { STREAMED_BODY } from '../common/http/streamed-body.decorator.js';
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { TickBatcher } from '../common/tick-batcher.js';
-import { JsonText } from '../common/http/json-text.js';
+import { JsonText } from '../common/json/write.js';
 import { answerMalformedRequest, type NoteRefusal } from './malformed-request.js';
 import { closeQueuedAnswers } from './queued-answers.js';
 import { RouteIndex } from './route-index.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorCodeOf } from '../common/errors/error-code-of.js';
+import { errorCodeOf } from '../common/errors/describe-error.js';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Logger } from '../telemetry/logger.js';

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import { RunningAnswers } from './running-answers.js';
 import { doneWithin } from '../common/time/done-within.js';
 import { AppConfig } from '../config/environment.js';

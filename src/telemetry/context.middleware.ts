@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
-import { IDENTITY_HEADERS } from '../common/http/identity-headers.js';
+import { IDENTITY_HEADERS } from '../common/constants.js';
 import { HttpClientConnection } from '../common/http/client-connection.js';
 import { lineWriter, type Logger } from './logger.js';
 import type { Metrics } from './metrics.js';

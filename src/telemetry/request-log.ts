@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { CLIENT_CLOSED_REQUEST } from '../common/http/client-closed-request.js';
+import { CLIENT_CLOSED_REQUEST } from '../common/http/client-connection.js';
 import type { LineWriter } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';

@@ -1,4 +1,4 @@
-import { MAX_METADATA_KEYS, MAX_METADATA_LENGTH } from '../common/metadata-limits.js';
+import { MAX_METADATA_KEYS, MAX_METADATA_LENGTH } from '../common/constants.js';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../common/errors/gateway.error.js';

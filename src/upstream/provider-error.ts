@@ -1,8 +1,6 @@
 import { assertNever } from '../common/assert-never.js';
-import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
-import { GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
-import { parseForeignJson } from '../common/json/parse-foreign-json.js';
-import { UnexpectedShapeError } from '../common/json/read.js';
+import { DO_NOT_RETRY, GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
+import { parseForeignJson, UnexpectedShapeError } from '../common/json/read.js';
 import { forbidsRetry, readRetryAfter, readRetryAfterMs } from './retry-after.js';
 import { firstHeader } from './upstream-headers.js';
 import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';

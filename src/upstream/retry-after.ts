@@ -1,6 +1,6 @@
 // Retry-After is a number of seconds or an HTTP-date (RFC 9110, 10.2.3). Of the three date formats only the one that
 // may be generated today is read. `retry-after-ms` is the finer form that OpenAI and Azure OpenAI send beside it.
-import { DO_NOT_RETRY } from '../common/errors/do-not-retry.js';
+import { DO_NOT_RETRY } from '../common/errors/gateway.error.js';
 import { firstHeader } from './upstream-headers.js';
 import type { UpstreamHeaders } from './upstream.types.js';
 

@@ -1,4 +1,4 @@
-import { MAX_METADATA_LENGTH } from '../common/metadata-limits.js';
+import { MAX_METADATA_LENGTH } from '../common/constants.js';
 
 const PREFIX = 'metadata.';
 

@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import { Clock } from '../common/time/clock.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';

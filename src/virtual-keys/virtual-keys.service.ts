@@ -5,7 +5,7 @@ import type { Principal } from '../access/principal.js';
 import type { Actor } from '../audit/audit.service.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
-import { assertInFuture } from '../common/time/assert-in-future.js';
+import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { BodyRules } from '../common/validation/body-rules.js';

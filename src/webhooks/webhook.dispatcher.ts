@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';

@@ -1,7 +1,7 @@
 import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable } from '@nestjs/common';
 import { isCancel } from 'axios';
-import { describeDefect } from '../common/errors/describe-defect.js';
+import { describeDefect } from '../common/errors/describe-error.js';
 import { Clock } from '../common/time/clock.js';
 import { SealError } from '../sealing/sealer.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';

@@ -7,7 +7,7 @@ import { type AuditedResource, auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/named-fields.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
-import { slugSource } from '../common/http/reserved-segments.js';
+import { slugSource } from '../common/slug.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { withoutUndefined } from '../common/without-undefined.js';

@@ -19,7 +19,7 @@ import {
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/rate-limit.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
-import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { AsGiven } from '../../common/validation/inherited-names.js';
 import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';

@@ -1,7 +1,7 @@
 import { IsString, Length, Matches } from 'class-validator';
 import { OrderedCursorQuery } from '../../common/pagination/cursor.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { VISIBLE_ASCII } from '../../common/constants.js';
 
 export class MessagesQuery extends OrderedCursorQuery {
   /** Only the messages that this run made. */

@@ -1,7 +1,7 @@
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { ToNumber } from '../../common/validation/to-number.decorator.js';
-import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { ToNumber } from '../../common/validation/conversion.decorators.js';
+import { VISIBLE_ASCII } from '../../common/constants.js';
 
 export class FilesQuery {
   /** Only files with this purpose, e.g. `batch`. */

@@ -1,5 +1,4 @@
-import type { ExhaustedLimit } from './exhausted-limit.js';
-import type { ErrorDetail, GatewayError } from './gateway.error.js';
+import type { ErrorDetail, ExhaustedLimit, GatewayError } from './gateway.error.js';
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorSource } from './error-codes.js';
-import type { ExhaustedLimit } from './exhausted-limit.js';
+import type { ExhaustedLimit } from './gateway.error.js';
 
 /** One broken rule of a request. */
 export class ErrorDetailResponse {

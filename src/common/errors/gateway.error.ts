@@ -1,5 +1,19 @@
-import type { ExhaustedLimit } from './exhausted-limit.js';
 import { ERROR_CODES, type ErrorCode, type ErrorSource } from './error-codes.js';
+
+/** A usage limit that a call does not fit into, as callers read it. Amounts are in the policy's unit: dollars or tokens. */
+export interface ExhaustedLimit {
+  readonly policy_id: string;
+  readonly name: string | null;
+  readonly type: 'cost' | 'tokens';
+  /** The group that the call counts in. */
+  readonly value_key: string;
+  readonly credit_limit: number;
+  readonly current_usage: number;
+  /** Expected of calls under way. */
+  readonly reserved: number;
+  /** Unix seconds; null: never. */
+  readonly next_reset_at: number | null;
+}
 
 /** One broken rule: the path of the field as it was sent, and what was expected there. */
 export interface ErrorDetail {
@@ -83,3 +97,17 @@ export function throwIfInvalid(details: readonly ErrorDetail[]): void {
 export function invalidFields(details: readonly ErrorDetail[]): GatewayError {
   return new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
 }
+
+const RETRY_AFTER_SECONDS = 5;
+
+export function identityProviderUnavailable(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('identity_provider_unavailable', {
+    reason,
+    cause,
+    // Not 401: that would send clients off to log in anew.
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });
+}
+
+/** For an answer that another try would not change, or that must not be asked for twice. SDKs of OpenAI and others obey it. */
+export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const;

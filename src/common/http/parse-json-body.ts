@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway.error.js';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
-import { hasObjectLargerThan } from '../json/json-fields.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../json/scan.js';
 
 const JSON_TYPE = /^application\/json$/;
 const JSON_OR_SUFFIXED_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json$/;
@@ -56,4 +55,15 @@ function parse(text: string): unknown {
     const where = position === undefined ? '' : ` (position ${position})`;
     throw new GatewayError('validation_failed', { message: `The request body is not valid JSON${where}.` });
   }
+}
+
+/** Whether an object somewhere in parsed JSON has more than `limit` fields. Recurses: for JSON of bounded depth. */
+export function hasObjectLargerThan(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const isArray = Array.isArray(value);
+  const items: readonly unknown[] = isArray ? value : Object.values(value);
+  if (!isArray && items.length > limit) return true;
+  // No call for what is no object: most items of long arrays are text.
+  for (const item of items) if (typeof item === 'object' && hasObjectLargerThan(item, limit)) return true;
+  return false;
 }

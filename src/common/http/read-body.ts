@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { MaybePromise } from '../maybe-promise.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway.error.js';
-import { BodyTimer } from './body-timer.js';
 import { BodyBuffer } from './body-buffer.js';
 
 /** The connection ended before the whole request had come: there is nobody left to answer. */
@@ -113,4 +112,25 @@ function tooLate(readBytes: number): BodyRefusedError {
     message: 'The request body did not arrive in time.',
     headers: { connection: 'close' },
   });
+}
+
+/** Bounds the wait for a body: how long nothing of it may come, and how long it may take in all. */
+class BodyTimer {
+  readonly #silence: NodeJS.Timeout;
+  readonly #whole: NodeJS.Timeout;
+
+  constructor({ silenceMs, totalMs }: { readonly silenceMs: number; readonly totalMs: number }, onLate: () => void) {
+    this.#silence = setTimeout(onLate, silenceMs);
+    this.#whole = setTimeout(onLate, totalMs);
+  }
+
+  /** Something has come. Not after `stop`: a timer that was cleared would come back to life. */
+  restart(): void {
+    this.#silence.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#silence);
+    clearTimeout(this.#whole);
+  }
 }

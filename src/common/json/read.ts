@@ -1,3 +1,5 @@
+import { foldId } from '../uuid.js';
+
 /** Thrown when foreign JSON does not have the expected shape. Says what was expected and where, never the value. */
 export class UnexpectedShapeError extends Error {
   constructor(expected: string, path: string) {
@@ -40,4 +42,30 @@ export function stringOrUndefined(value: unknown): string | undefined {
 /** The number, or undefined when the field is absent, null or of another type: for fields that only inform. */
 export function numberOrUndefined(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * What another program sent as JSON, which may begin with a byte order mark (RFC 8259, section 8.1); undefined when it is no
+ * JSON. The parser's own error is dropped: its message quotes the text.
+ */
+export function parseForeignJson(source: Buffer | string): unknown {
+  const text = typeof source === 'string' ? source : source.toString('utf8');
+  try {
+    return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A claim that lists words: an array of strings, or one string with spaces between them. */
+export function claimWords(claim: unknown): readonly string[] {
+  if (typeof claim === 'string') return claim.split(' ').filter((word) => word !== '');
+  return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
+}
+
+/** The same for ids, each once and in the spelling that is stored. */
+export function claimIds(claim: unknown): readonly string[] {
+  return [...new Set(claimWords(claim).map(foldId))];
 }

@@ -1,4 +1,36 @@
-import { formatDecimal, parseDecimal } from './decimal-text.js';
+const FORM = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/**
+ * A decimal number in text as an integer of `10^-decimals`: `parseDecimal('0.002', 18)`. Never by way of a float.
+ * undefined: no number, negative, or with more decimals than that.
+ */
+export function parseDecimal(text: string, decimals: number): bigint | undefined {
+  return scaled(text, decimals, false);
+}
+
+/** The same, rounded half up to the decimals: for lists that were written by programs that calculate with floats. */
+export function roundDecimal(text: string, decimals: number): bigint | undefined {
+  return scaled(text, decimals, true);
+}
+
+/** Without zeros at the end: `formatDecimal(2n * 10n ** 15n, 18)` is `0.002`. For amounts that are not negative. */
+export function formatDecimal(value: bigint, decimals: number): string {
+  const digits = String(value).padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  return `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0*$/, '');
+}
+
+function scaled(text: string, decimals: number, rounds: boolean): bigint | undefined {
+  const parts = FORM.exec(text);
+  if (parts === null) return undefined;
+  const [, whole = '0', fraction = '', exponent = '0'] = parts;
+  const shift = decimals - fraction.length + Number(exponent);
+  const digits = BigInt(whole + fraction);
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  if (rounds) return (digits + divisor / 2n) / divisor;
+  return digits % divisor === 0n ? digits / divisor : undefined;
+}
 
 /**
  * A number of JSON as an integer of `10^-decimals`: `toScaled(0.1, 9)` is 100,000,000n. By its shortest decimal form, the one

@@ -1,8 +1,8 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { Optional } from '../validation/optional.decorator.js';
-import { ToNumber } from '../validation/to-number.decorator.js';
-import { VISIBLE_ASCII } from '../visible-ascii.js';
+import { ToNumber } from '../validation/conversion.decorators.js';
+import { VISIBLE_ASCII } from '../constants.js';
 
 /** Paging of provider-style lists, forwards only. */
 export class CursorQuery {

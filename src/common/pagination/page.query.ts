@@ -1,6 +1,6 @@
 import { IsInt, IsUUID, Max, Min } from 'class-validator';
 import { Optional } from '../validation/optional.decorator.js';
-import { ToNumber } from '../validation/to-number.decorator.js';
+import { ToNumber } from '../validation/conversion.decorators.js';
 
 export class PageQuery {
   /** Number of the page, from 0. */

@@ -1,8 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
 import { throwIfInvalid, type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
 import { isObject } from '../json/read.js';
-import { acceptsOf } from './accepted-by.decorator.js';
-import { BodyRules } from './body-rules.js';
+import { acceptsOf, BodyRules } from './body-rules.js';
 import { markInheritedNames } from './inherited-names.js';
 import { toValidationError } from './validation-details.js';
 

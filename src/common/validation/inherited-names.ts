@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../json/read.js';
+import { Transform, type TransformFnParams } from 'class-transformer';
 
 /** Before a name that every object has. No class has a field of such a name, so that the validator refuses it. */
 const MARK = '\u0000';
@@ -36,6 +37,15 @@ export function withoutMark(name: string): string {
 }
 
 /** What a copy was made from; anything else itself. */
-export function originalOf(object: object): object {
+function originalOf(object: object): object {
   return originals.get(object) ?? object;
+}
+
+/** For objects whose fields may have any name: the value goes on as it came, and not as class-transformer's copy of it. */
+export function AsGiven(): PropertyDecorator {
+  return Transform(({ value, obj, key }: TransformFnParams): unknown => {
+    const given: unknown = Reflect.get(originalOf(obj), key);
+    // Of text in a query, another decorator has made the object.
+    return typeof given === 'object' ? given : value;
+  });
 }

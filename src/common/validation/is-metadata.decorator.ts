@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../json/read.js';
-import { MAX_METADATA_KEYS, MAX_METADATA_LENGTH } from '../metadata-limits.js';
-import { AsGiven } from './as-given.decorator.js';
+import { MAX_METADATA_KEYS, MAX_METADATA_LENGTH } from '../constants.js';
+import { AsGiven } from './inherited-names.js';
 import { IsStorable } from './is-storable.decorator.js';
 
 /** An object of strings within the limits of request metadata. */

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { errorCodeOf } from '../../common/errors/error-code-of.js';
+import { errorCodeOf } from '../../common/errors/describe-error.js';
 
 /** Another process has this data folder open. Two at once would lose rows without a word. */
 export class DataDirInUseError extends Error {

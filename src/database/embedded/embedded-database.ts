@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { wrapError } from '../../common/errors/explained.js';
+import { wrapError } from '../../common/errors/describe-error.js';
 import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 
 /** A Unix socket's path may hold 107 bytes (unix(7)). */

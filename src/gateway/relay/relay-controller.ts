@@ -23,7 +23,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { StreamedBody } from '../../common/http/streamed-body.decorator.js';
+import { StreamedBody } from '../../common/http/execution-context.js';
 import { CurrentProvider, type ProviderContext } from '../provider-context.decorator.js';
 import { ProviderRoute } from '../provider-route.decorator.js';
 import type { ResourceArea } from './resource-area.js';

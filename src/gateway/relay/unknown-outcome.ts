@@ -1,5 +1,4 @@
-import { DO_NOT_RETRY } from '../../common/errors/do-not-retry.js';
-import { GatewayError } from '../../common/errors/gateway.error.js';
+import { DO_NOT_RETRY, GatewayError } from '../../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import type { RelayRoute } from './relay-route.js';
 

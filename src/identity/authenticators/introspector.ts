@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
+import { identityProviderUnavailable } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { unavailableBecause } from '../../upstream/identity-provider/unavailable-because.js';
 import type { Introspection, JwtValidation } from '../config/identity-config.js';

@@ -1,4 +1,4 @@
-import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
+import { identityProviderUnavailable } from '../../common/errors/gateway.error.js';
 
 export interface SemaphoreLimits {
   /** Tasks per key that run at a time. */

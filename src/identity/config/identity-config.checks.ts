@@ -1,4 +1,4 @@
-import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
+import { IDENTITY_HEADERS } from '../../common/constants.js';
 import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
-import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { AsGiven } from '../../common/validation/inherited-names.js';
 
 const MAX_ITEMS = 64;
 const MAX_LENGTH = 2048;

@@ -1,4 +1,4 @@
-import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
+import { IDENTITY_HEADERS } from '../../common/constants.js';
 
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -1,4 +1,4 @@
-import { IDENTITY_HEADERS } from '../../common/http/identity-headers.js';
+import { IDENTITY_HEADERS } from '../../common/constants.js';
 import type { ForwardHeaders } from '../config/identity-config.js';
 import { foldHeaderName, headerNameFacts, isHopByHop, whyNotWritable } from './header-names.js';
 import { assertSingleHeaders, connectionOptions, type RawHeader } from './raw-headers.js';

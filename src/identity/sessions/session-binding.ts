@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { VISIBLE_ASCII } from '../../common/constants.js';
 
 /** Truncated length of the HMAC: 128 bits cannot be guessed online (RFC 2104, section 5). */
 const TAG_BYTES = 16;

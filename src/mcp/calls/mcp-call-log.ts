@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
+import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-connection.js';
 import { BodyRefusedError, RequestAbortedError } from '../../common/http/read-body.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { stringOrUndefined } from '../../common/json/read.js';

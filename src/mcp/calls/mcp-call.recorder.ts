@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { describeDefect } from '../../common/errors/describe-defect.js';
+import { describeDefect } from '../../common/errors/describe-error.js';
 import type { PreparedRow } from '../../database/grouped-insert.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';

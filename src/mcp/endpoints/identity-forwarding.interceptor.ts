@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { requestOf } from '../../common/http/request-of.js';
+import { requestOf } from '../../common/http/execution-context.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { McpOutbound, outboundRequestOf } from './mcp-outbound.js';
 import { mcpCallOf } from './mcp-request.js';

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { BodyLimits } from '../../common/http/read-body.js';
-import { requestOf } from '../../common/http/request-of.js';
+import { requestOf } from '../../common/http/execution-context.js';
 import { AppConfig } from '../../config/environment.js';
 import { headerValue } from '../../identity/headers/raw-headers.js';
 import { SessionBinding } from '../../identity/sessions/session-binding.js';

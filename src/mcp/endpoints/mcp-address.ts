@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { isReservedSegment } from '../../common/http/reserved-segments.js';
+import { isReservedSegment } from '../../common/slug.js';
 import type { ServerAddress } from '../servers/mcp-server.directory.js';
 
 /** `mcp`: Streamable HTTP. `sse` and `messages`: the two addresses of the older transport (HTTP+SSE). */

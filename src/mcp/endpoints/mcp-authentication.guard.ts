@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { requestOf } from '../../common/http/request-of.js';
+import { requestOf } from '../../common/http/execution-context.js';
 import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { McpAdmission } from './mcp-admission.js';

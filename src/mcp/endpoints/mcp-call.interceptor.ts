@@ -1,10 +1,10 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Observable, of, tap } from 'rxjs';
-import { describeDefect } from '../../common/errors/describe-defect.js';
+import { describeDefect } from '../../common/errors/describe-error.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
-import { requestOf } from '../../common/http/request-of.js';
+import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-connection.js';
+import { requestOf } from '../../common/http/execution-context.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import { contextOf } from '../../telemetry/request-context.js';

@@ -2,9 +2,8 @@ import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { JsonText } from '../../common/http/json-text.js';
-import { requestOf } from '../../common/http/request-of.js';
-import { RouteMetadataCache } from '../../common/http/route-metadata.cache.js';
+import { JsonText } from '../../common/json/write.js';
+import { requestOf, RouteMetadataCache } from '../../common/http/execution-context.js';
 import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { AppConfig } from '../../config/environment.js';
 import { toRawHeaders } from '../../identity/headers/raw-headers.js';

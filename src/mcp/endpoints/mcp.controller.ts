@@ -15,7 +15,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { OwnAuthentication } from '../../access/own-authentication.decorator.js';
 import { RequireScope } from '../../access/require-scope.decorator.js';
-import { StreamedBody } from '../../common/http/streamed-body.decorator.js';
+import { StreamedBody } from '../../common/http/execution-context.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { IdentityForwardingInterceptor } from './identity-forwarding.interceptor.js';
 import { McpAccessGuard } from './mcp-access.guard.js';

@@ -1,4 +1,4 @@
-import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/walk-json.js';
+import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/scan.js';
 
 const ASCII = /^[\x20-\x7e]*$/;
 /** Characters. Sorting combining marks takes quadratic time. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { hasLongNumbers, parseLongNumbers } from '../../common/json/long-numbers.js';
+import { hasLongNumbers, parseLongNumbers } from '../../common/json/numbers.js';
 import { McpError, RPC_CODES } from '../mcp-error.js';
 import { findAmbiguousKey } from './ambiguous-keys.js';
 import { readRpcMessage, type RpcMessage } from './rpc-message.js';

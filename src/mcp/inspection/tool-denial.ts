@@ -1,4 +1,4 @@
-import { stringifyLongNumbers } from '../../common/json/long-numbers.js';
+import { stringifyLongNumbers } from '../../common/json/numbers.js';
 import { RPC_CODES, type RpcErrorBody, type RpcId } from '../mcp-error.js';
 import { answerableMessages, type InspectedBody } from './inspect-body.js';
 import type { RpcMessage } from './rpc-message.js';

@@ -1,5 +1,5 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
-import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
+import { parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
 import type { BodyFilter } from '../../upstream/stream-exchange.js';

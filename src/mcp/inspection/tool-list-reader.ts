@@ -1,5 +1,4 @@
-import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
-import { isObject, stringOrUndefined } from '../../common/json/read.js';
+import { isObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
 import type { RpcId } from '../mcp-error.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
 import type { SeenTool } from '../servers/mcp-server-tool.store.js';

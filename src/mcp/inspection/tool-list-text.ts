@@ -1,5 +1,5 @@
 import { isObject } from '../../common/json/read.js';
-import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/walk-json.js';
+import { JSON_TOKEN, stringAt, walkJson } from '../../common/json/scan.js';
 import type { ToolAccess } from './tool-denial.js';
 
 /** Path of the list of tools in a message. */

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../common/errors/error-codes.js';
-import { VERSION } from '../../common/version.js';
+import { VERSION } from '../../common/constants.js';
 import type { GuardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import type { McpServerTestResponse } from '../servers/mcp-server-test.response.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';

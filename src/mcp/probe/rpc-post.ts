@@ -1,7 +1,6 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { BodyBuffer } from '../../common/http/body-buffer.js';
-import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
-import { isObject, type JsonObject } from '../../common/json/read.js';
+import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
 import { mediaTypeOf } from '../proxy/response-head.js';

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../common/errors/gateway.error.js';
-import { endInTime } from '../../common/http/end-in-time.js';
+import { endInTime } from '../../common/http/closing-answers.js';
 import type { AnswerSink } from '../../upstream/stream-exchange.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import type { McpForward, McpHooks } from './mcp-proxy.types.js';

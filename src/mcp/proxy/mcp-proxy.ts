@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-closed-request.js';
-import { HttpClientConnection } from '../../common/http/client-connection.js';
+import { CLIENT_CLOSED_REQUEST, HttpClientConnection } from '../../common/http/client-connection.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
 import { RunningCalls } from '../../common/running-calls.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
-import { slugSource } from '../../common/http/reserved-segments.js';
+import { slugSource } from '../../common/slug.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
 import { BodyRules } from '../../common/validation/body-rules.js';

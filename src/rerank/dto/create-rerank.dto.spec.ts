@@ -4,7 +4,7 @@ import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { markInheritedNames } from '../../common/validation/inherited-names.js';
 import { toValidationError } from '../../common/validation/validation-details.js';
-import { acceptsOf } from '../../common/validation/accepted-by.decorator.js';
+import { acceptsOf } from '../../common/validation/body-rules.js';
 import { CreateRerankDto } from './create-rerank.dto.js';
 import { isRerankBody } from './is-rerank-body.js';
 

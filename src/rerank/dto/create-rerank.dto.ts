@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
-import { AcceptedBy } from '../../common/validation/accepted-by.decorator.js';
-import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { AcceptedBy } from '../../common/validation/body-rules.js';
+import { AsGiven } from '../../common/validation/inherited-names.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { RerankDocument } from '../rerank.types.js';
 import { AreDocuments } from './are-documents.decorator.js';

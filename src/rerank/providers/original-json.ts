@@ -1,4 +1,4 @@
-import { countMembers } from '../../common/json/json-members.js';
+import { countMembers } from '../../common/json/scan.js';
 import type { RerankRequest } from '../rerank.types.js';
 
 /**

@@ -1,6 +1,6 @@
 // Provider P4, rerank: POST /rerank. Source: https://docs.pinecone.io/reference/api/2026-04/inference/rerank, read 2026-11-21.
 import { invalidField } from '../../common/errors/gateway.error.js';
-import { stringifyLongNumbers } from '../../common/json/long-numbers.js';
+import { stringifyLongNumbers } from '../../common/json/numbers.js';
 import { readObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { UsageEstimate } from '../../gateway/billable-use.js';

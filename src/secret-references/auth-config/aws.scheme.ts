@@ -3,7 +3,7 @@ import { fieldError, type FieldProblem } from '../../common/errors/gateway.error
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 import { Equals, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { VISIBLE_ASCII } from '../../common/constants.js';
 import { AWS_REGION } from '../../upstream/aws/aws-region.js';
 import { AWS_ROLE_ARN } from '../../upstream/aws/aws-role-arn.js';
 import { readSecretName } from '../managers/aws-secret-arn.js';

@@ -2,7 +2,7 @@ import { fieldError, type FieldProblem } from '../../common/errors/gateway.error
 import { X509Certificate } from 'node:crypto';
 import { buildMessage, IsIn, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { VISIBLE_ASCII } from '../../common/constants.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { vaultPathProblem } from '../managers/vault-path.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';

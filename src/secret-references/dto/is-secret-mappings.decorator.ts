@@ -2,8 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
-import { AsGiven } from '../../common/validation/as-given.decorator.js';
-import { markInheritedNames, withoutMark } from '../../common/validation/inherited-names.js';
+import { AsGiven, markInheritedNames, withoutMark } from '../../common/validation/inherited-names.js';
 import { SecretMappingDto } from './secret-mapping.dto.js';
 
 /** More than any owner has fields. */

@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/json-depth.js';
-import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/scan.js';
+import { AsGiven } from '../../common/validation/inherited-names.js';
 import { isStorable, IsStorable } from '../../common/validation/is-storable.decorator.js';
 
 const MAX_KEYS = 64;

@@ -10,9 +10,9 @@ import {
   Length,
   MaxLength,
 } from 'class-validator';
-import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { AsGiven } from '../../common/validation/inherited-names.js';
 import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
-import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { MANAGER_NAMES } from '../auth-config/spelling.js';

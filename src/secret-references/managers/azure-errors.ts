@@ -1,7 +1,6 @@
 // What Azure's refusals mean. Sources: https://learn.microsoft.com/azure/key-vault/general/rest-error-codes and
 // https://learn.microsoft.com/entra/identity-platform/reference-error-codes, read 2026-11-21.
-import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
-import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
+import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import type { AzureAnswer } from './azure-http-client.js';
 import { scrub } from './scrub.js';

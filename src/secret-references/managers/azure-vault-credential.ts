@@ -1,5 +1,5 @@
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/identity';
-import { outlastsCalls } from '../../common/time/outlasts-calls.js';
+import { outlastsCalls } from '../../common/time/expiry.js';
 import type { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { toTokenError } from './azure-errors.js';
 import type { AzureAnswer, AzureTraffic } from './azure-http-client.js';

@@ -3,9 +3,8 @@
 import { validateHeaderValue } from 'node:http';
 import type { Agent } from 'node:https';
 import type { HttpService } from '@nestjs/axios';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/json-depth.js';
-import { parseForeignJson } from '../../common/json/parse-foreign-json.js';
-import { isObject, type JsonObject } from '../../common/json/read.js';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/scan.js';
+import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { scrub } from './scrub.js';
 import { SecretError } from './secret-manager.types.js';

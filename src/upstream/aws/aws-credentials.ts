@@ -3,7 +3,7 @@ import { isNativeError } from 'node:util/types';
 import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { outlastsCalls } from '../../common/time/outlasts-calls.js';
+import { outlastsCalls } from '../../common/time/expiry.js';
 import { assumeRole, type RoleSession, type StsServices } from './assume-role.js';
 import { AwsIdentityError, type AwsOwnIdentity } from './aws-own-identity.js';
 import type { AwsCredentials } from './aws-signature.js';

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../common/maybe-promise.js';
-import { outlastsCalls } from '../../common/time/outlasts-calls.js';
+import { outlastsCalls } from '../../common/time/expiry.js';
 import { within } from '../../common/time/within.js';
 import type { AppConfig } from '../../config/environment.js';
 import type { AwsCredentials } from './aws-signature.js';

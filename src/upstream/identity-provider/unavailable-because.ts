@@ -1,7 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { errors } from 'jose';
-import type { GatewayError } from '../../common/errors/gateway.error.js';
-import { identityProviderUnavailable } from '../../common/errors/identity-provider-unavailable.js';
+import { type GatewayError, identityProviderUnavailable } from '../../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../upstream.types.js';
 import { UnexpectedStatusError } from './unexpected-status.error.js';
 

@@ -3,7 +3,7 @@ import { IsIn, Length, Matches, MaxLength } from 'class-validator';
 import { assertNever } from '../../common/assert-never.js';
 import { type FieldProblem, invalidField } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { VISIBLE_ASCII } from '../../common/constants.js';
 import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOptions } from '../aws/aws-credentials.js';
 import { AWS_REGION, awsEndpoint } from '../aws/aws-region.js';
 import { areCredentialsRefused } from '../aws/aws-refusal.js';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { VISIBLE_ASCII } from '../../common/visible-ascii.js';
+import { VISIBLE_ASCII } from '../../common/constants.js';
 import type { UpstreamRequest } from '../upstream.types.js';
 import type { Credential, ProviderRequest } from './provider.types.js';
 

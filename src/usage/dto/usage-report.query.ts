@@ -8,8 +8,7 @@ import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { type ReportKey, REPORT_KEYS_TEXT } from '../report-keys.js';
 import { IsReportKey } from './is-report-key.decorator.js';
-import { ToList } from '../../common/validation/to-list.decorator.js';
-import { ToNumber } from '../../common/validation/to-number.decorator.js';
+import { ToList, ToNumber } from '../../common/validation/conversion.decorators.js';
 
 export const TIME_BUCKETS = ['hour', 'day', 'month', 'none'] as const;
 export type TimeBucket = (typeof TIME_BUCKETS)[number];

@@ -9,7 +9,7 @@
 // - rerank-1 and rerank-lite-1 of Voyage: only in a list whose unit is in doubt.
 // - every deployment on Azure with a name of its own: it may be any model.
 // Cohere's own page has no price per search any more; an older list has 0.002 for rerank-v4.0-pro, the newer ones 0.0025.
-import { parseDecimal } from '../../common/money/decimal-text.js';
+import { parseDecimal } from '../../common/money/decimal.js';
 import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { type Price, PRICE_DECIMALS, type PricedUnit } from './price.types.js';
 

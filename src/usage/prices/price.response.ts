@@ -1,4 +1,4 @@
-import { formatDecimal } from '../../common/money/decimal-text.js';
+import { formatDecimal } from '../../common/money/decimal.js';
 import { toUnixSeconds } from '../../common/time/unix-time.js';
 import { PRICE_DECIMALS } from './price.types.js';
 import type { VisiblePrice } from './visible-price.js';

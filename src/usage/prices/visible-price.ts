@@ -1,4 +1,4 @@
-import { parseDecimal } from '../../common/money/decimal-text.js';
+import { parseDecimal } from '../../common/money/decimal.js';
 import { BUNDLED_PRICES, type BundledPrice } from './bundled-prices.js';
 import type { PriceRow } from './price.entity.js';
 import { type Price, PRICE_DECIMALS, type UnitSpelling, unitOf } from './price.types.js';

@@ -13,9 +13,9 @@ import {
   Min,
 } from 'class-validator';
 import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
-import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
-import { AsGiven } from '../../common/validation/as-given.decorator.js';
+import { AsGiven } from '../../common/validation/inherited-names.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSecretMappings } from '../../secret-references/dto/is-secret-mappings.decorator.js';

@@ -2,8 +2,7 @@ import { Type } from 'class-transformer';
 import { IsObject, IsString, IsUUID, Length, MaxLength, ValidateNested } from 'class-validator';
 import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
-import { IsNotReserved } from '../../common/validation/is-not-reserved.decorator.js';
-import { IsSlug } from '../../common/validation/is-slug.decorator.js';
+import { IsNotReserved, IsSlug } from '../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 

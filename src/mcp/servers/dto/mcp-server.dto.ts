@@ -12,10 +12,9 @@ import {
   MaxLength,
   ValidateNested,
 } from 'class-validator';
-import { AsGiven } from '../../../common/validation/as-given.decorator.js';
+import { AsGiven } from '../../../common/validation/inherited-names.js';
 import { FixedFields } from '../../../common/validation/fixed-fields.decorator.js';
-import { IsNotReserved } from '../../../common/validation/is-not-reserved.decorator.js';
-import { IsSlug } from '../../../common/validation/is-slug.decorator.js';
+import { IsNotReserved, IsSlug } from '../../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
 import { ForwardHeadersDto } from '../../../identity/config/forward-headers.dto.js';

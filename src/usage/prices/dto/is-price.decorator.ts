@@ -1,5 +1,5 @@
 import { ValidateBy, type ValidationArguments } from 'class-validator';
-import { formatDecimal, parseDecimal } from '../../../common/money/decimal-text.js';
+import { formatDecimal, parseDecimal } from '../../../common/money/decimal.js';
 import { MAX_PRICE, PRICE_DECIMALS } from '../price.types.js';
 
 const FORM = /^\d{1,12}(?:\.\d{1,18})?$/;

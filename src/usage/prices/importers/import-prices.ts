@@ -1,7 +1,7 @@
 import { type DataSource, type EntityManager, IsNull, LessThanOrEqual } from 'typeorm';
-import { parseWithNumbersAsText } from '../../../common/json/numbers-as-text.js';
+import { parseWithNumbersAsText } from '../../../common/json/numbers.js';
 import type { Clock } from '../../../common/time/clock.js';
-import { formatDecimal } from '../../../common/money/decimal-text.js';
+import { formatDecimal } from '../../../common/money/decimal.js';
 import { PriceImport } from '../price-import.entity.js';
 import { PriceRow } from '../price.entity.js';
 import { PRICE_DECIMALS } from '../price.types.js';

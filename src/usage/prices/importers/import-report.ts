@@ -1,4 +1,4 @@
-import { formatDecimal } from '../../../common/money/decimal-text.js';
+import { formatDecimal } from '../../../common/money/decimal.js';
 import { PRICE_DECIMALS } from '../price.types.js';
 import type { ImportOutcome } from './import-prices.js';
 import type { ComparedPrice } from './price-list-diff.js';

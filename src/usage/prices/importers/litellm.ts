@@ -1,7 +1,7 @@
 // LiteLLM's price map, one file for all: `{"<model>": {"mode", "litellm_provider", "input_cost_per_query", "input_cost_per_token"}}`,
 // in US dollars. Source: https://github.com/BerriAI/litellm, model_prices_and_context_window.json, read 2026-11-21.
 import { isObject, type JsonObject, readObject, stringOrUndefined } from '../../../common/json/read.js';
-import { roundDecimal } from '../../../common/money/decimal-text.js';
+import { roundDecimal } from '../../../common/money/decimal.js';
 import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import { PRICE_DECIMALS, type PricedUnit } from '../price.types.js';
 import { type ListEntry, type ReadPriceList, sortEntries } from './price-list.reader.js';

@@ -1,7 +1,7 @@
 // Portkey's open price files, one a provider: `{"<model>": {"pricing_config": {"pay_as_you_go": {"request_token": {"price"}}}}}`,
 // in US cents for one unit. Source: https://github.com/Portkey-AI/models, folder pricing, read 2026-11-21.
 import { readObject, readString } from '../../../common/json/read.js';
-import { roundDecimal } from '../../../common/money/decimal-text.js';
+import { roundDecimal } from '../../../common/money/decimal.js';
 import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import { PRICE_DECIMALS } from '../price.types.js';
 import { type ReadPriceList, sortEntries } from './price-list.reader.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseWithNumbersAsText } from '../../../common/json/numbers-as-text.js';
-import { formatDecimal } from '../../../common/money/decimal-text.js';
+import { parseWithNumbersAsText } from '../../../common/json/numbers.js';
+import { formatDecimal } from '../../../common/money/decimal.js';
 import { BUNDLED_PRICES } from '../bundled-prices.js';
 import { COHERE, JINA, LITELLM, VOYAGE } from './__fixtures__/lists.js';
 import type { PriceListFile } from './import-prices.js';

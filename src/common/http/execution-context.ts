@@ -1,4 +1,10 @@
-import type { ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Request } from 'express';
+
+/** As `context.switchToHttp().getRequest()`, which makes four objects each time: every guard of every request would. */
+export function requestOf(context: ExecutionContext): Request {
+  return context.getArgByIndex<Request>(0);
+}
 
 export type Route = Pick<ExecutionContext, 'getClass' | 'getHandler'>;
 
@@ -19,3 +25,8 @@ export class RouteMetadataCache<Declared> {
     return declared;
   }
 }
+
+export const STREAMED_BODY = 'tollgate:streamed-body';
+
+/** The route takes its body as a stream: the gateway neither reads nor bounds it. */
+export const StreamedBody = (): MethodDecorator => SetMetadata(STREAMED_BODY, true);

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
 import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
-import { afterBody } from './after-body.js';
+import { afterBody } from './closing-answers.js';
 
 const SIZE = 4 * 1024 * 1024;
 const CLOSE = { connection: 'close' };

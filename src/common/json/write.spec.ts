@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { jsonMember, jsonObject, jsonString } from './write-json.js';
+import { jsonMember, jsonObject, jsonString } from './write.js';
 
 describe('jsonMember', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { VERSION } from './version.js';
+import { VERSION } from './constants.js';
 
 it('is that of the package', () => {
   expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ version: VERSION });

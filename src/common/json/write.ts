@@ -20,3 +20,8 @@ export function jsonString(text: string): string {
 export function jsonObject(members: string): string {
   return `{${members.slice(1)}}`;
 }
+
+/** An answer that is JSON already. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { buildMessage, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
-import { SLUG_PATTERN } from '../slug.js';
+import { isReservedSegment, SLUG_PATTERN } from '../slug.js';
 import { isUuid } from '../uuid.js';
 
 /** Letters, digits, `_` and `-`, at most 255; never in the form of an id, which is what a reference would be taken for. */
@@ -14,6 +14,17 @@ function IsNoId(): PropertyDecorator {
     validator: {
       validate: (value: unknown) => typeof value !== 'string' || !isUuid(value),
       defaultMessage: buildMessage(() => '$property must not have the form of an id (a UUID)'),
+    },
+  });
+}
+
+/** For slugs that are the first part of an address. */
+export function IsNotReserved(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isNotReserved',
+    validator: {
+      validate: (value: unknown) => typeof value !== 'string' || !isReservedSegment(value),
+      defaultMessage: buildMessage(() => '$property is reserved'),
     },
   });
 }

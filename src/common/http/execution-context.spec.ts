@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
-import { RouteMetadataCache, type Route } from './route-metadata.cache.js';
+import { RouteMetadataCache, type Route } from './execution-context.js';
 
 class One {
   handle(): void {}

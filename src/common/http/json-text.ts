@@ -1,4 +1,0 @@
-/** An answer that is JSON already. */
-export class JsonText {
-  constructor(readonly text: string) {}
-}

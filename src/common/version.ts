@@ -1,2 +1,0 @@
-/** The gateway's own, as in package.json. */
-export const VERSION = '0.1.0';
