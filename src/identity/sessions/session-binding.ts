@@ -7,9 +7,9 @@ const TAG_BYTES = 16;
 const TAG = /^(.+)-([0-9a-f]{32})$/;
 /** Some servers keep the whole session in its id, of up to 2.5 kB. Node limits all headers to 16 KiB. */
 const MAX_SESSION_ID_CHARACTERS = 4_096;
-const MAX_OPENED = 10_000;
+const MAX_CACHED = 10_000;
 /** Of all entries together. Ids of usual length never reach it. */
-const MAX_OPENED_CHARACTERS = 2 ** 24;
+const MAX_CACHED_CHARACTERS = 2 ** 24;
 
 /** The owner of a session. */
 export interface SessionOwner {
@@ -21,7 +21,7 @@ export interface SessionOwner {
 }
 
 /** A verified session id and its owner. */
-interface Opened {
+interface VerifiedId {
   readonly sessionId: string;
   readonly owner: SessionOwner;
 }
@@ -32,9 +32,9 @@ interface Opened {
  */
 export class SessionBinding {
   /** Verified ids, by the client's id, so that the HMAC is computed once per session. */
-  private readonly opened = new LRUCache<string, Opened>({
-    max: MAX_OPENED,
-    maxSize: MAX_OPENED_CHARACTERS,
+  private readonly verified = new LRUCache<string, VerifiedId>({
+    max: MAX_CACHED,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: ({ sessionId, owner }, boundId) => sessionId.length + boundId.length + owner.user.length,
   });
 
@@ -50,14 +50,14 @@ export class SessionBinding {
 
   /** The server's id. Undefined for an id of another user or server, or an invalid one: all of them give 404. */
   unbind(boundId: string, owner: SessionOwner): string | undefined {
-    const known = this.opened.get(boundId);
+    const known = this.verified.get(boundId);
     if (known !== undefined && isSameOwner(known.owner, owner)) return known.sessionId;
-    const sessionId = this.prove(boundId, owner);
-    if (sessionId !== undefined) this.opened.set(boundId, { sessionId, owner });
+    const sessionId = this.verify(boundId, owner);
+    if (sessionId !== undefined) this.verified.set(boundId, { sessionId, owner });
     return sessionId;
   }
 
-  private prove(boundId: string, owner: SessionOwner): string | undefined {
+  private verify(boundId: string, owner: SessionOwner): string | undefined {
     const [, sessionId, tag] = TAG.exec(boundId) ?? [];
     if (sessionId === undefined || tag === undefined || !VISIBLE_ASCII.test(sessionId)) return undefined;
     const given = Buffer.from(tag, 'hex');

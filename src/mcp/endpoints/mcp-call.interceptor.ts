@@ -37,20 +37,19 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
     if (isStream) this.metrics.mcpStreams.inc();
     const span = contextOf(call.request).span?.startMcpCall(callInfoOf(call));
     call.traceContext = span?.headers;
-    const end = (outcome: CallOutcome): void => {
-      span?.end(outcome);
-      if (isStream) this.metrics.mcpStreams.dec();
-      call.leave();
-    };
     return next.handle().pipe(
       tap({
         next: (outcome) => {
-          end(toCallOutcome(outcome));
+          span?.end(toCallOutcome(outcome));
           this.record(call, outcome);
         },
         error: (error: unknown) => {
-          end({ status: undefined, error: error instanceof GatewayError ? error.code : 'failed' });
+          span?.end({ status: undefined, error: error instanceof GatewayError ? error.code : 'failed' });
           this.calls.recordFailure(call, error);
+        },
+        finalize: () => {
+          if (isStream) this.metrics.mcpStreams.dec();
+          call.leave();
         },
       }),
     );

@@ -53,7 +53,7 @@ export class McpEdgeGuard implements CanActivate {
     request.errorForm = (error) => new JsonText(rpcErrorText(error, rpcIdOf(request.mcpCall?.message)));
     const incoming = new IncomingMcpRequest(address, endpoint, portOf(request), toRawHeaders(request.rawHeaders));
     request.mcp = incoming;
-    this.announce(request, response);
+    this.countCall(request, response);
     return chain(this.serverForBrowser(request, incoming), (server) => {
       checkEdge({ request, headers: incoming.headers }, response, {
         publicHosts: this.publicHosts(incoming.port),
@@ -67,7 +67,7 @@ export class McpEdgeGuard implements CanActivate {
   }
 
   /** A shutdown waits for the calls that have begun to come in, until their responses are closed. */
-  private announce(request: Request, response: Response): void {
+  private countCall(request: Request, response: Response): void {
     if (request.method === 'GET' || contextOf(request).caller.aborted) return;
     response.once('close', this.proxy.expectCall());
   }
