@@ -1,4 +1,4 @@
-// Which server an address means, and to whom.
+// The server that an address refers to, and for which callers.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Workspace } from '../src/workspaces/workspace.entity.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   inWorkspace = { 'x-gateway-api-key': key };
 });
 
-/** Its provider has a name that challenges and metadata show. */
+/** Its identity provider has a name that challenges and metadata show. */
 function definition(name: string, page: string): object {
   const provider = `https://${name}.example.com`;
   return {
@@ -37,7 +37,7 @@ function definition(name: string, page: string): object {
   };
 }
 
-/** A server of the whole organisation, and one of its name in a workspace. */
+/** Registers a server of the whole organisation, and one of the same slug in a workspace. */
 async function registerBoth(): Promise<void> {
   slug = `s-${randomUUID()}`;
   await mcp.admin.create('/v1/mcp-servers', definition('shared', SHARED_PAGE));
@@ -53,14 +53,14 @@ function preflight(path: string, origin: string): Promise<Answer> {
   return send(`${mcp.gateway.url}${path}/mcp`, { method: 'OPTIONS', headers: { origin, ...PREFLIGHT } });
 }
 
-/** Where the metadata of an address send users to log in. */
+/** The identity providers that the metadata of an address name. */
 async function providerOf(path: string): Promise<unknown> {
   const answer = await send(`${mcp.gateway.url}/.well-known/oauth-protected-resource${path}/mcp`, { method: 'GET' });
   return answer.status === 200 ? jsonOf(answer)['authorization_servers'] : answer.status;
 }
 
-describe('a name that the organisation and a workspace have', () => {
-  it('means the one of the workspace to its keys, the shared one to those of the organisation', async () => {
+describe('a slug of both the organisation and a workspace', () => {
+  it("resolves a slug to the workspace's server for its keys, else to the shared server", async () => {
     await registerBoth();
     expect((await post(`/${slug}`, inWorkspace)).status).toBe(200);
     expect((await post(`/${slug}`, KEY)).status).toBe(200);
@@ -68,7 +68,7 @@ describe('a name that the organisation and a workspace have', () => {
     expect(mcp.raw.received.map(({ path }) => path)).toEqual(['/own', '/shared', '/own']);
   });
 
-  it('sends callers without a key to the provider of the same server', async () => {
+  it('refers callers without a key to the identity provider of the same server', async () => {
     await registerBoth();
     for (const [path, name] of [
       [`/${slug}`, 'shared'],
@@ -80,13 +80,13 @@ describe('a name that the organisation and a workspace have', () => {
     }
   });
 
-  it('is known to pages of the server that is meant', async () => {
+  it('allows only the browser origins of the server that the address refers to', async () => {
     await registerBoth();
     expect((await preflight(`/${slug}`, SHARED_PAGE)).status).toBe(204);
     expect((await preflight(`/${slug}`, OWN_PAGE)).status).toBe(403);
     expect((await preflight(`/${workspaceId}/${slug}`, OWN_PAGE)).status).toBe(204);
     expect((await preflight(`/${workspaceId}/${slug}`, SHARED_PAGE)).status).toBe(403);
-    // The key says that the server of the workspace is meant, whose page that is not.
+    // The key selects the workspace's server, which does not allow that origin.
     expect((await post(`/${slug}`, { ...inWorkspace, origin: SHARED_PAGE })).status).toBe(403);
     expect(mcp.raw.received).toEqual([]);
     const allowed = await post(`/${slug}`, { ...inWorkspace, origin: OWN_PAGE });
@@ -95,7 +95,7 @@ describe('a name that the organisation and a workspace have', () => {
     expect([badKey.status, badKey.headers['access-control-allow-origin']]).toEqual([401, SHARED_PAGE]);
   });
 
-  it('is not told to whoever spells an address like what is remembered for a key', async () => {
+  it('refuses an address that imitates the cache entry of a key', async () => {
     await registerBoth();
     expect((await post(`/${slug}`, inWorkspace)).status).toBe(200);
     const { organisationId } = await mcp.gateway.dataSource
@@ -106,7 +106,7 @@ describe('a name that the organisation and a workspace have', () => {
     expect(await providerOf(spelt)).toBe(404);
   });
 
-  it('means the shared one however many workspaces have it', async () => {
+  it('resolves a slug to the shared server although several workspaces have it', async () => {
     await registerBoth();
     for (let each = 0; each < 3; each += 1) {
       const workspace_id = await mcp.admin.createWorkspace(`V ${randomUUID()}`);
@@ -125,7 +125,7 @@ describe('the metadata of a server', () => {
     return send(mcp.gateway.url + path, { method: 'OPTIONS', headers: { origin: OWN_PAGE, ...asked } });
   };
 
-  it('may be read by every page, also one that says which revision of MCP it speaks', async () => {
+  it('serves metadata to every origin, also with an MCP protocol version header', async () => {
     await registerBoth();
     const paths = [`/${slug}/mcp`, `/${slug}/sse`, `/${workspaceId}/${slug}/mcp`, '/no-such-server/mcp'];
     for (const path of paths) {
@@ -139,7 +139,7 @@ describe('the metadata of a server', () => {
     }
   });
 
-  it('is told to no page that wants to write', async () => {
+  it('refuses other methods than GET and OPTIONS on metadata', async () => {
     await registerBoth();
     const answer = await send(`${mcp.gateway.url}${METADATA}/${slug}/mcp`, { headers: { origin: OWN_PAGE } });
     expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, OPTIONS']);
@@ -147,12 +147,12 @@ describe('the metadata of a server', () => {
   });
 });
 
-describe('a name that two organisations have', () => {
+describe('a slug of two organisations', () => {
   const registerAt = async ({ client }: Tenant): Promise<void> => {
     await client.create('/v1/mcp-servers', definition('foreign', OWN_PAGE));
   };
 
-  it('means nothing without a key, whatever else has it', async () => {
+  it('resolves an ambiguous slug to no server without a key', async () => {
     const other = await addTenant(mcp.gateway, `addresses-${randomUUID()}`);
     await registerBoth();
     for (let each = 0; each < 3; each += 1) {
@@ -169,13 +169,13 @@ describe('a name that two organisations have', () => {
       error_code: 'api_key_invalid',
       error_reason: expect.stringContaining('two organisations'),
     });
-    // The workspace says which organisation is meant.
+    // The workspace identifies the organisation.
     expect(await providerOf(`/${workspaceId}/${slug}`)).toEqual(['https://own.example.com']);
     expect((await post(`/${slug}`, KEY)).status).toBe(200);
     expect(mcp.raw.received.map(({ path }) => path)).toEqual(['/shared']);
   });
 
-  it('is not hidden by workspaces of other organisations that are called alike', async () => {
+  it('finds a server although other organisations have workspaces with the same slug', async () => {
     slug = `s-${randomUUID()}`;
     const tenants: Tenant[] = [];
     // Each has a workspace `default`.
@@ -188,7 +188,7 @@ describe('a name that two organisations have', () => {
     expect(await providerOf(`/default/${slug}`)).toBe(404);
   });
 
-  it('is that of its own organisation to every caller', async () => {
+  it("resolves a slug to the server of the caller's own organisation", async () => {
     const other = await addTenant(mcp.gateway, `addresses-${randomUUID()}`);
     await registerBoth();
     await registerAt(other);
@@ -198,7 +198,7 @@ describe('a name that two organisations have', () => {
     expect(mcp.raw.received.map(({ path }) => path)).toEqual(['/shared', '/foreign', '/shared']);
   });
 
-  it('is the same server to a caller, although one of the other cannot be opened', async () => {
+  it("serves a caller although the other organisation's server cannot be decrypted", async () => {
     const other = await addTenant(mcp.gateway, `addresses-${randomUUID()}`);
     await registerBoth();
     await registerAt(other);

@@ -1,4 +1,4 @@
-// What is written down of requests to MCP servers: nothing reaches a server unseen.
+// The records of requests to MCP servers: no request reaches a server without a record.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -56,14 +56,14 @@ describe('a message that cannot be counted', () => {
     ],
     ['is of another charset', JSON.stringify(CALL), 'application/json; charset=latin1', 415],
     ['is one of too many in a batch', JSON.stringify(Array(101).fill(CALL)), 'application/json', 400],
-  ])('is refused before the server when it %s, and leaves a row', async (_what, body, type, status) => {
+  ])('refuses and records a message before the server receives it when it %s', async (_what, body, type, status) => {
     const slug = await mcp.register();
     expect(await mcp.post(slug, body, { 'content-type': type })).toBe(status);
     expect(mcp.raw.received).toEqual([]);
     expect(await rowsOf(slug)).toMatchObject([{ status, tool: null }]);
   });
 
-  it('is refused when a header names another tool than the body', async () => {
+  it('refuses a message whose header names another tool than its body', async () => {
     const slug = await mcp.register();
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' };
     expect(await mcp.post(slug, CALL, { ...headers, 'mcp-name': 'other' })).toBe(400);
@@ -83,7 +83,7 @@ describe('a body that is refused', () => {
     ['too large', TOO_LARGE.toString(), {}, 413, TOO_LARGE.length],
     ['too large, in chunks', [TOO_LARGE], {}, 413, TOO_LARGE.length],
     ['for a session that there is not', TWICE, { 'mcp-session-id': 'none' }, 404, TWICE.length],
-  ])('has its size in the row of the call: %s', async (_what, body, headers, status, size) => {
+  ])('records the size of a refused body: %s', async (_what, body, headers, status, size) => {
     const slug = await mcp.register();
     expect(await mcp.call(`/${slug}/mcp`, body, headers)).toMatchObject({ status });
     expect(await rowsOf(slug)).toMatchObject([{ status, bytesIn: String(size) }]);
@@ -97,7 +97,7 @@ describe('a call of a disabled tool', () => {
     ['alone', OFF, 200],
     ['in a batch, behind one that is not', [PING, CALL, OFF], 200],
     ['without asking for an answer', [CALL, { ...OFF, id: undefined }].map(({ id: _id, ...rest }) => rest), 202],
-  ])('shows in the row of the call: %s', async (_what, body, status) => {
+  ])('records the call of a disabled tool: %s', async (_what, body, status) => {
     const slug = await mcp.register();
     await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'off', enabled: false }] });
     expect(await mcp.post(slug, body)).toBe(status);
@@ -106,7 +106,7 @@ describe('a call of a disabled tool', () => {
     expect(await rowsOf(slug)).toMatchObject([refused]);
   });
 
-  it('shows in the row on the older transport, where it is refused by its status', async () => {
+  it('records the refused call of a disabled tool on the SSE transport', async () => {
     const slug = await mcp.register({ transport: 'sse' });
     await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'off', enabled: false }] });
     mcp.raw.answerWith(events(['event: endpoint\ndata: /messages\n\n']));
@@ -119,26 +119,26 @@ describe('a call of a disabled tool', () => {
 });
 
 describe('a call of a tool', () => {
-  it('shows as one wherever it stands in a batch', async () => {
+  it('records a batch as a tool call wherever the call stands in it', async () => {
     const slug = await mcp.register();
     expect(await mcp.post(slug, [PING, CALL, CALL])).toBe(200);
     expect(await rowsOf(slug)).toMatchObject([{ status: 200, rpcMethod: 'tools/call', tool: 'search' }]);
     expect(await mcp.callsByTool(slug, 2)).toEqual({ search: 2 });
   });
 
-  it('counts in a batch of as many as there may be', async () => {
+  it('counts every call in a batch of the maximum size', async () => {
     const slug = await mcp.register();
     expect(await mcp.post(slug, Array(100).fill(CALL))).toBe(200);
     expect(await mcp.callsByTool(slug, 100)).toEqual({ search: 100 });
   });
 
-  it('counts under a name that no column can hold', async () => {
+  it('counts a call whose tool name cannot be stored unchanged', async () => {
     const slug = await mcp.register();
     expect(await mcp.post(slug, { ...CALL, params: { name: 'a\u0000b\ud800' } })).toBe(200);
     expect(await mcp.callsByTool(slug, 1)).toEqual({ 'a\uFFFDb\uFFFD': 1 });
   });
 
-  it('counts when the client leaves before the answer', async () => {
+  it('counts a call when the client disconnects before the answer', async () => {
     const slug = await mcp.register();
     mcp.raw.answerWith(() => undefined);
     const client = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');
@@ -151,8 +151,8 @@ describe('a call of a tool', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  it('in the middle of its request is written down as one that left', async () => {
+describe('a client that disconnects', () => {
+  it('records 499 when the client disconnects in the middle of its request', async () => {
     const slug = await mcp.register();
     const client = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');
     client.end(requestOf(slug, JSON.stringify(CALL)).slice(0, -1));
@@ -166,7 +166,7 @@ describe('a row that the database refuses', () => {
   const recorded = async (slugs: readonly string[]): Promise<readonly McpCall[]> =>
     (await Promise.all(slugs.map(rowsOf))).flat();
 
-  it('costs none of the others, and is not tried for ever', async () => {
+  it('drops a row that the database refuses and keeps the others', async () => {
     const slug = await mcp.register();
     await mcp.post(slug, CALL);
     const [row] = await rowsOf(slug);
@@ -185,7 +185,7 @@ describe('a row that the database refuses', () => {
     expect(await rowsOf(`${slug}-next`)).toHaveLength(1);
   });
 
-  it('is made to fit when a stream was open for longer than a column can tell', async () => {
+  it('clamps durations that exceed the range of the column', async () => {
     const slug = await mcp.register();
     await mcp.post(slug, CALL);
     const [row] = await rowsOf(slug);
@@ -197,7 +197,7 @@ describe('a row that the database refuses', () => {
   });
 });
 
-/** Such a row once more. */
+/** Another row with the same values. */
 function another(row: McpCallRow | undefined): McpCallRow {
   if (row === undefined) throw new Error('there is no row');
   return { ...row, id: randomUUID() };

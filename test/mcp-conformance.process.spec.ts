@@ -1,5 +1,5 @@
-// Programs of others judge the gateway: the public conformance suite of MCP, which has to find in the gateway what it finds in
-// the server behind, and the inspector.
+// Independent programs check the gateway: the MCP inspector, and the public MCP conformance suite, which must yield the same
+// results through the gateway as at the server itself.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readArray, readObject } from '../src/common/json/read.js';
@@ -14,7 +14,7 @@ import { jsonOf } from './support/send.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 
 const INSPECTOR = fileURLToPath(import.meta.resolve('@modelcontextprotocol/inspector-cli/build/index.js'));
-/** The suite takes a few seconds; a busy machine gets far more. */
+/** The suite takes a few seconds; a busy machine may take much longer. */
 const SUITE_MS = 120_000;
 const DISABLED = 'test_image_content';
 
@@ -25,13 +25,13 @@ let admin: GatewayClient;
 
 beforeAll(async () => {
   [front, server] = await Promise.all([
-    // The suite brings no key of its own.
+    // The suite sends no key of its own.
     startFront({ 'x-gateway-api-key': ADMIN_KEY }),
     startMcpServer({
       create: createEverythingServer,
       resumable: true,
       checksHost: true,
-      // Some of the suite's requests name an older revision than it has agreed on, one without what they then look for.
+      // Some of the suite's requests name an older revision than they agreed on, without the features that they test.
       revision: '2025-11-25',
     }),
   ]);
@@ -58,13 +58,13 @@ describe('the conformance suite', () => {
     direct = await conformanceOf(server.endpoint.href);
   }, SUITE_MS);
 
-  it('is content with the server of these tests', () => {
+  it('passes the whole conformance suite at the test server itself', () => {
     expect(direct.length).toBeGreaterThan(40);
     expect(direct.filter((line) => !line.endsWith(' SUCCESS'))).toEqual([]);
   });
 
   it(
-    'finds the same through the gateway, whichever replica gets a request',
+    'yields the same results through the gateway on alternating replicas',
     async () => {
       expect(await conformanceOf(`${front.origin}/everything/mcp`)).toEqual(direct);
     },
@@ -72,7 +72,7 @@ describe('the conformance suite', () => {
   );
 
   it(
-    'misses a tool that is disabled, and nothing else',
+    'fails only the test of a tool that is disabled',
     async () => {
       const through = await conformanceOf(`${front.origin}/restricted/mcp`);
       expect(through).toEqual(direct.map((line) => line.replace(/^(tools-call-image: \S+) SUCCESS$/, '$1 FAILURE')));
@@ -83,12 +83,12 @@ describe('the conformance suite', () => {
 });
 
 describe('the inspector', () => {
-  /** Asks for a method of MCP; the front adds a good key where no other is given. */
+  /** Calls an MCP method; the front adds a valid key when none is given. */
   const inspect = (slug: string, method: string, ...words: readonly string[]): Promise<ScriptRun> =>
     runScript(INSPECTOR, [`${front.origin}/${slug}/mcp`, '--transport', 'http', '--method', method, ...words]);
 
   it(
-    'lists the tools and calls one, with a key of its own',
+    'lets the MCP inspector list tools and call one with its own key',
     async () => {
       const { key } = await admin.createKey({ scopes: ['mcp.invoke'] });
       const own = ['--header', `x-gateway-api-key: ${key}`];
@@ -103,7 +103,7 @@ describe('the inspector', () => {
   );
 
   it(
-    'is refused with a bad key, and does not see what is disabled',
+    'refuses the MCP inspector with an invalid key and hides disabled tools from it',
     async () => {
       const refused = await inspect('everything', 'tools/list', '--header', 'x-gateway-api-key: bad');
       expect(refused).toMatchObject({ code: 1, stdout: '' });

@@ -1,4 +1,4 @@
-// The test of an MCP server finds out for which clients the server is: by what it answers, never by what it does not.
+// The test of an MCP server detects which clients the server supports: from its answers, never from missing ones.
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -56,7 +56,7 @@ async function tested(url: URL, fields: object = {}): Promise<Readonly<Record<st
   return jsonOf(await admin.post(`${path}/test`));
 }
 
-/** Methods of JSON-RPC that reached the raw double. */
+/** The JSON-RPC methods that reached the raw double. */
 function asked(): readonly unknown[] {
   return raw.received.map(({ method, body }) =>
     method === 'POST' ? Object(JSON.parse(body.toString())).method : method,
@@ -68,7 +68,7 @@ describe('an endless answer', () => {
     ['in JSON', 'application/json', {}],
     ['in an event stream', 'text/event-stream', {}],
     ['on the stream of the older transport', 'text/event-stream', { transport: 'sse' }],
-  ])('is not read to its end: %s', async (_how, type, fields) => {
+  ])('stops reading an endless answer: %s', async (_how, type, fields) => {
     let written = 0;
     raw.answerWith((request, response) => {
       const isDiscovery = raw.received.at(-1)?.body.includes('server/discover');
@@ -86,7 +86,7 @@ describe('the test of a server without handshake', () => {
     ['in JSON', {}],
     ['in event streams that stay open', { streams: true }],
     ['with its name where drafts had it', { draft: true }],
-  ])('finds its revision, its name and all pages of its tools: %s', async (_how, options) => {
+  ])('reports revision, name and all pages of tools of a modern server: %s', async (_how, options) => {
     const server = await modern(options);
     const { path } = await register(server.endpoint);
     expect(jsonOf(await admin.post(`${path}/test`))).toEqual({
@@ -102,7 +102,7 @@ describe('the test of a server without handshake', () => {
     expect((await admin.list(`${path}/tools`)).map(({ name }) => name)).toEqual(['create', 'delete', 'search']);
   });
 
-  it('presents what the server is registered with, and forwards its tools through the gateway', async () => {
+  it('sends the registered headers to a modern server and forwards its tools', async () => {
     const server = await modern();
     const { url } = await register(server.endpoint, { headers: { 'X-Key': 'static-secret-0123456789' } });
     const meta = {
@@ -127,7 +127,7 @@ describe('the test of a server without handshake', () => {
 });
 
 describe('the test of a server of both eras', () => {
-  it('says so, and leaves no session behind', async () => {
+  it('reports a server of both eras and ends the session of the test', async () => {
     const server = await modern({ both: true });
     expect(await tested(server.endpoint)).toMatchObject({
       ok: true,
@@ -141,7 +141,7 @@ describe('the test of a server of both eras', () => {
     expect(server.sessions.size).toBe(0);
   });
 
-  it('ends no session that has no id', async () => {
+  it('does not end a session whose id is empty', async () => {
     raw.answerWith((request, response) => {
       const result = { supportedVersions: ['2026-07-28'], protocolVersion: '2025-11-25', capabilities: {} };
       json({ jsonrpc: '2.0', id: 1, result }, 200, { 'mcp-session-id': '' })(request, response);
@@ -152,7 +152,7 @@ describe('the test of a server of both eras', () => {
 });
 
 describe('the test of a server with handshake', () => {
-  it('says so, of the official one', async () => {
+  it('reports the official legacy server as legacy', async () => {
     const before = sdk.sessions.size;
     expect(await tested(sdk.endpoint)).toMatchObject({
       ok: true,
@@ -164,7 +164,7 @@ describe('the test of a server with handshake', () => {
     expect(sdk.sessions.size).toBe(before);
   });
 
-  it('says so, of one over the transport with two addresses', async () => {
+  it('reports a server on the SSE transport as legacy', async () => {
     expect(await tested(legacy.endpoint, { transport: 'sse' })).toMatchObject({
       ok: true,
       era: 'legacy',
@@ -200,7 +200,7 @@ describe('the test of a server with handshake', () => {
         400,
       ),
     ],
-  ])('asks for a handshake when the server answers the other way with %s', async (_what, refusal) => {
+  ])('sends a handshake when the server answers the discovery with %s', async (_what, refusal) => {
     raw.answerWith((request, response) => {
       const method = asked().at(-1);
       if (method === 'server/discover') return refusal(request, response);
@@ -238,12 +238,12 @@ describe('the test of a server that shows no era', () => {
       plain(200, { 'content-type': 'application/json' }, '{"jsonrpc":'),
       'provider_invalid_response',
     ],
-    ['JSON that is no JSON-RPC', json({ tools: [] }), 'provider_invalid_response'],
+    ['JSON that is not JSON-RPC', json({ tools: [] }), 'provider_invalid_response'],
     ['the answer to another request', json({ jsonrpc: '2.0', id: 99, result: {} }), 'provider_invalid_response'],
     ['a stream that ends without a response', events([': nothing\n\n']), 'provider_invalid_response'],
     ['headers that do not match', json({ jsonrpc: '2.0', id: 1, error: { code: -32_020 } }, 400), 'provider_rejected'],
     ['only later revisions', json({ jsonrpc: '2.0', id: 1, error: LATER }, 400), 'provider_rejected'],
-  ])('fails without a handshake: %s', async (_what, listener, error) => {
+  ])('fails the server test without a handshake: %s', async (_what, listener, error) => {
     raw.answerWith(listener);
     expect(await tested(raw.endpoint)).toEqual({ ok: false, latency_ms: expect.any(Number), error });
     expect(asked()).toEqual(['server/discover']);
@@ -252,13 +252,13 @@ describe('the test of a server that shows no era', () => {
   it.each([
     [404, 'provider_rejected'],
     [405, 'provider_rejected'],
-  ])('fails after the handshake when that gets %i as well', async (status, error) => {
+  ])('fails the server test when the handshake gets %i as well', async (status, error) => {
     raw.answerWith(plain(status));
     expect(await tested(raw.endpoint)).toEqual({ ok: false, latency_ms: expect.any(Number), error });
     expect(asked().slice(0, 2)).toEqual(['server/discover', 'initialize']);
   });
 
-  it('fails when a modern server does not list the tools that it says it has', async () => {
+  it('fails the server test when a modern server does not list its announced tools', async () => {
     raw.answerWith((request, response) => {
       const result = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
       const isDiscovery = asked().at(-1) === 'server/discover';
@@ -267,7 +267,7 @@ describe('the test of a server that shows no era', () => {
     expect(await tested(raw.endpoint)).toMatchObject({ ok: false, error: 'provider_invalid_response' });
   });
 
-  it('fails where nobody listens', async () => {
+  it('fails the server test when the connection is refused', async () => {
     expect(await tested(new URL('http://127.0.0.1:1/mcp'))).toMatchObject({ ok: false, error: 'provider_failed' });
   });
 });

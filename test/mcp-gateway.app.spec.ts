@@ -75,7 +75,7 @@ function codeOf(answer: Answer): unknown {
   return Object(Object(error).data).code;
 }
 
-/** Values of a header that reached the server, in every spelling that some server takes for the same. */
+/** Values of a header that reached the server, in every spelling that some servers treat as equal. */
 function received(name: string): readonly string[] {
   const folded = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
   return raw.received.flatMap(({ rawHeaders }) =>
@@ -88,8 +88,8 @@ async function rowsOf(slug: string): Promise<readonly McpCall[]> {
   return gateway.dataSource.getRepository(McpCall).find({ where: { serverSlug: slug }, order: { createdAt: 'ASC' } });
 }
 
-describe('the official client behind the gateway', () => {
-  it('lists and calls tools with a gateway key, in either header', async () => {
+describe('the official MCP client behind the gateway', () => {
+  it('lists and calls tools with a gateway key in either header', async () => {
     const { url } = await register(sdk.endpoint);
     for (const headers of [KEY, { authorization: `Bearer ${ADMIN_KEY}` }]) {
       const { client, close } = await connectClient(url, headers);
@@ -99,7 +99,7 @@ describe('the official client behind the gateway', () => {
     }
   });
 
-  it('ends its session', async () => {
+  it("ends the server's session when the client ends it", async () => {
     const { url } = await register(sdk.endpoint);
     const before = sdk.sessions.size;
     const { transport, close } = await connectClient(url, KEY);
@@ -109,14 +109,14 @@ describe('the official client behind the gateway', () => {
     await close();
   });
 
-  it('speaks the older transport too', async () => {
+  it('serves the SSE transport too', async () => {
     const { slug } = await register(legacy.endpoint, { transport: 'sse' });
     const client = await connectLegacyClient(`${gateway.url}/${slug}/sse`, KEY);
     expect(await callTool(client, 'echo', { text: 'from long ago' })).toBe('from long ago');
     await client.close();
   });
 
-  it('speaks it to a server whose addresses are long, as the test of the server does', async () => {
+  it('serves and tests an SSE server whose message addresses are long', async () => {
     const server = await startLegacyMcpServer(`token=${'x'.repeat(4_000)}`);
     const { slug, path } = await register(server.endpoint, { transport: 'sse' });
     const client = await connectLegacyClient(`${gateway.url}/${slug}/sse`, KEY);
@@ -126,7 +126,7 @@ describe('the official client behind the gateway', () => {
     await server.close();
   });
 
-  it('hides a tool there as well, whatever the server says to the message that asks for the list', async () => {
+  it('hides a disabled tool on the SSE transport', async () => {
     const { slug, path } = await register(legacy.endpoint, { transport: 'sse' });
     await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
     const client = await connectLegacyClient(`${gateway.url}/${slug}/sse`, KEY);
@@ -135,7 +135,7 @@ describe('the official client behind the gateway', () => {
     await client.close();
   });
 
-  it('names the workspace where it has to, by slug or id', async () => {
+  it('selects the workspace in the address by slug or id', async () => {
     const workspace_id = await admin.createWorkspace(`W ${randomUUID()}`);
     const { slug: workspace } = await admin.read(`/v1/workspaces/${workspace_id}`);
     const other = await admin.createWorkspace(`V ${randomUUID()}`);
@@ -153,8 +153,8 @@ describe('the official client behind the gateway', () => {
   });
 });
 
-describe('the identity of the user', () => {
-  it('arrives as a token that verifies with the published keys', async () => {
+describe('the forwarded identity of the user', () => {
+  it('forwards the identity as a token that verifies with the published keys', async () => {
     const { url } = await register(raw.endpoint, JWT);
     expect((await post(url, alice)).status).toBe(200);
     const [token = ''] = received('x-user-jwt');
@@ -168,7 +168,7 @@ describe('the identity of the user', () => {
     expect(Number(payload.exp) - Number(payload.iat)).toBe(300);
   });
 
-  it('arrives as plain claims, or as nothing where nothing is configured', async () => {
+  it('forwards plain claims when configured, and no identity otherwise', async () => {
     const claims = await register(raw.endpoint, {
       user_identity_forwarding: { method: 'claims_header', include_claims: ['email', 'sub'], header_name: 'X-Who' },
     });
@@ -202,24 +202,27 @@ describe('the identity of the user', () => {
     ),
   );
 
-  it.each(matrix)('cannot be set by a client: $kind, $name, $rule', async ({ sent, forwarding, header, rule }) => {
-    const { url } = await register(raw.endpoint, { user_identity_forwarding: forwarding, forward_headers: rule });
-    for (const method of METHODS) {
-      const body = method === 'POST' ? JSON.stringify(CALL) : '';
-      await send(url, { method, headers: { ...ACCEPT, ...alice, ...sent }, body });
-    }
-    expect(raw.received.map(({ method }) => method)).toEqual(METHODS);
-    expect(received(header)).toHaveLength(METHODS.length);
-    // Another server's header is one like any other to this one.
-    const own = header === 'x-who' ? ['x-who'] : [];
-    for (const name of ['x-user-jwt', 'x-user-claims', ...own]) {
-      const values = received(name);
-      expect(values.filter((value) => value.includes('forged'))).toEqual([]);
-      if (name !== header) expect(values).toEqual([]);
-    }
-  });
+  it.each(matrix)(
+    'removes identity headers of the client: $kind, $name, $rule',
+    async ({ sent, forwarding, header, rule }) => {
+      const { url } = await register(raw.endpoint, { user_identity_forwarding: forwarding, forward_headers: rule });
+      for (const method of METHODS) {
+        const body = method === 'POST' ? JSON.stringify(CALL) : '';
+        await send(url, { method, headers: { ...ACCEPT, ...alice, ...sent }, body });
+      }
+      expect(raw.received.map(({ method }) => method)).toEqual(METHODS);
+      expect(received(header)).toHaveLength(METHODS.length);
+      // Another server's identity header is an ordinary header for this one.
+      const own = header === 'x-who' ? ['x-who'] : [];
+      for (const name of ['x-user-jwt', 'x-user-claims', ...own]) {
+        const values = received(name);
+        expect(values.filter((value) => value.includes('forged'))).toEqual([]);
+        if (name !== header) expect(values).toEqual([]);
+      }
+    },
+  );
 
-  it('cannot be set on the older transport either', async () => {
+  it('removes identity headers of the client on the SSE transport', async () => {
     const { slug } = await register(raw.endpoint, { ...JWT, transport: 'sse', forward_headers: RULES[1] });
     raw.answerWith(events(['event: endpoint\ndata: /messages?sessionId=1\n\n']));
     const sent = { ...alice, 'X-User-JWT': 'forged', X_User_JWT: 'forged' };
@@ -240,8 +243,8 @@ describe('the identity of the user', () => {
   });
 });
 
-describe('a session', () => {
-  it('opens to its own user at its own server only', async () => {
+describe('an MCP session', () => {
+  it('accepts a session id only from its own user at its own server', async () => {
     const { url } = await register(sdk.endpoint);
     const elsewhere = await register(raw.endpoint);
     const { sessionId, close } = await connectClient(url, alice);
@@ -267,7 +270,7 @@ describe('a session', () => {
     await close();
   });
 
-  it.each(['', '  '])('without an id is none, as the server says and as the client does: %j', async (nothing) => {
+  it.each(['', '  '])('ignores an empty session id in both directions: %j', async (nothing) => {
     const { url } = await register(raw.endpoint);
     raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': nothing }));
     const begun = await post(url, KEY);
@@ -276,7 +279,7 @@ describe('a session', () => {
     expect([next.status, received('mcp-session-id')]).toEqual([200, []]);
   });
 
-  it('is left out from the revision on that has none, and not for what is no revision', async () => {
+  it('omits the session id from the first protocol revision without sessions', async () => {
     const { url } = await register(raw.endpoint);
     raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': 'session-1' }));
     const id = String((await post(url, alice)).headers['mcp-session-id']);
@@ -298,7 +301,7 @@ describe('a session', () => {
     expect((await post(url, stolen)).status).toBe(404);
   });
 
-  it('may have an id of 4,096 characters, or an address as long on the older transport', async () => {
+  it('binds session ids and SSE message addresses of up to 4,096 characters', async () => {
     const { url } = await register(raw.endpoint);
     const id = 'x'.repeat(4_096);
     raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': id }));
@@ -322,7 +325,7 @@ describe('a session', () => {
     ['a space in it', 'a b'],
     ['a letter that is not ASCII', 'é'],
     ['4,097 characters', 'x'.repeat(4_097)],
-  ])('whose id cannot be passed on does not begin: %s', async (_what, id) => {
+  ])('returns 502 when the session id cannot be forwarded: %s', async (_what, id) => {
     const { url } = await register(raw.endpoint);
     raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': id }));
     const answer = await post(url, KEY);
@@ -332,7 +335,7 @@ describe('a session', () => {
 });
 
 describe('a disabled tool', () => {
-  it('is left out of lists and refused when it is called, in whatever spelling', async () => {
+  it('removes a disabled tool from lists and refuses its calls in every spelling', async () => {
     const { url, path, slug } = await register(sdk.endpoint);
     await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
     const { client, sessionId, close } = await connectClient(url, KEY);
@@ -362,8 +365,8 @@ describe('a disabled tool', () => {
   });
 });
 
-describe('a caller', () => {
-  it('without credentials is told how to bring some, whether there is a server or not', async () => {
+describe('a caller of an MCP server', () => {
+  it('returns the same challenge without credentials whether the server exists or not', async () => {
     const { url } = await register(raw.endpoint);
     const answers = [await post(url, {}), await post(`${gateway.url}/no-such-server/mcp`, {})];
     for (const answer of answers) {
@@ -374,7 +377,7 @@ describe('a caller', () => {
     expect(raw.received).toEqual([]);
   });
 
-  it('is sent to the identity provider of the server, with a bad key as well as without one', async () => {
+  it('refers a caller without a valid key to the identity provider of the server', async () => {
     const issuer = 'https://idp.example.com/';
     const { url, slug } = await register(raw.endpoint, {
       jwt_validation: { jwksUri: 'https://idp.example.com/jwks', issuer },
@@ -400,7 +403,7 @@ describe('a caller', () => {
     expect(page.headers['access-control-allow-origin']).toBe('*');
   });
 
-  it('needs the scope mcp.invoke, and a server of its own tenant', async () => {
+  it("requires the scope mcp.invoke and a server of the caller's tenant", async () => {
     const { url } = await register(raw.endpoint);
     const { key } = await admin.createKey({ scopes: ['mcp_servers.read'] });
     const answer = await post(url, { 'x-gateway-api-key': key });
@@ -411,14 +414,14 @@ describe('a caller', () => {
     expect(raw.received).toEqual([]);
   });
 
-  it('does not find a server that is not enabled', async () => {
+  it('returns 404 for a server that is not enabled', async () => {
     const { url, path } = await register(raw.endpoint);
     expect((await post(url, KEY)).status).toBe(200);
     await admin.patch(path, { enabled: false });
     expect((await post(url, KEY)).status).toBe(404);
   });
 
-  it('is asked to come as a page of an allowed origin, if it is a page', async () => {
+  it('allows browsers only from the allowed origins of the server', async () => {
     const origin = 'https://app.example.com';
     const jwt_validation = {
       jwksUri: 'https://login.example.com/jwks',
@@ -450,7 +453,7 @@ describe('a caller', () => {
 });
 
 describe('the addresses of the gateway itself', () => {
-  it('are not taken by servers', async () => {
+  it("never resolves the gateway's own addresses to an MCP server", async () => {
     for (const path of ['/v1/mcp', '/docs/mcp', '/v1/anything/mcp', '/V1/x/sse', '/.well-known/x/mcp']) {
       const answer = await send(gateway.url + path, { method: 'GET', headers: KEY });
       expect([path, answer.status]).toEqual([path, 404]);
@@ -459,7 +462,7 @@ describe('the addresses of the gateway itself', () => {
     expect(await admin.read('/v1/workspaces/mcp')).toMatchObject({ id: workspace['id'] });
   });
 
-  it('say which methods a server takes', async () => {
+  it('returns 405 for methods that a server address does not allow', async () => {
     const { url } = await register(raw.endpoint);
     const answer = await send(url, { method: 'PUT', headers: KEY });
     expect(answer.status).toBe(405);
@@ -468,8 +471,8 @@ describe('the addresses of the gateway itself', () => {
   });
 });
 
-describe('a call', () => {
-  it('leaves a row: who, what and how long, and no arguments', async () => {
+describe('a call through the gateway', () => {
+  it('records user, tool and duration of a call, and no arguments', async () => {
     const { url, slug } = await register(raw.endpoint);
     const trace = `trace-${randomUUID()}`;
     await post(url, { ...alice, 'x-gateway-trace-id': trace });
@@ -495,7 +498,7 @@ describe('a call', () => {
     expect(text).toContain('gateway_mcp_requests_total{method="tools/call",status="200"}');
   });
 
-  it('shows in the usage, by server and tool, at no cost; what the server was not asked does not', async () => {
+  it('reports calls by server and tool at no cost, and omits refused requests', async () => {
     const { url, slug } = await register(raw.endpoint);
     await post(url, alice);
     await post(url, { 'x-gateway-api-key': 'nobody' });
@@ -506,7 +509,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('leaves a row that can be stored whatever the client sends', async () => {
+  it('records a call with unusual characters in the tool name', async () => {
     const { url, slug } = await register(raw.endpoint);
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: `\u0000${'x'.repeat(300)}\ud800` } };
     await post(url, KEY, body);
@@ -514,7 +517,7 @@ describe('a call', () => {
     expect(row?.tool).toHaveLength(255);
   });
 
-  it('fails with the reason when the server refuses the gateway, redirects or is not there', async () => {
+  it('returns the reason when the server refuses the gateway, redirects or is down', async () => {
     const { url } = await register(raw.endpoint, { headers: { authorization: 'Bearer upstream-secret-0123' } });
     raw.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://elsewhere.example.com"' }));
     const rejected = await post(url, KEY);
@@ -537,7 +540,7 @@ describe('an id that JavaScript would round', () => {
     ['a tool that is off', 200, { params: { name: 'echo' } }, {}],
     ['headers that say something else', 400, {}, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'ping' }],
     ['a server that fails', 502, {}, {}],
-  ])('is the one that was sent in the refusal of %s', async (_what, status, fields, headers) => {
+  ])('returns a large request id unchanged in the refusal of %s', async (_what, status, fields, headers) => {
     raw.answerWith(plain(302, { location: 'https://elsewhere.example.com' }));
     const { url, path } = await register(raw.endpoint);
     await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
@@ -548,8 +551,8 @@ describe('an id that JavaScript would round', () => {
   });
 });
 
-describe('an administrator', () => {
-  it.each(['streamable_http', 'sse'] as const)('tests a server over %s, and sees its tools', async (transport) => {
+describe('administration of MCP servers', () => {
+  it.each(['streamable_http', 'sse'] as const)('tests a server over %s and shows its tools', async (transport) => {
     const { path } = await register(transport === 'sse' ? legacy.endpoint : sdk.endpoint, { ...JWT, transport });
     const sessions = sdk.sessions.size;
     const result = jsonOf(await admin.post(`${path}/test`));
@@ -568,14 +571,14 @@ describe('an administrator', () => {
     [401, 'provider_credential_rejected'],
     [500, 'provider_failed'],
     [302, 'provider_failed'],
-  ])('learns from a test that a server answers %i', async (status, error) => {
+  ])('reports in the server test that the server answers %i', async (status, error) => {
     const { path } = await register(raw.endpoint, { headers: { 'x-key': 'static-secret-0123456789' } });
     raw.answerWith(plain(status, { location: 'https://elsewhere.example.com/' }));
     expect(jsonOf(await admin.post(`${path}/test`))).toEqual({ ok: false, latency_ms: expect.any(Number), error });
     expect(received('x-key')).toEqual(['static-secret-0123456789']);
   });
 
-  it('sees beforehand which headers a server gets, without the secrets in them', async () => {
+  it('previews the headers of a server without their secrets', async () => {
     const { path } = await register(raw.endpoint, {
       ...JWT,
       headers: { Authorization: 'Bearer upstream-secret-0123' },
@@ -594,7 +597,7 @@ describe('an administrator', () => {
   });
 });
 
-/** The status of the answer to a POST whose request line has this target. */
+/** The status of a POST whose request line has this target. */
 function statusOfTarget(target: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((done, fail) => {

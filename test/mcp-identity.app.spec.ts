@@ -1,4 +1,4 @@
-// Tokens of a real OpenID Connect provider, the whole gateway's identity room, and jose as the MCP server that verifies.
+// Tokens of a real OpenID Connect provider, the whole identity module, and jose as the MCP server that verifies.
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
@@ -71,8 +71,8 @@ async function refusalOf(token: string, server: McpServerIdentity): Promise<Gate
   throw new Error('expected a refusal', { cause: outcome });
 }
 
-describe("a token of the company's provider", () => {
-  it('opens a server that trusts it, and does not name the tenant', async () => {
+describe("a token of the company's identity provider", () => {
+  it("accepts a token of the server's provider, and ignores its organisation claim", async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId: 'evil' });
     const caller = await callerOf({ authorization: `Bearer ${token}` }, company({ requiredClaims: ['sub', 'scope'] }));
     expect(caller).toMatchObject({ kind: 'external', externalToken: token });
@@ -86,7 +86,7 @@ describe("a token of the company's provider", () => {
     expect(caller.claims).not.toHaveProperty('user_id');
   });
 
-  it('is refused when it is for another application, lacks a claim, or has expired', async () => {
+  it('refuses a token for another application, without a required claim or expired', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES });
     const foreign = await provider.tokenFor({ scopes: SCOPES, audience: OTHER_AUDIENCE });
     expect(await refusalOf(foreign, company())).toMatchObject({ status: 401, reason: 'audience' });
@@ -99,14 +99,14 @@ describe("a token of the company's provider", () => {
     gateway.clock.advance(-306_000);
   });
 
-  it('of a stranger is refused', async () => {
+  it('refuses a token of an unknown identity provider', async () => {
     const stranger = await startIdentityProvider();
     const token = await stranger.tokenFor({ scopes: SCOPES });
     expect(await refusalOf(token, company())).toMatchObject({ status: 401, code: 'token_invalid' });
     await stranger.close();
   });
 
-  it('that is no JWT is asked about', async () => {
+  it('introspects an opaque token', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, audience: OPAQUE_AUDIENCE });
     expect(token).not.toContain('.');
     const server = serverWith({ introspection: provider.introspection, audience: OPAQUE_AUDIENCE });
@@ -124,13 +124,13 @@ describe("a token of the company's provider", () => {
     });
   });
 
-  it('beside a key names the user, and the key the tenant', async () => {
+  it('takes the user from the token and the tenant from the key beside it', async () => {
     const token = await provider.tokenFor({ scopes: SCOPES });
     const caller = await callerOf({ 'x-gateway-api-key': ADMIN_KEY, authorization: `Bearer ${token}` }, company());
     expect(caller).toMatchObject({ kind: 'external', principal: { kind: 'api_key', organisationId } });
   });
 
-  it('cannot be judged while the provider is down, which is not its fault', async () => {
+  it('returns 502 when the identity provider is down, without a challenge', async () => {
     const stopped = await startIdentityProvider();
     const token = await stopped.tokenFor({ scopes: SCOPES });
     await stopped.close();
@@ -141,7 +141,7 @@ describe("a token of the company's provider", () => {
 });
 
 describe('a token of the authorization server', () => {
-  it('opens the server that it was issued for, in the organisation that it names', async () => {
+  it('accepts a token for the server and the organisation that it names', async () => {
     const server = serverWith();
     const token = await provider.tokenFor({ scopes: SCOPES, audience: server.resource, organisationId });
     expect(await callerOf({ authorization: `Bearer ${token}` }, server)).toMatchObject({
@@ -151,7 +151,7 @@ describe('a token of the authorization server', () => {
     });
   });
 
-  it('opens no other server and no other organisation, and needs its scope', async () => {
+  it('refuses a token for another server, another organisation or without the scope', async () => {
     const server = serverWith();
     const other = await provider.tokenFor({
       scopes: SCOPES,
@@ -168,8 +168,8 @@ describe('a token of the authorization server', () => {
   });
 });
 
-describe('an MCP server', () => {
-  it('verifies the identity with the keys that the gateway publishes', async () => {
+describe("the gateway's signing keys", () => {
+  it('signs the identity so that an MCP server can verify it with the published keys', async () => {
     const caller = await callerOf({ 'x-gateway-api-key': ADMIN_KEY }, serverWith());
     const header = await gateway.app
       .get(IdentityForwarding)
@@ -183,7 +183,7 @@ describe('an MCP server', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
   });
 
-  it('gets public keys only, from everywhere, for five minutes', async () => {
+  it('publishes only public keys to every origin for five minutes', async () => {
     const answer = await new GatewayClient(gateway.url, {}).get('/.well-known/jwks.json');
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({
@@ -196,7 +196,7 @@ describe('an MCP server', () => {
     expect(Object.keys(readObject(keys[0], 'key')).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
   });
 
-  it('finds no keys at a gateway that has none', async () => {
+  it('publishes an empty key set when the gateway has no signing keys', async () => {
     const without = await startTestApp({}, true);
     const answer = await new GatewayClient(without.url, {}).get('/.well-known/jwks.json');
     expect(jsonOf(answer)).toEqual({ keys: [] });
@@ -205,7 +205,7 @@ describe('an MCP server', () => {
 });
 
 describe('session ids', () => {
-  it('open on every gateway of the database, also after it got a secret of its own', async () => {
+  it('accepts a session id on every gateway of the database, also after MCP_SESSION_SECRETS changes', async () => {
     const owner = { serverId: 'server-1', serverOrigin: 'https://tools.example.com', user: 'ann' };
     const id = gateway.app.get(SessionBinding).bind('session', owner) ?? '';
     for (const secrets of ['', 'x'.repeat(32)]) {

@@ -1,4 +1,4 @@
-// A server whose address is changed to that of another one: what its clients hold of the old one is not for the new one.
+// After a server's address has changed to another server, sessions and message addresses of the old one must not reach it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { events, json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
@@ -21,7 +21,7 @@ async function moveTo(slug: string, url: URL): Promise<void> {
   expect((await mcp.admin.patch(`/v1/mcp-servers/${slug}`, { url: url.href })).status).toBe(200);
 }
 
-describe('a session', () => {
+describe('a session of a server that moves', () => {
   async function begun(): Promise<{ readonly path: string; readonly headers: Readonly<Record<string, string>> }> {
     const slug = await mcp.register();
     mcp.raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }, 200, { 'mcp-session-id': SESSION }));
@@ -29,7 +29,7 @@ describe('a session', () => {
     return { path: `/${slug}/mcp`, headers: { 'mcp-session-id': String(headers['mcp-session-id']) } };
   }
 
-  it('is over when its server moves to another origin, which does not see its id', async () => {
+  it('ends a session when its server moves to another origin, and does not forward its id', async () => {
     const { path, headers } = await begun();
     expect((await mcp.call(path, PING, headers)).status).toBe(200);
     await moveTo(path.split('/')[1] ?? '', other.endpoint);
@@ -41,7 +41,7 @@ describe('a session', () => {
     expect(other.received).toHaveLength(1);
   });
 
-  it('goes on when its server moves to another path', async () => {
+  it('keeps a session when its server moves to another path', async () => {
     const { path, headers } = await begun();
     await moveTo(path.split('/')[1] ?? '', mcp.raw.url('/v2/mcp'));
     expect((await mcp.call(path, PING, headers)).status).toBe(200);
@@ -49,7 +49,7 @@ describe('a session', () => {
   });
 });
 
-it('an address for messages is that of the server which gave it', async () => {
+it('refuses a message address of the old server after a move', async () => {
   const slug = await mcp.register({ transport: 'sse' });
   mcp.raw.answerWith(events(['event: endpoint\ndata: /messages?of=old\n\n']));
   const { text } = await mcp.call(`/${slug}/sse`, '', {}, 'GET');

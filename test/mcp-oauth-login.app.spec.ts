@@ -1,5 +1,5 @@
-// The official client logs in by itself: from the first 401 to the call of a tool, with a real authorization server, and with
-// a proxy before the gateway whose headers are not to be trusted.
+// The official client logs in by itself, from the first 401 to a tool call, with a real authorization server and with
+// a proxy before the gateway whose headers must not be trusted.
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
@@ -21,7 +21,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const METADATA = '/.well-known/oauth-protected-resource';
 const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-/** What a proxy on the way may say of itself, or a client in its name. */
+/** Headers that a proxy, or a client that imitates one, may add. */
 const MISLEADING = {
   'x-forwarded-host': 'evil.example.com',
   'x-forwarded-proto': 'gopher',
@@ -35,7 +35,7 @@ let front: HttpFront;
 let gateway: TestApp;
 let server: McpSdkServer;
 let authorization: AuthorizationServer;
-/** As a user types them. */
+/** Addresses as a user types them. */
 let typed: URL;
 let typedOther: URL;
 const clients: Client[] = [];
@@ -79,18 +79,18 @@ afterAll(async () => {
   await Promise.all([front.close(), server.close(), authorization.close()]);
 });
 
-/** Connects, which fails for a client that has to log in first. */
+/** Connects; throws for a client that has to log in first. */
 async function connect(oauth: MemoryOAuthClient, url = typed): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' });
   clients.push(client);
   const streams = reached('GET');
   await client.connect(new StreamableHTTPClientTransport(url, { authProvider: oauth }));
-  // The stream is opened behind the caller's back. A late one would use the tokens of a later step.
+  // The client opens the stream asynchronously. A late one would use the tokens of a later step.
   await eventually(() => reached('GET') > streams);
   return client;
 }
 
-/** The refusal that sends the user to the login, the login, and the connection that it brings. */
+/** The refusal that sends the user to the login, then the login, then the connection. */
 async function logIn(oauth: MemoryOAuthClient, url = typed): Promise<Client> {
   const transport = new StreamableHTTPClientTransport(url, { authProvider: oauth });
   const refused = new Client({ name: 'test', version: '1.0.0' }).connect(transport);
@@ -99,14 +99,14 @@ async function logIn(oauth: MemoryOAuthClient, url = typed): Promise<Client> {
   return connect(oauth, url);
 }
 
-/** Claims of the identity that came with the last request, verified with the keys that the gateway publishes. */
+/** Claims of the last forwarded identity, verified with the keys that the gateway publishes. */
 async function lastIdentity(): Promise<JWTPayload> {
   const token = server.requests.at(-1)?.headers['x-user-jwt'];
   const keys = createRemoteJWKSet(new URL(`${gateway.url}/.well-known/jwks.json`));
   return (await jwtVerify(String(token), keys, { issuer: 'service-mcp-gateway', algorithms: ['RS256'] })).payload;
 }
 
-/** How many requests have come as far as the server. */
+/** The number of requests that reached the server. */
 const reached = (method = 'POST'): number => server.requests.filter((request) => request.method === method).length;
 
 const post = (url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
@@ -120,7 +120,7 @@ const bearing = (oauth: MemoryOAuthClient): Readonly<Record<string, string>> => 
 });
 
 describe('a client without credentials', () => {
-  it('finds its way to the login, and calls tools as the user who logged in', async () => {
+  it('leads a client without credentials to the login and forwards its user', async () => {
     const before = authorization.requests.length;
     const oauth = new MemoryOAuthClient();
     const client = await logIn(oauth);
@@ -133,14 +133,14 @@ describe('a client without credentials', () => {
       'GET /.well-known/oauth-authorization-server',
       'POST /reg',
       'GET /auth',
-      // Each transport asks for itself where to go.
+      // Each transport discovers the authorization server by itself.
       'GET /.well-known/oauth-authorization-server',
       'POST /token',
       'GET /jwks',
     ]);
   });
 
-  it('asks for exactly the address that was typed, whatever proxies say', async () => {
+  it('requests a token for the typed address, whatever proxy headers say', async () => {
     const oauth = new MemoryOAuthClient();
     await logIn(oauth);
     const [asked] = oauth.authorizations;
@@ -156,15 +156,15 @@ describe('a client without credentials', () => {
     expect(JSON.stringify(metadata) + challenge).not.toMatch(/evil|gopher|elsewhere/);
   });
 
-  it('learns nothing about a server that is not there', async () => {
+  it('reveals no metadata for a server that does not exist', async () => {
     const url = new URL('/nothing/mcp', front.origin);
     expect((await post(url)).headers['www-authenticate']).toBe('Bearer realm="tollgate"');
     expect((await send(`${front.origin}${METADATA}/nothing/mcp`, { method: 'GET' })).status).toBe(404);
   });
 });
 
-describe('a token of the login', () => {
-  it('opens no other server: the client logs in there anew', async () => {
+describe('a token from the login', () => {
+  it('refuses a token at another server, where the client logs in again', async () => {
     const oauth = new MemoryOAuthClient(['authorization_code']);
     await logIn(oauth);
     const before = reached();
@@ -178,7 +178,7 @@ describe('a token of the login', () => {
     expect(decodeJwt(oauth.stored?.access_token ?? '').aud).toBe(typedOther.href);
   });
 
-  it('that grants too little gets all scopes named, and the client asks the user for them', async () => {
+  it('names all scopes when a token grants too few, so that the client asks for them', async () => {
     authorization.usersGrant(['mcp.invoke']);
     const oauth = new MemoryOAuthClient(['authorization_code']);
     const before = reached();
@@ -196,7 +196,7 @@ describe('a token of the login', () => {
     expect(await callTool(await logIn(oauth), 'echo', { text: 'more' })).toBe('more');
   });
 
-  it('that grants too little is not helped by a refresh token, which the official client tries first', async () => {
+  it('does not accept a refreshed token that still grants too few scopes', async () => {
     authorization.usersGrant(['mcp.invoke']);
     const oauth = new MemoryOAuthClient();
     await expect(logIn(oauth)).rejects.toThrow('403 after trying upscoping');
@@ -204,7 +204,7 @@ describe('a token of the login', () => {
     expect(decodeJwt(oauth.stored?.access_token ?? '')['scope']).toBe('mcp.invoke');
   });
 
-  it('that has expired is refreshed on the way, without the user', async () => {
+  it('lets the client refresh an expired token without the user', async () => {
     authorization.tokensLive(60);
     const oauth = new MemoryOAuthClient();
     const client = await logIn(oauth);
@@ -220,7 +220,7 @@ describe('a token of the login', () => {
     expect(await lastIdentity()).toMatchObject({ sub: 'alice' });
   });
 
-  it('that cannot be refreshed sends the user to the login again', async () => {
+  it('sends the user to the login again when the token cannot be refreshed', async () => {
     const oauth = new MemoryOAuthClient();
     const client = await logIn(oauth);
     oauth.stored = { ...oauth.stored, access_token: 'junk', token_type: 'Bearer', refresh_token: 'withdrawn' };
@@ -231,7 +231,7 @@ describe('a token of the login', () => {
     expect(gateway.log()).not.toContain('junk');
   });
 
-  it('beside a gateway key is still the one of the user, and a bad one is not made up for by the key', async () => {
+  it("checks the user's token even beside a valid gateway key", async () => {
     const oauth = new MemoryOAuthClient();
     await logIn(oauth);
     const key = { 'x-gateway-api-key': ADMIN_KEY };

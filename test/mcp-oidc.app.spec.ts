@@ -76,7 +76,7 @@ function post(slug: string, headers: Readonly<Record<string, string>>, body = CA
   return send(`${gateway.url}/${slug}/mcp`, { headers: { ...HEADERS, ...headers }, body });
 }
 
-/** The log line of a request by its trace. */
+/** The log line of a request, found by its trace id. */
 function logged(traceId: string): JsonObject | undefined {
   const line = gateway
     .log()
@@ -93,8 +93,8 @@ function received(name: string): readonly string[] {
   );
 }
 
-describe("a token of the company's provider", () => {
-  it('reaches the server as it is, and no gateway key ever does', async () => {
+describe("a token of the company's identity provider", () => {
+  it("forwards the user's token unchanged, and never the gateway key", async () => {
     const token = await provider.tokenFor({ scopes: SCOPES });
     expect((await post('bearer', bearing(token))).status).toBe(200);
     expect(received('authorization')).toEqual([`Bearer ${token}`]);
@@ -109,7 +109,7 @@ describe("a token of the company's provider", () => {
     expect(received('authorization')).toEqual([]);
   });
 
-  it('becomes a token of the gateway, in whose tenant it does not say', async () => {
+  it("replaces the user's token with a gateway token, and ignores its organisation claim", async () => {
     const token = await provider.tokenFor({ scopes: SCOPES, organisationId: 'evil' });
     expect((await post('signed', bearing(token))).status).toBe(200);
     expect(received('authorization')).toEqual([]);
@@ -125,7 +125,7 @@ describe("a token of the company's provider", () => {
     expect(gateway.log()).not.toContain(token);
   });
 
-  it("acts with the default metadata of the server's workspace, unless it says otherwise", async () => {
+  it("applies the default metadata of the server's workspace unless the request sets its own", async () => {
     const admin = new GatewayClient(gateway.url);
     const defaults = { metadata: { team: 'default', region: 'eu' } };
     const { id: workspace_id } = await admin.create('/v1/workspaces', { name: 'Defaults', defaults });
@@ -139,7 +139,7 @@ describe("a token of the company's provider", () => {
     expect(logged('own-trace')).toMatchObject({ workspace_id, metadata: { team: 'mine', region: 'eu' } });
   });
 
-  it('is refused when it is for somebody else, and says where to log in', async () => {
+  it('refuses a token for another audience and returns where to log in', async () => {
     const foreign = await provider.tokenFor({ scopes: SCOPES, audience: OTHER_AUDIENCE });
     for (const token of [foreign, 'junk', `${foreign.slice(0, -2)}xx`]) {
       const answer = await post('bearer', bearing(token));
@@ -153,7 +153,7 @@ describe("a token of the company's provider", () => {
     expect(server.received).toEqual([]);
   });
 
-  it('that the server refuses gets the challenge of the gateway', async () => {
+  it("replaces the server's challenge with the gateway's own challenge", async () => {
     const token = await provider.tokenFor({ scopes: SCOPES });
     server.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://elsewhere.example.com"' }));
     const answer = await post('bearer', bearing(token));
@@ -162,7 +162,7 @@ describe("a token of the company's provider", () => {
     expect(answer.headers['www-authenticate']).not.toContain('elsewhere');
   });
 
-  it('that the server refuses for want of a scope learns which, beside the metadata of the gateway', async () => {
+  it("keeps the missing scope of the server's challenge beside the gateway's metadata", async () => {
     const token = await provider.tokenFor({ scopes: SCOPES });
     const asked = 'error="insufficient_scope", scope="files:write"';
     const own = `Bearer ${asked}, resource_metadata="https://elsewhere.example.com"`;
@@ -179,7 +179,7 @@ describe("a token of the company's provider", () => {
 describe('the usage of a user', () => {
   const TOOL_CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } });
 
-  it('is that of the key beside the token, and of no key where there is none', async () => {
+  it('attributes the usage to the key beside the token, or to no key', async () => {
     const admin = new GatewayClient(gateway.url);
     const { id, key } = await admin.createKey({ scopes: ['mcp.invoke'] });
     const token = bearing(await provider.tokenFor({ scopes: SCOPES }));
@@ -196,7 +196,7 @@ describe('the usage of a user', () => {
       [{ api_key: id, 'metadata.user': null }, 1],
       [{ api_key: null, 'metadata.user': 'ann' }, 1],
     ]);
-    // What a user is called is no id of a key.
+    // The name of a user is not the id of a key.
     expect(await admin.list(`${report}&api_key=terraform`)).toEqual([]);
   });
 });
@@ -204,7 +204,7 @@ describe('the usage of a user', () => {
 describe('a token of the authorization server', () => {
   const resource = `${ORIGIN}/granted/mcp`;
 
-  it('opens the server that it was issued for, as its metadata say', async () => {
+  it("accepts a token for the resource that the server's metadata name", async () => {
     const page = await send(`${gateway.url}/.well-known/oauth-protected-resource/granted/mcp`, { method: 'GET' });
     expect(jsonOf(page)).toMatchObject({ resource, authorization_servers: [provider.issuer] });
     const audience = readString(jsonOf(page)['resource'], 'resource');
@@ -214,7 +214,7 @@ describe('a token of the authorization server', () => {
     expect(decodeJwt(received('x-user-jwt')[0] ?? '')).toMatchObject({ sub: 'terraform', scope: 'mcp.invoke' });
   });
 
-  it('opens no other server and no other organisation', async () => {
+  it('refuses a token for another server or another organisation', async () => {
     const elsewhere = await provider.tokenFor({ scopes: SCOPES, audience: `${ORIGIN}/signed/mcp`, organisationId });
     expect((await post('granted', bearing(elsewhere))).status).toBe(401);
     const nowhere = await provider.tokenFor({ scopes: SCOPES, audience: resource, organisationId: 'another' });

@@ -1,4 +1,4 @@
-// What policies and reports know of tool calls.
+// How policies and reports treat tool calls.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { readString } from '../src/common/json/read.js';
@@ -17,10 +17,10 @@ function callOf(name: string, id: number | undefined = 1): object {
   return { jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method: 'tools/call', params: { name } };
 }
 
-describe('a policy', () => {
+describe('a policy for tool calls', () => {
   const VALID = { type: 'cost', credit_limit: 1, conditions: [{ key: 'mcp_tool', value: 'delete_*' }], group_by: KEYS };
 
-  it('may look at servers and tools, and be of each of them', async () => {
+  it('accepts conditions and groups on MCP servers and tools', async () => {
     const conditions = [
       { key: 'mcp_server', value: ['files', 'tickets'] },
       { key: 'mcp_tool', value: '*', excludes: ['delete_*', 'search'] },
@@ -35,7 +35,7 @@ describe('a policy', () => {
     ['conditions.0.key', { conditions: [{ key: 'mcp_server ', value: 'x' }] }],
     ['conditions.0.value', { conditions: [{ key: 'mcp_tool', value: '' }] }],
     ['group_by.0.key', { group_by: [{ key: 'mcp-tool' }] }],
-  ])('is told by its %s what it may look at: %j', async (param, fields) => {
+  ])('refuses a policy by its %s when its fields are %j', async (param, fields) => {
     const answer = await mcp.admin.post(PATH, { ...VALID, ...fields });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(brokenRulesOf(answer)).toContain(param);
@@ -46,14 +46,14 @@ describe('a policy', () => {
     [{ mcp_server: 'files', mcp_tool: 'read_file' }, 0],
     [{ mcp_server: 'delete_file' }, 0],
     [{}, 0],
-  ])('is simulated for a call of %j', async (fields, hits) => {
+  ])('simulates a policy for a call of %j', async (fields, hits) => {
     const id = readString((await mcp.admin.create(PATH, VALID))['id'], 'id');
     const { policies } = jsonOf(await mcp.admin.post(`${PATH}/simulate`, fields));
     expect(policies).toHaveLength(hits);
     await mcp.admin.delete(`${PATH}/${id}`);
   });
 
-  it('does not stop what costs nothing', async () => {
+  it('does not refuse calls that cost nothing', async () => {
     const slug = await mcp.register();
     const conditions = [{ key: 'mcp_server', value: slug }];
     const id = readString((await mcp.admin.create(PATH, { ...VALID, conditions, credit_limit: 0 }))['id'], 'id');
@@ -66,8 +66,8 @@ describe('a policy', () => {
   });
 });
 
-describe('the report of usage', () => {
-  it('adds up calls by server and tool, and filters by both', async () => {
+describe('the usage report of tool calls', () => {
+  it('sums calls by server and tool, and filters by both', async () => {
     const slug = await mcp.register();
     for (const tool of ['search', 'search', 'create']) await mcp.post(slug, callOf(tool));
     await eventually(async () => (await mcp.usageOf(slug)).length === 2);
@@ -86,7 +86,7 @@ describe('the report of usage', () => {
     expect(await mcp.usageOf(slug, '&endpoint=rerank')).toEqual([]);
   });
 
-  it('counts every call of a batch, and what a tool has failed at', async () => {
+  it('counts every call of a batch, and the failed calls of a tool', async () => {
     const slug = await mcp.register();
     mcp.raw.answerWith(json([{ jsonrpc: '2.0', id: 1, result: { isError: true, content: [] } }]));
     await mcp.post(slug, [
@@ -99,14 +99,14 @@ describe('the report of usage', () => {
     expect(await mcp.callsByTool(slug, 4)).toEqual({ search: 2, create: 1, notify: 1 });
   });
 
-  it('knows names that no object should have, and cuts long ones', async () => {
+  it('counts tools named like object members, and truncates long names', async () => {
     const slug = await mcp.register();
     await mcp.post(slug, [callOf('__proto__', 1), callOf('constructor', 2), callOf('x'.repeat(300), 3)]);
     const names = Object.keys(await mcp.callsByTool(slug, 3));
     expect(new Set(names)).toEqual(new Set(['__proto__', 'constructor', 'x'.repeat(255)]));
   });
 
-  it('knows the metadata that a key enforces, and not what its client says instead', async () => {
+  it("reports the metadata that a key enforces instead of the client's values", async () => {
     const slug = await mcp.register();
     const { key } = await mcp.admin.createKey({ scopes: ['mcp.invoke'], metadata: { team: 'ads' } });
     for (const said of ['{"team":"search","project":"x"}', '{}']) {
@@ -119,7 +119,7 @@ describe('the report of usage', () => {
     expect(await mcp.usageOf(slug, filter({ team: 'ads', project: 'x' }))).toMatchObject([{ calls: 1 }]);
   });
 
-  it("knows the default metadata of the server's workspace where the key is of the whole organisation", async () => {
+  it("reports the default metadata of the server's workspace for keys of the organisation", async () => {
     const defaults = { metadata: { team: 'default', region: 'eu' } };
     const { id: workspace_id } = await mcp.admin.create('/v1/workspaces', { name: 'Defaults', defaults });
     const slug = await mcp.register({ workspace_id });
@@ -132,7 +132,7 @@ describe('the report of usage', () => {
     expect(await mcp.usageOf(slug, filter({ team: 'ads', region: 'eu' }))).toMatchObject([{ calls: 1 }]);
   });
 
-  it('leaves out what was no call, and what never reached the server', async () => {
+  it('leaves out other messages and refused requests', async () => {
     const slug = await mcp.register();
     const path = `/v1/mcp-servers/${slug}`;
     await mcp.admin.put(`${path}/tools`, { tools: [{ name: 'off', enabled: false }] });
@@ -141,13 +141,13 @@ describe('the report of usage', () => {
     expect(await mcp.post(slug, { jsonrpc: '2.0', id: 1, method: 'tools/list' })).toBe(200);
     expect(await mcp.post(slug, { jsonrpc: '2.0', id: 1, result: { name: 'search' } })).toBe(200);
     mcp.raw.answerWith(plain(500));
-    // The server was asked, so that it counts.
+    // The server received this call, so that it counts.
     await mcp.post(slug, callOf('last'));
     await eventually(async () => (await mcp.usageOf(slug)).length > 0);
     expect((await mcp.usageOf(slug)).map(({ group }) => group)).toEqual([{ mcp_server: slug, mcp_tool: 'last' }]);
   });
 
-  it('shows nothing to other tenants, and needs its scope', async () => {
+  it('shows other tenants no usage, and requires the scope for reports', async () => {
     const slug = await mcp.register();
     await mcp.post(slug, callOf('search'));
     await eventually(async () => (await mcp.usageOf(slug)).length === 1);

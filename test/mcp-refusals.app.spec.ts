@@ -1,4 +1,4 @@
-// What clients of MCP servers get to read when the gateway refuses: JSON-RPC, with the reason, for pages too.
+// Refusals by the gateway for clients of MCP servers: JSON-RPC with the reason, readable by browsers too.
 import { describe, expect, it } from '@jest/globals';
 import { readObject } from '../src/common/json/read.js';
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
@@ -13,7 +13,7 @@ const COMPRESSED = 'The request body must not be compressed.';
 
 const mcp = rawMcpGateway();
 
-/** The code, field and sentence of a refusal, which must be JSON-RPC. */
+/** The code, field and message of a refusal, which must be JSON-RPC. */
 function refusalOf(answer: Answer): object {
   const { jsonrpc, id, error } = jsonOf(answer);
   const { message, data } = readObject(error, 'error');
@@ -27,8 +27,8 @@ const BROKEN = [
   ['x-gateway-trace-id', { 'x-gateway-trace-id': 'caf\u00e9' }],
 ] as const;
 
-describe('a broken tracing header', () => {
-  it.each(BROKEN)('is refused as JSON-RPC, which pages may read: %s', async (param, header) => {
+describe('a malformed tracing header', () => {
+  it.each(BROKEN)('refuses a malformed tracing header as JSON-RPC with CORS headers: %s', async (param, header) => {
     const slug = await mcp.register({ allowed_origins: [PAGE] });
     for (const method of ['POST', 'GET', 'DELETE']) {
       const answer = await mcp.call(`/${slug}/mcp`, method === 'POST' ? PING : '', { ...header, origin: PAGE }, method);
@@ -39,14 +39,14 @@ describe('a broken tracing header', () => {
     expect(mcp.raw.received).toEqual([]);
   });
 
-  it('is not looked at before the page is', async () => {
+  it("checks the browser's origin before the tracing headers", async () => {
     const slug = await mcp.register({ allowed_origins: [PAGE] });
     const answer = await mcp.call(`/${slug}/mcp`, PING, { ...BROKEN[0][1], origin: 'https://evil.example.com' });
     expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'permission_denied' });
   });
 
   it.each(['/v1/mcp-servers', '/.well-known/jwks.json', '/health/live'])(
-    'is refused in the form of every other route at %s, whoever calls',
+    'refuses a malformed tracing header with the common error body at %s',
     async (path) => {
       for (const [param, header] of BROKEN) {
         const answer = await mcp.call(path, '', { ...header, 'x-gateway-api-key': 'nobody' }, 'GET');
@@ -56,12 +56,12 @@ describe('a broken tracing header', () => {
   );
 });
 
-describe('a method that an address does not take', () => {
+describe('a method that an address does not allow', () => {
   it.each([
     ['mcp', ['PUT', 'PATCH', 'PROPFIND'], 'GET, POST, DELETE, OPTIONS'],
     ['sse', ['POST', 'PUT', 'DELETE'], 'GET, OPTIONS'],
     ['messages', ['GET', 'PUT', 'DELETE'], 'POST, OPTIONS'],
-  ])('is refused as JSON-RPC, which pages may read: /%s', async (endpoint, methods, allow) => {
+  ])('returns 405 as JSON-RPC with CORS headers: /%s', async (endpoint, methods, allow) => {
     const slug = await mcp.register({ allowed_origins: [PAGE] });
     for (const method of methods) {
       const answer = await mcp.call(`/${slug}/${endpoint}`, '', { origin: PAGE }, method);
@@ -72,7 +72,7 @@ describe('a method that an address does not take', () => {
     expect(mcp.raw.received).toEqual([]);
   });
 
-  it('is nothing to an address of the gateway itself', async () => {
+  it("returns no JSON-RPC for the gateway's own addresses", async () => {
     for (const [path, method] of [
       ['/v1/mcp', 'PUT'],
       ['/v1/mcp', 'POST'],
@@ -90,10 +90,10 @@ describe('a method that an address does not take', () => {
 });
 
 describe('a refusal of a message that was read', () => {
-  /** Headers that do not say what a ping says. */
+  /** Headers that contradict a ping. */
   const OTHER = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
 
-  it.each([7, 0, 'seven', ''])('has the id of the request: %j', async (id) => {
+  it.each([7, 0, 'seven', ''])('returns the request id in the refusal: %j', async (id) => {
     const slug = await mcp.register();
     const answer = await mcp.call(`/${slug}/mcp`, { ...PING, id }, OTHER);
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', id });
@@ -101,9 +101,9 @@ describe('a refusal of a message that was read', () => {
     expect(refusalOf(await mcp.call(`/${slug}/mcp`, { ...PING, id }))).toMatchObject({ status: 502, id });
   });
 
-  it('has it when the user cannot be told', async () => {
+  it('returns the request id when the identity cannot be forwarded', async () => {
     const slug = await mcp.register();
-    // As it was registered while the gateway had a key to sign with.
+    // As it was registered while the gateway had a signing key.
     await mcp.gateway.dataSource
       .getRepository(McpServer)
       .update({ slug }, { userIdentityForwarding: { method: 'jwt_header' } });
@@ -111,7 +111,7 @@ describe('a refusal of a message that was read', () => {
     expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'identity_forwarding_failed', id: 7 });
   });
 
-  it('has it on the older transport', async () => {
+  it('returns the request id on the SSE transport', async () => {
     const slug = await mcp.register({ transport: 'sse' });
     await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'off', enabled: false }] });
     mcp.raw.answerWith(events(['event: endpoint\ndata: /messages\n\n']));
@@ -125,7 +125,7 @@ describe('a refusal of a message that was read', () => {
     ['a batch', [PING]],
     ['a notification', { jsonrpc: '2.0', method: 'notifications/initialized' }],
     ['an answer, whose id is of a request of the server', { jsonrpc: '2.0', id: 7, result: {} }],
-  ])('has none for %s', async (_what, body) => {
+  ])('returns a null id in the refusal of %s', async (_what, body) => {
     const slug = await mcp.register();
     expect(refusalOf(await mcp.call(`/${slug}/mcp`, body, OTHER))).toMatchObject({ status: 400, id: null });
     mcp.raw.answerWith(plain(302));
@@ -133,7 +133,7 @@ describe('a refusal of a message that was read', () => {
   });
 
   it.each(['{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}', '{"id":7'])(
-    'has none where the id cannot be told: %s',
+    'returns a null id when the body has no readable id: %s',
     async (body) => {
       const slug = await mcp.register();
       expect(refusalOf(await mcp.call(`/${slug}/mcp`, body))).toMatchObject({ status: 400, id: null });
@@ -146,14 +146,14 @@ describe('a body in another form than plain JSON', () => {
     [{ 'content-encoding': 'gzip' }, COMPRESSED],
     [{ 'content-type': 'application/json; charset=latin1' }, 'The request body must be in UTF-8.'],
     [{ 'content-type': 'text/plain' }, 'The request body must be JSON (content-type: application/json).'],
-  ])('is refused with the reason: %j', async (headers, message) => {
+  ])('refuses a body that is not plain JSON, with the reason: %j', async (headers, message) => {
     const slug = await mcp.register();
     const answer = await mcp.call(`/${slug}/mcp`, PING, headers);
     expect(refusalOf(answer)).toMatchObject({ status: 415, code: 'unsupported_media_type', message });
     expect(mcp.raw.received).toEqual([]);
   });
 
-  it('is refused in the words of every other JSON route', async () => {
+  it('refuses a compressed body with the message of all JSON routes', async () => {
     const answer = await mcp.admin.post('/v1/mcp-servers', {}, { 'content-encoding': 'gzip' });
     expect(jsonOf(answer)).toMatchObject({ error: { message: COMPRESSED } });
   });
@@ -163,7 +163,7 @@ describe('a head of very many lines', () => {
   const CALL = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'search' } };
   const MODERN = 'mcp-protocol-version: 2026-07-28';
 
-  /** The first line of the answer to a message with `last` behind all other headers. */
+  /** The first line of the answer to a message whose last header lines are `last`. */
   async function statusOf(slug: string, fillers: number, body: object, ...last: readonly string[]): Promise<string> {
     const text = JSON.stringify(body);
     const { host, port } = new URL(mcp.gateway.url);
@@ -182,8 +182,8 @@ describe('a head of very many lines', () => {
     return answer.slice(0, answer.indexOf('\r\n'));
   }
 
-  // Unless it is told otherwise, Node keeps the first thousand for its object of headers, and a few more for its list of them.
-  it.each([0, 1_000, 2_100])('is judged by all of them, %i before the one that matters', async (fillers) => {
+  // By default, Node keeps about a thousand lines in its object of headers, and a few more in its list of raw headers.
+  it.each([0, 1_000, 2_100])('checks all header lines, with %i before the relevant one', async (fillers) => {
     const slug = await mcp.register();
     const named = ['mcp-method: tools/call', 'mcp-name: search'];
     expect(await statusOf(slug, fillers, CALL, ...named)).toBe('HTTP/1.1 200 OK');

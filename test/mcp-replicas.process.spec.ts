@@ -1,5 +1,5 @@
-// Two gateways on one PostgreSQL behind a balancer that sends every request to the next one: no replica may know anything
-// of a session that the other does not.
+// Two gateways on one PostgreSQL behind a round-robin balancer: no replica may hold session state that
+// the other does not have.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -19,7 +19,7 @@ const BOTH = [0, 1] as const;
 const VERSION = { 'mcp-protocol-version': '2025-06-18' };
 const ACCEPT = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 
-// Some ten starts of a gateway, several seconds each on a busy machine.
+// About ten starts of a gateway, several seconds each on a busy machine.
 jest.setTimeout(120_000);
 
 type Headers = Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     return String(headers['mcp-session-id']);
   }
 
-  /** The server refuses a stream that it still takes for open (409), until the end of the old one has come through. */
+  /** The server refuses a second stream (409) until it has seen the end of the old one. */
   async function resume(headers: Headers): Promise<EventReader> {
     let reader = new EventReader(url, { method: 'GET', headers });
     await eventually(async () => {
@@ -104,7 +104,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     };
   }
 
-  it('serve one session together', async () => {
+  it('serves one session on both replicas', async () => {
     const turns = replicas.front.turns.length;
     const sessions = sdk.sessions.size;
     const { client } = await connect();
@@ -116,7 +116,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     for (const index of BOTH) expect(served.filter((turn) => turn === index).length).toBeGreaterThan(4);
   });
 
-  it('pass progress and cancellation on, wherever they come', async () => {
+  it('forwards progress and cancellation on either replica', async () => {
     const { client } = await connect();
     const progress: number[] = [];
     const onprogress = (event: { progress: number }): void => void progress.push(event.progress);
@@ -133,7 +133,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     await eventually(() => sdk.cancelled === before + 1);
   });
 
-  it('go on with a stream of each other: no event is lost, none comes twice, none is of another stream', async () => {
+  it('resumes a stream of the other replica without lost, repeated or foreign events', async () => {
     const { sessionId } = await connect();
     const headers = { ...ACCEPT, ...VERSION, ...alice, 'mcp-session-id': sessionId() };
     const post = (id: string): EventReader =>
@@ -159,7 +159,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     expect(other.events.map(({ data }) => data).join()).not.toContain('"cut"');
   });
 
-  it('both refuse the session of somebody else, and the server hears nothing of it', async () => {
+  it("refuses another user's session on both replicas without calling the server", async () => {
     const id = await openSession();
     const before = sdk.requests.length;
     const admins = { 'x-gateway-api-key': '' };
@@ -179,7 +179,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     for (const index of BOTH) expect((await ask(index, id)).status).toBe(200);
   });
 
-  it('end a session of each other', async () => {
+  it('ends a session of the other replica', async () => {
     replicas.front.pin(0);
     const { sessionId } = await connect();
     const id = sessionId();
@@ -187,7 +187,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     for (const index of BOTH) expect((await ask(index, id)).status).toBe(404);
   });
 
-  it('leave one row a tool when both see the same list', async () => {
+  it('stores one row per tool when both replicas see the same list', async () => {
     const listed = await Promise.all(Array.from({ length: 6 }, async () => (await connect()).client.listTools()));
     const [first] = listed;
     const names = first?.tools.map(({ name }) => name);
@@ -196,7 +196,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     expect(new Set(await rows())).toEqual(new Set(names));
   });
 
-  it('both stop letting a tool through within ten seconds after one was told so', async () => {
+  it('stops calls of a tool on both replicas within ten seconds after it is disabled', async () => {
     const { sessionId } = await connect();
     const id = sessionId();
     for (const index of BOTH) expect((await ask(index, id)).text).toContain('hello');
@@ -211,7 +211,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     await eventually(async () => !(await isDenied(0)) && !(await isDenied(1)), 10_000);
   });
 
-  it('need not both be there: a session goes on when one is killed in the middle of a call', async () => {
+  it('continues a session when one replica is killed in the middle of a call', async () => {
     const { client } = await connect();
     await callTool(client, 'echo', { text: 'before' });
     replicas.front.pin(0);
@@ -223,7 +223,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     replicas.front.pin();
     await replicas.kill(0);
     for (let each = 0; each < 6; each += 1) expect(await callTool(client, 'echo', { text: `${each}` })).toBe(`${each}`);
-    // The stream of the call can be resumed, so that even this one is answered, by the other gateway.
+    // The stream of the call can be resumed, so that the other gateway answers even this one.
     expect(await calling).toBe('answered');
     await replicas.restart(0, OLD);
     const turns = replicas.front.turns.length;
@@ -231,7 +231,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     expect(new Set(replicas.front.turns.slice(turns))).toEqual(new Set(BOTH));
   });
 
-  it('lose no call when one is told to stop, and end its streams', async () => {
+  it('loses no call when a replica shuts down, and ends its streams', async () => {
     const headers = { ...ACCEPT, ...VERSION, ...alice, 'mcp-session-id': await openSession() };
     replicas.front.pin(0);
     const stream = new EventReader(url, { method: 'GET', headers });
@@ -249,7 +249,7 @@ onServer('two gateways in turns (needs DATABASE_URL)', () => {
     await replicas.restart(0, OLD);
   });
 
-  it('take a new secret one by one, and no session ends before the old one is gone', async () => {
+  it('rotates the session secret replica by replica without ending sessions early', async () => {
     const old = (await connect()).sessionId();
     await replicas.restart(0, { MCP_SESSION_SECRETS: `${SECOND_SECRET},${FIRST_SECRET}` });
     await replicas.restart(1, { MCP_SESSION_SECRETS: `${FIRST_SECRET},${SECOND_SECRET}` });

@@ -1,4 +1,4 @@
-// What the one log line of a request to an MCP server says of it.
+// The fields of the log line of a request to an MCP server.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -29,7 +29,7 @@ describe('the log line of a call', () => {
     ['JSON', json({ jsonrpc: '2.0', id: 1, result: {} })],
     ['events', events(['data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'])],
     ['an error of the tool', json(RPC_ERROR)],
-  ])('names method, status and time of an answer that is %s', async (_what, answer) => {
+  ])('logs method, status and time of an answer that is %s', async (_what, answer) => {
     mcp.raw.answerWith(answer);
     const line = await lineOf(CALL);
     expect(line).toMatchObject({ level: 'info', status: 200, mcp_method: 'tools/call' });
@@ -37,7 +37,7 @@ describe('the log line of a call', () => {
     expect(line).not.toHaveProperty('error_code');
   });
 
-  it.each([500, 503])('does not call a status %i of the server an error of the gateway', async (status) => {
+  it.each([500, 503])('does not log a status %i of the server as an error of the gateway', async (status) => {
     mcp.raw.answerWith(plain(status, {}, 'no'));
     const line = await lineOf(CALL);
     expect(line).toMatchObject({ level: 'info', status, mcp_method: 'tools/call', upstream_status: status });
@@ -47,12 +47,12 @@ describe('the log line of a call', () => {
   it.each([
     ['GET', events([': nothing\n\n'])],
     ['DELETE', plain(204)],
-  ])('names a %s', async (method, answer) => {
+  ])('logs the method of a %s', async (method, answer) => {
     mcp.raw.answerWith(answer);
     expect(await lineOf('', method)).toMatchObject({ mcp_method: method, upstream_status: MS, upstream_ms: MS });
   });
 
-  it('says that the server broke off, and after which status', async () => {
+  it('logs that the server broke the stream off, and its status', async () => {
     mcp.raw.answerWith(brokenEvents);
     expect(await lineOf(CALL)).toMatchObject({
       status: 200,
@@ -62,7 +62,7 @@ describe('the log line of a call', () => {
     });
   });
 
-  it('says what the server answered where that is not passed on', async () => {
+  it("logs the server's status when the gateway returns another one", async () => {
     mcp.raw.answerWith(plain(401));
     expect(await lineOf(CALL)).toMatchObject({
       status: 502,
@@ -74,7 +74,7 @@ describe('the log line of a call', () => {
   it.each([
     ['host', { host: 'evil.example.com' }],
     ['origin', { origin: 'https://evil.example.com' }],
-  ])('names the error code of a refused %s', async (reason, headers) => {
+  ])('logs the error code of a refused %s', async (reason, headers) => {
     const [slug, traceId] = [await mcp.register(), randomUUID()];
     await mcp.call(`/${slug}/mcp`, CALL, { ...headers, 'x-gateway-trace-id': traceId });
     expect(await requestLine(mcp.gateway, traceId)).toMatchObject({
@@ -84,7 +84,7 @@ describe('the log line of a call', () => {
     });
   });
 
-  it('names the method of one whose client leaves', async () => {
+  it('logs the method when the client disconnects', async () => {
     const [slug, traceId, body] = [await mcp.register(), randomUUID(), JSON.stringify(CALL)];
     mcp.raw.answerWith(() => undefined);
     const client = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');

@@ -1,4 +1,4 @@
-// MCP servers whose headers, and whose introspection secret, are secrets of a manager.
+// MCP servers whose headers, and whose introspection secret, come from a secret manager.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
@@ -49,11 +49,11 @@ const mapped = (target_field = 'headers.Authorization', fields: object = {}): ob
 interface Made {
   readonly id: string;
   readonly path: string;
-  /** Where clients connect. */
+  /** The address that clients connect to. */
   readonly url: string;
 }
 
-/** A server at the raw double, whose `Authorization` is a secret unless told otherwise. */
+/** A server at the raw double; by default, its `Authorization` comes from a secret. */
 async function make(fields: object = {}, client = gateway.admin): Promise<Made> {
   const slug = `s-${randomUUID()}`;
   const body = { name: 'Mapped', slug, url: server.endpoint.href, secret_mappings: [mapped()], ...fields };
@@ -71,7 +71,7 @@ function codeOf(answer: Answer): unknown {
   return Object(Object(jsonOf(answer)['error']).data).code;
 }
 
-/** What reached the server under a name. */
+/** The values of a header that reached the server. */
 function received(name: string): readonly string[] {
   return server.received.flatMap(({ rawHeaders }) =>
     rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name),
@@ -82,8 +82,8 @@ function create(fields: object, client = gateway.admin): Promise<Answer> {
   return client.post('/v1/mcp-servers', { name: 'x', url: URL_HERE, ...fields });
 }
 
-describe('an MCP server whose header is a secret of a manager', () => {
-  it('gets what the secret says, fetched once for many calls', async () => {
+describe('an MCP server with a mapped header', () => {
+  it('sends the mapped secret and fetches it once for many calls', async () => {
     gateway.kv.put('busy', { token: VALUE });
     const busy = await gateway.reference('busy');
     const { url } = await make({ secret_mappings: [mapped('headers.Authorization', { secret_reference_id: busy })] });
@@ -94,7 +94,7 @@ describe('an MCP server whose header is a secret of a manager', () => {
     expect(gateway.readsOf('busy')).toBe(1);
   });
 
-  it('gets it beside headers that are stored, on streams and on the end of a session too', async () => {
+  it('sends mapped and stored headers on calls, streams and session ends', async () => {
     const { url } = await make({ headers: { 'X-Stored': INLINE } });
     await send(url, { method: 'GET', headers: { accept: 'text/event-stream', 'x-gateway-api-key': ADMIN_KEY } });
     await send(url, { method: 'DELETE', headers: { 'x-gateway-api-key': ADMIN_KEY } });
@@ -103,7 +103,7 @@ describe('an MCP server whose header is a secret of a manager', () => {
     expect(received('x-stored')).toEqual([INLINE, INLINE, INLINE]);
   });
 
-  it('answers its mappings wherever it is answered, with ids and defaults, and no value', async () => {
+  it('returns mappings with ids and defaults, and without values', async () => {
     const { path } = await make({ secret_mappings: [mapped('headers.X-Key', { secret_reference_id: 'mcp' })] });
     const mapping = {
       target_field: 'headers.X-Key',
@@ -117,12 +117,12 @@ describe('an MCP server whose header is a secret of a manager', () => {
     expect(jsonOf(await gateway.admin.patch(path, { name: 'Renamed' }))).toMatchObject({ ...whole, name: 'Renamed' });
   });
 
-  it('has an empty list of them when it has none', async () => {
+  it('returns an empty list when a server has no mappings', async () => {
     const { path } = await make({ secret_mappings: [] });
     expect(await gateway.admin.read(path)).toMatchObject({ secret_mappings: [], auth_type: 'none' });
   });
 
-  it('can be sent back as it was read', async () => {
+  it('accepts a server as it was read', async () => {
     const introspection = { ...INTROSPECTION };
     const { path } = await make({
       headers: { 'X-Stored': INLINE },
@@ -136,7 +136,7 @@ describe('an MCP server whose header is a secret of a manager', () => {
     expect({ ...jsonOf(answer), updated_at: 0 }).toEqual({ ...read, updated_at: 0 });
   });
 
-  it('takes part of a secret that is JSON, and numbers as text', async () => {
+  it('extracts parts of a JSON secret, and sends numbers as text', async () => {
     gateway.kv.put('parts', { key: 'part-0123456789', tenant: 42 });
     const secret_reference_id = await gateway.reference('parts');
     const part = (name: string, secret_key: string): object => mapped(name, { secret_reference_id, secret_key });
@@ -146,7 +146,7 @@ describe('an MCP server whose header is a secret of a manager', () => {
     expect(gateway.readsOf('parts')).toBe(1);
   });
 
-  it('cannot get the header from a client instead', async () => {
+  it('does not let a client set a mapped header', async () => {
     const { url } = await make({
       secret_mappings: [mapped('headers.X-Internal')],
       forward_headers: { mode: 'all-except', headers: [] },
@@ -156,20 +156,20 @@ describe('an MCP server whose header is a secret of a manager', () => {
     expect(received('x_internal')).toEqual([]);
   });
 
-  it('shows in a preview that the header is there, and nothing of the secret', async () => {
+  it('masks a mapped header in the preview', async () => {
     const { path } = await make();
     const answer = await gateway.admin.post(`${path}/preview-headers`);
     expect(jsonOf(answer)).toMatchObject({ headers: { authorization: '****' } });
   });
 
-  it('is in the audit log by the names of its fields', async () => {
+  it('writes changed mappings to the audit log by field name', async () => {
     const { id, path } = await make();
     await gateway.admin.patch(path, { secret_mappings: null });
     const entries = await gateway.admin.list(`/v1/audit-logs?resource=${id}`);
     expect(entries[0]).toMatchObject({ action: 'mcp_servers.update', changed_fields: ['secret_mappings'] });
   });
 
-  it('leaves the value in no row, no answer and no line of the log', async () => {
+  it('never shows the mapped value in rows, answers or the log', async () => {
     const { id, path, url } = await make();
     const answers = [
       await gateway.admin.get(path),
@@ -187,7 +187,7 @@ describe('an MCP server whose header is a secret of a manager', () => {
     expect(row.sealedSecrets).toBeNull();
   });
 
-  it('keeps its reference from being deleted, by name, until it is deleted itself', async () => {
+  it('refuses to delete a reference while an MCP server uses it', async () => {
     const free = await gateway.reference('mcp');
     const { path } = await make({ secret_mappings: [mapped('headers.X-Key', { secret_reference_id: free })] });
     const { slug } = await gateway.admin.read(path);
@@ -199,7 +199,7 @@ describe('an MCP server whose header is a secret of a manager', () => {
   });
 });
 
-describe('mappings of an MCP server are refused', () => {
+describe('refused mappings of an MCP server', () => {
   it.each<[readonly object[], string]>([
     [[{ target_field: 'key' }], 'secret_mappings.0.target_field'],
     [[{ target_field: 'config.url' }], 'secret_mappings.0.target_field'],
@@ -218,7 +218,7 @@ describe('mappings of an MCP server are refused', () => {
     [[{ target_field: 'headers.X-A', value_format: 'xml' }], 'secret_mappings.0.value_format'],
     [[{ target_field: 'headers.X-A', secret_key: '' }], 'secret_mappings.0.secret_key'],
     [[{ target_field: 'headers.X-A', extra: 1 }], 'secret_mappings.0.extra'],
-  ])('for a broken rule: %j', async (fields, param) => {
+  ])('refuses mappings that break a rule: %j', async (fields, param) => {
     const secret_mappings = fields.map((field) => ({ secret_reference_id: reference, ...field }));
     expect(refusalOf(await create({ secret_mappings }))).toMatchObject({
       status: 400,
@@ -227,14 +227,14 @@ describe('mappings of an MCP server are refused', () => {
     });
   });
 
-  it.each([[{}], ['headers.X'], [[1]], [[null]]])('when they are %j', async (secret_mappings) => {
+  it.each([[{}], ['headers.X'], [[1]], [[null]]])('refuses malformed mappings: %j', async (secret_mappings) => {
     const answer = await create({ secret_mappings });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(String([...brokenRulesOf(answer)][0])).toMatch(/^secret_mappings/);
   });
 
   it.each([['X-Key'], ['x-key'], ['x_key']])(
-    'for a header that the request gives a value as well: %s',
+    'refuses a mapping for a header that the request also gives: %s',
     async (name) => {
       const answer = await create({ headers: { [name]: INLINE }, secret_mappings: [mapped('headers.X-Key')] });
       expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'secret_mappings.0.target_field' });
@@ -242,26 +242,26 @@ describe('mappings of an MCP server are refused', () => {
     },
   );
 
-  it('for a client secret that the request gives as well', async () => {
+  it('refuses a mapping for a client secret that the request also gives', async () => {
     const jwt_validation = { introspection: { ...INTROSPECTION, client_secret: INLINE } };
     const answer = await create({ jwt_validation, secret_mappings: [mapped(CLIENT_SECRET)] });
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'secret_mappings.0.target_field' });
   });
 
-  it('for the header that tells who the user is', async () => {
+  it('refuses a mapping for the header that forwards the identity', async () => {
     const user_identity_forwarding = { method: 'claims_header', header_name: 'X-Who' };
     const answer = await create({ user_identity_forwarding, secret_mappings: [mapped('headers.x-who')] });
     expect([...brokenRulesOf(answer)]).toEqual(['secret_mappings.0.target_field']);
   });
 
-  it('with auth_type none, and still leave a client secret required', async () => {
+  it('refuses mappings with auth_type none, and still requires a client secret', async () => {
     const none = await create({ auth_type: 'none', secret_mappings: [mapped()] });
     expect(refusalOf(none)).toMatchObject({ status: 400, param: 'headers' });
     const without = await create({ jwt_validation: { introspection: INTROSPECTION }, secret_mappings: [mapped()] });
     expect(refusalOf(without)).toMatchObject({ status: 400, param: CLIENT_SECRET });
   });
 
-  it('without leaving anything behind', async () => {
+  it('stores nothing when a mapping is refused', async () => {
     const before: unknown = await gateway.app.dataSource.query('SELECT count(*) FROM "secret_mappings"');
     const name = `left ${randomUUID()}`;
     const missing = mapped('headers.X-B', { secret_reference_id: 'missing' });
@@ -272,8 +272,8 @@ describe('mappings of an MCP server are refused', () => {
   });
 });
 
-describe('an update of an MCP server', () => {
-  it('that maps a header removes its stored value, for good', async () => {
+describe('an update of an MCP server with mappings', () => {
+  it('deletes the stored value of a header when an update maps it', async () => {
     const { path, url } = await make({ headers: { 'x-KEY': INLINE }, secret_mappings: [] });
     await call(url);
     const answer = await gateway.admin.patch(path, { secret_mappings: [mapped('headers.X-Key')] });
@@ -284,16 +284,19 @@ describe('an update of an MCP server', () => {
     expect(jsonOf(cleared)).toMatchObject({ headers: {}, auth_type: 'none', secret_mappings: [] });
   });
 
-  it.each([null, []])('that clears them with %j leaves the header to a value of its own', async (secret_mappings) => {
-    const { path, url } = await make();
-    const headers = { Authorization: INLINE };
-    const answer = await gateway.admin.patch(path, { secret_mappings, headers });
-    expect(jsonOf(answer)).toMatchObject({ headers: { Authorization: '****6789' }, secret_mappings: [] });
-    await call(url);
-    expect(received('authorization')).toEqual([INLINE]);
-  });
+  it.each([null, []])(
+    'accepts a stored header value after an update clears the mappings with %j',
+    async (secret_mappings) => {
+      const { path, url } = await make();
+      const headers = { Authorization: INLINE };
+      const answer = await gateway.admin.patch(path, { secret_mappings, headers });
+      expect(jsonOf(answer)).toMatchObject({ headers: { Authorization: '****6789' }, secret_mappings: [] });
+      await call(url);
+      expect(received('authorization')).toEqual([INLINE]);
+    },
+  );
 
-  it('that clears the one of a client secret needs it inline again', async () => {
+  it('requires an inline client secret when its mapping is cleared', async () => {
     const { path } = await make({
       jwt_validation: { introspection: INTROSPECTION },
       secret_mappings: [mapped(CLIENT_SECRET)],
@@ -311,7 +314,7 @@ describe('an update of an MCP server', () => {
     expect(again.text).not.toContain('client_secret":');
   });
 
-  it('of other fields leaves them as they are', async () => {
+  it('keeps the mappings when other fields are updated', async () => {
     const { path, url } = await make();
     const changes = { description: 'x', headers: { 'X-Other': INLINE }, url: `${server.endpoint.href}?v=2` };
     expect((await gateway.admin.patch(path, changes)).status).toBe(200);
@@ -319,7 +322,7 @@ describe('an update of an MCP server', () => {
     expect([received('authorization'), received('x-other')]).toEqual([[VALUE], [INLINE]]);
   });
 
-  it('that gives a mapped field a value is refused', async () => {
+  it('refuses an update that gives a mapped field a value', async () => {
     const { path } = await make();
     for (const name of ['Authorization', 'authorization']) {
       const refused = await gateway.admin.patch(path, { headers: { [name]: INLINE } });
@@ -328,7 +331,7 @@ describe('an update of an MCP server', () => {
     expect((await gateway.admin.patch(path, { headers: { Authorization: null } })).status).toBe(200);
   });
 
-  it('that takes the place of a mapped field away is refused', async () => {
+  it('refuses an update that removes the field of a mapping', async () => {
     const { path } = await make({
       jwt_validation: { introspection: INTROSPECTION },
       secret_mappings: [mapped(CLIENT_SECRET)],
@@ -338,7 +341,7 @@ describe('an update of an MCP server', () => {
     expect((await gateway.admin.patch(path, { jwt_validation: null, secret_mappings: null })).status).toBe(200);
   });
 
-  it('of its mappings is felt at once', async () => {
+  it('uses changed mappings from the next call on', async () => {
     gateway.kv.put('second', { token: 'second-0123456789' });
     const second = await gateway.reference('second');
     const { path, url } = await make();
@@ -350,7 +353,7 @@ describe('an update of an MCP server', () => {
     expect(received('authorization')).toEqual([VALUE, 'second-0123456789']);
   });
 
-  it('at the same time as another loses neither', async () => {
+  it('applies concurrent updates without losing one', async () => {
     const { path, url } = await make({ headers: { Authorization: INLINE }, secret_mappings: [] });
     const answers = await Promise.all([
       gateway.admin.patch(path, { secret_mappings: [mapped()] }),
@@ -363,7 +366,7 @@ describe('an update of an MCP server', () => {
   });
 });
 
-describe('a value that is no header', () => {
+describe('a value that is not a valid header', () => {
   it.each([
     ['a field that the secret lacks', { a: 'x' }, { secret_key: 'other' }, 'key_missing'],
     ['an empty text', { a: '' }, {}, 'not valid: headers.Authorization'],
@@ -371,29 +374,32 @@ describe('a value that is no header', () => {
     ['letters that no header has', { a: 'Jos\u00e9' }, {}, 'not valid: headers.Authorization'],
     ['an object', { a: { b: 1 } }, { value_format: 'json' }, 'not valid: headers.Authorization'],
     ['a text that is too long', { a: 'x'.repeat(8_193) }, {}, 'not valid: headers.Authorization'],
-  ])('makes the server unusable, and the log says why: %s', async (_what, secret, fields, reason) => {
-    const name = `wrong-${randomUUID()}`;
-    gateway.kv.put(name, secret);
-    const secret_reference_id = await gateway.reference(name);
-    const { path, url } = await make({
-      secret_mappings: [mapped('headers.Authorization', { secret_reference_id, ...fields })],
-    });
-    const answer = await call(url);
-    expect([answer.status, codeOf(answer)]).toEqual([502, 'secret_unavailable']);
-    const trace = `test-${name}`;
-    const tested = jsonOf(await gateway.admin.post(`${path}/test`, undefined, { 'x-gateway-trace-id': trace }));
-    const secret_error = reason === 'key_missing' ? reason : 'value_not_valid';
-    expect(tested).toMatchObject({ ok: false, error: 'secret_unavailable', secret_error });
-    const line = await requestLine(gateway.app, trace);
-    expect(line).toMatchObject({ status: 200, error_code: 'secret_unavailable' });
-    expect(line['error_reason']).toContain(reason);
-    expect(refusalOf(await gateway.admin.post(`${path}/preview-headers`))).toMatchObject({ status: 502 });
-    expect(server.received).toEqual([]);
-    await eventually(() => gateway.app.log().includes(reason));
-  });
+  ])(
+    'refuses calls when the mapped value is invalid, and logs the reason: %s',
+    async (_what, secret, fields, reason) => {
+      const name = `wrong-${randomUUID()}`;
+      gateway.kv.put(name, secret);
+      const secret_reference_id = await gateway.reference(name);
+      const { path, url } = await make({
+        secret_mappings: [mapped('headers.Authorization', { secret_reference_id, ...fields })],
+      });
+      const answer = await call(url);
+      expect([answer.status, codeOf(answer)]).toEqual([502, 'secret_unavailable']);
+      const trace = `test-${name}`;
+      const tested = jsonOf(await gateway.admin.post(`${path}/test`, undefined, { 'x-gateway-trace-id': trace }));
+      const secret_error = reason === 'key_missing' ? reason : 'value_not_valid';
+      expect(tested).toMatchObject({ ok: false, error: 'secret_unavailable', secret_error });
+      const line = await requestLine(gateway.app, trace);
+      expect(line).toMatchObject({ status: 200, error_code: 'secret_unavailable' });
+      expect(line['error_reason']).toContain(reason);
+      expect(refusalOf(await gateway.admin.post(`${path}/preview-headers`))).toMatchObject({ status: 502 });
+      expect(server.received).toEqual([]);
+      await eventually(() => gateway.app.log().includes(reason));
+    },
+  );
 });
 
-describe('secret references of an MCP server keep to their tenants', () => {
+describe('the tenants of mapped secret references', () => {
   const SCOPES = ['create', 'read', 'update', 'delete', 'list'].flatMap((verb) => [
     `mcp_servers.${verb}`,
     `secret_references.${verb}`,
@@ -405,7 +411,7 @@ describe('secret references of an MCP server keep to their tenants', () => {
     return { id, client: (await gateway.admin.createKey(key)).client };
   }
 
-  it('refuse those of other organisations and other workspaces as unknown ones, in one sentence', async () => {
+  it('refuses references of other tenants with the message for unknown ones', async () => {
     const [mine, theirs] = [await addWorkspace(), await addWorkspace()];
     const foreign = await addTenant(gateway.app, `foreign-${randomUUID()}`);
     const ofTheirs = await gateway.reference('mcp', { allowed_workspaces: [theirs.id] });
@@ -421,12 +427,12 @@ describe('secret references of an MCP server keep to their tenants', () => {
     expect(new Set(answers.map((answer) => Object(jsonOf(answer)['error']).message)).size).toBe(1);
   });
 
-  it('let a workspace use its own, and keep it while it is used', async () => {
+  it('lets a workspace map its own reference, and keeps it while it is used', async () => {
     const [mine, other] = [await addWorkspace(), await addWorkspace()];
     const own = await gateway.reference('mcp', { allowed_workspaces: [mine.id] });
     const secret_mappings = [mapped('headers.X-Key', { secret_reference_id: own })];
     const { path } = await make({ secret_mappings, workspace_id: mine.id }, mine.client);
-    // A server of the whole organisation is used in workspaces that may not use the reference.
+    // A server of the whole organisation also serves workspaces that may not use the reference.
     expect(refusalOf(await create({ secret_mappings }))).toMatchObject({
       status: 400,
       param: 'secret_mappings.0.secret_reference_id',
@@ -438,8 +444,8 @@ describe('secret references of an MCP server keep to their tenants', () => {
   });
 });
 
-describe('a mapped secret goes where its server was registered for', () => {
-  it('and not to another host, unless it is mapped anew', async () => {
+describe('the destination of a mapped secret', () => {
+  it('requires the mappings again when a server moves to another host', async () => {
     const { path } = await make();
     const url = 'https://elsewhere.example.com/mcp';
     expect(refusalOf(await gateway.admin.patch(path, { url }))).toMatchObject({
@@ -451,7 +457,7 @@ describe('a mapped secret goes where its server was registered for', () => {
     expect((await gateway.admin.patch(path, { url, secret_mappings: [mapped()] })).status).toBe(200);
   });
 
-  it('and the secret of an introspection endpoint to that endpoint', async () => {
+  it('requires the mappings again when the introspection endpoint moves', async () => {
     const jwt_validation = { introspection: INTROSPECTION };
     const { path } = await make({ secret_mappings: [mapped(CLIENT_SECRET)], jwt_validation });
     const elsewhere = { introspection: { ...INTROSPECTION, endpoint: 'https://elsewhere.example.com/introspect' } };
@@ -462,7 +468,7 @@ describe('a mapped secret goes where its server was registered for', () => {
     expect((await gateway.admin.patch(path, { jwt_validation })).status).toBe(200);
   });
 
-  it('and is mapped by callers that may read secret references, and no others', async () => {
+  it('allows mappings only to callers that may read secret references', async () => {
     const { client } = await gateway.admin.createKey({ scopes: ['mcp_servers.create', 'mcp_servers.update'] });
     const { path } = await make();
     const body = { name: 'Mine', url: URL_HERE, secret_mappings: [mapped()] };

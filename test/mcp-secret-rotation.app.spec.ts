@@ -1,4 +1,4 @@
-// What becomes of MCP servers while the secrets behind their headers change, or cannot be had.
+// How MCP servers behave while the secrets behind their headers change or are unavailable.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { McpCall } from '../src/mcp/calls/mcp-call.entity.js';
@@ -19,7 +19,7 @@ const CALL = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'ech
 
 let gateway: SecretGateway;
 let server: RawMcpServer;
-/** A secret of each test's own, the reference to it and a server that uses it. */
+/** Each test has its own secret, a reference to it and a server that uses it. */
 let path: string;
 let reference: string;
 let url: string;
@@ -58,7 +58,7 @@ async function register(secret_mappings: readonly object[], fields: object = {})
   return `${gateway.app.url}/${slug}/mcp`;
 }
 
-/** The server takes these keys and no others. */
+/** Makes the server accept only these keys. */
 function accept(keys: readonly string[], refusal = 401): void {
   server.answerWith((request, response) => {
     const isGood = keys.includes(String(request.headers['x-key']));
@@ -85,17 +85,20 @@ function keys(): readonly string[] {
 const UNAVAILABLE = [502, 'secret_unavailable'];
 const REJECTED = [502, 'provider_credential_rejected'];
 
-describe('a rotation', () => {
-  it.each(['POST', 'GET', 'DELETE'])('is noticed at the first refusal, and loses no %s', async (method) => {
-    gateway.kv.put(path, { token: NEW });
-    accept([NEW]);
-    expect((await call(url, method)).status).toBe(200);
-    expect((await call(url, method)).status).toBe(200);
-    expect(keys()).toEqual([OLD, NEW, NEW]);
-    expect(gateway.readsOf(path)).toBe(2);
-  });
+describe('a rotation of a mapped header', () => {
+  it.each(['POST', 'GET', 'DELETE'])(
+    'fetches the rotated secret at the first refusal and loses no %s',
+    async (method) => {
+      gateway.kv.put(path, { token: NEW });
+      accept([NEW]);
+      expect((await call(url, method)).status).toBe(200);
+      expect((await call(url, method)).status).toBe(200);
+      expect(keys()).toEqual([OLD, NEW, NEW]);
+      expect(gateway.readsOf(path)).toBe(2);
+    },
+  );
 
-  it('sends the same message again, to the byte, and is one row of the log of calls', async () => {
+  it('resends the same bytes after a rotation, and records one call', async () => {
     gateway.kv.put(path, { token: NEW });
     accept([NEW], 403);
     expect(jsonOf(await call())).toMatchObject({ id: 7, result: {} });
@@ -106,7 +109,7 @@ describe('a rotation', () => {
     expect(rows.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('under load loses no call, and reads the secret once', async () => {
+  it('loses no call to a rotation under load, and reads the secret once', async () => {
     gateway.kv.put(path, { token: NEW });
     accept([NEW]);
     const answers = await Promise.all(Array.from({ length: 50 }, () => call()));
@@ -114,23 +117,23 @@ describe('a rotation', () => {
     expect(gateway.readsOf(path)).toBe(2);
   });
 
-  it('that has not reached the manager is a refusal, asked about once in some seconds', async () => {
+  it('limits how often it reads a secret that has not changed after a refusal', async () => {
     accept([NEW]);
     const answers = await Promise.all(Array.from({ length: 20 }, () => call()));
     for (const answer of answers) expect(outcomeOf(answer)).toEqual(REJECTED);
     expect(gateway.readsOf(path)).toBe(2);
-    // Nothing was sent again, since nothing had changed.
+    // Nothing was sent again, since the secret had not changed.
     expect(server.received).toHaveLength(20);
   });
 
-  it('to a secret that is refused as well is tried exactly once', async () => {
+  it('retries once when the server refuses the rotated secret too', async () => {
     gateway.kv.put(path, { token: NEW });
     accept([]);
     expect(outcomeOf(await call())).toEqual(REJECTED);
     expect(keys()).toEqual([OLD, NEW]);
   });
 
-  it('is felt after the time of the cache, without any refusal', async () => {
+  it('uses the rotated secret after the cache time, without any refusal', async () => {
     gateway.kv.put(path, { token: NEW });
     accept([OLD, NEW]);
     await call();
@@ -139,7 +142,7 @@ describe('a rotation', () => {
     expect(keys()).toEqual([OLD, NEW]);
   });
 
-  it('does not concern headers that are stored: a refusal of theirs is one', async () => {
+  it('does not retry when the server refuses a stored header', async () => {
     accept([]);
     const stored = await register([], { headers: { 'X-Key': OLD } });
     const reads = gateway.readsOf(path);
@@ -148,7 +151,7 @@ describe('a rotation', () => {
     expect(gateway.readsOf(path)).toBe(reads);
   });
 
-  it('is felt by the test of a server at once', async () => {
+  it('uses the rotated secret in the server test immediately', async () => {
     gateway.kv.put(path, { token: NEW });
     accept([NEW]);
     await gateway.admin.post(`/v1/mcp-servers/${new URL(url).pathname.split('/')[1] ?? ''}/test`);
@@ -156,16 +159,19 @@ describe('a rotation', () => {
   });
 });
 
-describe('while the manager is down', () => {
-  it.each(['silent', 'broken', 'sealed', 'throttled'] as const)('(%s) what is cached serves', async (fault) => {
-    gateway.vault.fail(fault);
-    gateway.app.clock.advance(1.2 * CACHE_MS);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => call()));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(keys())).toEqual(new Set([OLD]));
-  });
+describe('a secret manager that is down', () => {
+  it.each(['silent', 'broken', 'sealed', 'throttled'] as const)(
+    'uses the cached secret while the manager is down (%s)',
+    async (fault) => {
+      gateway.vault.fail(fault);
+      gateway.app.clock.advance(1.2 * CACHE_MS);
+      const answers = await Promise.all(Array.from({ length: 5 }, () => call()));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(new Set(keys())).toEqual(new Set([OLD]));
+    },
+  );
 
-  it('it serves for a bounded time, then no call reaches the server; and it comes back without a restart', async () => {
+  it('uses the cached secret for a limited time, then fails, and recovers without a restart', async () => {
     gateway.vault.fail('broken');
     gateway.app.clock.advance(1.2 * CACHE_MS);
     expect((await call()).status).toBe(200);
@@ -182,7 +188,7 @@ describe('while the manager is down', () => {
     await eventually(async () => (await call()).status === 200);
   });
 
-  it('a first use fails with an error of JSON-RPC, and servers without it are served as before', async () => {
+  it('fails only the servers whose secret was never read, with a JSON-RPC error', async () => {
     const stored = await register([], { headers: { 'X-Key': OLD } });
     gateway.vault.fail('silent');
     const fresh = await register([
@@ -196,7 +202,7 @@ describe('while the manager is down', () => {
     expect(keys()).toEqual([OLD]);
   });
 
-  it('callers without a key and pages of browsers do not make the gateway ask it', async () => {
+  it('reads no secret for callers without a key or for browser preflights', async () => {
     gateway.kv.put(`${path}-unused`, { token: OLD });
     const unused = await register([
       { target_field: 'headers.X-Key', secret_reference_id: await gateway.reference(`${path}-unused`) },
@@ -207,7 +213,7 @@ describe('while the manager is down', () => {
     expect(gateway.readsOf(`${path}-unused`)).toBe(0);
   });
 
-  it('a refused header is not told to be another fault', async () => {
+  it('reports a refused header as such while the manager is down', async () => {
     gateway.vault.fail('broken');
     accept([]);
     expect(outcomeOf(await call())).toEqual(REJECTED);
@@ -215,7 +221,7 @@ describe('while the manager is down', () => {
 });
 
 describe('a change of the reference', () => {
-  it('drops the old value at once', async () => {
+  it('drops the old secret when its reference changes', async () => {
     accept([OLD, NEW]);
     gateway.kv.put(`${path}-moved`, { token: NEW });
     const changes = { secret_path: `secret/${path}-moved` };
@@ -224,7 +230,7 @@ describe('a change of the reference', () => {
     expect(keys()).toEqual([NEW]);
   });
 
-  it('is felt within ten seconds on another replica', async () => {
+  it('uses a changed reference on another replica within ten seconds', async () => {
     accept([OLD, NEW]);
     const replica = await startTestApp({}, true);
     try {
@@ -244,7 +250,7 @@ describe('a change of the reference', () => {
     }
   });
 
-  it('to a secret that was revoked leaves no way to the old value', async () => {
+  it('does not use the old value when the reference points to a revoked secret', async () => {
     gateway.kv.softDelete(path, 1);
     gateway.app.clock.advance(1.2 * CACHE_MS);
     expect(outcomeOf(await call())).toEqual(UNAVAILABLE);
@@ -255,7 +261,7 @@ describe('a change of the reference', () => {
 describe('an introspection secret from the manager', () => {
   const TOKEN = 'opaque-token-of-alice';
 
-  /** An identity provider that knows the gateway by one secret; how often it was asked, and with which. */
+  /** An identity provider that accepts the gateway by one secret; counts the requests and records their secrets. */
   async function provider(): Promise<RawMcpServer & { knows(secret: string): void }> {
     const idp = await startRawMcpServer();
     const knows = (secret: string): void => {
@@ -273,7 +279,7 @@ describe('an introspection secret from the manager', () => {
     return send(address, { headers: { ...HEADERS, authorization: `Bearer ${token}` }, body: JSON.stringify(CALL) });
   }
 
-  it('lets users in, through a rotation, and not without it', async () => {
+  it('authenticates users through a rotation of the introspection secret', async () => {
     const idp = await provider();
     try {
       idp.knows(OLD);
@@ -296,7 +302,7 @@ describe('an introspection secret from the manager', () => {
       gateway.vault.fail('broken');
       gateway.app.clock.advance(1.2 * CACHE_MS + STALE_MS);
       expect(outcomeOf(await callAs(address, TOKEN))).toEqual(UNAVAILABLE);
-      // Whoever has a key does not need the provider.
+      // A caller with a key does not need the identity provider.
       expect((await call(address)).status).toBe(200);
       expect(gateway.app.log()).not.toContain(NEW);
     } finally {

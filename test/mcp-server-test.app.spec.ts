@@ -1,4 +1,4 @@
-// What a hostile or broken server can do to the one who tests it: little.
+// A hostile or broken server can do little harm to the gateway that tests it.
 import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { isObject, type JsonObject } from '../src/common/json/read.js';
@@ -24,7 +24,7 @@ function result(id: unknown, value: object, headers: Readonly<Record<string, str
   return json({ jsonrpc: '2.0', id, result: value }, 200, headers);
 }
 
-/** A server that begins with a handshake, and lists its tools as told. */
+/** A server that begins with a handshake, and lists its tools through the given function. */
 function withHandshake(list: (id: unknown) => RequestListener): RequestListener {
   return (request, response: ServerResponse) => {
     const text = mcp.raw.received.at(-1)?.body.toString('utf8') ?? '';
@@ -63,8 +63,8 @@ function ended(): readonly (string | undefined)[] {
     .map(({ rawHeaders }) => rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'mcp-session-id') + 1]);
 }
 
-describe('the test of a server that takes handshakes as well', () => {
-  it('leaves no session behind, of whatever revision it is', async () => {
+describe('the test of a server that also accepts handshakes', () => {
+  it('ends the session of a server test for every revision', async () => {
     mcp.raw.answerWith((request, response) => {
       const text = mcp.raw.received.at(-1)?.body.toString('utf8') ?? '';
       const { id, method } = JSON.parse(text === '' ? '{}' : text);
@@ -84,7 +84,7 @@ describe('the test of a server that takes handshakes as well', () => {
   });
 });
 
-it('takes no revision from a server that is none', async () => {
+it('ignores a malformed revision of a server', async () => {
   mcp.raw.answerWith((request, response) => {
     const { id, method } = JSON.parse(mcp.raw.received.at(-1)?.body.toString('utf8') ?? '');
     const answer =
@@ -107,7 +107,7 @@ describe('the test of a server', () => {
   it.each([
     ['with a handshake', withHandshake((id) => result(id, { tools: ODD }))],
     ['without one', stateless((id) => result(id, { tools: ODD }))],
-  ])('leaves out tools whose names no column can hold, from a server %s', async (_what, listener) => {
+  ])('ignores tools whose names cannot be stored, from a server %s', async (_what, listener) => {
     mcp.raw.answerWith(listener);
     const { path, result: outcome } = await tested();
     expect(outcome).toMatchObject({ ok: true, tools: 1 });
@@ -119,7 +119,7 @@ describe('the test of a server', () => {
     ['without one', stateless],
   ] as const;
 
-  it.each(ERAS)('counts each tool once, and asks for no page twice, from a server %s', async (_what, server) => {
+  it.each(ERAS)('counts each tool once and reads each page once, from a server %s', async (_what, server) => {
     let pages = 0;
     mcp.raw.answerWith(
       server((id) => {
@@ -138,7 +138,7 @@ describe('the test of a server', () => {
   });
 
   it.each(ERAS)(
-    'forgets tools that are gone, but none of a list that it could not read to its end, from a server %s',
+    'deletes tools that are gone only after reading the whole list, from a server %s',
     async (_what, server) => {
       let names = ['kept', 'gone'];
       let nextCursor: string | undefined;
@@ -157,14 +157,14 @@ describe('the test of a server', () => {
     },
   );
 
-  it('remembers at most 1,000 tools, and says how many it has found', async () => {
+  it('stores at most 1,000 tools and reports how many it has found', async () => {
     const tools = Array.from({ length: 1_100 }, (_none, at) => ({ name: `tool-${at}`, inputSchema }));
     mcp.raw.answerWith(stateless((id) => result(id, { tools })));
     const { path, result: outcome } = await tested();
     expect(outcome).toMatchObject({ ok: true, tools: 1_100 });
     const remembered = await mcp.admin.listAll(`${path}/tools`);
     expect(remembered).toHaveLength(1_000);
-    // The same in another order: none of them is gone.
+    // The same tools in another order: none of them is gone.
     tools.reverse();
     await mcp.admin.post(`${path}/test`);
     expect((await mcp.admin.listAll(`${path}/tools`)).map(({ name }) => name)).toEqual(
@@ -175,7 +175,7 @@ describe('the test of a server', () => {
     expect(await mcp.admin.list(`${path}/tools`)).toMatchObject([{ name: 'other' }]);
   });
 
-  it('does not look into schemas, which may be anything', async () => {
+  it('does not validate the schemas of tools', async () => {
     const outputSchema = {
       type: 'object',
       properties: { x: { type: 'string', pattern: '((' }, y: { $ref: '#/nowhere' } },
@@ -188,21 +188,21 @@ describe('the test of a server', () => {
 
   it.each<readonly [string, (id: unknown) => RequestListener, string]>([
     ['fails', () => plain(500), 'provider_failed'],
-    ['lists what are no tools', (id) => result(id, { tools: [{ name: 7 }] }), 'provider_invalid_response'],
+    ['lists invalid tools', (id) => result(id, { tools: [{ name: 7 }] }), 'provider_invalid_response'],
     ['hangs up', () => (request) => void request.socket.destroy(), 'provider_failed'],
     [
       'lists too much',
       (id) => result(id, { tools: [], more: 'x'.repeat(4 * 1024 * 1024) }),
       'provider_invalid_response',
     ],
-  ])('leaves no session behind at a server that %s', async (_what, list, error) => {
+  ])('ends its session at a server that %s', async (_what, list, error) => {
     mcp.raw.answerWith(withHandshake(list));
     expect((await tested()).result).toMatchObject({ ok: false, error });
     await eventually(() => ended().length > 0);
     expect(ended()).toEqual([SESSION]);
   });
 
-  it('finds its tools although it is deleted meanwhile', async () => {
+  it('reports tools although the server is deleted during the test', async () => {
     const slug = await mcp.register();
     const list = (id: unknown): RequestListener => {
       const tools = result(id, { tools: [{ name: 'late', inputSchema }] });
@@ -215,11 +215,11 @@ describe('the test of a server', () => {
     expect(jsonOf(answer)).toMatchObject({ ok: true, tools: 1 });
   });
 
-  it('remembers them while others do the same, whatever the order of the lists', async () => {
+  it('stores concurrent tool lists in any order without a deadlock', async () => {
     const slug = await mcp.register();
     const { id, organisationId } = await mcp.gateway.dataSource.getRepository(McpServer).findOneByOrFail({ slug });
     const tools = mcp.gateway.app.get(McpServerToolStore, { strict: false });
-    // With 40 tools, and a step that 40 is no multiple of, each list has all of them in an order of its own.
+    // With 40 tools and a step that does not divide 40, each list has all tools in another order.
     const list = (step: number, description: string): SeenTool[] =>
       Array.from({ length: 40 }, (_none, at) => ({ name: `tool-${(at * step) % 40}`, description }));
     for (let round = 0; round < 5; round += 1) {
@@ -233,7 +233,7 @@ describe('the test of a server', () => {
     expect(all.length).toBeGreaterThanOrEqual(40);
   });
 
-  it('leaves none behind where the handshake itself has failed', async () => {
+  it('ends the session when the handshake itself has failed', async () => {
     mcp.raw.answerWith((request, response) => {
       const isHello = mcp.raw.received.at(-1)?.body.includes('"initialize"') ?? false;
       const answer = isHello

@@ -1,4 +1,4 @@
-// What a server sees of an identity is exactly the gateway's value, or nothing: over names, cases, separators, duplicates,
+// A server receives exactly the gateway's identity value, or none: over names, cases, separators, duplicates,
 // names that `Connection` lists, configured header names, forwarding rules and both transports, on raw sockets against the
 // whole gateway.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 interface Forwarding {
   readonly name: string;
   readonly fields: object;
-  /** Folded name of the header that carries the gateway's word, and whether callers with a key alone have one. */
+  /** Folded name of the header that carries the gateway's identity, and whether callers with only a key have one. */
   readonly header: string | undefined;
   readonly ofKeys: boolean;
 }
@@ -48,7 +48,7 @@ const FORWARDINGS: readonly Forwarding[] = [
 ];
 const RULES = [null, { mode: 'all-except', headers: [] }, { mode: 'allowlist', headers: ['x-tenant'] }] as const;
 
-/** One server as one caller meets it. */
+/** One server, as one caller addresses it. */
 interface Subject {
   readonly title: string;
   readonly mark: string;
@@ -58,7 +58,7 @@ interface Subject {
   readonly header: string | undefined;
   readonly hasIdentity: boolean;
   readonly passesTenant: boolean;
-  /** What the server sees when nobody cheats. */
+  /** The values that the server receives from an honest client. */
   honest: readonly string[];
   messages: string;
 }
@@ -170,7 +170,7 @@ function headersOf({ rawHeaders }: RawRequest): readonly (readonly [string, stri
   return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : []));
 }
 
-/** Values that reached the server of the subject under a name, in every spelling that some server takes for the same. */
+/** Values of a header that reached the subject's server, in every spelling that some servers treat as equal. */
 function seenBy({ mark }: Subject, folded: string): readonly string[] {
   return raw.received
     .filter(({ path }) => path.includes(mark))
@@ -223,7 +223,7 @@ const PROTECTED = [
 
 function judge(subject: Subject, answer: string): number {
   const requests = raw.received.filter(({ path }) => path.includes(subject.mark));
-  // What the gateway refuses, the server does not see at all.
+  // A refused request never reaches the server.
   const isRefused = answer.startsWith('HTTP/1.1 4');
   expect([subject.title, answer.slice(0, 12), requests.length]).toEqual([
     subject.title,
@@ -240,8 +240,8 @@ function judge(subject: Subject, answer: string): number {
   return 1;
 }
 
-describe('a server, whatever a client sends', () => {
-  it("is told the gateway's word where nobody cheats, and what its rule lets through", async () => {
+describe('the identity at a server against hostile clients', () => {
+  it("forwards the gateway's identity and the allowed headers of an honest client", async () => {
     for (const subject of subjects) {
       expect([subject.title, subject.honest.length]).toEqual([subject.title, subject.hasIdentity ? 1 : 0]);
       raw.forget();
@@ -264,7 +264,7 @@ describe('a server, whatever a client sends', () => {
     ['DELETE', false],
     ['GET', true],
     ['POST', true],
-  ])("sees the gateway's identity or none: %s, older transport: %s", async (method, legacy) => {
+  ])("forwards only the gateway's identity or none: %s, older transport: %s", async (method, legacy) => {
     const concerned = subjects.filter((subject) => subject.legacy === legacy);
     let sent = 0;
     let reached = 0;
@@ -272,7 +272,7 @@ describe('a server, whatever a client sends', () => {
       fc.asyncProperty(attack, async (lines) => {
         for (const hasToken of [false, true]) {
           raw.forget();
-          // The same server is asked by one caller at a time.
+          // The same server receives requests of one caller at a time.
           const asked = concerned.filter(({ title }) => title.endsWith(String(hasToken)));
           const answers = await Promise.all(
             asked.map((subject) => {

@@ -1,4 +1,4 @@
-// A stream lives no longer than what has let its caller in: the key or token, the server, the caller's rights.
+// A stream ends soon after its authorization: the key or token, the server, the caller's rights.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -17,7 +17,7 @@ import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } });
 const HEADERS = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 const KEY = { type: 'service', scopes: ['mcp.invoke'] };
-/** What is promised. */
+/** The documented limit. */
 const WITHIN_MS = 10_000;
 
 type Headers = Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ async function register(fields: object = {}): Promise<{ readonly origin: string;
   return { origin: `${gateway.url}/${slug}`, path: `/v1/mcp-servers/${slug}` };
 }
 
-/** A stream on which something has come. */
+/** A stream on which an event has arrived. */
 async function open(url: string, headers: Headers, method = 'GET'): Promise<EventReader> {
   const stream = new EventReader(url, {
     method,
@@ -68,8 +68,8 @@ async function statusOf(url: string, headers: Headers): Promise<number> {
   return (await send(url, { method: 'GET', headers: { ...HEADERS, ...headers } })).status;
 }
 
-describe('a stream ends', () => {
-  it('with its key, on every transport', async () => {
+describe('the end of a stream', () => {
+  it('ends streams on every transport when their key is deleted', async () => {
     const { id, key } = await admin.createKey(KEY);
     const [today, older] = await Promise.all([register(), register({ transport: 'sse' })]);
     const headers = { 'x-gateway-api-key': key };
@@ -87,7 +87,7 @@ describe('a stream ends', () => {
     await eventually(() => raw.received.filter(({ closedEarlyAt }) => closedEarlyAt !== undefined).length === 3);
   });
 
-  it('with the scope of its key', async () => {
+  it('ends a stream when its key loses the scope', async () => {
     const { id, key } = await admin.createKey(KEY);
     const { origin } = await register();
     const stream = await open(`${origin}/mcp`, { 'x-gateway-api-key': key });
@@ -107,7 +107,7 @@ describe('a stream ends', () => {
         await admin.create('/v1/mcp-servers', { name: 'Another', slug, url: raw.endpoint.href });
       },
     ],
-  ])('when its server %s', async (_what, change) => {
+  ])('ends a stream when its server %s', async (_what, change) => {
     const { origin, path } = await register();
     const stream = await open(`${origin}/mcp`, { 'x-gateway-api-key': ADMIN_KEY });
     await change(path);
@@ -115,7 +115,7 @@ describe('a stream ends', () => {
     expect(stream.isWhole).toBe(true);
   });
 
-  it('with the token of its user, and no sooner', async () => {
+  it("ends a stream when the user's token expires, and not earlier", async () => {
     const { publicKey, privateKey } = await generateKeyPair('RS256');
     const keys = await startRawMcpServer();
     keys.answerWith(json({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'RS256' }] }));
@@ -137,8 +137,8 @@ describe('a stream ends', () => {
   });
 });
 
-describe('a gateway that stops', () => {
-  it('finishes a call that is still coming in, and takes no others', async () => {
+describe('a gateway that shuts down', () => {
+  it('finishes a call that is still arriving, and accepts no others', async () => {
     const stopping = await startTestApp({ LOG_LEVEL: 'error' }, true);
     const { origin } = await register();
     const url = origin.replace(gateway.url, stopping.url);
@@ -162,8 +162,8 @@ describe('a gateway that stops', () => {
   });
 });
 
-describe('a stream that may go on', () => {
-  it('stays over many looks, which cost neither requests of its key nor the database much', async () => {
+describe('a stream that stays authorized', () => {
+  it('keeps a stream open over many checks with few queries and no rate-limited requests', async () => {
     const { key } = await admin.createKey({ ...KEY, rate_limits: [{ type: 'requests', unit: 'rph', value: 8 }] });
     const { origin } = await register();
     const headers = { 'x-gateway-api-key': key };
@@ -173,7 +173,7 @@ describe('a stream that may go on', () => {
     for (let each = 0; each < 7; each += 1) streams.push(await open(`${origin}/mcp`, headers));
     await eventually(() => looks.mock.calls.length >= 4 * 7, 20_000);
     expect(streams.filter(({ hasEnded }) => hasEnded)).toEqual([]);
-    // Within some ten seconds the key was looked up for all of them together.
+    // Within about ten seconds, one lookup of the key served all of them.
     expect(lookUps.mock.calls.length).toBeLessThanOrEqual(4);
     expect([await open(`${origin}/mcp`, headers), await statusOf(`${origin}/mcp`, headers)]).toMatchObject([{}, 429]);
   });

@@ -1,4 +1,4 @@
-// Streams of the whole gateway: many that are idle, some that are silent for long, and one that nobody reads.
+// Streams of the whole gateway: many idle ones, silent ones, and one that its client does not read.
 import { randomUUID } from 'node:crypto';
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { connect } from 'node:net';
@@ -21,7 +21,7 @@ const HEADERS = {
 };
 const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } });
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-/** One whole event of 64 KiB, so that one filter or watcher or other takes it for a message. */
+/** One whole event of 64 KiB, so that every filter and watcher treats it as a message. */
 const EVENT = Buffer.from(`data: "${'x'.repeat(65_526)}"\n\n`);
 
 let gateway: TestApp;
@@ -70,7 +70,7 @@ describe(`${STREAMS} idle streams`, () => {
     return send(url, { headers: HEADERS, body: CALL });
   }
 
-  /** Median over some slices of what a call costs this process, in which all sides run. */
+  /** Median CPU time of a call in this process, in which all sides run, over several slices. */
   async function cpuOfCalls(url: string): Promise<number> {
     const slices: number[] = [];
     for (let slice = 0; slice < SLICES; slice += 1) {
@@ -82,7 +82,7 @@ describe(`${STREAMS} idle streams`, () => {
     return slices.toSorted((one, other) => one - other)[Math.floor(SLICES / 2)] ?? 0;
   }
 
-  it('neither take the connection of a call nor make it dearer', async () => {
+  it('keeps calls as fast and their connections free beside idle streams', async () => {
     const { url } = await register();
     raw.answerWith(silentToGet);
     for (let each = 0; each < CALLS_A_SLICE; each += 1) await call(url);
@@ -90,17 +90,17 @@ describe(`${STREAMS} idle streams`, () => {
     const connections = raw.connections;
     for (let each = 0; each < STREAMS; each += 1) open(url);
     await eventually(() => opened.every(({ status }) => status === 200));
-    // Each has one of its own …
+    // Each stream has its own connection …
     expect(raw.connections - connections).toBe(STREAMS);
     const beside = await cpuOfCalls(url);
-    // … and the calls need no more than they had.
+    // … and the calls need no more than before.
     expect(raw.connections - connections).toBeLessThanOrEqual(STREAMS + 1);
     expect(beside / alone).toBeLessThan(3);
     expect(opened.filter(({ hasEnded }) => hasEnded)).toEqual([]);
     expect(opened.flatMap(({ events }) => events)).toEqual([]);
   });
 
-  it('of one caller are as many as that caller may have', async () => {
+  it('limits the idle streams of one caller', async () => {
     const { url } = await register();
     raw.answerWith(silentToGet);
     for (let each = 0; each < STREAMS; each += 1) open(url);
@@ -121,7 +121,7 @@ describe('a silent stream', () => {
   let impatient: Server;
   let origin: string;
 
-  /** The same application behind a server whose own limits are those of the real one, some thousand times shorter. */
+  /** The same application behind a server whose limits are the real ones, divided by some thousand. */
   beforeAll(async () => {
     const limits = { headersTimeout: 100, requestTimeout: 150, keepAliveTimeout: 50, connectionsCheckingInterval: 25 };
     impatient = createServer(limits, gateway.app.getHttpAdapter().getInstance());
@@ -135,7 +135,7 @@ describe('a silent stream', () => {
     await new Promise((resolve) => impatient.close(resolve));
   });
 
-  it('has no limit at the server that the gateway is', () => {
+  it("sets no idle timeout on the gateway's own server", () => {
     const own: Server = gateway.app.getHttpServer();
     // The other limits of a server end with the last byte of a request.
     expect(own.timeout).toBe(0);
@@ -146,8 +146,8 @@ describe('a silent stream', () => {
     ['GET', undefined],
     ['POST', CALL],
     ['POST', LIST],
-  ])('outlives every limit of the server: %s', async (method, body) => {
-    // The head of the answer is waited for that long, and no longer.
+  ])('keeps a silent stream open beyond every limit of the server: %s', async (method, body) => {
+    // The timeout for the head of the answer.
     const { url } = await register({ timeouts: { first_byte_ms: 100 } });
     raw.answerWith((_incoming, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
@@ -156,13 +156,13 @@ describe('a silent stream', () => {
     const stream = open(url.replace(gateway.url, origin), method, body);
     await eventually(() => stream.status === 200);
     await sleep(600);
-    // No comments either that keep it alive: what a server does not say, nobody says.
+    // The gateway adds no keep-alive comments: it forwards only the server's own bytes.
     expect([stream.events, stream.hasEnded]).toEqual([[], false]);
     await eventually(() => stream.hasEnded);
     expect(stream.events).toMatchObject([{ data: '{"late":true}' }]);
   });
 
-  it('may be silent before its head too, which a call may not', async () => {
+  it('allows a stream, but not a call, to wait for its head', async () => {
     const { url } = await register({ timeouts: { first_byte_ms: 100 } });
     raw.answerWith((_incoming, response) => void setTimeout(() => response.writeHead(204).end(), 800));
     const [stream, answer] = await Promise.all(
@@ -177,7 +177,7 @@ describe('a silent stream', () => {
     expect([stream?.status, answer?.status]).toEqual([204, 504]);
   });
 
-  it('is not one whose request never comes to its end', async () => {
+  it('closes a connection whose request never completes', async () => {
     const { port } = new URL(origin);
     const head = await new Promise<string>((resolve) => {
       let text = '';
@@ -193,7 +193,7 @@ describe('a silent stream', () => {
 describe('a stream that its client does not read', () => {
   const BYTES = 200_000_000;
 
-  /** An answer on which nothing is read until the test does. */
+  /** An answer that is paused until the test reads it. */
   function ask(url: string, method: string, body?: string): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const asking = request(url, { method, headers: HEADERS, agent: false });
@@ -207,7 +207,7 @@ describe('a stream that its client does not read', () => {
     ['while its tools are looked at', 'POST', LIST, false],
     ['through the filter of disabled tools', 'GET', undefined, true],
     ['through both', 'POST', LIST, true],
-  ])('stays with its server: %s', async (_how, method, body, hasDisabled) => {
+  ])('applies backpressure to the server of an unread stream: %s', async (_how, method, body, hasDisabled) => {
     const { url, path } = await register();
     if (hasDisabled) await admin.put(`${path}/tools`, { tools: [{ name: 'off', enabled: false }] });
     let written = 0;
@@ -219,11 +219,11 @@ describe('a stream that its client does not read', () => {
       await sleep(200);
       return written > 0 && written === before;
     });
-    // What fits into the buffers of two connections.
+    // Fits into the buffers of two connections.
     expect(written).toBeLessThan(30_000_000);
-    // Nobody else waits for it.
+    // No other request waits for it.
     expect((await send(`${gateway.url}/metrics`, { method: 'GET' })).status).toBe(200);
-    // It goes on where it stood.
+    // The stream continues where it stopped.
     const stalledAt = written;
     answer.resume();
     await eventually(() => written > stalledAt + 10_000_000);

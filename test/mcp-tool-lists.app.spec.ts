@@ -1,5 +1,5 @@
-// What is remembered of a server's tools when clients list them: behind their backs, and without ever taking back what an
-// administrator has decided.
+// The gateway stores the tools of a server when clients list them: asynchronously, and without undoing
+// an administrator's decision.
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -57,14 +57,14 @@ function listing(tools: readonly unknown[], id: unknown = 1): object {
   return { jsonrpc: '2.0', id, result: { tools } };
 }
 
-/** What the client got, when all that was in it has been remembered. */
+/** The client's answer, after the gateway has stored all its tools. */
 async function ask(url: string, body: unknown = LIST): Promise<Answer> {
   const answer = await send(url, { headers: HEADERS, body: JSON.stringify(body) });
   await flush();
   return answer;
 }
 
-/** The exchange ends when the answer is sent, which may be after the client has it. */
+/** The exchange ends after the answer is sent, possibly after the client has received it. */
 async function flush(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20));
   await gateway.app.get(ToolListWatch, { strict: false }).flush();
@@ -82,8 +82,8 @@ function seconds(): number {
   return Math.floor(gateway.clock.now().getTime() / 1_000);
 }
 
-describe('a list of tools that passes', () => {
-  it('is remembered, and the client gets the bytes of the server', async () => {
+describe('a list of tools that passes through the gateway', () => {
+  it("stores the tools of a list and forwards the server's bytes unchanged", async () => {
     const server = await register();
     const tools = [{ name: 'search', description: 'Finds', inputSchema: {} }, { name: 'create' }];
     raw.answerWith(json(listing(tools)));
@@ -99,7 +99,7 @@ describe('a list of tools that passes', () => {
     expect(seen_at).toBeLessThanOrEqual(seconds());
   });
 
-  it('is remembered when it comes as events, page by page, from the official server too', async () => {
+  it('stores tools from event streams, page by page, and from the official server', async () => {
     const server = await register();
     const list = JSON.stringify(listing([{ name: 'first' }]));
     raw.answerWith(
@@ -119,7 +119,7 @@ describe('a list of tools that passes', () => {
     expect(new Set(await namesOf(official))).toEqual(new Set(tools.map(({ name }) => name)));
   });
 
-  it('is not held back, and is remembered also when the client leaves before the stream ends', async () => {
+  it('forwards a list without delay and stores it although the client disconnects', async () => {
     const server = await register();
     raw.answerWith(events([`data: ${JSON.stringify(listing([{ name: 'early' }]))}\n\n`], 0, false));
     const text = await new Promise<string>((resolve, reject) => {
@@ -138,7 +138,7 @@ describe('a list of tools that passes', () => {
     expect(await namesOf(server)).toEqual(['early']);
   });
 
-  it('takes nothing away and enables nothing, whatever one caller is shown', async () => {
+  it("neither deletes nor enables tools after one caller's list", async () => {
     const server = await register();
     await admin.put(server.tools, { tools: [{ name: 'delete', enabled: false }] });
     raw.answerWith(
@@ -149,7 +149,7 @@ describe('a list of tools that passes', () => {
         ]),
       ),
     );
-    // A disabled tool does not reach the client, and is seen all the same.
+    // A disabled tool does not reach the client, but the gateway stores it.
     expect((await ask(server.url)).text).not.toContain('delete');
     raw.answerWith(json(listing([{ name: 'search', description: 'new' }, { name: 'of-bob' }])));
     await ask(server.url);
@@ -162,7 +162,7 @@ describe('a list of tools that passes', () => {
     ]);
   });
 
-  it('is written when something is new in it, and else once an hour', async () => {
+  it('writes a list when it has new tools, else once per hour', async () => {
     const server = await register();
     const versions = async (): Promise<unknown> =>
       gateway.dataSource.query('SELECT name, xmin::text FROM mcp_server_tools WHERE server_id = $1 ORDER BY name', [
@@ -173,7 +173,7 @@ describe('a list of tools that passes', () => {
     const first = await versions();
     for (const id of [1, 1, 1]) await ask(server.url, { ...LIST, id });
     expect(await versions()).toEqual(first);
-    // The page of another caller, in which one tool is known and one is not.
+    // The page of another caller, with a known and an unknown tool.
     raw.answerWith(json(listing([{ name: 'a' }, { name: 'c' }])));
     await ask(server.url);
     expect(await versions()).toEqual([...Object(first), expect.objectContaining({ name: 'c' })]);
@@ -184,7 +184,7 @@ describe('a list of tools that passes', () => {
     expect(hoursAgo).toEqual([0, 1, 0]);
   });
 
-  it('is looked at so many times a minute and no more', async () => {
+  it('limits how many lists per minute it reads', async () => {
     const server = await register();
     const names = Array.from({ length: 40 }, (_none, index) => `tool-${String(index).padStart(2, '0')}`);
     for (const name of names) {
@@ -198,7 +198,7 @@ describe('a list of tools that passes', () => {
     expect(await namesOf(server)).toEqual([...names.slice(0, 32), 'tool-39']);
   });
 
-  it('that cannot be written costs nothing but a line in the log, and is written the next time', async () => {
+  it('logs a failed write, answers the call and writes the tools the next time', async () => {
     const server = await register();
     raw.answerWith(json(listing([{ name: 'unwritten-tool' }])));
     const spy = jest.spyOn(gateway.app.get(McpServerToolStore, { strict: false }), 'note');
@@ -213,13 +213,13 @@ describe('a list of tools that passes', () => {
   });
 });
 
-describe('not remembered is', () => {
+describe('tools that are not stored', () => {
   const TOOLS = [{ name: 'x' }];
   const gzip = { 'content-encoding': 'gzip' };
 
   it.each<[string, ReturnType<typeof json>, unknown]>([
     [
-      'what is no JSON',
+      'text that is not JSON',
       plain(200, { 'content-type': 'application/json' }, '{"id":1,"result":{"tools":[{"name":"x"}]'),
       LIST,
     ],
@@ -229,9 +229,9 @@ describe('not remembered is', () => {
     ['an answer with another status', json(listing(TOOLS), 500), LIST],
     ['an answer of another type', plain(200, { 'content-type': 'text/plain' }, JSON.stringify(listing(TOOLS))), LIST],
     ['a compressed answer', json(listing(TOOLS), 200, gzip), LIST],
-    ['what a tool says', json(listing(TOOLS)), { ...LIST, method: 'tools/call', params: { name: 'x' } }],
-    ['what answers no request', json(listing(TOOLS)), { jsonrpc: '2.0', method: 'tools/list' }],
-  ])('%s', async (_what, answer, body) => {
+    ['the result of a tool call', json(listing(TOOLS)), { ...LIST, method: 'tools/call', params: { name: 'x' } }],
+    ['the answer to a notification', json(listing(TOOLS)), { jsonrpc: '2.0', method: 'tools/list' }],
+  ])('stores no tools from %s', async (_what, answer, body) => {
     const server = await register();
     raw.answerWith(answer);
     await send(server.url, { headers: HEADERS, body: JSON.stringify(body) });
@@ -240,7 +240,7 @@ describe('not remembered is', () => {
     expect(await namesOf(server)).toEqual([]);
   });
 
-  it('more than so many tools, over all lists', async () => {
+  it('stores a limited number of tools per server', async () => {
     const server = await register();
     const many = Array.from({ length: 10_000 }, (_none, index) => ({ name: `tool-${index}` }));
     raw.answerWith(json(listing(many)));
@@ -253,7 +253,7 @@ describe('not remembered is', () => {
     expect(tools).toContainEqual(expect.objectContaining({ name: 'tool-7', description: 'described' }));
   });
 
-  it('a list that is too long, which passes all the same', async () => {
+  it('forwards a list that is too long without storing it', async () => {
     const server = await register();
     const list = listing([{ name: 'x'.repeat(1024 * 1024) }, { name: 'short' }]);
     raw.answerWith(json(list));
@@ -261,7 +261,7 @@ describe('not remembered is', () => {
     expect(await namesOf(server)).toEqual([]);
   });
 
-  it('a tool whose name no column can hold; others beside it are', async () => {
+  it('skips a tool whose name cannot be stored, and stores the others', async () => {
     const server = await register();
     const description = `a\0b\ud800${'x'.repeat(5_000)}`;
     const names = ['', 'x'.repeat(256), 'nul\0', 'half\ud800', '__proto__', 'constructor', "'; DROP TABLE x"];
@@ -273,7 +273,7 @@ describe('not remembered is', () => {
     expect(String(tools[0]?.['description'])).toHaveLength(4_096);
   });
 
-  it('anything at the server of another tenant, or at one that is gone', async () => {
+  it('stores no tools for servers of other tenants or deleted servers', async () => {
     const other = await addTenant(gateway, `lists-${randomUUID()}`);
     const theirs = await register(other.client);
     const ours = await register();

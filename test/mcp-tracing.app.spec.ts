@@ -1,4 +1,4 @@
-// The spans of requests to MCP servers, and what the servers are told of them.
+// The spans of requests to MCP servers, and the trace headers that the servers receive.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from './support/eventually.js';
@@ -55,7 +55,7 @@ async function register(fields: object = {}): Promise<string> {
   return slug;
 }
 
-/** The trace id under which it was called. */
+/** The trace id of the call. */
 async function call(slug: string, headers: Headers = {}, body: object = CALL): Promise<string> {
   const traceId = randomUUID().replaceAll('-', '');
   const traceparent = `00-${traceId}-${SPAN}-01`;
@@ -69,7 +69,7 @@ async function call(slug: string, headers: Headers = {}, body: object = CALL): P
   return traceId;
 }
 
-/** Those of the request and of the call of its server. */
+/** The spans of the request and of the call to its server. */
 async function spansOf(traceId: string): Promise<readonly [ExportedSpan | undefined, ExportedSpan | undefined]> {
   const found = (): readonly ExportedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
   await eventually(() => found().length >= 2);
@@ -83,8 +83,8 @@ function sentOn(name: string): string | undefined {
   return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-describe('with tracing', () => {
-  it('a call is two spans below the span of its caller, which say what was called', async () => {
+describe('MCP tracing that is on', () => {
+  it("exports two spans per call below the caller's span, with server, method and tool", async () => {
     const slug = await register();
     const [request, sent] = await spansOf(await call(slug));
     const described = { 'gateway.mcp_server': slug, 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'search' };
@@ -93,21 +93,21 @@ describe('with tracing', () => {
     expect(sent).toMatchObject({ status: UNSET, attributes: { 'http.response.status_code': 200 } });
   });
 
-  it('the server is told of the span of the call where trace headers of the client may pass', async () => {
+  it('sends the span of the call to servers that allow trace headers', async () => {
     const traceId = await call(await register({ forward_headers: ALL }), { tracestate: 'rojo=1' });
     const [, sent] = await spansOf(traceId);
     expect(sentOn('traceparent')).toBe(`00-${traceId}-${sent?.spanId}-01`);
     expect(sentOn('tracestate')).toBe('rojo=1');
   });
 
-  it('the server is told of no span where they may not', async () => {
+  it('sends no trace headers to servers that do not allow them', async () => {
     await call(await register(), { tracestate: 'rojo=1' });
     expect([sentOn('traceparent'), sentOn('tracestate')]).toEqual([undefined, undefined]);
     await call(await register({ forward_headers: { mode: 'all-except', headers: ['traceparent'] } }));
     expect(sentOn('traceparent')).toBeUndefined();
   });
 
-  it('both spans tell how the server failed', async () => {
+  it("marks both spans with the server's error", async () => {
     const slug = await register();
     raw.answerWith(plain(500));
     const [request, sent] = await spansOf(await call(slug));
@@ -115,7 +115,7 @@ describe('with tracing', () => {
       expect(span).toMatchObject({ status: ERROR, attributes: { 'error.type': '500' } });
   });
 
-  it('both spans of a stream that the server cuts off are errors', async () => {
+  it('marks both spans as errors when the server cuts a stream off', async () => {
     const slug = await register();
     raw.answerWith(brokenEvents);
     const expected = {
@@ -125,7 +125,7 @@ describe('with tracing', () => {
     for (const span of await spansOf(await call(slug))) expect(span).toMatchObject(expected);
   });
 
-  it('a call of a disabled tool is the span of its request alone', async () => {
+  it('exports only the request span for a call of a disabled tool', async () => {
     const slug = await register();
     await new GatewayClient(gateway.url).put(`/v1/mcp-servers/${slug}/tools`, {
       tools: [{ name: 'off', enabled: false }],
@@ -136,7 +136,7 @@ describe('with tracing', () => {
     expect(spans).toMatchObject([{ kind: SERVER, status: UNSET, attributes: { 'gen_ai.tool.name': 'off' } }]);
   });
 
-  it('no key, session, argument or result is ever exported', async () => {
+  it('exports no key, session, argument or result', async () => {
     raw.answerWith(json(ANSWER, 200, { 'mcp-session-id': 'session-in-no-trace' }));
     await spansOf(await call(await register()));
     const everything = collector.exports.map(({ body }) => body).join('\n');
@@ -144,8 +144,8 @@ describe('with tracing', () => {
   });
 });
 
-describe('without tracing', () => {
-  it('the server gets what the client says of its trace, where that may pass', async () => {
+describe('MCP tracing that is off', () => {
+  it("forwards the client's trace headers to servers that allow them without tracing", async () => {
     untraced = await startTestApp({}, true);
     const traceId = await call(await register({ forward_headers: ALL }), { tracestate: 'rojo=1' });
     expect([sentOn('traceparent'), sentOn('tracestate')]).toEqual([`00-${traceId}-${SPAN}-01`, 'rojo=1']);

@@ -1,4 +1,4 @@
-// A call takes its caller's place before its body is read: what is held in memory is bounded by it.
+// A call takes one of its caller's slots before its body is read, which bounds the memory of buffered bodies.
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { McpProxy } from '../src/mcp/proxy/mcp-proxy.js';
 import { eventually } from './support/eventually.js';
@@ -11,12 +11,12 @@ import { ADMIN_KEY } from './support/test-app.js';
 const PLACES = 4;
 const PING = { jsonrpc: '2.0', id: 7, method: 'ping' };
 const HEADERS = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json' };
-/** More than is read of a body that is too large: it is refused at its head. */
+/** More than is read of a body that is too large: its header is refused. */
 const FAR_TOO_LARGE = { 'content-length': String(1024 * 1024 * 1024) };
 
 const mcp = rawMcpGateway({ MCP_CALLS_PER_CALLER: String(PLACES) });
 const opened: HalfSent[] = [];
-/** How many calls have been let in. */
+/** The number of admitted calls. */
 let entered: () => number;
 
 beforeAll(() => {
@@ -34,7 +34,7 @@ function begin(path: string, headers: Readonly<Record<string, string>> = {}): Ha
   return call;
 }
 
-/** Resolves when the calls have been let in. */
+/** Resolves when the calls have been admitted. */
 async function take(places: number, path: string): Promise<readonly HalfSent[]> {
   const before = entered();
   const calls = Array.from({ length: places }, () => begin(path));
@@ -50,7 +50,7 @@ async function untilFree(path: string): Promise<void> {
   await eventually(async () => (await statusOf(path)) < 300);
 }
 
-/** Where messages go, of either transport. */
+/** The message addresses of both transports. */
 const ENDPOINTS = {
   today: async () => `/${await mcp.register()}/mcp`,
   older: async () => {
@@ -62,22 +62,22 @@ const ENDPOINTS = {
   },
 };
 
-describe.each(['today', 'older'] as const)('calls whose bodies have not come whole (transport: %s)', (transport) => {
-  it('are as many as a caller may have; one more is refused unread', async () => {
+describe.each(['today', 'older'] as const)('calls with incomplete bodies (transport: %s)', (transport) => {
+  it("limits a caller's calls with incomplete bodies and refuses the next one unread", async () => {
     const path = await ENDPOINTS[transport]();
     await take(PLACES, path);
     mcp.raw.forget();
     const refused = await mcp.call(path, PING);
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     expect(jsonOf(refused)).toMatchObject({ jsonrpc: '2.0', error: { data: { code: 'rate_limited' } } });
-    // It is answered while its own body is not there.
+    // The refusal arrives before its own body does.
     expect((await begin(path).answer).status).toBe(429);
     expect(mcp.raw.received).toEqual([]);
-    // Another server is counted for itself.
+    // Each server has its own limit.
     expect(await statusOf(`/${await mcp.register()}/mcp`)).toBe(200);
   });
 
-  it('give their places back when they leave, are refused, or are answered', async () => {
+  it('releases the slots of calls that end, are refused or are answered', async () => {
     const path = await ENDPOINTS[transport]();
     const [first, second] = await take(PLACES, path);
     first?.leave();
@@ -94,8 +94,8 @@ describe.each(['today', 'older'] as const)('calls whose bodies have not come who
   });
 });
 
-describe('a call that is answered by a stream', () => {
-  it('keeps the one place that it took with its body', async () => {
+describe('a call whose answer is a stream', () => {
+  it('keeps one slot for a call whose answer is a stream', async () => {
     const path = await ENDPOINTS.today();
     mcp.raw.answerWith(silentEvents);
     const calls = await take(PLACES - 1, path);

@@ -59,8 +59,8 @@ async function whoIs(caller: GatewayClient, server: string): Promise<string> {
   return told;
 }
 
-describe('the example server', () => {
-  it('knows the user of the gateway', async () => {
+describe('the whoami example server', () => {
+  it("returns the gateway's user in the whoami example", async () => {
     expect(JSON.parse(await whoIs(admin, 'whoami'))).toMatchObject({
       sub: 'alice',
       email: 'alice@example.com',
@@ -68,7 +68,7 @@ describe('the example server', () => {
     });
   });
 
-  it('takes the word of its own organisation only, when it is told which', async () => {
+  it('accepts only the configured organisation in the whoami example', async () => {
     const other = await addTenant(gateway, 'other');
     const ORGANISATION_ID = readString(
       (await admin.read('/v1/workspaces/default'))['organisation_id'],
@@ -83,12 +83,12 @@ describe('the example server', () => {
     for (const server of ['theirs', 'hidden']) expect(await whoIs(other.client, server)).toBe('no verified user');
   });
 
-  it('passes the test of the gateway', async () => {
+  it("passes the gateway's server test with the whoami example", async () => {
     const answer = await admin.post('/v1/mcp-servers/whoami/test');
     expect(JSON.parse(answer.text)).toMatchObject({ ok: true, tools: 1, server: { name: 'whoami' } });
   });
 
-  it('refuses whoever goes around the gateway', async () => {
+  it('refuses callers that bypass the gateway in the whoami example', async () => {
     const answer = await send(url, { headers: { authorization: 'Bearer wrong' }, body: '{}' });
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer']);
   });

@@ -29,7 +29,7 @@ class Lost1795219299999 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-/** Everything that a migration can leave behind, except the table that notes the migrations. */
+/** Everything that a migration can leave behind, except the table of migrations. */
 const SCHEMA = `
   SELECT 'column ' || table_name || '.' || column_name || ' ' || udt_name || ' ' || is_nullable || ' '
     || COALESCE(character_maximum_length::text, '') || ' ' || COALESCE(column_default, '') AS part
@@ -43,7 +43,7 @@ const SCHEMA = `
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' AND relname <> 'migrations_id_seq'
   ORDER BY 1`;
 
-/** Partitions of later months: gateways make them as time goes on. */
+/** Partitions of later months, which gateways add over time. */
 const MADE_AHEAD = /usage_events_\d{4}_\d{2}/;
 
 interface Place {
@@ -61,7 +61,7 @@ async function open(
   return source.setOptions({ migrations: [...migrations] }).initialize();
 }
 
-/** Opens a data source that knows the first migrations only, and closes it. */
+/** Opens a data source that knows only the first migrations, and closes it. */
 async function withMigrations<T>(
   place: Place,
   known: number,
@@ -80,7 +80,7 @@ async function schemaOf(source: TollgateDataSource): Promise<readonly string[]> 
   return rows.map(({ part }) => part).filter((part) => !MADE_AHEAD.test(part));
 }
 
-/** Statements that would make the tables fit the entities. */
+/** Statements that would adapt the tables to the entities. */
 async function missingFor(place: Place, entities: readonly EntityClass[]): Promise<readonly string[]> {
   const source = await open(place, entities);
   try {
@@ -98,22 +98,22 @@ describe('the migrations', () => {
     place = await testDatabase();
   });
 
-  it('make the tables that the entities describe', async () => {
+  it('creates the tables that the entities describe', async () => {
     expect(await missingFor(place, ENTITIES)).toEqual([]);
   });
 
-  it('are compared with the entities in earnest: an entity without a table is noticed', async () => {
+  it('detects an entity without a table', async () => {
     expect(await missingFor(place, [...ENTITIES, ForgottenThing])).toEqual([
       expect.stringContaining('CREATE TABLE "forgotten_things"'),
     ]);
   });
 
-  it('are in order of their time, which is the order in which they are applied', () => {
+  it('lists migrations in the order of their times, in which they are applied', () => {
     const times = MIGRATIONS.map((migration) => Number(new migration().name.slice(-13)));
     expect(times).toEqual([...times].sort((a, b) => a - b));
   });
 
-  it('each leave with their down what was there before their up', async () => {
+  it('restores the previous schema with the down of every migration', async () => {
     const before = await withMigrations(place, MIGRATIONS.length, schemaOf);
     for (let left = MIGRATIONS.length; left > 0; left -= 1) {
       await withMigrations(place, left, (source) => source.undoLastMigration());
@@ -145,7 +145,7 @@ onServer('gateways that migrate at once (needs DATABASE_URL: the embedded databa
 
   afterAll(() => database.drop());
 
-  it('apply every migration once', async () => {
+  it('applies every migration once when gateways start together', async () => {
     const place = { url: database.url, poolSize: 2 };
     const sources = await Promise.all([open(place), open(place), open(place)]);
     try {
@@ -157,7 +157,7 @@ onServer('gateways that migrate at once (needs DATABASE_URL: the embedded databa
     }
   });
 
-  it('wait for each other, however short the database has its sessions wait', async () => {
+  it('waits for a concurrent migration despite short database timeouts', async () => {
     const hasty = await makeOwnDatabase(databaseServer ?? '', {
       statement_timeout: `'200ms'`,
       lock_timeout: `'100ms'`,
@@ -203,7 +203,7 @@ onServer('a migration of a table that others use (needs DATABASE_URL: the embedd
     await database.drop();
   });
 
-  it('waits without keeping anybody else from it, says so once, and is done when they are', async () => {
+  it('waits without blocking queries, reports the wait once and then migrates', async () => {
     await withMigrations(place, BEFORE + 1, async (source) => {
       const [{ lock_timeout: before }] = await source.query('SHOW lock_timeout');
       let told = 0;
@@ -220,7 +220,7 @@ onServer('a migration of a table that others use (needs DATABASE_URL: the embedd
     });
   });
 
-  it('is not tried again when it fails for another reason', async () => {
+  it('does not retry a migration that fails for another reason', async () => {
     const source = await open(place, ENTITIES, [Lost1795219299999]);
     try {
       await expect(runMigrations(source)).rejects.toThrow('"lost" does not exist');
@@ -240,7 +240,7 @@ onServer('a database with archived policies (needs DATABASE_URL for a database o
 
   afterAll(() => database.drop());
 
-  it('can go back though their workspaces are gone, and forward again', async () => {
+  it('migrates down and up again although workspaces were deleted', async () => {
     await withMigrations({ url: database.url, poolSize: 2 }, KNOWN, async (source) => {
       await runMigrations(source);
       await source.query(`INSERT INTO organisations (slug, name) VALUES ('o', 'o')`);

@@ -7,7 +7,7 @@ import { type ApiDocument, fillIn, type Operation } from './support/openapi.js';
 import { brokenRulesOf, jsonOf } from './support/send.js';
 
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
-/** Null is for keys of the organisation; the example is of one that needs a workspace. */
+/** Null is for keys of the organisation; the example is a key that needs a workspace. */
 const DEPENDS = 'post /v1/api-keys workspace_id: refused';
 const EVERYTHING = [{ key: 'workspace_id', value: '*' }];
 
@@ -27,7 +27,7 @@ function operation(method: Operation['method'], path: string): Operation {
   return found;
 }
 
-/** Asks, and tells what of the answer is not as the document says. */
+/** Sends the request and returns how its answer differs from the document. */
 async function differencesOf({ method, path, ...rest }: Operation, id: string): Promise<readonly unknown[]> {
   const answer = await client.request(method.toUpperCase(), fillIn(path, id));
   const schema = document.answerOf({ method, path, ...rest }, '200');
@@ -36,7 +36,7 @@ async function differencesOf({ method, path, ...rest }: Operation, id: string): 
     : [answer.status, answer.text];
 }
 
-describe('a null', () => {
+describe('documented nulls', () => {
   it.each([
     [
       '/v1/policies/usage-limits',
@@ -49,7 +49,7 @@ describe('a null', () => {
       { name: 'a', url: 'https://mcp.example.com/mcp' },
       ['description', 'user_identity_forwarding', 'jwt_validation', 'forward_headers'],
     ],
-  ])('that %s answers is documented', async (path, body, nulls) => {
+  ])('documents the nulls that %s returns', async (path, body, nulls) => {
     const one = `${path}/{${path === '/v1/mcp-servers' ? 'ref' : 'id'}}`;
     const id = readString((await client.create(path, body))['id'], 'id');
     expect(await client.read(`${path}/${id}`)).toMatchObject(Object.fromEntries(nulls.map((name) => [name, null])));
@@ -57,7 +57,7 @@ describe('a null', () => {
     expect(await differencesOf(operation('get', path), id)).toEqual([]);
   });
 
-  it('in a preview of headers is documented', async () => {
+  it('documents the null identity in a preview of headers', async () => {
     const path = '/v1/mcp-servers/{ref}/preview-headers';
     const server = { name: 'plain', url: 'https://mcp.example.com/mcp' };
     const id = readString((await client.create('/v1/mcp-servers', server))['id'], 'id');
@@ -65,7 +65,7 @@ describe('a null', () => {
     expect(await differencesOf(operation('post', path), id)).toEqual([]);
   });
 
-  it('is taken exactly where the document has one', async () => {
+  it('accepts null exactly where the document allows it', async () => {
     const wrong: string[] = [];
     let taken = 0;
     for (const { details, method, path } of document.operations()) {

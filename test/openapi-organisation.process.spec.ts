@@ -1,4 +1,4 @@
-// How the document lets an administrator of several organisations name the one to act in, and where it says that the API is.
+// How the document lets an administrator of several organisations select one, and which address of the API it names.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
 import { readObject, readString } from '../src/common/json/read.js';
@@ -35,7 +35,7 @@ function takesOrganisation({ details }: Operation): boolean {
   );
 }
 
-/** Whether an administrator of two organisations is asked for one. */
+/** Whether the gateway requires an administrator of two organisations to name one. */
 async function isMissed({ method, path }: Operation, query: string): Promise<boolean> {
   const body = method === 'get' || method === 'delete' ? undefined : {};
   const answer = await admin.request(method.toUpperCase(), fillIn(path, 'some-id') + query, body);
@@ -52,7 +52,7 @@ async function placesWhere(
 }
 
 describe('the query parameter organisation_id', () => {
-  it('is documented for all operations that need it, and counts for them, with and without a body', async () => {
+  it('documents organisation_id for all operations that need it, where it takes effect', async () => {
     const operations = gateway.document.operations();
     const needed = await placesWhere(operations, (operation) => isMissed(operation, ''));
     expect(needed.length).toBeGreaterThan(30);
@@ -62,7 +62,7 @@ describe('the query parameter organisation_id', () => {
   });
 });
 
-it('the document names PUBLIC_URL as the server', async () => {
+it('documents PUBLIC_URL as the server', async () => {
   const { servers } = readObject(jsonOf(await gateway.client.get('/docs/openapi.json')), 'document');
   expect(servers).toEqual([{ url: 'https://gateway.example.com/tollgate', description: 'This gateway.' }]);
 });

@@ -11,7 +11,7 @@ import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
 const PUBLIC_PATHS = ['/.well-known/jwks.json', '/health/live', '/health/ready'];
 
-/** Amounts, scores and settings of models, by name. */
+/** Amounts, scores and model settings, by field name. */
 const FRACTIONS = [
   'alert_threshold',
   'cost',
@@ -51,7 +51,7 @@ const WHOLE = [
   'value',
 ];
 
-/** Fields that mean the same everywhere, or that say it all. */
+/** Fields that mean the same everywhere, or whose name is enough. */
 const OBVIOUS = new Set([
   'created_at',
   'data',
@@ -81,12 +81,12 @@ function nameOf({ method, path }: Operation): string {
   return `${method.toUpperCase()} ${path}`;
 }
 
-/** The operations of which something is wrong, each with what it is. */
+/** The operations with problems, each with its problems. */
 function problems(find: (operation: Operation) => readonly string[]): readonly string[] {
   return document.operations().flatMap((operation) => find(operation).map((what) => `${nameOf(operation)}: ${what}`));
 }
 
-/** Areas that are passed on to a provider: their bodies are the provider's, and `test/openapi-resources.spec.ts` is theirs. */
+/** Areas that are forwarded to a provider and have its bodies: see `test/openapi-resources.process.spec.ts`. */
 const RELAYED = new Set(['Assistants', 'Batches', 'Files', 'Fine-tuning']);
 
 function ownOperations(): readonly Operation[] {
@@ -110,7 +110,7 @@ function call({ method }: Operation, path: string, body?: unknown): Promise<Answ
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid', async () => {
+  it('is a valid OpenAPI document', async () => {
     const { valid, errors } = await new Validator().validate(
       readObject(jsonOf(await client.get('/docs/openapi.json')), 'document'),
     );
@@ -118,12 +118,12 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true);
   });
 
-  it('names its own host as the server when PUBLIC_URL is not set', async () => {
+  it('documents its own host as the server when PUBLIC_URL is not set', async () => {
     const { servers } = readObject(jsonOf(await client.get('/docs/openapi.json')), 'document');
     expect(servers).toEqual([{ url: '/', description: 'This gateway.' }]);
   });
 
-  it('has the same operations as operations.txt, since their names are API', () => {
+  it('lists the operations of operations.txt, since their names are API', () => {
     const lines = document.allOperations().map((operation) => `${nameOf(operation)} ${operation.details.operationId}`);
     const listed = readFileSync(new URL('operations.txt', import.meta.url), 'utf8')
       .trim()
@@ -137,18 +137,18 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has schemas that strict validators take as they stand', () => {
+  it('contains only schemas that strict validators accept', () => {
     const schemas = document.schemas();
     expect(schemas).toContainEqual({ $ref: '#/components/schemas/UsageLimit' });
     for (const schema of schemas) expect(() => document.problems(schema, null)).not.toThrow();
   });
 
-  it('is the one that the page shows', async () => {
+  it('serves the documentation page', async () => {
     const page = await client.get('/docs');
     expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
   });
 
-  it('lists every error, with its status and when it happens', async () => {
+  it('lists every error code with its status and cause', async () => {
     const { info } = readObject(jsonOf(await client.get('/docs/openapi.json')), 'document');
     const rows = readString(readObject(info, 'info')['description'], 'description').split('\n');
     const missing = Object.entries(ERROR_CODES).filter(
@@ -165,7 +165,7 @@ describe('the OpenAPI document', () => {
     expect(properties?.['source']).toMatchObject({ enum: ['gateway', 'provider'] });
   });
 
-  it('says of every route what it does, to which area it belongs, and how it fails', () => {
+  it('documents summary, tag and error answer of every route', () => {
     expect(
       problems((operation) => [
         ...(operation.details.summary ? [] : ['has no summary']),
@@ -175,7 +175,7 @@ describe('the OpenAPI document', () => {
     ).toEqual([]);
   });
 
-  it('documents how the addresses of MCP servers refuse', async () => {
+  it('documents the refusals of MCP server addresses', async () => {
     const addresses = document.allOperations().filter(({ path }) => path.includes('{server}'));
     expect(addresses).toHaveLength(4);
     const statuses = [];
@@ -190,7 +190,7 @@ describe('the OpenAPI document', () => {
     expect(statuses.filter((status) => status < 400)).toEqual([]);
   });
 
-  it('describes every parameter, and every field whose name is not enough', () => {
+  it('describes every parameter and every field whose name is not enough', () => {
     const parameters = problems(({ details }) =>
       (details.parameters ?? []).flatMap((parameter) =>
         '$ref' in parameter || !parameter.description ? [JSON.stringify(parameter)] : [],
@@ -206,7 +206,7 @@ describe('the OpenAPI document', () => {
     expect(fields.map(({ name, field }) => `${name}.${field}`)).toEqual([]);
   });
 
-  it('gives the default of the interface for the workspaces of a secret reference', () => {
+  it('documents the default workspaces of a secret reference', () => {
     const ref = (name: string) =>
       document.resolve({ $ref: `#/components/schemas/${name}` }).properties?.['allow_all_workspaces'];
     expect(ref('CreateSecretReferenceRequest')).toMatchObject({
@@ -215,8 +215,8 @@ describe('the OpenAPI document', () => {
     expect(ref('UpdateSecretReferenceRequest')).not.toMatchObject({ description: expect.stringContaining('Default') });
   });
 
-  // Some generators of clients make a field with a `default` one that every body has to have.
-  it('says the defaults of bodies in words', () => {
+  // Some client generators make a field with a `default` required.
+  it('documents defaults of bodies in descriptions only', () => {
     const fields = document
       .schemas()
       .flatMap((schema) => Object.entries(document.resolve(schema).properties ?? {}))
@@ -224,7 +224,7 @@ describe('the OpenAPI document', () => {
     expect(fields).toEqual([]);
   });
 
-  it('asks for no query parameter that has a default', () => {
+  it('requires no query parameter that has a default', () => {
     expect(
       problems(({ details }) =>
         (details.parameters ?? []).flatMap((parameter) =>
@@ -234,8 +234,8 @@ describe('the OpenAPI document', () => {
     ).toEqual([]);
   });
 
-  // The gateway calls whole what does not say otherwise: a new number has to be put into one of the lists by hand.
-  it('calls every number an integer but the known fractions', () => {
+  // Numbers are documented as integers by default: a new fraction must be added to one of the lists by hand.
+  it('documents every number as an integer except the known fractions', () => {
     const numbers = document.numbers();
     const wrong = numbers.filter((number) => number.type !== typeOf(number));
     expect(wrong.map((number) => `${number.place} should be ${typeOf(number)}`)).toEqual([]);
@@ -243,7 +243,7 @@ describe('the OpenAPI document', () => {
     expect(FRACTIONS.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('gives 64 bits to every integer that may need more than 32', () => {
+  it('gives format int64 to every integer that may need more than 32 bits', () => {
     const format = ({ schema }: NumberSchema): string | undefined =>
       Number(schema['maximum'] ?? Infinity) < 2 ** 31 ? undefined : 'int64';
     const integers = document.numbers().filter(({ type }) => type === 'integer');
@@ -251,7 +251,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(integers.map(format))).toEqual(new Set(['int64', undefined]));
   });
 
-  it('tells which routes need a key: all that refuse a caller without one', async () => {
+  it('documents authentication for every route that refuses callers without a key', async () => {
     const nobody = new GatewayClient(gateway.url, {});
     for (const operation of document.operations()) {
       const answer = await nobody.request(operation.method.toUpperCase(), fillIn(operation.path, 'some-id'));
@@ -267,7 +267,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('documents the errors that follow from what a route has', () => {
+  it('documents the errors that follow from the properties of a route', () => {
     const lacking = problems(({ path, details: { requestBody, responses, security = [] } }) => {
       const isProtected = security.length > 0;
       const isJson = requestBody !== undefined && !('$ref' in requestBody) && 'application/json' in requestBody.content;
@@ -284,7 +284,7 @@ describe('the OpenAPI document', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('documents for createRerank every error of a metered call to a provider', () => {
+  it('documents every error of a metered provider call for createRerank', () => {
     const rerank = document.operations().find(({ details }) => details.operationId === 'createRerank');
     if (rerank === undefined) throw new Error('the document has no createRerank');
     const codes = ['400', '404', '412', '429', '502', '503', '504'].map((status) => [
@@ -308,19 +308,19 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('has an example of every code that an operation documents, in the documented form', () => {
+  it('contains an example of every documented error code in the documented form', () => {
     const examples = document.examples();
     expect(Object.keys(examples).filter((code) => !(code in ERROR_CODES))).toEqual([]);
     const schema = { $ref: '#/components/schemas/ErrorResponse' };
     for (const value of Object.values(examples)) expect(document.differences(schema, value)).toEqual([]);
   });
 
-  it('has a body for every route that takes one, so that none passes over what it does not know', () => {
+  it('documents a body for every route that accepts one', () => {
     const without = ownOperations().filter((operation) => document.bodyOf(operation) === undefined);
     expect(new Set(without.map(({ method }) => method))).toEqual(new Set(['get', 'delete']));
   });
 
-  it('gives an example of every request body, with all required fields', () => {
+  it('contains an example of every request body with all required fields', () => {
     expect(
       bodies().flatMap(({ operation, example }) => {
         if (!isObject(example)) return [`${nameOf(operation)}: no example`];
@@ -333,8 +333,8 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the gateway, used as the document says', () => {
-  it('accepts every example, and answers with the documented fields and no others', async () => {
+describe('the gateway as the document describes it', () => {
+  it('accepts every example and answers with exactly the documented fields', async () => {
     const refs = new Map<string, unknown>();
     for (const operation of ownOperations()) {
       const { method, path } = operation;
@@ -355,7 +355,7 @@ describe('the gateway, used as the document says', () => {
     }
   });
 
-  it('refuses every example without one of its required fields, and names it', async () => {
+  it('refuses every example without a required field, and names the field', async () => {
     for (const { operation, example } of bodies()) {
       const schema = document.bodyOf(operation);
       if (schema === undefined) continue;
@@ -366,7 +366,7 @@ describe('the gateway, used as the document says', () => {
     }
   });
 
-  it('takes a request without a body where the document asks for none, and nowhere else', async () => {
+  it('accepts a missing body exactly where the document does not require one', async () => {
     const required: string[] = [];
     const optional: string[] = [];
     for (const { operation } of bodies()) {
@@ -380,7 +380,7 @@ describe('the gateway, used as the document says', () => {
     expect(required).toContain('POST /v1/rerank');
   });
 
-  it('refuses every example with a field that is not documented, in the documented form', async () => {
+  it('refuses undocumented fields in every example with the documented error', async () => {
     for (const { operation, example } of bodies()) {
       const answer = await call(operation, fillIn(operation.path, 'some-id'), { ...Object(example), undocumented: 1 });
       expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, 'undocumented']);
@@ -398,11 +398,11 @@ function undocumentedError(operation: Operation, answer: Answer): string | undef
   return document.errorCodesOf(operation, String(answer.status)).includes(String(code)) ? undefined : String(code);
 }
 
-/** Values for the parameters of a path: what was made in its collection, and the first thing that belongs to that. */
+/** Values for the parameters of a path: the resource of its collection, and the first item that belongs to it. */
 async function refsFor(path: string, made: unknown): Promise<readonly unknown[]> {
   const nested = /^[^{]*\{\w+\}\/[^{]*(?=\/\{)/.exec(path)?.[0];
   if (nested === undefined) return [made];
-  // Usage has entities once there is usage.
+  // Usage has entities only after usage was recorded.
   if (nested.endsWith('/entities')) await rerankLocally();
   const [first] = await client.list(fillIn(nested, made));
   return [made, first?.['id']];

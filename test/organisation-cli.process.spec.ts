@@ -14,7 +14,7 @@ function run(...words: readonly string[]): Promise<BuiltProgram> {
 describe('organisations:create', () => {
   const gateway = gatewayBetweenCommands();
 
-  it('makes one with a workspace and an admin key, which sees nothing of the others', async () => {
+  it('organisations:create adds an isolated organisation with a workspace and an admin key', async () => {
     const program = await run('acme', 'Acme Corporation');
     expect([program.stderr, await program.exitCode()]).toEqual(['', 0]);
     const [key = '', ...more] = keysIn(program);
@@ -32,7 +32,7 @@ describe('organisations:create', () => {
     expect(program.stdout).toContain(`Organisation acme (${String(workspace?.['organisation_id'])})`);
   });
 
-  it('makes no second one of a name, nor a key for it', async () => {
+  it('organisations:create refuses an existing slug and creates no key', async () => {
     const slug = `o-${randomUUID()}`;
     expect(keysIn(await run(slug))).toHaveLength(1);
     const again = await run(slug);
@@ -41,21 +41,21 @@ describe('organisations:create', () => {
   });
 
   it.each([
-    ['no word', []],
+    ['no arguments', []],
     ['a flag', ['--help']],
     ['a name without quotes', ['acme', 'Acme', 'Corporation']],
     ['an empty name', ['acme', '']],
-    ['a name of blanks', ['acme', '   ']],
+    ['a name of spaces', ['acme', '   ']],
     ['a name with control characters', ['acme', 'A\u0001me']],
-    ['a slug with a blank', ['a b']],
+    ['a slug with a space', ['a b']],
     ['a slug that is too long', ['a'.repeat(256)]],
-  ])('says how it is used for %s', async (_what, words) => {
+  ])('organisations:create prints its usage for %s', async (_what, words) => {
     const program = await run(...words);
     expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
     expect(program.stderr).toContain('usage: npm run organisations:create');
   });
 
-  it('leaves an empty database to the first start', async () => {
+  it('organisations:create refuses an empty database, which the first start sets up', async () => {
     await (await testDatabase()).empty();
     const program = await run('acme');
     expect(await program.exitCode()).toBe(1);

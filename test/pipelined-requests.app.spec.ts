@@ -1,4 +1,4 @@
-// Requests that are sent behind one that is not answered yet, on a connection that ends.
+// Requests that follow an unanswered request on a connection that ends.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -13,7 +13,7 @@ const STREAMS = 4;
 
 const mcp = rawMcpGateway({ MCP_STREAMS_PER_CALLER: String(STREAMS) });
 
-/** Sends the requests at once, and leaves when `mayLeave` says so. */
+/** Sends the requests at once, and disconnects when `mayLeave` allows it. */
 async function sendAndLeave(requests: readonly string[], mayLeave: () => Promise<boolean>): Promise<void> {
   const socket = connect(Number(new URL(mcp.gateway.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
@@ -34,8 +34,8 @@ async function gauge(name: string): Promise<number> {
   return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-describe('pipelined requests whose client leaves', () => {
-  it('hold no place for streams, and each has its log line', async () => {
+describe('pipelined requests whose client disconnects', () => {
+  it('releases the stream slots of pipelined requests and logs each one', async () => {
     const slug = await mcp.register();
     mcp.raw.answerWith(silentEvents);
     const headers = { 'x-gateway-api-key': ADMIN_KEY, accept: 'text/event-stream' };
@@ -43,12 +43,12 @@ describe('pipelined requests whose client leaves', () => {
     const streams = ids.map((id) => get(`/${slug}/mcp`, { ...headers, 'x-gateway-trace-id': id }));
     await sendAndLeave(streams, async () => (await gauge('gateway_mcp_open_streams')) === STREAMS);
     await eventually(async () => (await gauge('gateway_mcp_open_streams')) === 0);
-    // Of the scrape itself.
+    // The request of the metrics themselves.
     expect(await gauge('gateway_in_flight_requests')).toBe(1);
     for (const id of ids) expect(await requestLine(mcp.gateway, id)).toMatchObject({ route: '/:server/mcp' });
   });
 
-  it('without a key leave nothing behind either', async () => {
+  it('releases pipelined requests without a key after a disconnect', async () => {
     const slug = await mcp.register();
     mcp.raw.answerWith(silentEvents);
     const first = get(`/${slug}/mcp`, { 'x-gateway-api-key': ADMIN_KEY, accept: 'text/event-stream' });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.reset());
 afterAll(() => gateway.close());
 
-/** For each user, unless told otherwise. */
+/** Creates a policy; per user by default. */
 function make(fields: Readonly<Record<string, unknown>>): Promise<string> {
   return gateway.limit({ group_by: [{ key: 'metadata.user' }], ...fields });
 }
@@ -38,8 +38,8 @@ function callAs(user: string): Promise<Answer> {
   return gateway.call({ headers: { 'x-gateway-metadata': JSON.stringify({ user }) } });
 }
 
-describe('what is used', () => {
-  it('is told by group, and of a policy with include_usage', async () => {
+describe('the usage of a policy', () => {
+  it('reports usage per group, and per policy with include_usage', async () => {
     const id = await make({ credit_limit: COST, periodic_reset: 'monthly' });
     for (const user of ['alice', 'bob']) await callAs(user);
     await gateway.books.ledger(2);
@@ -65,7 +65,7 @@ describe('what is used', () => {
     expect(await admin.read(`${PATH}/${id}`)).not.toHaveProperty('usage');
   });
 
-  it('is exhausted when a call was refused, though the limit was not hit exactly, until the limit is raised', async () => {
+  it('reports a group as exhausted after a refusal until the limit is raised', async () => {
     const id = await make({ credit_limit: 1.5 * COST });
     const entities = `${PATH}/${id}/entities`;
     const exhausted = async (): Promise<readonly unknown[]> =>
@@ -86,7 +86,7 @@ describe('what is used', () => {
     expect(await admin.list(`${entities}?search=alice`)).toMatchObject([{ status: 'active' }]);
   });
 
-  it('raises its alerts when a change of the policy puts a line below it, and no others', async () => {
+  it('raises an alert when a policy change lowers a limit below the usage', async () => {
     const id = await make({ credit_limit: 1, alert_threshold: 0.5 });
     await callAs('alice');
     await gateway.books.ledger(1);
@@ -102,7 +102,7 @@ describe('what is used', () => {
     expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted', 'usage_limit.threshold_reached']);
   });
 
-  it('raises its alerts when a policy goes back to a period in which more was used than it allows by now', async () => {
+  it('raises an alert when a policy returns to a period whose usage exceeds its limit', async () => {
     const id = await make({ credit_limit: 1, alert_threshold: 0.5 });
     await callAs('alice');
     await gateway.books.ledger(1);
@@ -113,7 +113,7 @@ describe('what is used', () => {
     expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted', 'usage_limit.threshold_reached']);
   });
 
-  it('raises no alert of a policy that is out of force, which cannot be changed', async () => {
+  it('raises no alert for an archived policy, which cannot be changed', async () => {
     const id = await make({ credit_limit: 1 });
     await callAs('alice');
     await gateway.books.ledger(1);
@@ -126,7 +126,7 @@ describe('what is used', () => {
     expect(await gateway.books.alerts()).toEqual([]);
   });
 
-  it('goes back to zero for one group alone, and is audited', async () => {
+  it('resets one group to zero and writes an audit entry', async () => {
     const id = await make({ credit_limit: 1 });
     for (const user of ['alice', 'bob']) await callAs(user);
     await gateway.books.ledger(2);
@@ -151,7 +151,7 @@ describe('what is used', () => {
   });
 });
 
-describe('a reset that cannot be finished', () => {
+describe('a reset that cannot finish', () => {
   let path: string;
   let entities: string;
 
@@ -169,7 +169,7 @@ describe('a reset that cannot be finished', () => {
     expect(await gateway.books.alerts()).toEqual([]);
   }
 
-  it('leaves all as it was when its entry in the audit log cannot be written', async () => {
+  it('rolls a reset back when its audit entry cannot be written', async () => {
     const audit = gateway.app.app.get(AuditService, { strict: false });
     const failing = jest.spyOn(audit, 'record').mockRejectedValueOnce(new Error('no room'));
     expect((await admin.put(path, undefined)).status).toBe(500);
@@ -178,7 +178,7 @@ describe('a reset that cannot be finished', () => {
   });
 
   onServer('(needs DATABASE_URL: the embedded database has one session)', () => {
-    it('says that the store is not available while somebody else holds the bucket', async () => {
+    it('returns store_unavailable for a reset while another session locks the bucket', async () => {
       const other = gateway.app.dataSource.createQueryRunner();
       await other.startTransaction();
       await other.query('SELECT FROM usage_buckets FOR UPDATE');
@@ -193,7 +193,7 @@ describe('a reset that cannot be finished', () => {
 });
 
 describe('POST /v1/policies/usage-limits/simulate', () => {
-  it('tells which policies a call falls under and what they would say, and counts nothing', async () => {
+  it('simulates the matching policies and their decisions without counting', async () => {
     const tight = await make({ credit_limit: COST });
     await make({ conditions: [{ key: 'provider', value: 'voyage' }], credit_limit: 0 });
     await callAs('alice');
@@ -217,7 +217,7 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await admin.list(`${PATH}/${tight}/entities`)).toHaveLength(1);
   });
 
-  it('tells of a call that costs nothing that it passes, also a limit that is exceeded', async () => {
+  it('admits a simulated call without cost although the limit is exceeded', async () => {
     const tight = await make({ credit_limit: COST });
     await callAs('alice');
     await gateway.books.ledger(1);
@@ -229,7 +229,7 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await decided({})).toMatchObject({ decision: 'admitted', policies: [{ headroom: 0 }] });
   });
 
-  it('takes ids, providers and endpoints in either case, as conditions do', async () => {
+  it('accepts ids, providers and endpoints in any case in a simulation', async () => {
     const conditions = [
       { key: 'provider', value: 'Azure-AI' },
       { key: 'endpoint', value: 'Rerank' },
@@ -253,7 +253,7 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     }
   });
 
-  it('judges a call by what its key enforces and its workspace suggests, as it would a real one', async () => {
+  it("simulates a call with the key's enforced metadata and the workspace's defaults", async () => {
     const defaults = { metadata: { tier: 'free', user: 'nobody' } };
     const { id: workspace_id } = await admin.create('/v1/workspaces', { name: 'Simulated', defaults });
     const scopes = ['policies.read'];
@@ -275,18 +275,18 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await groupOf({ workspace_id })).toEqual(['admitted', 'metadata.tier:free|metadata.user:nobody']);
     const both = ['exceeded', 'metadata.tier:free|metadata.user:alice'];
     expect(await groupOf({ ...claimed, workspace_id, api_key: key.id })).toEqual(both);
-    // Callers of the whole organisation may ask about keys that there are not, and learn nothing of those of others.
+    // Callers of the whole organisation may name keys that do not exist, and learn nothing about keys of others.
     const foreign = await other.client.createKey({ scopes, metadata: { user: 'carol' } });
     for (const api_key of ['unknown', randomUUID(), foreign.id]) {
       expect(await groupOf({ api_key })).toEqual(['admitted', 'metadata.tier:(none)|metadata.user:(none)']);
     }
   });
 
-  describe('to a caller of a workspace', () => {
+  describe('simulations by a caller of a workspace', () => {
     const all = { group_by: [{ key: 'workspace_id' }] };
     const simulate = (body: object): Promise<Answer> => member.post(`${PATH}/simulate`, body);
 
-    it('shows the policies of its workspace alone, and decides by all that its calls fall under', async () => {
+    it("shows the workspace's own policies but decides by all matching policies", async () => {
       const own = await make({ ...all, name: 'own', credit_limit: 5, workspace_id: workspaceId });
       await make({ ...all, name: 'of another', credit_limit: 0, workspace_id: 'default' });
       await make({ ...all, name: 'of all', credit_limit: 3 });
@@ -294,11 +294,11 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       const shown = [expect.objectContaining({ policy_id: own, decision: 'admitted' })];
       expect(jsonOf(roomy)).toEqual({ object: 'usage-simulation', decision: 'admitted', policies: shown });
       expect(jsonOf(tight)).toEqual({ object: 'usage-simulation', decision: 'exceeded', policies: shown });
-      // As the reads do.
+      // As the list and read routes do.
       expect((await member.list(PATH)).map(({ id }) => id)).toEqual([own]);
     });
 
-    it('tells nothing about keys and workspaces of others', async () => {
+    it('reveals nothing about keys and workspaces of others in a simulation', async () => {
       await make({ group_by: [{ key: 'api_key' }], credit_limit: 1 });
       const foreign = await admin.createKey({ level: 'workspace', workspace_id: 'default', scopes: ['policies.read'] });
       for (const body of [{ api_key: foreign.id }, { api_key: 'unknown' }, { workspace_id: 'default' }]) {
@@ -312,7 +312,7 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       expect(jsonOf(await simulate({ ...body, api_key: sibling.id }))).toMatchObject({ decision: 'exceeded' });
     });
 
-    it('tells of the virtual keys that it can use alone', async () => {
+    it('simulates only virtual keys that the caller can use', async () => {
       await make({ group_by: [{ key: 'virtual_key' }], credit_limit: 1 });
       const add = (slug: string, fields: object): Promise<unknown> =>
         admin.create('/v1/virtual-keys', { name: slug, slug, provider: 'local', ...fields });
@@ -326,7 +326,7 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       for (const virtual_key of ['simulated-foreign', 'simulated-elsewhere', 'simulated-unknown']) {
         expect(refusalOf(await simulate({ virtual_key }))).toMatchObject({ status: 404, code: 'not_found' });
       }
-      // Callers of the whole organisation read all of its usage anyway.
+      // Callers of the whole organisation can read all of its usage.
       expect((await admin.post(`${PATH}/simulate`, { virtual_key: 'simulated-foreign' })).status).toBe(200);
     });
   });
@@ -337,7 +337,7 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     ['estimate.tokens', { estimate: { tokens: -1 } }],
     ['metadata', { metadata: { user: 1 } }],
     ['organisation', { organisation: 'x' }],
-  ])('refuses a wrong %s', async (param, body) => {
+  ])('refuses a simulation with a wrong %s', async (param, body) => {
     const answer = await admin.post(`${PATH}/simulate`, body);
     expect(answer.status).toBe(400);
     expect(brokenRulesOf(answer)).toContain(param);

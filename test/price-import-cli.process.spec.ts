@@ -18,7 +18,7 @@ describe('prices:import', () => {
   let server: FakeProvider;
 
   beforeAll(async () => {
-    // For its tables; closed, since the embedded database has one session.
+    // Creates the tables; closed, since the embedded database has one session.
     await (await startTestApp()).close();
     folder = mkdtempSync(join(tmpdir(), 'tollgate-prices-'));
     server = await startFakeProvider();
@@ -39,7 +39,7 @@ describe('prices:import', () => {
     return started;
   }
 
-  it('takes a file, and says what it did', async () => {
+  it('imports prices from a file and prints the result', async () => {
     writeFileSync(join(folder, 'jina.json'), JINA.text);
     const written = await program('portkey', join(folder, 'jina.json'));
     expect(written.stdout.split('\n')).toEqual([
@@ -51,13 +51,13 @@ describe('prices:import', () => {
     expect([written.stderr, await written.exitCode()]).toEqual(['', 0]);
   });
 
-  it('takes a file with a byte order mark', async () => {
+  it('imports prices from a file with a byte order mark', async () => {
     writeFileSync(join(folder, 'cohere.json'), `\u{feff}${COHERE.text}`);
     const { stdout, stderr } = await program('portkey', join(folder, 'cohere.json'));
     expect([stderr, stdout]).toEqual(['', expect.stringContaining('4 unchanged')]);
   });
 
-  it('takes a URL, within the egress rules', async () => {
+  it('imports prices from a URL within the egress rules', async () => {
     server.replyWith(json(JSON.parse(LITELLM.text)));
     const { stdout } = await program('litellm', `${server.url}/model_prices_and_context_window.json`);
     expect(stdout).toContain('0 prices written, 12 unchanged');
@@ -65,13 +65,13 @@ describe('prices:import', () => {
     expect([await refused.exitCode(), refused.stdout]).toEqual([1, '']);
   });
 
-  it('fails when the server does not have it', async () => {
+  it('fails when the server does not have the price list', async () => {
     server.replyWith(text('gone', 'text/plain', 404));
     const failed = await program('litellm', `${server.url}/list.json`);
     expect([await failed.exitCode(), failed.stderr]).toEqual([1, expect.stringContaining('answered 404')]);
   });
 
-  it('fails when it refuses a list, and tells how to take it over', async () => {
+  it('fails when it refuses a price list, and prints how to accept it', async () => {
     writeFileSync(join(folder, 'cohere.json'), COHERE.text.replaceAll('0.2', '20'));
     const refused = await program('portkey', join(folder, 'cohere.json'));
     expect([await refused.exitCode(), refused.stdout]).toEqual([1, expect.stringContaining('--accept')]);
@@ -80,7 +80,7 @@ describe('prices:import', () => {
   });
 
   it.each([[[]], [['portkey']], [['csv', 'list.json']], [['litellm', 'a', 'b']], [['litellm', 'a', '--force']]])(
-    'shows how it is used after %j',
+    'prints the usage of prices:import after %j',
     async (words) => {
       const wrong = await program(...words);
       expect([await wrong.exitCode(), wrong.stderr]).toEqual([2, expect.stringContaining('usage: npm run')]);

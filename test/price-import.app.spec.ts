@@ -24,14 +24,14 @@ function run(file: PriceListFile, accept = false): Promise<ImportOutcome> {
   return importPrices(gateway.dataSource, file, { accept, clock: gateway.clock });
 }
 
-/** The file with one text in place of another. */
+/** The file with one text replaced. */
 function changed(file: PriceListFile, from: string | RegExp, to: string): PriceListFile {
   const replaced = file.text.replace(from, to);
   expect(replaced).not.toBe(file.text);
   return { ...file, text: replaced };
 }
 
-/** Portkey's form of a price in dollars. */
+/** A price in dollars in Portkey's format. */
 function cents(dollars: string): string {
   return `{"request_token": {"price": ${Number(dollars) * 100}}}`;
 }
@@ -41,8 +41,8 @@ async function imported(): Promise<readonly JsonObject[]> {
   return all.filter((price) => String(price['source']).includes('.json') && price['created_at'] !== null);
 }
 
-describe('an import', () => {
-  it('writes what differs from the prices that count, for all organisations', async () => {
+describe('a price import', () => {
+  it('writes prices that differ from the prices in force, for all organisations', async () => {
     const outcome = await run(COHERE);
     expect(outcome).toMatchObject({ isWritten: true, unchanged: 4, objections: [], vanished: [] });
     expect(await imported()).toEqual([
@@ -57,14 +57,14 @@ describe('an import', () => {
     ]);
   });
 
-  it('writes nothing the second time', async () => {
+  it('writes nothing when the same prices are imported again', async () => {
     expect((await run(JINA)).changes).toHaveLength(2);
     gateway.clock.advance(1_000);
     expect(await run(JINA)).toMatchObject({ isWritten: true, changes: [], unchanged: 2 });
     expect(await imported()).toHaveLength(2);
   });
 
-  it('adds a row for a new price, and leaves the old one', async () => {
+  it('adds a row for a new price, and keeps the old row', async () => {
     await run(JINA);
     gateway.clock.advance(1_000);
     const dearer = changed(JINA, /("jina-reranker-v1-base-en"[^}]*"price": )0.000002/, '$10.000005');
@@ -80,13 +80,13 @@ describe('an import', () => {
       'list.json',
       (price: string) => `{"mode": "rerank", "litellm_provider": "cohere", "input_cost_per_query": ${price}}`,
     ],
-  ] as const)('of %s takes one price for a model that stands there twice', async (format, name, entry) => {
+  ] as const)('imports one price from %s when a model occurs twice', async (format, name, entry) => {
     const text = `{"Rerank-v3.5": ${entry('0.003')}, "rerank-v3.5": ${entry('0.004')}}`;
     expect((await run({ format, name, text })).changes).toHaveLength(1);
     expect(await imported()).toMatchObject([{ model: 'rerank-v3.5', price: '0.004' }]);
   });
 
-  it('is refused whole when a price moves by more than ten times, until it is accepted', async () => {
+  it('refuses an import when a price changes more than tenfold, unless accepted', async () => {
     const absurd = changed(LITELLM, /("voyage\/rerank-2.5": \{[^}]*"input_cost_per_token": )5e-08/, '$15e-06');
     const refused = await run(absurd);
     expect(refused).toMatchObject({ isWritten: false, changes: [{}] });
@@ -97,7 +97,7 @@ describe('an import', () => {
     expect(await imported()).toMatchObject([{ model: 'rerank-2.5', price: '0.000005' }]);
   });
 
-  it('is refused whole when too much of the last import is gone', async () => {
+  it('refuses an import when too many prices of the last import are missing', async () => {
     await run(JINA);
     const shorter = changed(JINA, '"jina-reranker-v1-base-en"', '"jina-embeddings-v1"');
     const refused = await run(changed(shorter, /0.000002(?![^]*0.000002)/, '0.000003'));
@@ -106,7 +106,7 @@ describe('an import', () => {
     expect(reportLines(refused)).toContainEqual(expect.stringMatching(/^- jina .*stays at 0.00000002$/));
   });
 
-  it('takes what was accepted for the last import', async () => {
+  it('uses an accepted import as the new baseline', async () => {
     await run(JINA);
     const shorter = changed(JINA, '"jina-reranker-v1-base-en"', '"jina-embeddings-v1"');
     expect(await run(shorter)).toMatchObject({ isWritten: false });
@@ -117,7 +117,7 @@ describe('an import', () => {
     expect(await run(shorter)).toMatchObject({ isWritten: false });
   });
 
-  it('counts what is gone among all that the last import had, though most of it counted already', async () => {
+  it('compares missing prices with the whole last import, including unchanged prices', async () => {
     const [name, price] = ['"voyage/rerank-2"', '"input_cost_per_token": '];
     const list = changed(LITELLM, new RegExp(`(${name}: \\{[^}]*${price})5e-08`), '$16e-08');
     expect(await run(list)).toMatchObject({ isWritten: true, changes: [{}], unchanged: 11 });
@@ -133,7 +133,7 @@ describe('an import', () => {
     expect(refused.vanished).toHaveLength(11);
   });
 
-  it('does not take another list’s prices for its own', async () => {
+  it('does not treat prices of another list as its own', async () => {
     await run(JINA);
     expect(await run(LITELLM)).toMatchObject({ isWritten: true, vanished: [], objections: [] });
   });
@@ -142,18 +142,18 @@ describe('an import', () => {
     ['dollars for cents', VOYAGE, 'dollars'],
     ['no JSON', { ...COHERE, text: '<html>' }, 'cohere.json is not JSON'],
     ['an empty list', { ...LITELLM, text: '{}' }, undefined],
-  ])('takes nothing from %s', async (_what, file, message) => {
+  ])('imports nothing from %s', async (_what, file, message) => {
     if (message === undefined) expect(await run(file)).toMatchObject({ isWritten: false });
     else await expect(run(file)).rejects.toThrow(message);
     expect(await imported()).toEqual([]);
   });
 
-  it('made by two at once writes each price once', async () => {
+  it('writes each price once when two imports run together', async () => {
     await Promise.all([run(JINA), run(JINA)]);
     expect(await imported()).toHaveLength(2);
   });
 
-  it('sees what another has just brought into force, though that came second and had its turn first', async () => {
+  it('sees the prices of a concurrent import that committed first', async () => {
     const { dataSource, clock } = gateway;
     const transaction = dataSource.transaction.bind(dataSource);
     let other: Promise<unknown> | undefined;

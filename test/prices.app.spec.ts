@@ -39,7 +39,7 @@ async function make(fields: object = {}, client = admin): Promise<string> {
   return readString((await client.create('/v1/prices', { ...VALID, ...fields }))['id'], 'id');
 }
 
-/** As an importer does it. */
+/** Adds a price for all organisations, as an importer does. */
 async function addForAll(price: string): Promise<string> {
   const rows: readonly { readonly id: string }[] = await gateway.dataSource.query(
     `INSERT INTO "prices" ("provider", "model", "unit", "price", "effective_from", "source", "created_by")
@@ -49,7 +49,7 @@ async function addForAll(price: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** Ids of the prices that count for an organisation, at a time from now in seconds. */
+/** Ids of the prices in force for an organisation, at a time relative to now in seconds. */
 async function idsInForce(organisation = organisationId, seconds = 0, model = VALID.model): Promise<readonly string[]> {
   const at = new Date(gateway.clock.now().getTime() + seconds * 1_000);
   const prices = await catalogue().pricesFor(organisation, VALID.provider, model, at);
@@ -64,7 +64,7 @@ const bundledId = (model: string): string => BUNDLED_PRICES.find((price) => pric
 const nowSeconds = (): number => Math.floor(gateway.clock.now().getTime() / 1_000);
 
 describe('a price', () => {
-  it('is made and read', async () => {
+  it('creates and reads a price', async () => {
     const before = nowSeconds();
     const created = await admin.create('/v1/prices', VALID);
     expect(created).toEqual({ id: expect.any(String), object: 'price' });
@@ -89,7 +89,7 @@ describe('a price', () => {
     ['000001000000.000', '1000000'],
     ['1.500', '1.5'],
     ['0002', '2'],
-  ])('of %s comes back to the last digit', async (price, shown) => {
+  ])('returns a price of %s with all its digits', async (price, shown) => {
     expect(await admin.read(`/v1/prices/${await make({ price })}`)).toMatchObject({ price: shown });
   });
 
@@ -125,12 +125,12 @@ describe('a price', () => {
     ['effective_from', null],
     ['source', 'mine'],
     ['currency', 'EUR'],
-  ])('is refused by name when %s is %j', async (field, value) => {
+  ])('names the field of a price when %s is %j', async (field, value) => {
     const answer = await admin.post('/v1/prices', { ...VALID, [field]: value });
     expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, field]);
   });
 
-  it('tells why a JSON number is refused', async () => {
+  it('returns why a price as a JSON number is refused', async () => {
     const { message } = readObject(
       jsonOf(await admin.post('/v1/prices', { ...VALID, price: 0.002 }))['error'],
       'error',
@@ -138,7 +138,7 @@ describe('a price', () => {
     expect(message).toContain('must be a string');
   });
 
-  it('is never changed and never deleted', async () => {
+  it('never changes or deletes a price', async () => {
     const path = `/v1/prices/${await make()}`;
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
       expect((await admin.request(method, path, {})).status).toBe(405);
@@ -146,13 +146,13 @@ describe('a price', () => {
     expect(await admin.read(path)).toMatchObject({ price: VALID.price });
   });
 
-  it('is known by its id in capitals, also when it comes with the gateway', async () => {
+  it('finds a price by its id in capitals, also a bundled price', async () => {
     for (const id of [await make(), bundledId('rerank-v3.5')]) {
       expect(await admin.read(`/v1/prices/${id.toUpperCase()}`)).toMatchObject({ id });
     }
   });
 
-  it('stands in the audit log', async () => {
+  it('writes a new price to the audit log', async () => {
     const id = await make({ effective_from: nowSeconds() });
     const [entry] = await admin.list(`/v1/audit-logs?resource=${id}`);
     expect(entry).toMatchObject({
@@ -162,7 +162,7 @@ describe('a price', () => {
     });
   });
 
-  it('is set by callers of the whole organisation only, and read by its workspaces', async () => {
+  it('lets only callers of the organisation set prices, and workspaces read them', async () => {
     const id = await make();
     const scopes = ['prices.create', 'prices.read', 'prices.list'];
     const { client } = await admin.createKey({ level: 'workspace', workspace_id: 'default', scopes });
@@ -173,7 +173,7 @@ describe('a price', () => {
 });
 
 describe('the list of prices', () => {
-  it('has the own ones first, then the operator’s, then the bundled ones, each with its source', async () => {
+  it("lists own prices first, then the operator's, then the bundled ones", async () => {
     const operator = await addForAll('0.0019');
     const [first, second] = [await make(), await make({ model: 'mine-*' })];
     const list = await listed();
@@ -187,7 +187,7 @@ describe('the list of prices', () => {
     });
   });
 
-  it('goes over all of them in pages', async () => {
+  it('pages through all prices', async () => {
     for (const price of ['1', '2', '3']) await make({ price });
     const all = (await listed()).map(({ id }) => id);
     const pages: unknown[] = [];
@@ -199,7 +199,7 @@ describe('the list of prices', () => {
     expect(pages).toEqual(all);
   });
 
-  it('can be narrowed', async () => {
+  it('filters prices by provider, model and unit', async () => {
     const id = await make({ unit: 'request' });
     expect((await listed('&provider=cohere&model=rerank-v3.5')).map((price) => price['id'])).toEqual([
       id,
@@ -210,7 +210,7 @@ describe('the list of prices', () => {
     expect(await listed(`&model=${encodeURIComponent('*')}`)).toMatchObject([{ provider: 'local', price: '0' }]);
   });
 
-  it('is narrowed to a model in any case', async () => {
+  it('filters prices by model in any case', async () => {
     const id = await make({ model: 'Rerank-V3.5' });
     for (const model of ['rerank-v3.5', 'RERANK-v3.5']) {
       expect((await listed(`&model=${model}`)).map((price) => price['id'])).toEqual([id, bundledId('rerank-v3.5')]);
@@ -218,7 +218,7 @@ describe('the list of prices', () => {
     expect(await listed('&model=rerank-v3_5')).toEqual([]);
   });
 
-  it('takes the older spellings of units, shows what was sent, and finds both', async () => {
+  it('accepts old names of units, returns them unchanged and finds both names', async () => {
     const older = await make({ unit: 'input_token', model: 'spelt' });
     const newer = await make({ unit: 'input', model: 'spelt' });
     for (const unit of ['input', 'input_token']) {
@@ -230,14 +230,17 @@ describe('the list of prices', () => {
     }
   });
 
-  it.each(['provider=Cohere', 'unit=token', 'model=', 'source=api', 'page_size=101'])('refuses %s', async (query) => {
-    const answer = await admin.get(`/v1/prices?${query}`);
-    expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, query.split('=')[0]]);
-  });
+  it.each(['provider=Cohere', 'unit=token', 'model=', 'source=api', 'page_size=101'])(
+    'refuses the list of prices with %s',
+    async (query) => {
+      const answer = await admin.get(`/v1/prices?${query}`);
+      expect([answer.status, ...brokenRulesOf(answer)]).toEqual([400, query.split('=')[0]]);
+    },
+  );
 });
 
-describe('another organisation', () => {
-  it('sees the operator’s and the bundled prices, and none of ours', async () => {
+describe('prices of other organisations', () => {
+  it("shows other organisations the operator's and bundled prices only", async () => {
     const [own, operator] = [await make(), await addForAll('0.0019')];
     expect(refusalOf(await other.client.get(`/v1/prices/${own}`))).toEqual(NOT_FOUND);
     expect(await other.client.read(`/v1/prices/${operator}`)).toMatchObject({ price: '0.0019' });
@@ -245,24 +248,24 @@ describe('another organisation', () => {
     expect(ids).toEqual([operator, ...BUNDLED_PRICES.map(({ id }) => id)]);
   });
 
-  it('is charged by its own prices', async () => {
+  it("applies each organisation's own prices", async () => {
     const [ours, theirs] = [await make(), await make({ price: '0.5' }, other.client)];
     expect(await idsInForce()).toEqual([ours]);
     expect(await idsInForce(other.organisationId)).toEqual([theirs]);
   });
 
-  it('cannot be named', async () => {
+  it('refuses a price for another organisation', async () => {
     const answer = await admin.post('/v1/prices', { ...VALID, organisation_id: other.organisationId });
     expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'tenant_mismatch' });
   });
 
-  it.each(['nobody', randomUUID(), '%00'])('is not what %s is', async (id) => {
+  it.each(['nobody', randomUUID(), '%00'])('returns 404 for the unknown price %s', async (id) => {
     expect(refusalOf(await admin.get(`/v1/prices/${id}`))).toEqual(NOT_FOUND);
   });
 });
 
-describe('the price that counts', () => {
-  it('is the organisation’s own, then the operator’s, then the bundled one', async () => {
+describe('the price in force', () => {
+  it("prefers the organisation's own price, then the operator's, then the bundled one", async () => {
     expect(await idsInForce()).toEqual([bundledId('rerank-v3.5')]);
     const operator = await addForAll('0.0019');
     catalogue().forget(organisationId);
@@ -272,7 +275,7 @@ describe('the price that counts', () => {
     expect(await idsInForce(other.organisationId)).toEqual([operator]);
   });
 
-  it('is the newest in force at the time of the call', async () => {
+  it('applies the newest price in force at the time of the call', async () => {
     const now = nowSeconds();
     const early = await make({ effective_from: now - 100 });
     const late = await make({ effective_from: now + 100 });
@@ -281,15 +284,15 @@ describe('the price that counts', () => {
     expect(await idsInForce(organisationId, 200)).toEqual([late]);
   });
 
-  it('is the later of two that begin together', async () => {
+  it('applies the later of two prices with the same effective_from', async () => {
     const from = nowSeconds() - 10;
     await make({ price: '1', effective_from: from });
     const second = await make({ price: '2', effective_from: from });
     expect(await idsInForce()).toEqual([second]);
   });
 
-  it('is the later of two that begin in one second, named or not', async () => {
-    // To the middle of a second.
+  it('applies the later of two prices of one second, with or without effective_from', async () => {
+    // Advances to the middle of a second.
     gateway.clock.advance(1_500 - (gateway.clock.now().getTime() % 1_000));
     await make({ price: '1' });
     const second = await make({ price: '2', effective_from: nowSeconds() });
@@ -298,7 +301,7 @@ describe('the price that counts', () => {
     expect(await idsInForce()).toEqual([third]);
   });
 
-  it('is the one for the name before one for its beginning', async () => {
+  it('prefers a price for the whole model name to one for a prefix', async () => {
     const [some, name] = [await make({ model: 'rerank-*' }), await make()];
     expect(await idsInForce()).toEqual([name]);
     expect(await idsInForce(organisationId, 0, 'rerank-v9')).toEqual([some]);
@@ -310,11 +313,11 @@ describe('the guide to prices', () => {
   const guide = readFileSync(new URL('../docs/guides/prices.md', import.meta.url), 'utf8');
   const bodies = [...guide.matchAll(/-d '(.*)'/g)].map(([, body = '']) => body);
 
-  it.each(bodies)('sets a price with %s', async (body) => {
+  it.each(bodies)('creates the price of the guide: %s', async (body) => {
     const fields = readObject(JSON.parse(body), 'body');
     const id = readString((await admin.create('/v1/prices', fields))['id'], 'id');
     expect(await admin.read(`/v1/prices/${id}`)).toMatchObject(fields);
   });
 
-  it('has examples', () => expect(bodies).toHaveLength(2));
+  it('finds two examples in the guide to prices', () => expect(bodies).toHaveLength(2));
 });

@@ -12,15 +12,15 @@ import { COST, REQUEST, scored, startUsageGateway, type UsageGateway } from './s
 
 const SERVER = 2;
 const ERROR = 2;
-/** Within the time that a call has. */
+/** Shorter than the timeout of a call. */
 const LATE_MS = 20_000;
 
 let collector: OtlpCollector;
 let gateway: UsageGateway;
 let store: UsageStore;
-/** Nobody listens there. */
+/** A port without a listener. */
 let nowhere: string;
-/** No session for its role can be had. */
+/** No session for its role can be created. */
 let unsigned: string;
 let traces = 0;
 
@@ -43,11 +43,11 @@ afterAll(async () => {
 
 interface Records {
   readonly status: number | undefined;
-  /** By provider and code, the calls that the metrics gained. */
+  /** The calls that the metrics gained, by provider and code. */
   readonly counted: Readonly<Record<string, number>>;
-  /** Calls whose time was measured. */
+  /** Calls with a measured duration. */
   readonly timed: number;
-  /** Seconds that were measured for all of them. */
+  /** The sum of their durations in seconds. */
   readonly seconds: number;
   readonly spans: readonly ExportedSpan[];
   readonly line: Readonly<Record<string, unknown>>;
@@ -71,7 +71,7 @@ async function upstreamSeries(): Promise<Series> {
   };
 }
 
-/** What metrics, spans and log tell of one call, once it is over. */
+/** The metrics, spans and log line of one call after its end. */
 async function recordsOf(virtualKey: string, body: object, signal?: AbortSignal): Promise<Records> {
   const before = await upstreamSeries();
   const trace = `records-${(traces += 1)}`;
@@ -122,7 +122,7 @@ function holdReservation(): Held {
   return { reached: reached.then(() => undefined), release: () => void hold.emit('release') };
 }
 
-describe('a call that the gateway refuses before it is sent says nothing about the provider', () => {
+describe('calls that the gateway refuses before it sends them', () => {
   const refusals: readonly (readonly [string, number, string, () => Promise<Records>])[] = [
     [
       'a usage limit is used up',
@@ -155,14 +155,14 @@ describe('a call that the gateway refuses before it is sent says nothing about t
     ['it cannot be signed', 502, 'secret_unavailable', () => recordsOf(unsigned, { ...REQUEST, model: BEDROCK_MODEL })],
   ];
 
-  it.each(refusals)('%s', async (_why, status, code, refused) => {
+  it.each(refusals)('records no provider call for a refused call: %s', async (_why, status, code, refused) => {
     const records = await refused();
     expect(records.status).toBe(status);
     expectNoCall(records);
     expect(records.line).toMatchObject({ status, error_code: code });
   });
 
-  it('its client leaves while it waits to be admitted', async () => {
+  it('records no provider call when the client disconnects before admission', async () => {
     await gateway.limit({ credit_limit: 1 });
     const { reached, release } = holdReservation();
     const leaving = new AbortController();
@@ -177,13 +177,13 @@ describe('a call that the gateway refuses before it is sent says nothing about t
   });
 });
 
-describe('a call that is sent is counted, timed and traced once', () => {
+describe('calls that the gateway sends', () => {
   it.each([
     ['answered', json({ ...REQUEST, results: [] }), 1, '200'],
     ['answered after a failure', inTurn(json({}, 503), scored()), 2, '200'],
     ['refused by the provider', json({ message: 'no' }, 422), 1, '422'],
     ['failed for good', json({}, 503), 3, '503'],
-  ])('%s', async (_what, reply, attempts, code) => {
+  ])('counts, times and traces a sent call once: %s', async (_what, reply, attempts, code) => {
     await gateway.limit({ credit_limit: 1 });
     gateway.provider.replyWith(reply);
     const { counted, timed, spans, line } = await recordsOf(gateway.cohere, REQUEST);
@@ -199,14 +199,14 @@ describe('a call that is sent is counted, timed and traced once', () => {
     );
   });
 
-  it('without an answer, since nobody listens there', async () => {
+  it('counts a call once when the provider refuses connections', async () => {
     const { counted, timed, spans, line } = await recordsOf(nowhere, REQUEST);
     expect({ counted, timed }).toEqual({ counted: { 'provider="cohere",code="provider_failed"': 1 }, timed: 1 });
     expect(spans).toMatchObject([{ status: ERROR, attributes: { 'error.type': 'provider_failed' } }]);
     expect(line).toMatchObject({ upstream_attempts: 3, upstream_ms: expect.any(Number) });
   });
 
-  it('without an answer, since its client left', async () => {
+  it('counts a call once when the client disconnects', async () => {
     gateway.provider.replyWith(silence);
     const leaving = new AbortController();
     const records = recordsOf(gateway.cohere, REQUEST, leaving.signal);
@@ -217,7 +217,7 @@ describe('a call that is sent is counted, timed and traced once', () => {
     expect(line).toMatchObject({ status: 499, upstream_attempts: 1 });
   });
 
-  it('from the moment at which it was admitted', async () => {
+  it('measures the duration of a call from its admission', async () => {
     await gateway.limit({ credit_limit: 1 });
     const { reached, release } = holdReservation();
     const records = recordsOf(gateway.cohere, REQUEST);

@@ -11,7 +11,7 @@ import { COST, type UsageGateway } from './support/usage-gateway.js';
 const NO_LIMIT = { type: 'requests', unit: 'rph', value: 100_000 };
 const REMEMBERED = /^gateway_limit_refusals_remembered_total (\d+)$/m;
 
-// Four servers agree on who is who, and later on who has died.
+// Four servers agree on their roles, and later detect a failed node.
 jest.setTimeout(120_000);
 
 onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', () => {
@@ -29,7 +29,7 @@ onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', 
     await cluster?.close();
   });
 
-  it('counts the limits of keys for all gateways together, each key at its node', async () => {
+  it('counts key limits across gateways in a Redis cluster, each key at its node', async () => {
     await eventually(async () => {
       expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);
       return (await cluster.primariesInUse()) === 3;
@@ -37,7 +37,7 @@ onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', 
     expect((await gateway.admin.get('/health/ready')).status).toBe(200);
   });
 
-  it('remembers what usage limits refused', async () => {
+  it('remembers refusals of usage limits in a Redis cluster', async () => {
     const remembered = async (): Promise<number> =>
       Number(REMEMBERED.exec((await gateway.admin.get('/metrics')).text)?.[1]);
     await gateway.reset();
@@ -51,7 +51,7 @@ onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', 
     });
   });
 
-  it('goes on when a node dies and its replica takes its place', async () => {
+  it('continues when a cluster node dies and its replica takes over', async () => {
     const keys = await Promise.all(
       Array.from({ length: 12 }, () => gateway.admin.createKey({ scopes: ['api_keys.list'], rate_limits: [NO_LIMIT] })),
     );
@@ -67,14 +67,14 @@ onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', 
     cluster.killFirst();
     await eventually(async () => !(await ask()));
     await eventually(ask, 30_000);
-    // Whoever cannot be counted is refused, and nobody else.
+    // Only requests that cannot be counted are refused.
     expect(new Set(seen.flatMap((statuses) => [...statuses]))).toEqual(new Set([200, 503]));
     expect(seen.some((statuses) => !statuses.has(503))).toBe(true);
     expect(readiness).toEqual(new Set([200]));
     expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);
   });
 
-  it('is waited for at the start no longer than it may take, found once it is one, and survives a node that hangs', async () => {
+  it('limits the wait for a cluster at the start, connects later and survives a hanging node', async () => {
     const nodes = await RedisCluster.startNodes();
     const settings = loadConfig({ REDIS_CLUSTER_URLS: nodes.urls });
     const connection = new RedisConnection(settings, createLogger('silent'));
@@ -84,7 +84,7 @@ onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', 
       await nodes.meet();
       await eventually(async () => (await connection.whyNotReady()) === undefined, 20_000);
 
-      // Of a node that hangs, only the others can say who has taken its place.
+      // When a node hangs, only the others can report its successor.
       const key = await nodes.keyOfFirst();
       const isKept = async (): Promise<boolean> => {
         const kept = connection.client?.set(key, 'value').catch(() => undefined);

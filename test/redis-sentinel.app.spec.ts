@@ -9,7 +9,7 @@ import { WatchedRedis } from './support/redis-sentinel.js';
 
 type Settings = WatchedRedis['settings'];
 
-// A sentinel has to see that a server is gone, and to choose another.
+// A sentinel must detect that a server is gone, and choose another.
 jest.setTimeout(120_000);
 
 onOwnRedis('Redis behind sentinels (needs REDIS_URL, and redis-server 7 on the path)', () => {
@@ -25,13 +25,13 @@ onOwnRedis('Redis behind sentinels (needs REDIS_URL, and redis-server 7 on the p
     await redis?.close();
   });
 
-  it('counts the limits of keys for all gateways together, at the primary that they name', async () => {
+  it('counts key limits across gateways at the primary that the sentinels name', async () => {
     expect(await pair.statusesInTurns(5)).toEqual([200, 200, 200, 429, 429]);
     expect(await redis.keys()).toBeGreaterThan(0);
     expect(await pair.isReady()).toBe(true);
   });
 
-  it('is asked for at the next sentinel, and found again when its primary hangs and a replica takes the place', async () => {
+  it('asks the next sentinel, and follows a failover when the primary hangs', async () => {
     await redis.stopPrimary();
     await eventually(async () => !(await pair.isReady()));
     await eventually(() => pair.isReady(), 30_000);
@@ -47,18 +47,15 @@ onOwnRedis('Redis behind sentinels (needs REDIS_URL, and redis-server 7 on the p
       'WRONGPASS',
     ],
     ['that are away', () => ({ REDIS_SENTINEL_URLS: 'redis://127.0.0.1:1' }), 'a sentinel cannot be reached'],
-  ])(
-    'is waited for no longer than it may take behind sentinels %s, and the log says why',
-    async (_which, other, why) => {
-      const log = new GatheredLog('info');
-      const connection = new RedisConnection(loadConfig({ ...redis.settings, ...other(redis.settings) }), log.logger);
-      try {
-        await connection.onModuleInit();
-        expect(await connection.whyNotReady()).toBe('no connection');
-        expect(log.text).toContain(`"reason":"${why}"`);
-      } finally {
-        connection.onApplicationShutdown();
-      }
-    },
-  );
+  ])('limits the wait behind sentinels %s, and logs the reason', async (_which, other, why) => {
+    const log = new GatheredLog('info');
+    const connection = new RedisConnection(loadConfig({ ...redis.settings, ...other(redis.settings) }), log.logger);
+    try {
+      await connection.onModuleInit();
+      expect(await connection.whyNotReady()).toBe('no connection');
+      expect(log.text).toContain(`"reason":"${why}"`);
+    } finally {
+      connection.onApplicationShutdown();
+    }
+  });
 });

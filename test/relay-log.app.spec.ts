@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 beforeEach(() => gateway.provider.forget());
 
-/** The log line of a stream of events, which the provider begins, and goes on with as told. */
+/** The log line of an event stream that the provider starts and continues with the given function. */
 async function lineOfStream(goOn: (response: ServerResponse) => void, signal?: AbortSignal): Promise<JsonObject> {
   gateway.provider.replyWith((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' });
@@ -31,7 +31,7 @@ async function lineOfStream(goOn: (response: ServerResponse) => void, signal?: A
 }
 
 describe('the log line of a streamed answer', () => {
-  it('tells of the call at the provider', async () => {
+  it('logs the provider call of a streamed answer', async () => {
     const line = await lineOfStream((response) => void response.end());
     expect(line).toMatchObject({
       status: 200,
@@ -46,13 +46,13 @@ describe('the log line of a streamed answer', () => {
   it.each([
     ['dies', (response: ServerResponse) => void response.destroy(), 'provider_invalid_response', 'incomplete'],
     ['falls silent', () => undefined, 'provider_timeout', 'timeout'],
-  ])('tells that the provider %s in the middle of it', async (_what, goOn, code, kind) => {
+  ])('logs that the provider %s in the middle of a stream', async (_what, goOn, code, kind) => {
     const line = await lineOfStream(goOn);
     expect(line).toMatchObject({ status: 200, upstream_status: 200, upstream_attempts: 1, error_code: code });
     expect(line['error_reason']).toMatch(new RegExp(`^${kind}: `));
   });
 
-  it('tells that the client left in the middle of it', async () => {
+  it('logs 499 when the client disconnects in the middle of a stream', async () => {
     const leaving = new AbortController();
     const line = await lineOfStream(() => leaving.abort(), leaving.signal);
     expect(line).toMatchObject({ status: 499, upstream_status: 200, upstream_attempts: 1 });

@@ -31,13 +31,13 @@ function withField(name: string, value: string): string {
   return JSON.stringify(VALID).replace('{', `{"${name}":${value},`);
 }
 
-describe('whole numbers beyond 2^53', () => {
+describe('integers beyond 2^53', () => {
   const DOCUMENTS = '[{"text":"needle","id":12345678901234567890},{"text":"b","of":[-9007199254740993,0.5]}]';
   const PARAMETERS = '{"seed":9007199254740993}';
   const body = (more: string): string =>
     `{"model":"m","query":"needle","documents":${DOCUMENTS},"return_documents":true${more}}`;
 
-  it('come back as they were sent', async () => {
+  it('returns large integers unchanged', async () => {
     const { status, headers, text } = await gateway.rerank('local', body(''));
     expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     expect(text).toContain('"document":{"text":"needle","id":12345678901234567890}');
@@ -45,7 +45,7 @@ describe('whole numbers beyond 2^53', () => {
     expect(JSON.parse(text)).toMatchObject({ object: 'list', provider: 'local' });
   });
 
-  it('reach a provider that takes whole objects', async () => {
+  it('sends large integers unchanged to a provider that accepts whole objects', async () => {
     const { status, text } = await gateway.rerank(pinecone, body(`,"parameters":${PARAMETERS}`));
     expect(status).toBe(200);
     expect(text).toContain('"document":{"text":"needle","id":12345678901234567890}');
@@ -75,7 +75,7 @@ describe('rerank of unusual documents', () => {
       [{ text: 'a', constructor: 1, toString: 'b', hasOwnProperty: null }],
     ],
     ['metadata in all types', [{ text: 'a', n: 1e308, b: false, x: null, list: [[], {}], '': '' }]],
-  ])('sends and returns them unchanged: %s', async (_what, documents) => {
+  ])('sends and returns unusual documents unchanged: %s', async (_what, documents) => {
     const answer = await gateway.rerank(pinecone, { model: 'm', query: 'q', documents, return_documents: true });
     expect(answer.status).toBe(200);
     const objects = documents.map((document) => (typeof document === 'string' ? { text: document } : document));
@@ -86,14 +86,14 @@ describe('rerank of unusual documents', () => {
   it.each([
     ['a field named __proto__', '{"text":"a","__proto__":{"text":"b"}}'],
     ['40 levels of metadata', `{"text":"a","deep":${DEEP_40}}`],
-  ])('sends and returns them unchanged: %s', async (_what, document) => {
+  ])('sends and returns documents unchanged as JSON text: %s', async (_what, document) => {
     const body = `{"model":"m","query":"q","return_documents":true,"documents":[${document}]}`;
     const answer = await gateway.rerank(pinecone, body);
     expect(answer.text).toContain(`"document":${document}`);
     expect(onlyCall(gateway.provider).body).toContain(`"documents":[${document}]`);
   });
 
-  it('ranks 1,000 of them', async () => {
+  it('ranks 1,000 documents', async () => {
     const documents = Array.from({ length: 1_000 }, (_, index) => (index === 617 ? 'the needle' : `hay ${index}`));
     const answer = await gateway.rerank('local', { model: 'm', query: 'needle', documents });
     expect(jsonOf(answer)['results']).toHaveLength(1_000);
@@ -107,7 +107,7 @@ describe('rerank of unusual documents', () => {
     ['half a surrogate pair', LONE],
     ['punctuation', '?!'],
     ['100 KB', 'x '.repeat(50_000)],
-  ])('ranks them against a query of %s', async (_what, query) => {
+  ])('ranks documents against a query of %s', async (_what, query) => {
     for (const virtualKey of ['local', pinecone]) {
       expect((await gateway.rerank(virtualKey, { ...VALID, query })).status).toBe(200);
     }
@@ -120,13 +120,13 @@ describe('rerank with unusual parameters', () => {
     ['40 levels deep', DEEP_40],
     ['a field named __proto__', '{"__proto__":{"truncate":"END"},"constructor":{"prototype":1},"toString":2}'],
     ['empty', '{}'],
-  ])('sends them unchanged: %s', async (_what, parameters) => {
+  ])('sends unusual parameters unchanged: %s', async (_what, parameters) => {
     expect((await gateway.rerank(pinecone, withField('parameters', parameters))).status).toBe(200);
     expect(onlyCall(gateway.provider).body).toContain(`"parameters":${parameters}`);
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'length', ''])(
-    'refuses an unknown field whatever its name: %j',
+    'refuses an unknown field with any name: %j',
     async (name) => {
       for (const value of ['1', '{"model":"m"}', 'null']) {
         expect(refusalOf(await gateway.rerank('local', withField(name, value)))).toEqual({
@@ -144,12 +144,12 @@ describe('rerank with unusual parameters', () => {
     ['documents', `[{"text":"a","deep":${DEEP_100_000}}]`],
     ['query', DEEP_100_000],
     ['unknown', DEEP_100_000],
-  ])('refuses a body that nests too deep to be handled: in %s', async (name, value) => {
+  ])('refuses a body that nests too deeply: in %s', async (name, value) => {
     const refusal = { status: 400, code: 'validation_failed', param: null, source: 'gateway' };
     expect(refusalOf(await gateway.rerank(pinecone, `{"model":"m","${name}":${value}}`))).toEqual(refusal);
   });
 
-  it('refuses 100,000 fields before anything looks at each of them', async () => {
+  it('refuses 100,000 fields before validating each of them', async () => {
     const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field_${index}`, 1]));
     for (const body of [
       { ...VALID, ...fields },
@@ -162,7 +162,7 @@ describe('rerank with unusual parameters', () => {
   });
 });
 
-describe('rerank over a provider of the same form', () => {
+describe('rerank at a provider with the same format', () => {
   let cohere: string;
 
   beforeAll(async () => {
@@ -170,14 +170,14 @@ describe('rerank over a provider of the same form', () => {
   });
   beforeEach(() => gateway.provider.replyWith(json({ results: [{ index: 0, relevance_score: 0.5 }] })));
 
-  it('passes the JSON on as it came', async () => {
+  it('passes the JSON body through unchanged when the format is the same', async () => {
     const body = ' { "query": "q\\u00e4", "documents" :["a"],\n"model":"m"}';
     expect((await gateway.rerank(cohere, body)).status).toBe(200);
     expect(onlyCall(gateway.provider).body).toBe(body);
   });
 
   it.each(['"model":"first"', String.raw`"mod\u0065l":"first"`])(
-    'sends a field that came twice once, as it was checked: %s',
+    'sends a duplicate field once, with the checked value: %s',
     async (field) => {
       const body = `{${field},"query":"q","documents":["a"],"model":"last"}`;
       expect((await gateway.rerank(cohere, body)).status).toBe(200);
@@ -186,7 +186,7 @@ describe('rerank over a provider of the same form', () => {
   );
 });
 
-describe('rerank of any JSON', () => {
+describe('rerank of random JSON', () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   const documents = fc.array(fc.oneof(fc.string({ unit: 'binary' }), value, fc.record({ text: fc.string() })), {
     maxLength: 5,
@@ -206,7 +206,7 @@ describe('rerank of any JSON', () => {
     { requiredKeys: [] },
   );
 
-  it('answers 200 or 400, in the documented form', async () => {
+  it('returns 200 or 400 in the documented form for random JSON', async () => {
     gateway.provider.replyWith(json({ data: [] }));
     await fc.assert(
       fc.asyncProperty(

@@ -37,7 +37,7 @@ describe('rerank through Azure AI, by the form of base_url', () => {
       API_KEY,
     ],
     ['the whole address', '/some/v1/rerank', {}, '/some/v1/rerank', BEARER],
-  ])('calls %s', async (_form, path, config, expectedPath, headers) => {
+  ])('sends an Azure AI rerank to the right path for %s', async (_form, path, config, expectedPath, headers) => {
     gateway.provider.replyWith(json({ results: [] }));
     expect((await gateway.rerank(await gateway.virtualKey('azure-ai', { path, config }), body)).status).toBe(200);
     expect(onlyCall(gateway.provider).path).toBe(expectedPath);
@@ -47,7 +47,7 @@ describe('rerank through Azure AI, by the form of base_url', () => {
     ).toHaveLength(1);
   });
 
-  it('refuses a model that is nothing but the prefix, without a call', async () => {
+  it('refuses an empty model name after the prefix without calling Azure AI', async () => {
     const refused = await gateway.rerank(await gateway.virtualKey('azure-ai'), { ...body, model: 'cohere.' });
     expect(refusalOf(refused)).toEqual(REFUSED_MODEL);
     expect(gateway.provider.calls).toHaveLength(0);
@@ -57,7 +57,7 @@ describe('rerank through Azure AI, by the form of base_url', () => {
 describe('rerank through Bedrock', () => {
   const body = { model: BEDROCK_MODEL, query: 'q', documents: ['a', 'b'] };
 
-  it('signs each request for the service, region and body', async () => {
+  it('signs each Bedrock request for service, region and body', async () => {
     gateway.provider.replyWith(json({ results: [] }));
     await gateway.rerank(await gateway.virtualKey('bedrock'), body);
     const { headers, body: sent } = onlyCall(gateway.provider);
@@ -66,7 +66,7 @@ describe('rerank through Bedrock', () => {
     expect(headers['x-amz-content-sha256']).toBe(createHash('sha256').update(sent).digest('hex'));
   });
 
-  it('joins an answer that comes in pages', async () => {
+  it('joins the pages of a Bedrock answer', async () => {
     const [first, second] = [0, 1].map((index) => ({ index, relevanceScore: index / 10 }));
     gateway.provider.replyWith(inTurn(json({ results: [first], nextToken: 't-1' }), json({ results: [second] })));
     const answered = jsonOf(await gateway.rerank(await gateway.virtualKey('bedrock'), body));
@@ -77,7 +77,7 @@ describe('rerank through Bedrock', () => {
     expect(gateway.provider.calls.map((call) => JSON.parse(call.body).nextToken)).toEqual([undefined, 't-1']);
   });
 
-  it('has one timeout for all pages of an answer', async () => {
+  it('applies one timeout to all pages of a Bedrock answer', async () => {
     const page = json({ results: [{ index: 0, relevanceScore: 0.5 }], nextToken: 'more' });
     gateway.provider.replyWith((response, call) => setTimeout(() => page(response, call), 80));
     const virtualKey = await gateway.virtualKey('bedrock', { config: { timeout_ms: 400 } });
@@ -89,7 +89,7 @@ describe('rerank through Bedrock', () => {
   it.each([
     ['no ARN', 'cohere.rerank-v3-5:0'],
     ['an ARN of another region', BEDROCK_MODEL.replace('us-east-1', 'eu-central-1')],
-  ])('refuses %s as model without a call', async (_what, model) => {
+  ])('refuses %s as Bedrock model without a call', async (_what, model) => {
     expect(refusalOf(await gateway.rerank(await gateway.virtualKey('bedrock'), { ...body, model }))).toEqual(
       REFUSED_MODEL,
     );

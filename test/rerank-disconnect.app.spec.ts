@@ -18,7 +18,7 @@ beforeEach(() => {
   leaving = new AbortController();
 });
 
-/** Sends a request and leaves when the provider has it; resolves when the connection is gone. */
+/** Sends a request and disconnects when the provider has received it; resolves when the connection is closed. */
 async function leaveDuringCall(traceId: string): Promise<void> {
   const headers = { 'x-gateway-trace-id': traceId };
   const answer = gateway.rerank(virtualKey, VALID, { headers, signal: leaving.signal });
@@ -27,29 +27,29 @@ async function leaveDuringCall(traceId: string): Promise<void> {
   await expect(answer).rejects.toThrow();
 }
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   it.each([
     ['says nothing yet', silence],
     ['has begun to answer', drip(5)],
-  ])('ends the call of a provider that %s', async (what, reply) => {
+  ])('aborts the call when the client disconnects and the provider %s', async (what, reply) => {
     gateway.provider.replyWith(reply);
     await leaveDuringCall(`left-${what.replaceAll(' ', '-')}`);
     await eventually(() => onlyCall(gateway.provider).closedEarly);
   });
 
-  it('ends the wait for another attempt', async () => {
+  it('cancels the wait for another attempt when the client disconnects', async () => {
     const before = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
     gateway.provider.replyWith(json({}, 503, { 'retry-after': '30' }));
     await leaveDuringCall('left-before-retry');
     await requestLine(gateway.app, 'left-before-retry');
-    // Without a timer there is nothing that could start another attempt.
+    // Without a timer, nothing could start another attempt.
     await eventually(
       () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length <= before,
     );
     expect(gateway.provider.calls).toHaveLength(1);
   });
 
-  it('is logged with status 499 and nothing else', async () => {
+  it('logs a disconnected client with status 499 and no error', async () => {
     gateway.provider.replyWith(silence);
     await leaveDuringCall('left-log-line');
     expect(await requestLine(gateway.app, 'left-log-line')).toMatchObject({
@@ -61,7 +61,7 @@ describe('a client that leaves', () => {
     expect(gateway.app.log()).not.toContain('"event":"defect"');
   });
 
-  it('does no harm to the next one', async () => {
+  it('serves the next client after a disconnect', async () => {
     gateway.provider.replyWith(json({ results: [] }));
     expect((await gateway.rerank(virtualKey, VALID)).status).toBe(200);
   });

@@ -12,7 +12,7 @@ const PRESUMED = { cost_nano: Number(COST_NANO) };
 const FREE = { cost_nano: 0 };
 
 let gateway: UsageGateway;
-/** Gives up after half a second. */
+/** Times out after half a second. */
 let hasty: string;
 let traces = 0;
 
@@ -30,7 +30,7 @@ async function lineOf(virtualKey: string, body: object = REQUEST, signal?: Abort
   return requestLine(gateway.app, trace);
 }
 
-describe('the log line of a rerank that fails names its model, its documents and what was charged', () => {
+describe('the log line of a rerank that fails', () => {
   it.each<[string, Reply, number, object]>([
     ['refuses it', json({ message: 'no' }, 422), 422, FREE],
     ['limits the rate', json({}, 429, { 'retry-after': '60' }), 429, FREE],
@@ -38,7 +38,7 @@ describe('the log line of a rerank that fails names its model, its documents and
     ['sends a web page', text('<html>', 'text/html'), 502, PRESUMED],
     ['sends no scores', json({ id: 'c-1' }), 502, PRESUMED],
     ['says nothing in time', silence, 504, PRESUMED],
-  ])('when the provider %s', async (_what, reply, status, charged) => {
+  ])('logs model, documents and cost when the provider %s', async (_what, reply, status, charged) => {
     gateway.provider.replyWith(reply);
     for (const credit_limit of [undefined, 1]) {
       if (credit_limit !== undefined) await gateway.limit({ credit_limit });
@@ -46,14 +46,14 @@ describe('the log line of a rerank that fails names its model, its documents and
     }
   });
 
-  it('when a usage limit refuses it: with nothing charged', async () => {
+  it('logs no cost when a usage limit refuses a rerank', async () => {
     await gateway.limit({ credit_limit: COST / 2 });
     const line = await lineOf(gateway.cohere);
     expect(line).toMatchObject({ ...NAMED, status: 412 });
     expect(line).not.toHaveProperty('cost_nano');
   });
 
-  it('when the counters cannot be reached: with nothing charged', async () => {
+  it('logs no cost when the counters are unavailable', async () => {
     await gateway.limit({ credit_limit: 1 });
     const store = gateway.app.app.get<UsageStore>(USAGE_STORE, { strict: false });
     jest.spyOn(store, 'reserve').mockRejectedValueOnce(new StoreUnavailableError());
@@ -62,13 +62,13 @@ describe('the log line of a rerank that fails names its model, its documents and
     expect(line).not.toHaveProperty('cost_nano');
   });
 
-  it('when it has too many documents for its provider', async () => {
+  it('logs the number of documents when there are too many', async () => {
     const documents = Array.from({ length: 1_001 }, () => 'a');
     const bedrock = await gateway.virtualKey('bedrock');
     expect(await lineOf(bedrock, { ...REQUEST, documents })).toMatchObject({ ...NAMED, documents: 1_001, status: 400 });
   });
 
-  it('when the client leaves, with what that is presumed to cost', async () => {
+  it('logs the presumed cost when the client disconnects', async () => {
     gateway.provider.replyWith(silence);
     const leaving = new AbortController();
     const line = lineOf(gateway.cohere, REQUEST, leaving.signal);
@@ -82,7 +82,7 @@ describe('the log line of a job or a run', () => {
   it.each([
     ['made', json({ id: 'ftjob-1', object: 'fine_tuning.job' }), 200],
     ['refused', json({ error: { message: 'no' } }, 400), 400],
-  ])('names the model that the body names: %s', async (_what, reply, status) => {
+  ])("logs the model of a job's body: %s", async (_what, reply, status) => {
     const openai = await gateway.virtualKey('openai-compatible', { path: '/v1' });
     gateway.provider.replyWith(reply);
     const trace = `job-${status}`;
