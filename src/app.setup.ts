@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { assertRoutesDeclared } from './access/assert-routes-declared.js';
 import { AppErrorFilter } from './server/error.filter.js';
 import type { LinkedExpressAdapter } from './server/linked-express.adapter.js';
-import { poolCounts } from './database/pool-counts.js';
+import { poolCounts } from './database/tollgate-data-source.js';
 import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';

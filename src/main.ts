@@ -6,8 +6,7 @@ import { setUpApp } from './app.setup.js';
 import { messageForOperator, wrapError } from './common/errors/describe-error.js';
 import { LinkedExpressAdapter } from './server/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
-import { isDatabaseUnavailable } from './database/database-errors.js';
-import { explainDatabaseFailure } from './database/explain-database-failure.js';
+import { isDatabaseUnavailable, explainDatabaseFailure } from './database/database-errors.js';
 import { endOnSignals, stopOnSignals } from './server/shutdown.js';
 
 // A log that cannot be written is no reason to stop.

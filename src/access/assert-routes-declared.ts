@@ -1,8 +1,7 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
-import { PUBLIC_ROUTE } from './public.decorator.js';
-import { REQUIRED_SCOPE } from './require-scope.decorator.js';
+import { REQUIRED_SCOPE, PUBLIC_ROUTE } from './route-access.decorators.js';
 
 /** A handler of a controller, with what it declares about its callers. */
 export interface DeclaredRoute {

@@ -1,5 +1,4 @@
 import type { Scope } from './scopes.js';
-import type { RateLimit } from './rate-limit.js';
 
 /** The person behind a `user` key. */
 export interface KeyUser {
@@ -32,4 +31,14 @@ export interface Principal {
   readonly expiresAt: Date | null;
   /** Trace of the request in which the caller acts; absent where it is known apart from one. */
   readonly traceId?: string;
+}
+
+export const RATE_LIMIT_UNITS = ['rps', 'rpm', 'rph', 'rpd'] as const;
+export type RateLimitUnit = (typeof RATE_LIMIT_UNITS)[number];
+
+/** At most `value` requests a second, minute, hour or day. */
+export interface RateLimit {
+  readonly type: 'requests';
+  readonly unit: RateLimitUnit;
+  readonly value: number;
 }

@@ -1,3 +1,5 @@
+import { GatewayError } from '../common/errors/gateway.error.js';
+
 const MANAGED = ['create', 'read', 'update', 'delete', 'list'] as const;
 
 /** Every permission that a key can hold, `<resource>.<verb>`. */
@@ -34,4 +36,11 @@ const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 
 export function isScope(text: string): text is Scope {
   return KNOWN.has(text);
+}
+
+/** @throws GatewayError `permission_denied` for a caller that lacks the scope */
+export function assertScope({ scopes }: { readonly scopes: ReadonlySet<Scope> }, scope: Scope): void {
+  if (!scopes.has(scope)) {
+    throw new GatewayError('permission_denied', { message: `The caller lacks the scope ${scope}.` });
+  }
 }

@@ -2,6 +2,7 @@ import { type FindOperator, IsNull } from 'typeorm';
 import { SLUG_PATTERN } from '../common/slug.js';
 import { isUuid } from '../common/uuid.js';
 import type { Principal, Tenant } from './principal.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
 
 interface OwnOrShared {
   readonly organisationId: string;
@@ -35,4 +36,29 @@ export function refWhere(ref: string): { readonly id: string } | { readonly slug
   if (isUuid(ref)) return { id: ref };
   // Junk stays away from the database, which fails on NUL characters.
   return { slug: SLUG_PATTERN.test(ref) ? ref : NO_SLUG };
+}
+
+/**
+ * The row that a reference in an address means. Slugs are unique in a workspace only: a caller of the whole organisation may
+ * find several, and means the organisation's own.
+ * @param rows the organisation's own first
+ * @param ambiguous what to tell the caller of several workspaces that have it
+ * @throws GatewayError `not_found` or `conflict`
+ */
+export function meantRow<Row extends { readonly workspaceId: string | null }>(
+  rows: readonly Row[],
+  ambiguous: string,
+): Row {
+  const [row] = rows;
+  return row?.workspaceId === null ? row : onlyRow(rows, ambiguous);
+}
+
+/**
+ * The same where a guess would do harm: of several rows none is meant.
+ * @throws GatewayError `not_found` or `conflict`
+ */
+export function onlyRow<Row>([row, another]: readonly Row[], ambiguous: string): Row {
+  if (row === undefined) throw new GatewayError('not_found');
+  if (another !== undefined) throw new GatewayError('conflict', { message: ambiguous });
+  return row;
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { IncomingHttpHeaders } from 'node:http';
+import { gatewayHeader } from '../common/http/gateway-headers.js';
 
 /** `tg_<8 public id>_<43 secret><6 CRC32>`, all base62. 43 base62 digits hold 256 bits. */
 const KEY_FORM = /^tg_([0-9A-Za-z]{8})_[0-9A-Za-z]{49}$/;
@@ -46,4 +48,19 @@ function randomBase62(length: number): string {
     }
   }
   return text;
+}
+
+/** What a request brings to say who its caller is. */
+export type Credentials =
+  | { readonly kind: 'api_key'; readonly key: string }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'none' };
+
+/** The gateway key's own header first; a bearer token counts as a key when it has the key's form. */
+export function readCredentials(headers: IncomingHttpHeaders): Credentials {
+  const key = gatewayHeader(headers, 'api-key');
+  if (key !== undefined) return { kind: 'api_key', key };
+  const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (token === undefined) return { kind: 'none' };
+  return looksLikeApiKey(token) ? { kind: 'api_key', key: token } : { kind: 'token', token };
 }

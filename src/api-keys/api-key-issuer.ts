@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type DeepPartial, type EntityManager, LessThanOrEqual } from 'typeorm';
 import { SCOPES } from '../access/scopes.js';
+import { auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { insertRow } from '../database/write-row.js';
@@ -9,7 +10,10 @@ import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** A clock that was wrong for a while must not take away what works by the right one. */
+/** Audit records of API keys. */
+export const entryOf = auditRecords<'create' | 'update' | 'rotate' | 'delete'>('api_keys', 'api-key');
+
+/** A clock that was wrong for a while must not remove secrets that are still valid. */
 const ENDED_SECRET_KEPT_MS = 86_400_000;
 
 export interface IssuedKey {

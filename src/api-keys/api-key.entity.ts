@@ -9,8 +9,7 @@ import {
   type Relation,
   UpdateDateColumn,
 } from 'typeorm';
-import type { KeyUser } from '../access/principal.js';
-import type { RateLimit } from '../access/rate-limit.js';
+import type { KeyUser, RateLimit } from '../access/principal.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
 
 @Entity('api_keys')

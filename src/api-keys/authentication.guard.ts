@@ -1,11 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { API_KEY_ONLY } from '../access/api-key-only.decorator.js';
-import { assertScope } from '../access/assert-scope.js';
-import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
-import { PUBLIC_ROUTE } from '../access/public.decorator.js';
-import { REQUIRED_SCOPE } from '../access/require-scope.decorator.js';
-import type { Scope } from '../access/scopes.js';
+import { REQUIRED_SCOPE, API_KEY_ONLY, OWN_AUTHENTICATION, PUBLIC_ROUTE } from '../access/route-access.decorators.js';
+import { type Scope, assertScope } from '../access/scopes.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { requestOf, type Route, RouteMetadataCache } from '../common/http/execution-context.js';
 import { Clock } from '../common/time/clock.js';

@@ -5,7 +5,7 @@ import type { Scope } from '../access/scopes.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { type AdminToken, AdminTokenVerifier } from './admin-token.verifier.js';
-import { readCredentials } from './credentials.js';
+import { readCredentials } from './api-key-format.js';
 import { type KeyAnswer, PrincipalCache } from './principal.cache.js';
 import { RateLimiter } from './rate-limiter.js';
 

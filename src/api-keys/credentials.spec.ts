@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { generateApiKey } from './api-key-format.js';
-import { readCredentials } from './credentials.js';
-
+import { generateApiKey, readCredentials } from './api-key-format.js';
 const KEY = generateApiKey();
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
 

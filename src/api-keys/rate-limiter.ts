@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import type { Principal } from '../access/principal.js';
-import type { RateLimit, RateLimitUnit } from '../access/rate-limit.js';
+import type { Principal, RateLimit, RateLimitUnit } from '../access/principal.js';
 import { DO_NOT_RETRY, GatewayError } from '../common/errors/gateway.error.js';
 import { RedisConnection } from '../redis/redis-connection.js';
 import { redisReason } from '../redis/redis-reason.js';

@@ -1,3 +1,5 @@
+import { withoutUndefined } from '../common/without-undefined.js';
+
 /** A change, as the audit log tells of it. */
 export interface AuditRecord {
   readonly action: string;
@@ -26,4 +28,9 @@ export function auditRecords<Verb extends string>(area: string, resourceType: st
     workspaceId: resource.workspaceId,
     changedFields,
   });
+}
+
+/** Names, as in the API, of the fields that a body sets. `organisation_id` is left out: it only chooses the tenant. */
+export function namedFields(dto: object): readonly string[] {
+  return Object.keys(withoutUndefined(dto)).filter((name) => name !== 'organisation_id');
 }

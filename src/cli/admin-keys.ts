@@ -1,7 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { ApiKeyHasher } from '../api-keys/api-key-hasher.js';
-import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
-import { entryOf } from '../api-keys/audit-entry.js';
+import { ApiKeyIssuer, entryOf } from '../api-keys/api-key-issuer.js';
 import { AuditLogEntry } from '../audit/audit-log-entry.entity.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Clock } from '../common/time/clock.js';

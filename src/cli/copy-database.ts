@@ -8,10 +8,10 @@ import { endOnCrash } from '../database/embedded/end-on-crash.js';
 import { hasAllMigrations } from '../database/run-migrations.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';
-import { loadKeyRing } from '../sealing/load-key-ring.js';
+import { loadKeyRing } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
-import { countUndecryptable } from '../sealing/count-undecryptable.js';
-import { assertEmbeddedDatabase } from './command-settings.js';
+import { countUndecryptable } from '../sealing/rewrap.js';
+import { assertEmbeddedDatabase } from './command.js';
 import { exitWithError } from './fail.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 

@@ -3,16 +3,13 @@ import type { DataSource } from 'typeorm';
 import { messageForOperator } from '../common/errors/describe-error.js';
 import { SLUG_PATTERN } from '../common/slug.js';
 import { violatedUniqueIndex } from '../database/database-errors.js';
-import { loadKeyRing } from '../sealing/load-key-ring.js';
+import { loadKeyRing } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
-import { DEFAULT_WORKSPACE } from '../workspaces/default-workspace.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
-import { Workspace } from '../workspaces/workspace.entity.js';
+import { Workspace, DEFAULT_WORKSPACE } from '../workspaces/workspace.entity.js';
 import { AdminKeys } from './admin-keys.js';
-import { readCommandSettings } from './command-settings.js';
+import { readCommandSettings, onDatabase } from './command.js';
 import { exitWithError } from './fail.js';
-import { onDatabase } from './on-database.js';
-
 const USAGE = 'usage: npm run organisations:create -- <slug: letters, digits, - and _> [<name>]';
 const MAX_LENGTH = 255;
 

@@ -10,10 +10,8 @@ import { guardedHttp } from '../upstream/egress/guarded-http.js';
 import { loneSender } from '../upstream/egress/lone-sender.js';
 import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
 import { reportLines } from '../usage/prices/importers/import-report.js';
-import { readCommandSettings } from './command-settings.js';
+import { readCommandSettings, onDatabase } from './command.js';
 import { exitWithError } from './fail.js';
-import { onDatabase } from './on-database.js';
-
 const USAGE = `usage: npm run prices:import -- <${PRICE_LIST_FORMATS.join('|')}> <file or https URL> [--accept]`;
 const LIMITS = { timeoutMs: 30_000, maxRequestBytes: 0, maxResponseBytes: 32 * 1024 * 1024 } as const;
 

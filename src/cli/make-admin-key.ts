@@ -1,14 +1,12 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
 import { messageForOperator } from '../common/errors/describe-error.js';
-import { loadKeyRing } from '../sealing/load-key-ring.js';
+import { loadKeyRing } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
 import { AdminKeys } from './admin-keys.js';
-import { readCommandSettings } from './command-settings.js';
+import { readCommandSettings, onDatabase } from './command.js';
 import { exitWithError } from './fail.js';
-import { onDatabase } from './on-database.js';
-
 const USAGE = 'usage: npm run keys:admin [-- <slug of the organisation>]';
 const DEFAULT_SLUG = 'default';
 

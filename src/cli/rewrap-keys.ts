@@ -1,12 +1,11 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
 import { messageForOperator } from '../common/errors/describe-error.js';
-import { loadKeyRing } from '../sealing/load-key-ring.js';
+import { loadKeyRing } from '../sealing/key-ring.js';
 import { rewrapColumn } from '../sealing/rewrap.js';
 import { Sealer } from '../sealing/sealer.js';
-import { readCommandSettings } from './command-settings.js';
+import { readCommandSettings, onDatabase } from './command.js';
 import { exitWithError } from './fail.js';
-import { onDatabase } from './on-database.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
 // Whoever reads along may stop early (`| head`); the work goes on.

@@ -141,7 +141,7 @@ describe('refusing', () => {
     ['TOLLGATE_ENCRYPTION_KEY', `${KEY}=`],
     ['TOLLGATE_ENCRYPTION_KEYS_PREVIOUS', `${KEY},short`],
     ['SECRET_IDENTITY_ALLOW', 'my-organisation aws_sm prod/*'],
-    ['SECRET_IDENTITY_ALLOW', '* aws prod/*'],
+    ['SECRET_IDENTITY_ALLOW', '* aws_sm'],
     ['MAX_JSON_BODY_BYTES', '1023'],
     ['MAX_JSON_BODY_BYTES', '4MiB'],
     ['JSON_BODY_TIMEOUT_MS', '999'],

@@ -6,9 +6,11 @@ import { IsAddress, IsWebAddress, OptionalSetting } from './setting.decorators.j
 
 const ORGANISATION_ID = new RegExp(`^${UUID_PATTERN}$`);
 
-const MANAGER_NAMES = 'cloudA_sm|aws_sm|cloudB_kv|azure_kv|vendorC_vault|hashicorp_vault';
-/** `<organisation id or *> <manager_type> <pattern>`. */
-const IDENTITY_ENTRY = new RegExp(`^(?:\\*|${UUID_PATTERN}) (?:${MANAGER_NAMES}) \\S+$`);
+/** `<organisation id or *> <manager_type> <pattern>`; which managers there are, `IdentityAllowList` checks. */
+const IDENTITY_ENTRY = new RegExp(`^(?:\\*|${UUID_PATTERN}) \\S+ \\S+$`);
+
+/** Follows the name of the setting in an error message. */
+export const IDENTITY_ENTRIES = 'must list entries of the form "<organisation id or *> <manager_type> <pattern>"';
 
 /** Settings of secret managers, and of the gateway's own identity in the clouds. */
 export class SecretSettings extends IdentitySettings {
@@ -61,10 +63,7 @@ export class SecretSettings extends IdentitySettings {
    * for any characters, in a host for any but `/` and `#`.
    */
   @ToList()
-  @Matches(IDENTITY_ENTRY, {
-    each: true,
-    message: '$property must list entries of the form "<organisation id or *> <manager_type> <pattern>"',
-  })
+  @Matches(IDENTITY_ENTRY, { each: true, message: `$property ${IDENTITY_ENTRIES}` })
   readonly SECRET_IDENTITY_ALLOW: readonly string[] = [];
 
   /** Time for one request to a secret manager. */

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { QueryFailedError } from 'typeorm';
-import { errorCodeOf } from '../common/errors/describe-error.js';
+import { errorCodeOf, wrapError } from '../common/errors/describe-error.js';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -83,7 +83,7 @@ export function isEntryRefused(error: unknown): boolean {
 }
 
 /** Whether the server, the database or the role has no connection left to give. */
-export function isOutOfConnections(error: unknown): boolean {
+function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === TOO_MANY_CONNECTIONS;
 }
 
@@ -146,4 +146,12 @@ function violatedConstraint(error: unknown, code: string): string | undefined {
 
 function codeOf(error: unknown): string | undefined {
   return errorCodeOf(error instanceof QueryFailedError ? error.driverError : error);
+}
+
+/** For the terminal: what a database, or its driver, complains of, with the setting that it comes from. */
+export function explainDatabaseFailure(cause: unknown): Error {
+  if (isOutOfConnections(cause))
+    return wrapError('The database of DATABASE_URL has no room for DATABASE_POOL_SIZE', cause);
+  const isAway = isDatabaseUnavailable(cause) && !isEntryRefused(cause);
+  return wrapError(`The database of DATABASE_URL cannot be ${isAway ? 'reached' : 'used'}`, cause);
 }

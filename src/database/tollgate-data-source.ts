@@ -2,10 +2,9 @@ import type { Client, ClientBase, QueryResult } from 'pg';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/migrations.js';
 import type { AppConfig } from '../config/environment.js';
-import { assertUsable } from './assert-usable.js';
-import { isConnectionSpoilt } from './database-errors.js';
-import { explainDatabaseFailure } from './explain-database-failure.js';
+import { isConnectionSpoilt, explainDatabaseFailure } from './database-errors.js';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
+import { isObject } from '../common/json/read.js';
 
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -151,4 +150,32 @@ function connectionOptions(settings: DatabaseSettings) {
   if (settings.DATABASE_URL !== undefined) return { url: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE };
   // One session serves the embedded database, so a second connection would only wait for the first.
   return { port: 5432, username: 'postgres', password: 'unused', database: 'postgres', poolSize: 1 };
+}
+
+interface Properties {
+  readonly encoding: string;
+  readonly takes_writes: boolean;
+}
+
+const PROPERTIES = `
+  SELECT current_setting('server_encoding') AS encoding,
+    NOT current_setting('transaction_read_only')::boolean AS takes_writes`;
+
+/** @throws Error when the gateway could not serve with this database, though it can be connected to */
+async function assertUsable(dataSource: DataSource): Promise<void> {
+  const rows: readonly Properties[] = await dataSource.query(PROPERTIES);
+  for (const { encoding, takes_writes } of rows) {
+    if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, and has to be UTF8`);
+    if (!takes_writes) throw new Error('it takes no writes (a standby does not)');
+  }
+}
+
+/** How the connections to the database are taken: by pg's pool, which TypeORM keeps without a type. */
+export function poolCounts({ driver }: DataSource): Readonly<Record<'in_use' | 'idle' | 'waiting', number>> {
+  const pool: unknown = Reflect.get(driver, 'master');
+  const [total, idle, waiting] = ['totalCount', 'idleCount', 'waitingCount'].map((name) => {
+    const count: unknown = isObject(pool) ? Reflect.get(pool, name) : undefined;
+    return typeof count === 'number' ? count : 0;
+  });
+  return { in_use: (total ?? 0) - (idle ?? 0), idle: idle ?? 0, waiting: waiting ?? 0 };
 }

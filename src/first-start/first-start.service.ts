@@ -5,9 +5,8 @@ import { ApiKeySecret } from '../api-keys/api-key-secret.entity.js';
 import { publicIdOf } from '../api-keys/api-key-format.js';
 import { AppConfig } from '../config/environment.js';
 import { VirtualKeysService } from '../virtual-keys/virtual-keys.service.js';
-import { DEFAULT_WORKSPACE } from '../workspaces/default-workspace.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
-import { Workspace } from '../workspaces/workspace.entity.js';
+import { Workspace, DEFAULT_WORKSPACE } from '../workspaces/workspace.entity.js';
 
 const ORGANISATION_SLUG = 'default';
 const ORGANISATION_NAME = 'Default';

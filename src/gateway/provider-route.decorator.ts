@@ -1,7 +1,6 @@
 import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiSecurity } from '@nestjs/swagger';
-import { ApiKeyOnly } from '../access/api-key-only.decorator.js';
-import { RequireScope } from '../access/require-scope.decorator.js';
+import { RequireScope, ApiKeyOnly } from '../access/route-access.decorators.js';
 import type { Scope } from '../access/scopes.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { VirtualKeyGuard } from './virtual-key.guard.js';

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Public } from '../access/public.decorator.js';
+import { Public } from '../access/route-access.decorators.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { HealthResponse } from './health.response.js';
 import { ReadinessService } from './readiness.service.js';

@@ -26,7 +26,6 @@ import { McpController } from './endpoints/mcp.controller.js';
 import { OpenStreams } from './endpoints/open-streams.js';
 import { ToolListWatch } from './inspection/tool-list-watch.js';
 import { McpProxy } from './proxy/mcp-proxy.js';
-import { McpServerToolsController } from './servers/mcp-server-tools.controller.js';
 import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
 import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
 import { McpServerDirectory } from './servers/mcp-server.directory.js';
@@ -34,11 +33,14 @@ import { McpServer } from './servers/mcp-server.entity.js';
 import { McpServerPreview } from './servers/mcp-server.preview.js';
 import { McpProbeClient } from './probe/probe-client.js';
 import { McpServerProbe } from './servers/mcp-server.probe.js';
-import { McpServerTestsController } from './servers/mcp-server-tests.controller.js';
 import { McpServerStore } from './servers/mcp-server.store.js';
 import { McpServerTool } from './servers/mcp-server-tool.entity.js';
 import { McpServerToolStore } from './servers/mcp-server-tool.store.js';
-import { McpServersController } from './servers/mcp-servers.controller.js';
+import {
+  McpServersController,
+  McpServerTestsController,
+  McpServerToolsController,
+} from './servers/mcp-servers.controller.js';
 import { McpServersService } from './servers/mcp-servers.service.js';
 
 @Module({

@@ -1,7 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { API_KEY_ONLY } from '../access/api-key-only.decorator.js';
+import { API_KEY_ONLY, OWN_AUTHENTICATION } from '../access/route-access.decorators.js';
 import type { DeclaredRoute } from '../access/assert-routes-declared.js';
-import { OWN_AUTHENTICATION } from '../access/own-authentication.decorator.js';
 import { ERROR_CODES, type ErrorCode } from '../common/errors/error-codes.js';
 import { declaredErrors } from '../common/errors/may-fail.decorator.js';
 import { jsonBodySchemaOf, type Operation, operationEntriesOf, type Schema } from './document.js';

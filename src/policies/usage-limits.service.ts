@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
-import { namedFields } from '../audit/named-fields.js';
+import { namedFields } from '../audit/audit-record.js';
 import { throwIfInvalid, fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { UNITS } from '../common/money/units.js';
 import { BodyRules } from '../common/validation/body-rules.js';

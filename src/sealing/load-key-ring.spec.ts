@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadKeyRing } from './load-key-ring.js';
-import { parseMasterKey } from './key-ring.js';
+import { parseMasterKey, loadKeyRing } from './key-ring.js';
 
 const CONFIGURED = Buffer.alloc(32, 1).toString('base64');
 const PREVIOUS = Buffer.alloc(32, 2).toString('hex');

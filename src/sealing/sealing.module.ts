@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { AppConfig } from '../config/environment.js';
-import { loadKeyRing } from './load-key-ring.js';
+import { loadKeyRing } from './key-ring.js';
 import { Sealer } from './sealer.js';
 import { ServerSecrets } from './server-secrets.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SecretMapping } from './secret-mapping.entity.js';
-import { inUse } from './dependents.js';
+import { inUse } from './secret-references.service.js';
 
 function mapping(owner: number, targetField = 'key'): SecretMapping {
   return Object.assign(new SecretMapping(), {

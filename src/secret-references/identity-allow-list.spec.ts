@@ -31,8 +31,8 @@ describe('the allow-list of the gateway’s own identity', () => {
     expect(list.allows(MINE, 'cloudA_sm', 'PROD/a')).toBe(false);
   });
 
-  it.each(['ORG aws_sm a', 'my-org aws_sm a', `** aws_sm a`, `${MINE}0 aws_sm a`, `x${MINE} aws_sm a`])(
-    'does not start with an entry that no organisation fits: %s',
+  it.each(['ORG aws_sm a', 'my-org aws_sm a', `** aws_sm a`, `${MINE}0 aws_sm a`, `x${MINE} aws_sm a`, '* aws prod/*'])(
+    'refuses an entry with an unknown form of organisation or manager: %s',
     (entry) => {
       expect(() => allowing(entry)).toThrow('SECRET_IDENTITY_ALLOW must list entries of the form');
       expect(() => allowing(`* aws_sm b, ${entry}`)).toThrow('SECRET_IDENTITY_ALLOW');

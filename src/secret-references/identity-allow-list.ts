@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { foldId } from '../common/uuid.js';
-import { AppConfig } from '../config/environment.js';
-import { readManagerName } from './auth-config/spelling.js';
+import { AppConfig, InvalidConfigError } from '../config/environment.js';
+import { IDENTITY_ENTRIES } from '../config/secret-settings.js';
+import { readManagerName } from './auth-config/auth-schemes.js';
 import type { ManagerType } from './managers/secret-manager.types.js';
 
 const ANYONE = '*';
-/** What stands before a `*` that is part of a host. */
+/** The text before a `*` that is part of a host. */
 const BEGINNING_OF_HOST = /^[a-z]+:\/\/[^/#]*$/i;
 
 interface Entry {
   readonly organisationId: string;
-  readonly manager: ManagerType | undefined;
+  readonly manager: ManagerType;
   readonly pattern: RegExp;
 }
 
@@ -26,7 +27,7 @@ export class IdentityAllowList {
     this.entries = config.SECRET_IDENTITY_ALLOW.map(toEntry);
   }
 
-  /** `target` is what the manager's scheme says: a secret's path, a vault, a role. */
+  /** @param target the manager's `identityTarget`: a secret's path, a vault, a role */
   allows(organisationId: string, manager: ManagerType, target: string): boolean {
     const id = foldId(organisationId);
     return this.entries.some(
@@ -40,11 +41,9 @@ export class IdentityAllowList {
 
 function toEntry(text: string): Entry {
   const [organisationId = '', manager = '', pattern = ''] = text.split(' ');
-  return {
-    organisationId: foldId(organisationId),
-    manager: readManagerName(manager)?.type,
-    pattern: toPattern(pattern),
-  };
+  const named = readManagerName(manager);
+  if (named === undefined) throw new InvalidConfigError([`SECRET_IDENTITY_ALLOW ${IDENTITY_ENTRIES}`]);
+  return { organisationId: foldId(organisationId), manager: named.type, pattern: toPattern(pattern) };
 }
 
 /** `*` matches any characters; within the host none of `/` and `#`, or a path on another host could imitate the host. */

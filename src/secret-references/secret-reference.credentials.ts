@@ -9,8 +9,7 @@ import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import type { AuthScheme, SecretAddress } from './auth-config/auth-scheme.types.js';
 import { authScheme } from './auth-config/auth-schemes.js';
 import { checkAuthConfig } from './auth-config/check-auth-config.js';
-import { readAuthConfig } from './auth-config/given-auth-config.js';
-import { maskAuthConfig, UNREADABLE, unreadableSecrets } from './auth-config/mask-auth-config.js';
+import { readAuthConfig, maskAuthConfig, UNREADABLE, unreadableSecrets } from './auth-config/given-auth-config.js';
 import { mergeAuthConfig } from './auth-config/merge-auth-config.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import type { AuthConfig } from './managers/secret-manager.types.js';
@@ -82,7 +81,7 @@ export class SecretReferenceCredentials {
     failure?: GatewayError,
   ): AuthConfig {
     const scheme = authScheme(managerType);
-    const given = readAuthConfig(managerType, sent, spelling);
+    const given = readAuthConfig(scheme, sent, spelling);
     const merged = mergeAuthConfig(scheme, stored, given, () => `tollgate-${randomUUID()}`);
     if (failure !== undefined) assertReplaced(scheme, merged, given.nameOf, failure);
     const rules = { egress: this.egress, azureVaultHosts: this.config.AZURE_VAULT_HOSTS };

@@ -8,10 +8,12 @@ import {
   PrimaryGeneratedColumn,
   type Relation,
   UpdateDateColumn,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
 } from 'typeorm';
-import type { Spelling } from './auth-config/spelling.js';
+import type { Spelling } from './auth-config/auth-scheme.types.js';
 import type { ManagerType, SecretErrorCode } from './managers/secret-manager.types.js';
-import { SecretReferenceWorkspace } from './secret-reference-workspace.entity.js';
 
 /** Where a secret is kept and how to get at it. The secret itself is never stored. */
 @Entity('secret_references')
@@ -87,4 +89,27 @@ export class SecretReference {
 
   @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
   readonly updatedAt!: Date;
+}
+
+/** A workspace that may use a secret reference which is not for all of them. */
+@Entity('secret_reference_workspaces')
+@Index('ix_secret_reference_workspaces_workspace', ['workspaceId'])
+export class SecretReferenceWorkspace {
+  @PrimaryColumn({
+    name: 'secret_reference_id',
+    type: 'uuid',
+    primaryKeyConstraintName: 'pk_secret_reference_workspaces',
+  })
+  readonly secretReferenceId!: string;
+
+  @ManyToOne(() => SecretReference, (reference) => reference.allowedWorkspaces, { onDelete: 'CASCADE' })
+  @JoinColumn({
+    name: 'secret_reference_id',
+    foreignKeyConstraintName: 'fk_secret_reference_workspaces_reference',
+  })
+  readonly reference?: Relation<SecretReference>;
+
+  @ForeignKey('Workspace', { name: 'fk_secret_reference_workspaces_workspace', onDelete: 'CASCADE' })
+  @PrimaryColumn({ name: 'workspace_id', type: 'uuid', primaryKeyConstraintName: 'pk_secret_reference_workspaces' })
+  readonly workspaceId!: string;
 }

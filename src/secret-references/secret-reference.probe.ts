@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
-import { entryOf } from './audit-entry.js';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import { readSecretValue } from './read-secret-value.js';
 import type { SecretReferenceTestResponse } from './secret-reference.response.js';
-import { SecretReferenceStore } from './secret-reference.store.js';
+import { SecretReferenceStore, entryOf } from './secret-reference.store.js';
 import { SecretResolver } from './secret-resolver.js';
 import { accessOf } from './workspace-access.js';
 

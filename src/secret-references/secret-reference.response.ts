@@ -1,5 +1,5 @@
 import { toUnixSeconds } from '../common/time/unix-time.js';
-import { managerName } from './auth-config/spelling.js';
+import { authScheme } from './auth-config/auth-schemes.js';
 import type { SecretReference } from './secret-reference.entity.js';
 
 export class SecretReferenceResponse {
@@ -66,7 +66,7 @@ export function toSecretReferenceResponse(
     organisation_id: row.organisationId,
     name: row.name,
     description: row.description,
-    manager_type: managerName(row.managerType, row.spelling),
+    manager_type: authScheme(row.managerType).names[row.spelling].managerType,
     auth_config: authConfig,
     secret_path: row.secretPath,
     secret_key: row.secretKey,

@@ -3,15 +3,31 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, type FindManyOptions, type FindOptionsWhere, In, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
+import { type AuditRecord, auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { allColumns } from '../database/all-columns.js';
-import { containsText } from '../database/like.js';
-import { readManagerName } from './auth-config/spelling.js';
+import { allColumns, containsText } from '../database/all-columns.js';
+import { readManagerName } from './auth-config/auth-schemes.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { SecretMapping } from './secret-mapping.entity.js';
 import { SecretReference } from './secret-reference.entity.js';
+import type { WorkspaceAccess } from './workspace-access.js';
+
+type Verb = 'create' | 'update' | 'delete' | 'test';
+
+const recordOf = auditRecords<Verb>('secret_references', 'secret-reference');
+
+/** Audit record of a reference. It belongs to a workspace when the reference is for that one only. */
+export function entryOf(
+  verb: Verb,
+  id: string,
+  access: WorkspaceAccess,
+  changedFields: readonly string[],
+): AuditRecord {
+  const [workspaceId = null, another] = access.workspaceIds;
+  return recordOf(verb, { id, workspaceId: another === undefined ? workspaceId : null }, changedFields);
+}
 
 /** Reads secret references, always within a tenant. Every row has its workspaces and its sealed column. */
 @Injectable()

@@ -4,24 +4,22 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
-import { namedFields } from '../audit/named-fields.js';
-import { invalidField } from '../common/errors/gateway.error.js';
+import { namedFields } from '../audit/audit-record.js';
+import { invalidField, GatewayError } from '../common/errors/gateway.error.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { type ListOf, toList } from '../common/pagination/list.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug } from '../database/with-free-slug.js';
 import { insertRow, updateRow } from '../database/write-row.js';
-import { entryOf } from './audit-entry.js';
 import type { SecretAddress } from './auth-config/auth-scheme.types.js';
-import { readManagerName } from './auth-config/spelling.js';
+import { readManagerName } from './auth-config/auth-schemes.js';
 import { CreateSecretReferenceDto, type UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { type Changes, changesOf } from './secret-reference.changes.js';
 import { type ManagerColumns, type SealedColumns, SecretReferenceCredentials } from './secret-reference.credentials.js';
 import { SecretReference } from './secret-reference.entity.js';
 import { type SecretReferenceResponse, toSecretReferenceResponse } from './secret-reference.response.js';
-import { SecretReferenceStore } from './secret-reference.store.js';
-import { inUse } from './dependents.js';
+import { SecretReferenceStore, entryOf } from './secret-reference.store.js';
 import { SecretResolver } from './secret-resolver.js';
 import {
   accessOf,
@@ -31,6 +29,7 @@ import {
   type WorkspaceAccess,
   writeWorkspaces,
 } from './workspace-access.js';
+import type { SecretMapping } from './secret-mapping.entity.js';
 
 /** Unless a body says otherwise. */
 const EVERYBODY: WorkspaceAccess = { allowAll: true, workspaceIds: [] };
@@ -152,4 +151,16 @@ function managerOf({ manager_type }: Pick<CreateSecretReferenceDto, 'manager_typ
 
 function addressOf(path: string, version: string | null): SecretAddress {
   return { path, version: version ?? undefined };
+}
+
+const MAX_NAMED = 10;
+
+/** A change that would take a reference away from what uses it. */
+export function inUse(mappings: readonly SecretMapping[], cause?: unknown): GatewayError {
+  // The same slug may be in several workspaces, and one owner may use a reference for several fields.
+  const owners = new Map(mappings.map((mapping) => [`${mapping.ownerType} ${mapping.ownerId}`, mapping]));
+  const names = [...owners.values()].map(({ ownerType, ownerSlug }) => `${ownerType} ${ownerSlug}`);
+  const more = names.length > MAX_NAMED ? ` and others, ${names.length} in all` : '';
+  const users = names.length === 0 ? '' : ` by ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
+  return new GatewayError('conflict', { message: `The secret reference is in use${users}.`, cause });
 }

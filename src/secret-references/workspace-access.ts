@@ -2,8 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { fieldError, GatewayError, invalidFields } from '../common/errors/gateway.error.js';
 import { findWorkspaceIds } from '../workspaces/find-workspace-ids.js';
-import { SecretReferenceWorkspace } from './secret-reference-workspace.entity.js';
-import type { SecretReference } from './secret-reference.entity.js';
+import { type SecretReference, SecretReferenceWorkspace } from './secret-reference.entity.js';
 
 /** Which workspaces may use a reference. */
 export interface WorkspaceAccess {

@@ -10,7 +10,7 @@ import { isDatabaseUnavailable, unavailableReason } from '../database/database-e
 import type { Logger } from '../telemetry/logger.js';
 import type { RequestContext } from '../telemetry/request-context.js';
 import { UpstreamFailure } from '../upstream/upstream.types.js';
-import { isWorkspaceGone, unknownWorkspace } from '../workspaces/unknown-workspace.js';
+import { isWorkspaceGone, unknownWorkspace } from '../workspaces/workspace.errors.js';
 
 /** The one place where anything thrown becomes an answer. */
 @Catch()

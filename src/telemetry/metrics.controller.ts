@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Public } from '../access/public.decorator.js';
+import { Public } from '../access/route-access.decorators.js';
 import { Metrics } from './metrics.js';
 
 @ApiExcludeController()

@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
-import { RequireScope } from '../access/require-scope.decorator.js';
+import { RequireScope } from '../access/route-access.decorators.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { UsageReportQuery } from './dto/usage-report.query.js';

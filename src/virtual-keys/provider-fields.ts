@@ -14,7 +14,7 @@ import type { BaseProviderOptions, Provider } from '../upstream/providers/provid
 
 export const KEY = 'key';
 const CONFIG = 'config.';
-export const BASE_URL = `${CONFIG}base_url`;
+const BASE_URL = `${CONFIG}base_url`;
 const MAX_KEY_CHARACTERS = 8192;
 
 /** `key` and `config` of a virtual key, as a body has them. */

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query
 import type { Request } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
-import { RequireScope } from '../access/require-scope.decorator.js';
+import { RequireScope } from '../access/route-access.decorators.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { PageQuery } from '../common/pagination/page.query.js';

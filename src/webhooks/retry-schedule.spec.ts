@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_ATTEMPTS, retryWaitMs } from './retry-schedule.js';
+import { MAX_ATTEMPTS, retryWaitMs } from './delivery-outcome.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,18 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
-import { RequireScope } from '../access/require-scope.decorator.js';
+import { RequireScope } from '../access/route-access.decorators.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { WebhookDeliveryQuery } from './dto/webhook-delivery.query.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
-import {
-  toWebhookDeliveryResponse,
-  WebhookDeliveryListResponse,
-  WebhookDeliveryResponse,
-} from './webhook-delivery.response.js';
+import { toWebhookDeliveryResponse, WebhookDeliveryListResponse, WebhookDeliveryResponse } from './webhook.response.js';
 
 @ManagementApi('Webhooks')
 @Controller('v1/webhooks/:id')

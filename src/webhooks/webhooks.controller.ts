@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
-import { RequireScope } from '../access/require-scope.decorator.js';
+import { RequireScope } from '../access/route-access.decorators.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { PageQuery } from '../common/pagination/page.query.js';
@@ -17,7 +17,7 @@ import {
   toWebhookEndpointResponse,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
-} from './webhook-endpoint.response.js';
+} from './webhook.response.js';
 import { WebhooksService } from './webhooks.service.js';
 
 @ManagementApi('Webhooks')

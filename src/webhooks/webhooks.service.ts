@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
-import { namedFields } from '../audit/named-fields.js';
+import { namedFields } from '../audit/audit-record.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { Clock } from '../common/time/clock.js';
 import { BodyRules } from '../common/validation/body-rules.js';
@@ -15,8 +15,9 @@ import {
 } from './dto/webhook-endpoint.dto.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
-import { urlProblems } from './webhook-url.js';
 import { WebhookEncryptor } from './webhook.encryption.js';
+import { fieldError, type ErrorDetail } from '../common/errors/gateway.error.js';
+import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 
 const DEFAULT_TRANSITION_SECONDS = 86_400;
 const NEW = { disabledAt: null };
@@ -105,4 +106,14 @@ function switched(
   if (enabled === true) return { disabledAt: null, disabledReason: null };
   if (enabled === undefined || disabledAt !== null) return {};
   return { disabledAt: now, disabledReason: 'administrator' };
+}
+
+/**
+ * What is wrong with an address that the gateway may never call, told now and not at the first event. What its name leads to is
+ * checked at every delivery.
+ */
+function urlProblems(url: string, egress: EgressPolicy): readonly ErrorDetail[] {
+  if (!URL.canParse(url)) return [fieldError('url', 'must be a URL, as https://example.com/webhooks')];
+  const refusal = egressProblem(egress, url);
+  return refusal === undefined ? [] : [fieldError('url', refusal)];
 }

@@ -47,3 +47,6 @@ export class Workspace {
   @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
   readonly updatedAt!: Date;
 }
+
+/** The workspace that every organisation begins with. */
+export const DEFAULT_WORKSPACE = { slug: 'default', name: 'Default', description: null, defaults: {} } as const;

@@ -16,7 +16,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/rate-limit.js';
+import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/principal.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { assertScope } from '../../access/assert-scope.js';
+import { assertScope } from '../../access/scopes.js';
 import type { Principal } from '../../access/principal.js';
 import { Authenticator } from '../../api-keys/authenticator.js';
 import { type MaybePromise, chain } from '../../common/maybe-promise.js';

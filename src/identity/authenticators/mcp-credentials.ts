@@ -1,5 +1,4 @@
-import { type Credentials, readCredentials } from '../../api-keys/credentials.js';
-import { looksLikeApiKey } from '../../api-keys/api-key-format.js';
+import { looksLikeApiKey, type Credentials, readCredentials } from '../../api-keys/api-key-format.js';
 import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
 import { headerValue, type RawHeader } from '../headers/raw-headers.js';
 

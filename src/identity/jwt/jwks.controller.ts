@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Public } from '../../access/public.decorator.js';
+import { Public } from '../../access/route-access.decorators.js';
 import { JwksResponse } from './jwks.response.js';
 import { SigningKeys } from './signing-keys.js';
 

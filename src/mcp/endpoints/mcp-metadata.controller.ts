@@ -1,7 +1,7 @@
 import { Controller, Get, Header, HttpCode, Options, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { Public } from '../../access/public.decorator.js';
+import { Public } from '../../access/route-access.decorators.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { AppConfig } from '../../config/environment.js';
 import {

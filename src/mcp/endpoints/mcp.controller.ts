@@ -13,8 +13,7 @@ import {
 } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { OwnAuthentication } from '../../access/own-authentication.decorator.js';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { OwnAuthentication, RequireScope } from '../../access/route-access.decorators.js';
 import { StreamedBody } from '../../common/http/execution-context.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { IdentityForwardingInterceptor } from './identity-forwarding.interceptor.js';

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../common/errors/error-codes.js';
 import { VERSION } from '../../common/constants.js';
 import type { GuardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
-import type { McpServerTestResponse } from '../servers/mcp-server-test.response.js';
+import type { McpServerTestResponse } from '../servers/mcp-server.response.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import type { ToolList } from './tool-pages.js';
 

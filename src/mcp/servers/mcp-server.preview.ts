@@ -13,7 +13,7 @@ import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
-import type { HeadersPreviewResponse, IdentityPreviewResponse } from './mcp-server-test.response.js';
+import type { HeadersPreviewResponse, IdentityPreviewResponse } from './mcp-server.response.js';
 import type { UsableMcpServer } from './usable-mcp-server.js';
 
 type Headers = Readonly<Record<string, string>>;

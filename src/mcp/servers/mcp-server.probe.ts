@@ -8,7 +8,7 @@ import { McpProbeClient, testTimeoutMs } from '../probe/probe-client.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
-import type { McpServerTestResponse } from './mcp-server-test.response.js';
+import type { McpServerTestResponse } from './mcp-server.response.js';
 
 /** Asks a server for its tools, as the caller of the test, and remembers them. */
 @Injectable()

@@ -9,9 +9,10 @@ import type {
 import { JwtValidationDto } from '../../identity/config/jwt-validation.dto.js';
 import { UserIdentityForwardingDto } from '../../identity/config/user-identity-forwarding.dto.js';
 import { SecretMappingResponse, toSecretMappingResponse } from '../../secret-references/secret-mapping.response.js';
-import { McpTimeoutsDto } from './dto/mcp-timeouts.dto.js';
+import { McpTimeoutsDto } from './dto/mcp-server.dto.js';
 import type { McpServer } from './mcp-server.entity.js';
-import type { McpAuthType, McpTransport } from './mcp-server.types.js';
+import type { McpAuthType, McpTransport, McpEra } from './mcp-server.types.js';
+import type { McpServerTool } from './mcp-server-tool.entity.js';
 
 export class McpServerResponse {
   readonly id: string;
@@ -92,4 +93,79 @@ export function toMcpServerResponse(row: McpServer, shown: ShownParts): McpServe
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),
   };
+}
+
+class McpServerToolResponse {
+  /** The name of the tool. */
+  readonly name: string;
+  /** Whether clients can see and call the tool. */
+  readonly enabled: boolean;
+  /** What the server says about the tool. */
+  readonly description: string | null;
+  /** When the server last listed it, in Unix seconds; null: never. */
+  readonly seen_at: number | null;
+}
+
+export class McpServerToolListResponse {
+  readonly object: 'list';
+  readonly data: McpServerToolResponse[];
+  readonly total: number;
+}
+
+export function toToolResponse({ name, enabled, description, seenAt }: McpServerTool): McpServerToolResponse {
+  return { name, enabled, description, seen_at: toUnixSeconds(seenAt) };
+}
+
+class McpServerInfoResponse {
+  /** The name of the server software. */
+  readonly name: string;
+  /** The version of the server software. */
+  readonly version: string;
+}
+
+export class McpServerTestResponse {
+  /** Whether the server took the gateway for a client and told its tools. */
+  readonly ok: boolean;
+  /** How long the test took. */
+  readonly latency_ms: number;
+  /**
+   * For which clients the server is: `modern`, for those of revision 2026-07-28 and later, without handshake and session;
+   * `legacy`, for those that begin with `initialize`; or `both`.
+   */
+  readonly era?: McpEra;
+  /** Revision of MCP in which it was asked. */
+  readonly protocol_version?: string;
+  /** Revisions that it named, or agreed on. */
+  readonly protocol_versions?: string[];
+  /** What the server calls itself. */
+  @ApiProperty({ type: McpServerInfoResponse, nullable: true })
+  readonly server?: McpServerInfoResponse | null;
+  /**
+   * How many tools it has told, each name once and without those that cannot be stored. It is asked for no more than 50 pages, and for
+   * none behind the 1,000th tool. At most 1,000 are remembered.
+   */
+  readonly tools?: number;
+  /** Code of the error, when it did not. */
+  readonly error?: string;
+  /**
+   * What is wrong with a secret reference, as its own test tells it, when `error` is `secret_unavailable` for that; or
+   * `value_not_valid`, when the field does not take the secret.
+   */
+  readonly secret_error?: string;
+}
+
+export class IdentityPreviewResponse {
+  /** Header that tells who the user is. */
+  readonly header_name: string;
+  /** What it says; null where it is the user's own token. */
+  readonly claims: Record<string, unknown> | null;
+}
+
+export class HeadersPreviewResponse {
+  readonly object: 'mcp-headers-preview';
+  /** As the server would get them; secrets masked. */
+  readonly headers: Record<string, string>;
+  /** null: the server would not be told who the user is. */
+  @ApiProperty({ type: IdentityPreviewResponse, nullable: true })
+  readonly identity: IdentityPreviewResponse | null;
 }

@@ -1,13 +1,28 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req } from '@nestjs/common';
 import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { RequireScope } from '../../access/route-access.decorators.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../../common/http/created.response.js';
 import { PageQuery } from '../../common/pagination/page.query.js';
 import { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
-import { McpServerListResponse, McpServerResponse } from './mcp-server.response.js';
+import {
+  McpServerListResponse,
+  McpServerResponse,
+  HeadersPreviewResponse,
+  McpServerTestResponse,
+  McpServerToolListResponse,
+  toToolResponse,
+} from './mcp-server.response.js';
 import { McpServersService } from './mcp-servers.service.js';
+import type { Request } from 'express';
+import { NoFieldsDto } from '../../common/validation/no-fields.dto.js';
+import { contextOf } from '../../telemetry/request-context.js';
+import { McpServerPreview } from './mcp-server.preview.js';
+import { McpServerProbe } from './mcp-server.probe.js';
+import { toList } from '../../common/pagination/list.js';
+import { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
+import { McpServerToolsService } from './mcp-server-tools.service.js';
 
 @ManagementApi('MCP servers')
 @Controller('v1/mcp-servers')
@@ -73,5 +88,68 @@ export class McpServersController {
   @RequireScope('mcp_servers.delete')
   async deleteMcpServer(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
     await this.servers.delete(principal, ref);
+  }
+}
+
+@ManagementApi('MCP servers')
+@Controller('v1/mcp-servers/:ref')
+export class McpServerTestsController {
+  constructor(
+    private readonly probe: McpServerProbe,
+    private readonly headers: McpServerPreview,
+  ) {}
+
+  /** Tests an MCP server: connects as the caller, and stores the list of its tools. */
+  @Post('test')
+  @HttpCode(200)
+  @RequireScope('mcp_servers.read')
+  async testMcpServer(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Req() request: Request,
+    @Body() _none: NoFieldsDto,
+  ): Promise<McpServerTestResponse> {
+    return this.probe.test(principal, ref, contextOf(request));
+  }
+
+  /** Previews the headers that the server would receive with this request. */
+  @Post('preview-headers')
+  @HttpCode(200)
+  @RequireScope('mcp_servers.read')
+  async previewMcpServerHeaders(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Req() request: Request,
+    @Body() _none: NoFieldsDto,
+  ): Promise<HeadersPreviewResponse> {
+    return this.headers.preview(principal, ref, request);
+  }
+}
+
+@ManagementApi('MCP servers')
+@Controller('v1/mcp-servers/:ref/tools')
+export class McpServerToolsController {
+  constructor(private readonly tools: McpServerToolsService) {}
+
+  /** Lists the known tools of an MCP server: from its last test, from its lists since then, and disabled ones. */
+  @Get()
+  @RequireScope('mcp_servers.read')
+  async listMcpServerTools(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Query() page: PageQuery,
+  ): Promise<McpServerToolListResponse> {
+    return toList(await this.tools.list(principal, ref, page), toToolResponse);
+  }
+
+  /** Enables and disables tools by name. Tools that are not named keep their state. Returns all tools. */
+  @Put()
+  @RequireScope('mcp_servers.update')
+  async updateMcpServerTools(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Body() dto: UpdateMcpServerToolsDto,
+  ): Promise<McpServerToolListResponse> {
+    return toList(await this.tools.update(principal, ref, dto), toToolResponse);
   }
 }

@@ -70,6 +70,10 @@ class AwsServiceRoleAuth {
 
 export const awsScheme: AuthScheme = {
   manager: 'cloudA_sm',
+  names: {
+    interface: { managerType: 'cloudA_sm', prefix: 'cloudA_' },
+    vendor: { managerType: 'aws_sm', prefix: 'aws_' },
+  },
   discriminator: 'cloudA_auth_type',
   variants: {
     accessKey: AwsAccessKeyAuth,

@@ -57,6 +57,10 @@ class AzureDefaultAuth extends AzureVault {
 /** Azure Key Vault. */
 export const azureScheme: AuthScheme = {
   manager: 'cloudB_kv',
+  names: {
+    interface: { managerType: 'cloudB_kv', prefix: 'cloudB_' },
+    vendor: { managerType: 'azure_kv', prefix: 'azure_' },
+  },
   discriminator: MODE,
   hostField: 'cloudB_vault_url',
   variants: { entra: AzureEntraAuth, managed: AzureManagedAuth, default: AzureDefaultAuth },

@@ -3,12 +3,12 @@ import { type ErrorDetail, GatewayError } from '../../common/errors/gateway.erro
 import type { JsonObject } from '../../common/json/read.js';
 import { SAMPLE_RULES, sampleScheme } from './__fixtures__/sample.scheme.js';
 import { checkAuthConfig } from './check-auth-config.js';
-import { toSpelling } from './spelling.js';
+import { toSpelling } from './scheme-fields.js';
 
 const VALID = { vendorC_auth_type: 'token', vendorC_addr: 'https://a.example', vendorC_token: 'secret' };
 
 function check(config: JsonObject, path = 'a/b') {
-  const nameOf = (field: string): string => toSpelling('vendorC_vault', 'vendor', field);
+  const nameOf = (field: string): string => toSpelling(sampleScheme, 'vendor', field);
   return checkAuthConfig(sampleScheme, config, { path, version: '7' }, SAMPLE_RULES, nameOf);
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { authScheme } from './auth-schemes.js';
 import { readAuthConfig } from './given-auth-config.js';
 
 function paramsOf(work: () => unknown): readonly unknown[] {
@@ -15,7 +16,7 @@ function paramsOf(work: () => unknown): readonly unknown[] {
 describe('readAuthConfig', () => {
   it('reads fields of either spelling, and masks apart', () => {
     const { fields, masks } = readAuthConfig(
-      'cloudA_sm',
+      authScheme('cloudA_sm'),
       { aws_region: 'r', cloudA_auth_type: 't', masked_aws_secret_access_key: '****', other: 1 },
       'interface',
     );
@@ -26,7 +27,7 @@ describe('readAuthConfig', () => {
 
   it('calls a field what the caller calls it, and others in the spelling of the first that has one', () => {
     const nameOf = (config: Readonly<Record<string, unknown>>): readonly string[] =>
-      ['cloudA_region', 'cloudA_role_arn'].map(readAuthConfig('cloudA_sm', config, 'vendor').nameOf);
+      ['cloudA_region', 'cloudA_role_arn'].map(readAuthConfig(authScheme('cloudA_sm'), config, 'vendor').nameOf);
     expect(nameOf({})).toEqual(['aws_region', 'aws_role_arn']);
     expect(nameOf({ other: 1, cloudA_auth_type: 't', aws_region: 'r' })).toEqual(['aws_region', 'cloudA_role_arn']);
     expect(nameOf({ aws_auth_type: 't', cloudA_region: 'r' })).toEqual(['cloudA_region', 'aws_role_arn']);
@@ -36,14 +37,14 @@ describe('readAuthConfig', () => {
   it('refuses a field that is there in both spellings, and masks likewise', () => {
     const both = { vault_addr: 'a', vendorC_addr: 'a', masked_vault_token: 'm', masked_vendorC_token: 'm' };
     const params = ['auth_config.vendorC_addr', 'auth_config.masked_vendorC_token'];
-    expect(paramsOf(() => readAuthConfig('vendorC_vault', both, 'vendor'))).toEqual(params);
+    expect(paramsOf(() => readAuthConfig(authScheme('vendorC_vault'), both, 'vendor'))).toEqual(params);
     const fieldAndMask = { vault_token: 't', masked_vendorC_token: 'm' };
-    expect(paramsOf(() => readAuthConfig('vendorC_vault', fieldAndMask, 'vendor'))).toEqual([]);
+    expect(paramsOf(() => readAuthConfig(authScheme('vendorC_vault'), fieldAndMask, 'vendor'))).toEqual([]);
   });
 
   it('knows names that every object inherits for fields like others', () => {
     const config: Readonly<Record<string, unknown>> = JSON.parse('{"__proto__":{"vault_addr":"a"},"constructor":1}');
-    const { fields } = readAuthConfig('vendorC_vault', config, 'vendor');
+    const { fields } = readAuthConfig(authScheme('vendorC_vault'), config, 'vendor');
     expect([...fields.keys()]).toEqual(['__proto__', 'constructor']);
   });
 });

@@ -1,7 +1,9 @@
 import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
-import type { ManagerType } from '../managers/secret-manager.types.js';
-import { type Spelling, toInterfaceName, toSpelling } from './spelling.js';
+import { mask } from '../../common/mask.js';
+import type { AuthConfig } from '../managers/secret-manager.types.js';
+import type { AuthScheme, Spelling } from './auth-scheme.types.js';
+import { fieldsOf, toInterfaceName, toSpelling } from './scheme-fields.js';
 
 const MASKED = 'masked_';
 
@@ -15,7 +17,7 @@ interface GivenMask {
 export interface GivenAuthConfig {
   /** By the interface's names. */
   readonly fields: ReadonlyMap<string, unknown>;
-  /** What the caller was shown of secrets and sends back as `masked_<field>`, by the interface's name of the field. */
+  /** The masks of secrets that the caller sends back as `masked_<field>`, by the interface's name of the field. */
   readonly masks: ReadonlyMap<string, GivenMask>;
   /** The name that the caller gives a field, or would give it. */
   readonly nameOf: (field: string) => string;
@@ -23,17 +25,17 @@ export interface GivenAuthConfig {
 
 /**
  * Reads either spelling, field by field.
- * @param spelling of fields that the caller did not send, when those that it sent do not tell
+ * @param spelling of fields that the caller did not send, when those that it sent do not show it
  * @throws GatewayError `validation_failed` for a field that is there in both spellings
  */
-export function readAuthConfig(manager: ManagerType, config: JsonObject, spelling: Spelling): GivenAuthConfig {
+export function readAuthConfig(scheme: AuthScheme, config: JsonObject, spelling: Spelling): GivenAuthConfig {
   const fields = new Map<string, unknown>();
   const masks = new Map<string, GivenMask>();
   const names = new Map<string, string>();
   const twice: ErrorDetail[] = [];
   for (const [name, value] of Object.entries(config)) {
     const isMask = name.startsWith(MASKED);
-    const field = toInterfaceName(manager, isMask ? name.slice(MASKED.length) : name);
+    const field = toInterfaceName(scheme, isMask ? name.slice(MASKED.length) : name);
     const key = isMask ? MASKED + field : field;
     const other = names.get(key);
     if (other !== undefined) twice.push(problem(name, `is the same field as ${other}; send one of them`));
@@ -42,29 +44,43 @@ export function readAuthConfig(manager: ManagerType, config: JsonObject, spellin
     else fields.set(field, value);
   }
   throwIfInvalid(twice);
-  const own = spellingOf(manager, [...fields.keys()], names) ?? spelling;
-  return { fields, masks, nameOf: (field) => names.get(field) ?? toSpelling(manager, own, field) };
+  const own = spellingOf(scheme, [...fields.keys()], names) ?? spelling;
+  return { fields, masks, nameOf: (field) => names.get(field) ?? toSpelling(scheme, own, field) };
 }
 
-/** The name of a mask, in the caller's spelling. */
-export function maskName(name: string): string {
-  return MASKED + name;
-}
-
-/** One broken rule of a field. `expected` reads on from the field's name. */
+/** One broken rule of a field. `expected` follows the field's name. */
 export function problem(name: string, expected: string): ErrorDetail {
   return fieldError(`auth_config.${name}`, expected);
 }
 
 /** The spelling of the first field that has one. */
 function spellingOf(
-  manager: ManagerType,
+  scheme: AuthScheme,
   fields: readonly string[],
   names: ReadonlyMap<string, string>,
 ): Spelling | undefined {
   for (const field of fields) {
     if (names.get(field) !== field) return 'vendor';
-    if (toSpelling(manager, 'vendor', field) !== field) return 'interface';
+    if (toSpelling(scheme, 'vendor', field) !== field) return 'interface';
   }
   return undefined;
+}
+
+/** `auth_config` as answers show it: of each secret field `f` only `masked_f`. */
+export function maskAuthConfig(scheme: AuthScheme, spelling: Spelling, config: AuthConfig): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(config).map(([field, value]) => {
+      const name = toSpelling(scheme, spelling, field);
+      return scheme.sensitive.has(field) ? [MASKED + name, mask(value)] : [name, value];
+    }),
+  );
+}
+
+/** Stands for a secret that does not decrypt. No secret is empty, and its mask shows that there is one. */
+export const UNREADABLE = '';
+
+/** The secrets that a config may have, when they do not decrypt. */
+export function unreadableSecrets(scheme: AuthScheme, open: AuthConfig): AuthConfig {
+  const fields = [...(fieldsOf(scheme, open[scheme.discriminator]) ?? [])];
+  return Object.fromEntries(fields.filter((field) => scheme.sensitive.has(field)).map((field) => [field, UNREADABLE]));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { sampleScheme } from './__fixtures__/sample.scheme.js';
-import { maskAuthConfig, unreadableSecrets } from './mask-auth-config.js';
+import { maskAuthConfig, unreadableSecrets } from './given-auth-config.js';
 
 const OPEN = { vendorC_auth_type: 'token', vendorC_addr: 'https://a.example' };
 

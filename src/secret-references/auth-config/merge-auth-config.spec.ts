@@ -4,8 +4,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import { sampleScheme } from './__fixtures__/sample.scheme.js';
-import { readAuthConfig } from './given-auth-config.js';
-import { maskAuthConfig } from './mask-auth-config.js';
+import { readAuthConfig, maskAuthConfig } from './given-auth-config.js';
 import { mergeAuthConfig } from './merge-auth-config.js';
 
 const STORED = {
@@ -21,7 +20,7 @@ const WITH_ROLE = {
 };
 
 function merge(stored: AuthConfig, config: JsonObject): JsonObject {
-  return mergeAuthConfig(sampleScheme, stored, readAuthConfig('vendorC_vault', config, 'vendor'), () => 'made');
+  return mergeAuthConfig(sampleScheme, stored, readAuthConfig(sampleScheme, config, 'vendor'), () => 'made');
 }
 
 function refusedFields(stored: AuthConfig, config: JsonObject): readonly unknown[] {

@@ -1,5 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
-import type { AuthScheme } from './auth-scheme.types.js';
+import type { AuthScheme, Spelling } from './auth-scheme.types.js';
 
 /** The class of a variant; undefined when the scheme has none of that name. */
 export function variantClass(scheme: AuthScheme, variant: unknown): (new () => object) | undefined {
@@ -23,4 +23,16 @@ export function fieldsOf(scheme: AuthScheme, variant: unknown): ReadonlySet<stri
 /** Names of the fields that any variant has. */
 export function allFieldsOf(scheme: AuthScheme): ReadonlySet<string> {
   return new Set(Object.keys(scheme.variants).flatMap((variant) => [...(fieldsOf(scheme, variant) ?? [])]));
+}
+
+/** The interface's name of a field of `auth_config`, given in either spelling. */
+export function toInterfaceName({ names }: AuthScheme, field: string): string {
+  const { interface: own, vendor } = names;
+  return field.startsWith(vendor.prefix) ? own.prefix + field.slice(vendor.prefix.length) : field;
+}
+
+/** @param field the interface's name */
+export function toSpelling({ names }: AuthScheme, spelling: Spelling, field: string): string {
+  const { interface: own, [spelling]: wanted } = names;
+  return field.startsWith(own.prefix) ? wanted.prefix + field.slice(own.prefix.length) : field;
 }

@@ -115,6 +115,10 @@ class VaultJwtAuth extends VaultLoginAuth {
 
 export const vaultScheme: AuthScheme = {
   manager: 'vendorC_vault',
+  names: {
+    interface: { managerType: 'vendorC_vault', prefix: 'vendorC_' },
+    vendor: { managerType: 'hashicorp_vault', prefix: 'vault_' },
+  },
   discriminator: 'vendorC_auth_type',
   hostField: 'vendorC_addr',
   variants: {

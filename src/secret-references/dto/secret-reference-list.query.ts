@@ -2,7 +2,7 @@ import { IsIn, IsString, Length } from 'class-validator';
 import { PageQuery } from '../../common/pagination/page.query.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { MANAGER_NAMES } from '../auth-config/spelling.js';
+import { MANAGER_NAMES } from '../auth-config/auth-schemes.js';
 import { IsTagsText } from './is-tags.decorator.js';
 
 export class SecretReferenceListQuery extends PageQuery {

@@ -9,16 +9,17 @@ import {
   IsUUID,
   Length,
   MaxLength,
+  buildMessage,
+  ValidateBy,
+  type ValidationArguments,
 } from 'class-validator';
 import { AsGiven } from '../../common/validation/inherited-names.js';
 import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
-import { MANAGER_NAMES } from '../auth-config/spelling.js';
+import { MANAGER_NAMES } from '../auth-config/auth-schemes.js';
 import { IsTags } from './is-tags.decorator.js';
-import { IsOneWorkspaceChoice } from './workspace-choice.decorator.js';
-
 const MAX_WORKSPACES = 1_000;
 
 /**
@@ -139,4 +140,27 @@ export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
   @Optional()
   @IsSlug()
   readonly slug?: string;
+}
+
+/** For both fields that tell which workspaces may use a reference: all of them, or some, but not both. */
+function IsOneWorkspaceChoice(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isOneWorkspaceChoice',
+    validator: {
+      validate: (_value: unknown, args?: ValidationArguments) => args === undefined || isOneChoice(args.object),
+      defaultMessage: buildMessage(
+        () => '$property: allow_all_workspaces = true and allowed_workspaces exclude each other',
+      ),
+    },
+  });
+}
+
+function isOneChoice(body: object): boolean {
+  return !(
+    'allow_all_workspaces' in body &&
+    body.allow_all_workspaces === true &&
+    'allowed_workspaces' in body &&
+    body.allowed_workspaces !== undefined &&
+    body.allowed_workspaces !== null
+  );
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../../config/environment.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { requestFor, secretErrorOf } from './__fixtures__/azure-vault.js';
-import { authorityOrigins } from './azure-authority.js';
+import { authorityOrigins } from './azure-identity.js';
 import { AzureKeyVault } from './azure-key-vault.js';
 import { SecretTransport } from './secret-transport.js';
 

@@ -5,10 +5,9 @@ import type { SecretClient } from '@azure/keyvault-secrets';
 import { LRUCache } from 'lru-cache';
 import { within } from '../../common/time/within.js';
 import type { AppConfig } from '../../config/environment.js';
-import { authorityOrigins } from './azure-authority.js';
 import { toVaultError } from './azure-errors.js';
 import { type AzureAnswer, azureHttpClient } from './azure-http-client.js';
-import { AZURE_RETRIES, azureIdentity } from './azure-identity.js';
+import { AZURE_RETRIES, azureIdentity, authorityOrigins } from './azure-identity.js';
 import {
   type AzureSecretName,
   azureVaultProblem,

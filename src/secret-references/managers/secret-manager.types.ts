@@ -1,6 +1,5 @@
 /** The interface's names. `../auth-config/spelling.ts` knows the vendors' own. */
-export const MANAGER_TYPES = ['cloudA_sm', 'cloudB_kv', 'vendorC_vault'] as const;
-export type ManagerType = (typeof MANAGER_TYPES)[number];
+export type ManagerType = 'cloudA_sm' | 'cloudB_kv' | 'vendorC_vault';
 
 /** What went wrong with a secret. A bounded set: shown as `last_error` and as a label of metrics. */
 export const SECRET_ERROR_CODES = [

@@ -1,9 +1,8 @@
 import type { EntityManager, EntityMetadata } from 'typeorm';
-import { meantRow, onlyRow } from '../../access/only-row.js';
 import type { Principal } from '../../access/principal.js';
-import { refWhere, tenantWhere } from '../../access/tenant-where.js';
+import { refWhere, tenantWhere, meantRow, onlyRow } from '../../access/tenant-where.js';
 import type { Actor, AuditService } from '../../audit/audit.service.js';
-import { namedFields } from '../../audit/named-fields.js';
+import { namedFields } from '../../audit/audit-record.js';
 import { toSkipTake } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
 import { isSameValue } from '../../common/same-value.js';

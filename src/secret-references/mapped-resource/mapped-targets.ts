@@ -1,4 +1,4 @@
-import { assertScope } from '../../access/assert-scope.js';
+import { assertScope } from '../../access/scopes.js';
 import type { Principal } from '../../access/principal.js';
 import { throwIfInvalid, fieldError, type ErrorDetail, invalidField } from '../../common/errors/gateway.error.js';
 import type { SecretMappingDto } from '../dto/secret-mapping.dto.js';

@@ -4,8 +4,7 @@ import { throwIfInvalid, fieldError } from '../../common/errors/gateway.error.js
 import { isUuid } from '../../common/uuid.js';
 import type { SecretMappingDto } from '../dto/secret-mapping.dto.js';
 import { type MappedField, SecretMapping, type SecretOwnerType } from '../secret-mapping.entity.js';
-import { SecretReferenceWorkspace } from '../secret-reference-workspace.entity.js';
-import { SecretReference } from '../secret-reference.entity.js';
+import { SecretReference, SecretReferenceWorkspace } from '../secret-reference.entity.js';
 import { accessOf, mayUse } from '../workspace-access.js';
 
 /** The resource whose fields take their values from secrets. */

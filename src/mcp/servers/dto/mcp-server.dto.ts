@@ -11,6 +11,9 @@ import {
   Length,
   MaxLength,
   ValidateNested,
+  IsInt,
+  Max,
+  Min,
 } from 'class-validator';
 import { AsGiven } from '../../../common/validation/inherited-names.js';
 import { FixedFields } from '../../../common/validation/fixed-fields.decorator.js';
@@ -22,8 +25,23 @@ import { JwtValidationDto } from '../../../identity/config/jwt-validation.dto.js
 import { UserIdentityForwardingDto } from '../../../identity/config/user-identity-forwarding.dto.js';
 import { IsSecretMappings } from '../../../secret-references/dto/is-secret-mappings.decorator.js';
 import { SecretMappingDto } from '../../../secret-references/dto/secret-mapping.dto.js';
-import { MCP_AUTH_TYPES, MCP_TRANSPORTS, type McpAuthType, type McpTransport } from '../mcp-server.types.js';
-import { McpTimeoutsDto } from './mcp-timeouts.dto.js';
+import {
+  MCP_AUTH_TYPES,
+  MCP_TRANSPORTS,
+  type McpAuthType,
+  type McpTransport,
+  type McpTimeouts,
+} from '../mcp-server.types.js';
+
+/** Milliseconds. */
+export class McpTimeoutsDto implements McpTimeouts {
+  /** Until the answer to a POST or DELETE begins; open streams have no limit. Default 120000. */
+  @Optional()
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly first_byte_ms?: number;
+}
 
 /** The fields that have the same rules in a create and in an update; see VirtualKeyFieldsDto. */
 class McpServerFieldsDto {

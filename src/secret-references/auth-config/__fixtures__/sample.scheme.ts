@@ -32,6 +32,10 @@ class SampleRole {
 /** A small manager: one kind of credentials with secrets, one with a field that the gateway makes. */
 export const sampleScheme: AuthScheme = {
   manager: 'vendorC_vault',
+  names: {
+    interface: { managerType: 'vendorC_vault', prefix: 'vendorC_' },
+    vendor: { managerType: 'hashicorp_vault', prefix: 'vault_' },
+  },
   discriminator: 'vendorC_auth_type',
   hostField: 'vendorC_addr',
   variants: { token: SampleToken, role: SampleRole },
