@@ -156,13 +156,6 @@ describe('a secret reference', () => {
     expect(refusalOf(await admin.get(`${PATH}/${String(id)}`))).toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  it('is found by its id and by its slug alike', async () => {
-    const id = await make({ slug: 'By_Slug-1' });
-    expect(await read('By_Slug-1')).toEqual(await read(id));
-    expect(jsonOf(await admin.put(`${PATH}/By_Slug-1`, { name: 'Put' }))).toMatchObject({ id, name: 'Put' });
-    expect((await admin.delete(`${PATH}/By_Slug-1`)).status).toBe(204);
-  });
-
   it('may have the longest texts that the interface allows, and every field at null that may be', async () => {
     const longest = {
       name: 'n'.repeat(255),
@@ -725,24 +718,6 @@ describe('the audit log', () => {
       expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toMatchObject([{ workspace_id: workspaceId }]);
       expect(await mine.client.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(workspaceId === null ? 0 : 1);
     }
-  });
-});
-
-describe('another organisation', () => {
-  it('sees nothing and changes nothing', async () => {
-    const id = await make({ slug: 'only-ours' });
-    for (const ref of [id, 'only-ours']) {
-      const answers = [
-        await other.client.get(`${PATH}/${ref}`),
-        await other.client.put(`${PATH}/${ref}`, { name: 'Theirs' }),
-        await other.client.delete(`${PATH}/${ref}`),
-      ];
-      for (const answer of answers) expect(refusalOf(answer)).toMatchObject({ status: 404, code: 'not_found' });
-    }
-    expect(await other.client.list(`${PATH}?search=${BODY.name}&page_size=100`)).not.toContainEqual(
-      expect.objectContaining({ id }),
-    );
-    expect(await read(id)).toMatchObject({ name: BODY.name });
   });
 });
 

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SCOPES } from '../src/access/scopes.js';
+import { type JsonObject, readString } from '../src/common/json/read.js';
+import { forEvery, pairs } from './support/for-every.js';
+import type { GatewayClient } from './support/gateway-client.js';
+import { jsonOf, refusalOf } from './support/send.js';
+import { addTenant, type Tenant } from './support/tenants.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
+
+/** What all resources of the API have in common; what one of them does differently stands in a spec of its own. */
+interface Resource {
+  readonly path: string;
+  /** A good create, but for the name. */
+  readonly body: JsonObject;
+  /** What an update changes, and to what. */
+  readonly change: readonly [field: string, value: string];
+  readonly hasSlug: boolean;
+  /** A field that the create needs. */
+  readonly needs: string;
+}
+
+const VAULT = { vault_auth_type: 'token', vault_token: 'hvs.none', vault_addr: 'https://vault.example.com' };
+const SECRET = { manager_type: 'hashicorp_vault', auth_config: VAULT, secret_path: 'secret/cohere' };
+const LIMIT = {
+  conditions: [{ key: 'workspace_id', value: '*' }],
+  group_by: [{ key: 'api_key' }],
+  type: 'cost',
+  credit_limit: 1,
+};
+const HOOK = { url: 'http://127.0.0.1:9/hook', events: ['usage_limit.exhausted'] };
+
+const RESOURCES: readonly Resource[] = [
+  { path: '/v1/api-keys', body: { level: 'organisation', scopes: ['api_keys.read'] }, ...named('scopes', false) },
+  { path: '/v1/virtual-keys', body: { provider: 'local' }, ...named('provider', true) },
+  { path: '/v1/secret-references', body: SECRET, ...named('secret_path', true) },
+  { path: '/v1/webhooks', body: HOOK, change: ['description', 'Changed'], hasSlug: false, needs: 'url' },
+  { path: '/v1/mcp-servers', body: { url: 'https://mcp.example.com/mcp' }, ...named('url', true) },
+  { path: '/v1/policies/usage-limits', body: LIMIT, ...named('credit_limit', false) },
+  { path: '/v1/workspaces', body: {}, ...named('name', true) },
+];
+
+function named(needs: string, hasSlug: boolean): Pick<Resource, 'change' | 'hasSlug' | 'needs'> {
+  return { change: ['name', 'Changed'], hasSlug, needs };
+}
+
+const ALL = RESOURCES.map((resource) => [resource.path, resource] as const);
+const WITH_SLUG = ALL.filter(([, { hasSlug }]) => hasSlug);
+const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
+
+let gateway: TestApp;
+let owner: Tenant;
+let stranger: Tenant;
+
+beforeAll(async () => {
+  gateway = await startTestApp();
+  owner = await addTenant(gateway, 'owner');
+  stranger = await addTenant(gateway, 'stranger');
+});
+afterAll(() => gateway.close());
+
+const bodyOf = ({ path, body }: Resource): JsonObject =>
+  path === '/v1/webhooks' ? { ...body, description: 'One' } : { ...body, name: 'One' };
+
+/** Makes one, and answers its id. */
+async function make(resource: Resource, client: GatewayClient = owner.client, more: object = {}): Promise<string> {
+  return readString((await client.create(resource.path, { ...bodyOf(resource), ...more }))['id'], 'id');
+}
+
+const idsOf = (items: readonly JsonObject[]): readonly unknown[] => items.map(({ id }) => id);
+
+describe('every resource', () => {
+  it('is made, read, changed in the named field alone, and deleted', () =>
+    forEvery(ALL, async (resource) => {
+      const at = `${resource.path}/${await make(resource)}`;
+      const made = await owner.client.read(at);
+      const [field, value] = resource.change;
+      for (const method of ['put', 'patch'] as const) {
+        const text = `${value} by ${method}`;
+        expect((await owner.client[method](at, { [field]: text })).status).toBe(200);
+        const { updated_at: _now, last_updated_at: _too, ...read } = await owner.client.read(at);
+        expect({ ...made, ...read }).toEqual({ ...made, [field]: text, ...versionOf(read) });
+      }
+      expect((await owner.client.delete(at)).status).toBe(204);
+    }));
+
+  it('needs what its create needs, and names the field', () =>
+    forEvery(ALL, async (resource) => {
+      const { [resource.needs]: _left, ...rest } = bodyOf(resource);
+      const refusal = refusalOf(await owner.client.post(resource.path, rest));
+      expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: resource.needs });
+    }));
+
+  it('takes no field that it does not have, in a create or in an update', () =>
+    forEvery(ALL, async (resource) => {
+      const unknown = { surprise: 1 };
+      const wrong = { status: 400, code: 'validation_failed', param: 'surprise' };
+      const at = `${resource.path}/${await make(resource)}`;
+      expect(refusalOf(await owner.client.post(resource.path, { ...bodyOf(resource), ...unknown }))).toMatchObject(
+        wrong,
+      );
+      for (const method of ['put', 'patch'] as const) {
+        expect(refusalOf(await owner.client[method](at, unknown))).toMatchObject(wrong);
+      }
+    }));
+
+  it('is found by its slug as by its id', () =>
+    forEvery(WITH_SLUG, async (resource) => {
+      const id = await make(resource, owner.client, { slug: 'By_Slug-1' });
+      const at = `${resource.path}/By_Slug-1`;
+      expect(await owner.client.read(at)).toEqual(await owner.client.read(`${resource.path}/${id}`));
+      const [field, value] = resource.change;
+      expect(jsonOf(await owner.client.put(at, { [field]: value }))).toMatchObject({ id, [field]: value });
+      expect((await owner.client.delete(at)).status).toBe(204);
+      expect(refusalOf(await owner.client.get(`${resource.path}/${id}`))).toEqual(MISSING);
+    }));
+
+  it('is listed once, newest first, whatever the size of the pages', () =>
+    forEvery(ALL, async (resource) => {
+      const made: string[] = [];
+      for (let count = 0; count < 3; count += 1) made.unshift(await make(resource));
+      const all = await owner.client.list(`${resource.path}?page_size=100`);
+      expect(idsOf(all).slice(0, 3)).toEqual(made);
+      const pages: JsonObject[] = [];
+      for (let page = 0; page < all.length; page += 1) {
+        const { object, total, data } = await owner.client.read(`${resource.path}?page_size=1&current_page=${page}`);
+        expect({ object, total, data }).toEqual({ object: 'list', total: all.length, data: [all[page]] });
+        pages.push(...(await owner.client.list(`${resource.path}?page_size=1&current_page=${page}`)));
+      }
+      expect(pages).toEqual(all);
+      expect(await owner.client.list(`${resource.path}?current_page=${all.length}`)).toEqual([]);
+    }));
+
+  it('refuses pages that there cannot be', () =>
+    forEvery(pairs(ALL, ['page_size=0', 'page_size=101', 'current_page=-1', 'page=1']), async ([{ path }, query]) => {
+      const refusal = refusalOf(await owner.client.get(`${path}?${query}`));
+      expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: query.split('=')[0] });
+    }));
+
+  it('does not exist for another organisation, by its id or by its slug', () =>
+    forEvery(ALL, async (resource) => {
+      const slug = { slug: 'only-ours' };
+      const id = await make(resource, owner.client, resource.hasSlug ? slug : {});
+      const before = await owner.client.read(`${resource.path}/${id}`);
+      for (const reference of resource.hasSlug ? [id, slug.slug] : [id]) {
+        const at = `${resource.path}/${reference}`;
+        const [field, value] = resource.change;
+        expect(refusalOf(await stranger.client.get(at))).toEqual(MISSING);
+        expect(refusalOf(await stranger.client.put(at, { [field]: value }))).toEqual(MISSING);
+        expect(refusalOf(await stranger.client.delete(at))).toEqual(MISSING);
+      }
+      expect(idsOf(await stranger.client.list(`${resource.path}?page_size=100`))).not.toContain(id);
+      expect(await owner.client.read(`${resource.path}/${id}`)).toEqual(before);
+    }));
+
+  it('asks for the scope of each action', () =>
+    forEvery(ALL, async (resource) => {
+      const at = `${resource.path}/${await make(resource)}`;
+      const reads = SCOPES.filter((scope) => /[.](read|list)$/.test(scope));
+      const { client } = await owner.client.createKey({ scopes: reads });
+      expect((await client.get(at)).status).toBe(200);
+      expect((await client.get(resource.path)).status).toBe(200);
+      const denied = { status: 403, code: 'permission_denied' };
+      expect(refusalOf(await client.post(resource.path, bodyOf(resource)))).toMatchObject(denied);
+      expect(refusalOf(await client.put(at, {}))).toMatchObject(denied);
+      expect(refusalOf(await client.delete(at))).toMatchObject(denied);
+    }));
+});
+
+/** What counts the changes, where there is such a field. */
+function versionOf(read: JsonObject): JsonObject {
+  return 'revision' in read ? { revision: read['revision'] } : {};
+}
