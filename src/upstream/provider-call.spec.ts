@@ -40,7 +40,7 @@ interface Relayed extends Partial<ProviderStreams> {
 async function relay(path: string, changes: Relayed = {}): Promise<RelayedAnswer> {
   const {
     provider: target = openai,
-    credential = credentialWith({ base_url: `${provider.origin}/v1`, timeout_ms: 100 }),
+    credential = credentialWith({ base_url: `${provider.origin}/v1`, timeout_ms: 1_000 }),
     request = { method: 'POST', path },
     caller = NEVER_ABORTED,
     ...streams

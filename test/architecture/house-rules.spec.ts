@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const MAX_LINES = 300;
+const MAX_LINES = 400;
 
 interface SourceFile {
   /** From the root of the repository, with forward slashes. */
