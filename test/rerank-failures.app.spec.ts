@@ -21,7 +21,7 @@ let gateway: RerankGateway;
 /** Virtual keys for the fake provider. */
 let patient: string;
 let hasty: string;
-/** A virtual key for an address where nothing listens. */
+/** A virtual key for an address without a listener. */
 let nowhere: string;
 
 beforeAll(async () => {
@@ -56,8 +56,8 @@ describe('a provider that fails', () => {
     ['answers null', json(null), 1, INVALID],
     ['answers an array', json([GOOD]), 1, INVALID],
     ['leaves the results out', json({ id: 'c-1' }), 1, INVALID],
-    ['sends results that are no array', json({ results: { 0: {} } }), 1, INVALID],
-    ['sends a result that is no object', scores(Object(1)), 1, INVALID],
+    ['sends results that are not an array', json({ results: { 0: {} } }), 1, INVALID],
+    ['sends a result that is not an object', scores(Object(1)), 1, INVALID],
     ['sends no index', scores({ relevance_score: 1 }), 1, INVALID],
     ['sends an index out of range', scores({ index: VALID.documents.length, relevance_score: 1 }), 1, INVALID],
     ['sends a negative index', scores({ index: -1, relevance_score: 1 }), 1, INVALID],
@@ -76,7 +76,7 @@ describe('a provider that fails', () => {
     expect(gateway.provider.calls).toHaveLength(attempts);
   });
 
-  it('refuses connections', async () => {
+  it('returns provider_failed after three attempts when the provider refuses connections', async () => {
     const headers = { 'x-gateway-trace-id': 'connections-refused' };
     expect(refusalOf(await gateway.rerank(nowhere, VALID, { headers }))).toEqual(FAILED);
     expect(await requestLine(gateway.app, 'connections-refused')).toMatchObject({
@@ -90,7 +90,7 @@ describe('a provider that fails', () => {
     ['500', json({}, 500)],
     ['429 and asks to come back at once', json({}, 429, { 'retry-after': '0' })],
     ['nothing and hangs up', hangUp],
-  ])('is asked again: after %s', async (_what, first) => {
+  ])('retries a rerank once the provider answered %s', async (_what, first) => {
     gateway.provider.replyWith(inTurn(first, json(GOOD)));
     expect((await gateway.rerank(patient, VALID)).status).toBe(200);
     expect(gateway.provider.calls).toHaveLength(2);
@@ -101,7 +101,7 @@ describe('a provider that fails', () => {
     [400, 'top_n is too large'],
     [404, 'model rerank-v9 not found'],
     [422, 'documents: too long'],
-  ])('rejects the request with %d: status and words are passed on', async (status, message) => {
+  ])('forwards status and message when the provider rejects the request with %d', async (status, message) => {
     gateway.provider.replyWith(json({ message }, status));
     const answer = await gateway.rerank(patient, VALID);
     expect(refusalOf(answer)).toEqual({ ...FAILED, status, code: 'provider_rejected' });
@@ -112,7 +112,7 @@ describe('a provider that fails', () => {
   it.each([
     ['in no known form', json({ oops: HTML }, 400)],
     ['in HTML', text(HTML, 'text/html', 404)],
-  ])('rejects the request %s: the words are ours', async (_form, reply) => {
+  ])("returns the gateway's own message when the provider rejects the request %s", async (_form, reply) => {
     gateway.provider.replyWith(reply);
     const answer = await gateway.rerank(patient, VALID);
     expect(jsonOf(answer)['error']).toMatchObject({
@@ -122,7 +122,7 @@ describe('a provider that fails', () => {
   });
 
   it.each(['60', 'Fri, 31 Dec 2100 23:59:59 GMT'])(
-    'limits the rate for longer than there is time: %s',
+    'returns provider_rate_limited when Retry-After exceeds the timeout: %s',
     async (value) => {
       gateway.provider.replyWith(json({ message: 'slow down' }, 429, { 'retry-after': value }));
       const answer = await gateway.rerank(hasty, VALID);
@@ -132,12 +132,12 @@ describe('a provider that fails', () => {
     },
   );
 
-  it('says nothing that could be passed on as Retry-After', async () => {
+  it('omits a Retry-After that is malformed', async () => {
     gateway.provider.replyWith(json({}, 429, { 'retry-after': 'soon' }));
     expect((await gateway.rerank(hasty, VALID)).headers['retry-after']).toBeUndefined();
   });
 
-  it('is not followed elsewhere, with the key in hand', async () => {
+  it("does not follow the provider's redirect", async () => {
     gateway.provider.replyWith(json({}, 307, { location: `${gateway.provider.url}/stolen` }));
     await gateway.rerank(patient, VALID);
     expect(onlyCall(gateway.provider)).toMatchObject({
@@ -152,7 +152,7 @@ describe('a provider that takes too long', () => {
     ['says nothing', silence],
     ['sends a byte at a time', drip(20)],
     ['fails again and again', json({}, 500, { 'retry-after-ms': '200' })],
-  ])('is given up in time: it %s', async (_what, reply) => {
+  ])('ends the call in time when the provider %s', async (_what, reply) => {
     gateway.provider.replyWith(reply);
     const startedAt = performance.now();
     const answer = await gateway.rerank(hasty, VALID);
@@ -164,15 +164,15 @@ describe('a provider that takes too long', () => {
   it.each([
     ['says nothing', silence],
     ['sends a byte at a time', drip(20)],
-  ])('finds its connection closed: it %s', async (_what, reply) => {
+  ])('closes the connection to the provider when it %s', async (_what, reply) => {
     gateway.provider.replyWith(reply);
     expect(refusalOf(await gateway.rerank(hasty, VALID))).toEqual(TIMEOUT);
     await eventually(() => onlyCall(gateway.provider).closedEarly);
   });
 });
 
-describe('after all these failures', () => {
-  it('the provider is asked as if nothing had happened', async () => {
+describe('a provider that has recovered', () => {
+  it('calls a provider normally after earlier failures', async () => {
     gateway.provider.replyWith(json(GOOD));
     expect((await gateway.rerank(hasty, VALID)).status).toBe(200);
   });

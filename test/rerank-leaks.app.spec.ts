@@ -12,7 +12,7 @@ const CALLS = 5;
 let gateway: RerankGateway;
 let virtualKey: string;
 let nowhere: string;
-/** What a gateway at rest holds. */
+/** The resources of an idle gateway. */
 let atRest: Held;
 
 interface Held {
@@ -20,7 +20,7 @@ interface Held {
   readonly timers: number;
 }
 
-/** Sockets and timers that keep the process busy, without the connections that wait for the provider's next call. */
+/** Sockets and timers that keep the process busy, without the idle connections to the provider. */
 function held(): Held {
   const active = process.getActiveResourcesInfo();
   const sockets = active.filter((resource) => resource === 'TCPSocketWrap').length;
@@ -45,34 +45,34 @@ beforeAll(async () => {
   nowhere = await gateway.virtualKey('cohere', {
     config: { ...config, base_url: `http://127.0.0.1:${await closedPort()}` },
   });
-  // Until the connections that made the virtual keys are gone.
+  // Until the connections of the setup are closed.
   await eventually(async () => (await connectionsOf(gateway.app.app.getHttpServer())) === 0);
   atRest = held();
 });
 afterAll(() => gateway.close());
 
-describe('failed calls leave no socket and no timer behind', () => {
+describe('the resources of failed calls', () => {
   it.each([
     ['silence', silence],
     ['a byte at a time', drip(10)],
     ['half a body', half('x'.repeat(1_000))],
     ['a closed connection', hangUp],
     ['status 500', json({}, 500)],
-    ['too much', text(' '.repeat(MAX_RESPONSE_BYTES + 1), 'application/json')],
+    ['an answer that is too large', text(' '.repeat(MAX_RESPONSE_BYTES + 1), 'application/json')],
     ['a redirect', json({}, 302, { location: '/' })],
-  ] satisfies readonly (readonly [string, Reply])[])('%s', async (_what, reply) => {
+  ] satisfies readonly (readonly [string, Reply])[])('releases sockets and timers after %s', async (_what, reply) => {
     gateway.provider.replyWith(reply);
     const answers = await Promise.all(Array.from({ length: CALLS }, () => gateway.rerank(virtualKey, VALID)));
     expect(answers.map((answer) => answer.status).every((status) => status >= 500)).toBe(true);
     await settled();
   });
 
-  it('nobody there', async () => {
+  it('releases sockets and timers when the provider refuses connections', async () => {
     await Promise.all(Array.from({ length: CALLS }, () => gateway.rerank(nowhere, VALID)));
     await settled();
   });
 
-  it('a client that leaves', async () => {
+  it('releases sockets and timers when clients disconnect', async () => {
     gateway.provider.forget();
     gateway.provider.replyWith(silence);
     const leaving = new AbortController();

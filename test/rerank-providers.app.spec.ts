@@ -29,7 +29,7 @@ interface Case {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: object;
   readonly answer: object;
-  /** What of the gateway's answer depends on the provider. */
+  /** The fields of the gateway's answer that depend on the provider. */
   readonly expected: { readonly id: unknown; readonly model: string; readonly usage: object };
 }
 
@@ -126,7 +126,7 @@ describe.each(CASES)('rerank through $slug', ({ slug, model, path, headers, body
     virtualKey = await gateway.virtualKey(slug);
   });
 
-  it("speaks the provider's own protocol, with top_n cut to the number of documents", async () => {
+  it("sends the provider's own protocol with top_n limited to the number of documents", async () => {
     gateway.provider.replyWith(json(answer));
     await gateway.rerank(virtualKey, request);
     const call = onlyCall(gateway.provider);
@@ -135,7 +135,7 @@ describe.each(CASES)('rerank through $slug', ({ slug, model, path, headers, body
     expect(JSON.parse(call.body)).toEqual(body);
   });
 
-  it('answers best first, with documents from the request', async () => {
+  it('returns the best result first, with documents from the request', async () => {
     gateway.provider.replyWith(json(answer));
     const answered = await gateway.rerank(virtualKey, request);
     expect(answered.status).toBe(200);
@@ -151,14 +151,14 @@ describe.each(CASES)('rerank through $slug', ({ slug, model, path, headers, body
     });
   });
 
-  it('returns no documents unless asked, and no more results than asked', async () => {
+  it('returns documents only on request, and at most top_n results', async () => {
     gateway.provider.replyWith(json(answer));
     const { return_documents: _, ...plain } = request;
     const answered = jsonOf(await gateway.rerank(virtualKey, { ...plain, top_n: 1 }));
     expect(answered['results']).toEqual([{ index: 1, relevance_score: 0.9 }]);
   });
 
-  it("sends nothing of the client's own headers and credentials", async () => {
+  it("does not forward the client's own headers and credentials", async () => {
     gateway.provider.replyWith(json(answer));
     const own = {
       authorization: 'Bearer client-token-1d9c',
@@ -176,7 +176,7 @@ describe.each(CASES)('rerank through $slug', ({ slug, model, path, headers, body
     ).toEqual([]);
   });
 
-  it('refuses an answer that is not in the form of the provider', async () => {
+  it("returns 502 for an answer that is not in the provider's format", async () => {
     gateway.provider.replyWith(json({ scores: SCORES }));
     expect(refusalOf(await gateway.rerank(virtualKey, request))).toEqual({
       status: 502,
@@ -189,7 +189,7 @@ describe.each(CASES)('rerank through $slug', ({ slug, model, path, headers, body
 
 describe('the id of a rerank answer', () => {
   it.each([[{}], [{ id: '' }], [{ id: null }], [{ id: 7 }]])(
-    'is made by the gateway when the provider sends %j',
+    'generates the id of the answer when the provider sends %j',
     async (sent) => {
       gateway.provider.replyWith(json({ ...sent, results: [] }));
       const answered = jsonOf(await gateway.rerank(await gateway.virtualKey('cohere'), VALID));
@@ -203,7 +203,7 @@ describe('rerank options of one provider', () => {
     ['cohere', { max_tokens_per_doc: 512, priority: 3 }],
     ['voyage', { truncation: false }],
     ['pinecone', { rank_fields: ['title'], parameters: { truncate: 'END' } }],
-  ])('reach %s as they were sent', async (slug, options) => {
+  ])('sends provider options to %s unchanged', async (slug, options) => {
     gateway.provider.replyWith(json({ results: [], data: [] }));
     const documents = slug === 'pinecone' ? [{ title: 'Paris' }] : ['Paris'];
     const answered = await gateway.rerank(await gateway.virtualKey(slug), {
@@ -217,7 +217,7 @@ describe('rerank options of one provider', () => {
     expect(JSON.parse(onlyCall(gateway.provider).body)).toMatchObject(options);
   });
 
-  it('leave documents without text to no provider that ranks text alone', async () => {
+  it('refuses documents without text for providers that rank only text', async () => {
     const body = { model: 'm', query: 'q', documents: [{ title: 'Paris' }], rank_fields: ['title'] };
     expect(refusalOf(await gateway.rerank(await gateway.virtualKey('voyage'), body))).toMatchObject({
       status: 400,

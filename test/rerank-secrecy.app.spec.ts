@@ -16,7 +16,7 @@ const QUERY = 'query-marker-9e4a';
 const DOCUMENT = 'document-marker-31cd';
 const CLIENT_TOKEN = 'client-token-marker-c8f0';
 const BODY = { ...VALID, query: QUERY, documents: [DOCUMENT, { text: DOCUMENT, note: DOCUMENT }] };
-/** A provider repeats all that it knows of the request, at every place where an error could be read. */
+/** The provider repeats everything it knows of the request, at every place from which an error could be read. */
 const REPLIES: readonly (readonly [string, (echo: string) => Reply])[] = [
   ...[400, 401, 403, 404, 408, 422, 429, 498, 500, 503].map(
     (status) =>
@@ -61,8 +61,8 @@ function expectNothingIn(place: string, words: readonly string[]): void {
   for (const word of words) expect(place.includes(word) ? word : 'nothing').toBe('nothing');
 }
 
-describe('what a caller reads', () => {
-  it.each(REPLIES)('holds no credential, even one that the provider repeats: %s', async (_what, replyOf) => {
+describe('the answers to a caller', () => {
+  it.each(REPLIES)('never returns a credential, even when the provider repeats it: %s', async (_what, replyOf) => {
     for (const [virtualKey, model, secret] of [
       [cohere, VALID.model, PROVIDER_KEY],
       [bedrock, BEDROCK_MODEL, AWS_SECRET],
@@ -73,7 +73,7 @@ describe('what a caller reads', () => {
     }
   });
 
-  it("is the provider's sentence, with the credential masked", async () => {
+  it("returns the provider's message with the credential masked", async () => {
     gateway.provider.replyWith(json({ message: `no such key: ${PROVIDER_KEY}.` }, 400));
     expect(jsonOf(await rerank(cohere, BODY))['error']).toMatchObject({
       code: 'provider_rejected',
@@ -86,25 +86,25 @@ describe('what a caller reads', () => {
     ['the key in place of the virtual key', { 'x-gateway-virtual-key': ADMIN_KEY }],
     ['the key in a trace id that is none', { 'x-gateway-trace-id': `${ADMIN_KEY}\t${ADMIN_KEY}` }],
     ['the key as metadata that is not JSON', { 'x-gateway-metadata': `{${ADMIN_KEY}` }],
-  ])('does not repeat a key that was misplaced: %s', async (_what, headers) => {
+  ])('does not repeat a key in the wrong header: %s', async (_what, headers) => {
     const answer = await gateway.rerank('local', BODY, { headers });
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expectNothingIn(answer.text, [ADMIN_KEY, ADMIN_KEY.slice(12, -1)]);
   });
 });
 
-describe('the log at its most talkative', () => {
+describe('the log at its most detailed level', () => {
   it.each([
     ['broken JSON', `{"query":"${QUERY}","documents":["${DOCUMENT}"],`],
     ['a broken rule', { ...BODY, top_n: QUERY, documents: [DOCUMENT, 1] }],
     ['an unknown field', { ...BODY, [QUERY]: DOCUMENT }],
     ['too many documents', { ...BODY, documents: Array.from({ length: 10_001 }, () => DOCUMENT) }],
-    ['a model that is no ARN', { ...BODY, model: 'm' }],
-  ])('hears of a refusal: %s', async (_what, body) => {
+    ['a model that is not an ARN', { ...BODY, model: 'm' }],
+  ])('logs a refusal at the most detailed level: %s', async (_what, body) => {
     expect((await rerank(bedrock, body)).status).toBe(400);
   });
 
-  it('holds no key, no query and no document', () => {
+  it('never logs keys, queries or documents', () => {
     const log = gateway.app.log();
     expect(log.split('\n').filter((line) => line.includes('"event":"request"')).length).toBeGreaterThan(REPLIES.length);
     expect(log).not.toContain('"event":"defect"');

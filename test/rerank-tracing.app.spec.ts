@@ -24,7 +24,7 @@ function rerank(headers: Readonly<Record<string, string>>): Promise<Answer> {
   return gateway.rerank(virtualKey, VALID, { headers });
 }
 
-/** Trace id, span id and flags that the provider got. */
+/** Trace id, span id and flags that the provider received. */
 function sentOn(): readonly string[] {
   const [version, ...rest] = String(onlyCall(gateway.provider).headers['traceparent']).split('-');
   expect(version).toBe('00');
@@ -36,11 +36,11 @@ function metadata(keys: number, value = 'v'): string {
 }
 
 describe('the trace id of a rerank request', () => {
-  it.each(['my-trace-1', 'a', '~'.repeat(128)])('is answered as it was sent: %s', async (id) => {
+  it.each(['my-trace-1', 'a', '~'.repeat(128)])("returns the client's trace id unchanged: %s", async (id) => {
     expect((await rerank({ 'x-gateway-trace-id': id })).headers['x-gateway-trace-id']).toBe(id);
   });
 
-  it('is made when there is none, a new one each time', async () => {
+  it('generates a new trace id for each request without one', async () => {
     const ids = [await rerank({}), await rerank({})].map((answer) => answer.headers['x-gateway-trace-id']);
     expect(ids).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
     expect(new Set(ids).size).toBe(2);
@@ -50,14 +50,14 @@ describe('the trace id of a rerank request', () => {
     ['a broken body', {}, '{'],
     ['an unknown virtual key', { 'x-gateway-virtual-key': 'nobody' }, VALID],
     ['a wrong gateway key', { 'x-gateway-api-key': 'tg_nobody' }, VALID],
-  ])('is answered with errors too: %s', async (_what, headers, body) => {
+  ])('returns the trace id with errors too: %s', async (_what, headers, body) => {
     const id = randomUUID();
     const answer = await gateway.rerank(virtualKey, body, { headers: { 'x-gateway-trace-id': id, ...headers } });
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.headers['x-gateway-trace-id']).toBe(id);
   });
 
-  it('may hold spaces, and is answered as it came', async () => {
+  it('accepts a trace id with spaces', async () => {
     const answer = await rerank({ 'x-gateway-trace-id': 'checkout of order 7' });
     expect([answer.status, answer.headers['x-gateway-trace-id']]).toEqual([200, 'checkout of order 7']);
   });
@@ -66,7 +66,7 @@ describe('the trace id of a rerank request', () => {
     ['too long', 'x'.repeat(129)],
     ['with a tab', 'a\tb'],
     ['with a letter that is not ASCII', 'caf\u00e9'],
-  ])('is refused when it is %s, and the refusal has one of its own', async (_what, id) => {
+  ])('refuses a trace id that is %s, and returns a generated one', async (_what, id) => {
     const answer = await rerank({ 'x-gateway-trace-id': id });
     expect(refusalOf(answer)).toEqual({
       status: 400,
@@ -79,7 +79,7 @@ describe('the trace id of a rerank request', () => {
 });
 
 describe('the trace context of the provider call', () => {
-  it('continues the trace of the client, from a span of the gateway', async () => {
+  it("continues the client's trace from a span of the gateway", async () => {
     const answer = await rerank({ traceparent: `00-${PARENT_TRACE}-${PARENT_SPAN}-01` });
     const [traceId, spanId, flags] = sentOn();
     expect([traceId, flags]).toEqual([PARENT_TRACE, '01']);
@@ -88,12 +88,12 @@ describe('the trace context of the provider call', () => {
     expect(answer.headers['x-gateway-trace-id']).toBe(PARENT_TRACE);
   });
 
-  it('keeps the decision of the client not to sample', async () => {
+  it("keeps the client's decision not to sample", async () => {
     await rerank({ traceparent: `00-${PARENT_TRACE}-${PARENT_SPAN}-00` });
     expect(sentOn()).toEqual([PARENT_TRACE, expect.any(String), '00']);
   });
 
-  it('has what other systems say of the trace, when that comes with it', async () => {
+  it('forwards tracestate only together with traceparent', async () => {
     const traceparent = `00-${PARENT_TRACE}-${PARENT_SPAN}-01`;
     await rerank({ traceparent, tracestate: 'rojo=00f067aa0ba902b7' });
     expect(onlyCall(gateway.provider).headers['tracestate']).toBe('rojo=00f067aa0ba902b7');
@@ -102,13 +102,13 @@ describe('the trace context of the provider call', () => {
     expect(onlyCall(gateway.provider).headers).not.toHaveProperty('tracestate');
   });
 
-  it('is the id of the client when that is a UUID', async () => {
+  it("uses the client's trace id as W3C trace id when it is a UUID", async () => {
     const id = randomUUID();
     await rerank({ 'x-gateway-trace-id': id });
     expect(sentOn()[0]).toBe(id.replaceAll('-', ''));
   });
 
-  it('is the same for the same id of any form', async () => {
+  it('derives the same W3C trace id from equal trace ids', async () => {
     await rerank({ 'x-gateway-trace-id': 'order 7'.replace(' ', '-') });
     const [first] = sentOn();
     gateway.provider.forget();
@@ -122,15 +122,15 @@ describe('the trace context of the provider call', () => {
     ['all zeros', `00-${'0'.repeat(32)}-${PARENT_SPAN}-01`],
     ['an invalid version', `ff-${PARENT_TRACE}-${PARENT_SPAN}-01`],
     ['capital letters', `00-${PARENT_TRACE.toUpperCase()}-${PARENT_SPAN}-01`],
-  ])('is new when traceparent is %s', async (_what, traceparent) => {
+  ])('starts a new trace when traceparent is %s', async (_what, traceparent) => {
     expect((await rerank({ traceparent })).status).toBe(200);
     expect(sentOn()[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(sentOn()[0]).not.toBe(PARENT_TRACE);
   });
 });
 
-describe('what the log says of a rerank request', () => {
-  it.each(['x-gateway', 'x-portkey'])('is what the client said, in %s-* headers', async (prefix) => {
+describe('the log line of a rerank request', () => {
+  it.each(['x-gateway', 'x-portkey'])("logs the client's tracing values from %s-* headers", async (prefix) => {
     const traceId = randomUUID();
     await rerank({
       [`${prefix}-trace-id`]: traceId,
@@ -155,14 +155,14 @@ describe('what the log says of a rerank request', () => {
     });
   });
 
-  it('is bounded, however long the name of the model is', async () => {
+  it('limits the length of the log line for a long model name', async () => {
     const traceId = randomUUID();
     const body = { ...VALID, model: 'm'.repeat(100_000) };
     expect((await gateway.rerank('local', body, { headers: { 'x-gateway-trace-id': traceId } })).status).toBe(200);
     expect(JSON.stringify(await requestLine(gateway.app, traceId)).length).toBeLessThan(2_000);
   });
 
-  it('is what x-gateway-* says, when both are sent', async () => {
+  it('prefers x-gateway-* headers to x-portkey-* headers', async () => {
     const traceId = randomUUID();
     const answer = await rerank({
       'x-gateway-trace-id': traceId,
@@ -185,7 +185,7 @@ describe('metadata of a rerank request', () => {
     ['an object', '{"a":{}}'],
     ['letters of any script', Buffer.from('{"stadt":"Zürich"}').toString('latin1')],
     ['a name that every object knows', '{"__proto__":"a","constructor":"b"}'],
-  ])('may have %s', async (_what, value) => {
+  ])('accepts metadata with %s', async (_what, value) => {
     expect((await rerank({ 'x-gateway-metadata': value })).status).toBe(200);
   });
 
@@ -198,7 +198,7 @@ describe('metadata of a rerank request', () => {
     ['text instead of an object', '"a"'],
     ['null instead of an object', 'null'],
     ['broken JSON', '{"a":'],
-  ])('may not have %s', async (_what, value) => {
+  ])('refuses metadata with %s', async (_what, value) => {
     for (const name of ['x-gateway-metadata', 'x-portkey-metadata']) {
       expect(refusalOf(await rerank({ [name]: value }))).toEqual({
         status: 400,

@@ -38,7 +38,7 @@ describe('a broken rule of the rerank body', () => {
     ['an object without text', 'documents.1.text', { ...VALID, documents: ['a', { title: 'b' }] }],
     ['an object whose text is null', 'documents.0.text', { ...VALID, documents: [{ text: null }] }],
     [
-      'text that is no string, with rank_fields',
+      'text that is not a string, with rank_fields',
       'documents.0.text',
       { ...VALID, documents: [{ text: 1 }], rank_fields: ['a'] },
     ],
@@ -59,19 +59,19 @@ describe('a broken rule of the rerank body', () => {
     ['parameters text', 'parameters', { ...VALID, parameters: '{}' }],
     ['parameters null', 'parameters', { ...VALID, parameters: null }],
     ['an unknown field', 'top_k', { ...VALID, top_k: 3 }],
-  ])('is told by its field: %s', async (_what, param, body) => {
+  ])('names the field of a broken rule: %s', async (_what, param, body) => {
     const answer = await gateway.rerank('local', body);
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
     expect(brokenRulesOf(answer)).toEqual(new Set([param]));
     expect(answer.headers['x-gateway-trace-id']).toMatch(/\S/);
   });
 
-  it('is told together with all others', async () => {
+  it('returns all broken rules together', async () => {
     const answer = await gateway.rerank('local', { documents: [], top_n: 0, extra: 1 });
     expect(brokenRulesOf(answer)).toEqual(new Set(['extra', 'model', 'query', 'documents', 'top_n']));
   });
 
-  it.each(['[]', '"text"', 'null', '7', 'true'])('is a body that is no object: %s', async (body) => {
+  it.each(['[]', '"text"', 'null', '7', 'true'])('refuses a body that is not an object: %s', async (body) => {
     expect(refusalOf(await gateway.rerank('local', body))).toMatchObject({
       status: 400,
       code: 'validation_failed',
@@ -88,7 +88,7 @@ describe('a broken rule of the rerank body', () => {
     ['with a byte order mark', '\uFEFF{}'],
     ['in another encoding', Buffer.from('{"query": "caf\xe9"}', 'latin1')],
     ['in UTF-16', Buffer.from('{"model": "m"}', 'utf16le')],
-  ])('is JSON that is broken: %s', async (_how, body) => {
+  ])('refuses a body that is not valid JSON: %s', async (_how, body) => {
     const answer = await gateway.rerank('local', body);
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
     expect(answer.text).not.toContain('caf');
@@ -106,7 +106,7 @@ describe('the number of documents', () => {
     ['bedrock', BEDROCK_MODEL, 1_000],
     ['azure-ai', 'cohere.m', 10_000],
     ['local', 'm', 10_000],
-  ])('has the maximum of %s (%s): %d', async (slug, model, maximum) => {
+  ])('limits the documents of %s (%s) to %d', async (slug, model, maximum) => {
     const virtualKey = slug === 'local' ? slug : await gateway.virtualKey(slug);
     const documents = Array.from({ length: maximum }, () => 'a');
     expect((await gateway.rerank(virtualKey, { model, query: 'q', documents })).status).toBe(200);
@@ -129,7 +129,7 @@ describe('a body that cannot be read', () => {
     ['another character set', { 'content-type': 'application/json; charset=iso-8859-1' }],
     ['of no type', { 'content-type': '' }],
     ['compressed', { 'content-encoding': 'gzip' }],
-  ])('is 415: %s', async (_what, headers) => {
+  ])('returns 415 for a body that is %s', async (_what, headers) => {
     expect(refusalOf(await gateway.rerank('local', VALID, { headers }))).toEqual({
       status: 415,
       code: 'unsupported_media_type',
@@ -143,7 +143,7 @@ describe('a body that cannot be read', () => {
     ['announced, four times the limit', 3 * LIMIT_BYTES, false],
     ['in pieces', 1, true],
     ['in pieces, four times the limit', 3 * LIMIT_BYTES, true],
-  ])('is 413 when it is larger than 4 MiB: %s', async (_how, surplus, inPieces) => {
+  ])('returns 413 for a body over 4 MiB: %s', async (_how, surplus, inPieces) => {
     const body = Buffer.alloc(LIMIT_BYTES + surplus, ' ');
     const answer = await send(`${gateway.app.url}/v1/rerank`, {
       headers: { 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': 'local', 'content-type': 'application/json' },
@@ -152,7 +152,7 @@ describe('a body that cannot be read', () => {
     expect(refusalOf(answer)).toEqual({ status: 413, code: 'payload_too_large', param: null, source: 'gateway' });
   });
 
-  it('does not stand in the way of one that is exactly as large as the limit', async () => {
+  it('accepts a body of exactly 4 MiB', async () => {
     expect((await gateway.rerank('local', JSON.stringify(VALID).padEnd(LIMIT_BYTES))).status).toBe(200);
   });
 });

@@ -4,7 +4,7 @@ import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-
 import { jsonOf, refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
-/** Options that belong to one provider each. */
+/** Options that only one provider has. */
 const FOREIGN_OPTIONS = {
   max_tokens_per_doc: 512,
   priority: 1,
@@ -24,7 +24,7 @@ beforeEach(() => gateway.provider.forget());
 describe('rerank with the built-in provider', () => {
   const documents = ['Bananas are yellow.', { text: 'Keys rotate. Rotate keys often.', id: 9 }, 'Where keys are kept.'];
 
-  it('works on a fresh gateway, without a provider', async () => {
+  it('reranks on a fresh gateway without a provider', async () => {
     const answer = await gateway.rerank('local', { model: 'bm25', query: 'rotate keys', documents });
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -42,7 +42,7 @@ describe('rerank with the built-in provider', () => {
     ]);
   });
 
-  it('returns documents as they were sent, strings as {text}', async () => {
+  it('returns documents unchanged, and strings as {text}', async () => {
     const body = { model: 'bm25', query: 'rotate keys', documents, return_documents: true, top_n: 2 };
     expect(jsonOf(await gateway.rerank('local', body))['results']).toMatchObject([
       { index: 1, document: { text: 'Keys rotate. Rotate keys often.', id: 9 } },
@@ -50,14 +50,14 @@ describe('rerank with the built-in provider', () => {
     ]);
   });
 
-  it('keeps the order of documents that score the same', async () => {
+  it('keeps the order of documents with equal scores', async () => {
     const body = { model: 'bm25', query: 'keys', documents: ['b', 'keys', 'a', 'keys'], top_n: 100 };
     expect(jsonOf(await gateway.rerank('local', body))['results']).toMatchObject(
       [1, 3, 0, 2].map((index) => ({ index })),
     );
   });
 
-  it('takes the gateway key as bearer token, and the headers under their other names', async () => {
+  it('accepts the gateway key as bearer token, and x-portkey-* headers', async () => {
     const answer = await send(`${gateway.app.url}/v1/rerank`, {
       headers: {
         authorization: `Bearer ${ADMIN_KEY}`,
@@ -72,16 +72,16 @@ describe('rerank with the built-in provider', () => {
 
 describe('the virtual key of a rerank request', () => {
   it.each([
-    ['is required', {}, { status: 400, code: 'virtual_key_required' }],
-    ['may not be empty', { 'x-gateway-virtual-key': '' }, { status: 400, code: 'virtual_key_required' }],
-    ['must exist', { 'x-gateway-virtual-key': 'nobody' }, { status: 404, code: 'virtual_key_not_found' }],
-    ['must be a slug', { 'x-gateway-virtual-key': "'; --" }, { status: 404, code: 'virtual_key_not_found' }],
+    ['is present', {}, { status: 400, code: 'virtual_key_required' }],
+    ['is not empty', { 'x-gateway-virtual-key': '' }, { status: 400, code: 'virtual_key_required' }],
+    ['exists', { 'x-gateway-virtual-key': 'nobody' }, { status: 404, code: 'virtual_key_not_found' }],
+    ['is a slug', { 'x-gateway-virtual-key': "'; --" }, { status: 404, code: 'virtual_key_not_found' }],
     [
-      'is the one of x-gateway-*, when both names are sent',
+      'in x-gateway-* exists, when both headers are sent',
       { 'x-gateway-virtual-key': 'nobody', 'x-portkey-virtual-key': 'local' },
       { status: 404, code: 'virtual_key_not_found' },
     ],
-  ])('%s', async (_rule, headers, refusal) => {
+  ])('refuses a rerank unless its virtual key %s', async (_rule, headers, refusal) => {
     const answer = await send(`${gateway.app.url}/v1/rerank`, {
       headers: { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(VALID),
@@ -89,7 +89,7 @@ describe('the virtual key of a rerank request', () => {
     expect(refusalOf(answer)).toEqual({ ...refusal, param: 'x-gateway-virtual-key', source: 'gateway' });
   });
 
-  it('is not looked at without a gateway key', async () => {
+  it('checks the gateway key before the virtual key', async () => {
     const answer = await send(`${gateway.app.url}/v1/rerank`, {
       headers: { 'x-gateway-virtual-key': 'local', 'content-type': 'application/json' },
       body: JSON.stringify(VALID),
@@ -99,7 +99,7 @@ describe('the virtual key of a rerank request', () => {
   });
 
   it.each(['openai', 'azure-openai', 'openai-compatible'])(
-    'must not be one of %s, which cannot rerank',
+    'refuses a virtual key of %s, which cannot rerank',
     async (slug) => {
       const answer = await gateway.rerank(await gateway.virtualKey(slug), VALID);
       expect(refusalOf(answer)).toEqual({
@@ -121,7 +121,7 @@ describe('options that the provider does not have', () => {
   });
   beforeEach(() => gateway.provider.replyWith(json({ results: [{ index: 0, relevance_score: 1 }] })));
 
-  it('are left out, each with a warning', async () => {
+  it('drops unsupported options, each with a warning', async () => {
     const answer = await gateway.rerank(jina, { ...VALID, ...FOREIGN_OPTIONS });
     expect(answer.status).toBe(200);
     expect(answer.headers['x-gateway-warnings']).toBe(
@@ -134,18 +134,21 @@ describe('options that the provider does not have', () => {
     }
   });
 
-  it.each(Object.entries(FOREIGN_OPTIONS))('are refused when the request is strict: %s', async (param, value) => {
-    const answer = await gateway.rerank(
-      jina,
-      { ...VALID, [param]: value },
-      { headers: { 'x-gateway-strict': 'true' } },
-    );
-    expect(refusalOf(answer)).toEqual({ status: 400, code: 'unsupported_parameter', param, source: 'gateway' });
-    expect(answer.headers['x-gateway-warnings']).toBeUndefined();
-    expect(gateway.provider.calls).toEqual([]);
-  });
+  it.each(Object.entries(FOREIGN_OPTIONS))(
+    'refuses unsupported options of a strict request: %s',
+    async (param, value) => {
+      const answer = await gateway.rerank(
+        jina,
+        { ...VALID, [param]: value },
+        { headers: { 'x-gateway-strict': 'true' } },
+      );
+      expect(refusalOf(answer)).toEqual({ status: 400, code: 'unsupported_parameter', param, source: 'gateway' });
+      expect(answer.headers['x-gateway-warnings']).toBeUndefined();
+      expect(gateway.provider.calls).toEqual([]);
+    },
+  );
 
-  it.each(['TRUE', 'True'])('are refused also with x-gateway-strict: %s', async (text) => {
+  it.each(['TRUE', 'True'])('refuses unsupported options with x-gateway-strict: %s', async (text) => {
     const answer = await gateway.rerank(
       jina,
       { ...VALID, ...FOREIGN_OPTIONS },
@@ -154,14 +157,14 @@ describe('options that the provider does not have', () => {
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'unsupported_parameter' });
   });
 
-  it.each(['1', 'yes', 'true, true'])('are not looked at with x-gateway-strict: %s', async (text) => {
+  it.each(['1', 'yes', 'true, true'])('refuses an invalid x-gateway-strict: %s', async (text) => {
     const answer = await gateway.rerank(jina, VALID, { headers: { 'x-gateway-strict': text } });
     const error = { status: 400, code: 'validation_failed', param: 'x-gateway-strict', source: 'gateway' };
     expect(refusalOf(answer)).toEqual(error);
     expect(gateway.provider.calls).toEqual([]);
   });
 
-  it('are all named in a strict refusal', async () => {
+  it('names all unsupported options in a strict refusal', async () => {
     const headers = { 'x-portkey-strict': 'true' };
     const answer = await gateway.rerank(jina, { ...VALID, ...FOREIGN_OPTIONS }, { headers });
     expect(jsonOf(answer)['error']).toMatchObject({
@@ -169,7 +172,7 @@ describe('options that the provider does not have', () => {
     });
   });
 
-  it('do not matter to a strict request that has none', async () => {
+  it('accepts a strict request without unsupported options', async () => {
     const answer = await gateway.rerank(jina, VALID, { headers: { 'x-gateway-strict': 'true' } });
     expect(answer.status).toBe(200);
     expect(answer.headers['x-gateway-warnings']).toBeUndefined();

@@ -33,7 +33,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** What was read, without what an update does not take. */
+/** The resource as it was read, without the fields that an update refuses. */
 function writablePartOf(resource: JsonObject, dto: new () => object): JsonObject {
   const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   const names = new Set(rules.map((rule) => rule.propertyName));
@@ -45,7 +45,7 @@ async function lastUpdateOf(table: string, id: string): Promise<unknown> {
   return row;
 }
 
-describe('what was read can be written back, which changes nothing and leaves no trace', () => {
+describe('updates with a resource as it was read', () => {
   it.each<[string, string, new () => object, string, object]>([
     [
       'a workspace',
@@ -85,21 +85,21 @@ describe('what was read can be written back, which changes nothing and leaves no
       { name: 'A', provider: 'cohere', key: SECRET },
     ],
     [
-      'one without a key',
+      'a virtual key without a key',
       '/v1/virtual-keys',
       UpdateVirtualKeyDto,
       'virtual_keys',
       { name: 'A', provider: 'local', key: null },
     ],
     [
-      'one with sealed options',
+      'a virtual key with sealed options',
       '/v1/virtual-keys',
       UpdateVirtualKeyDto,
       'virtual_keys',
       { name: 'A', provider: 'bedrock', config: { ...AWS, aws_secret_access_key: SECRET, base_url: null } },
     ],
     [
-      'one with mappings',
+      'a virtual key with mappings',
       '/v1/virtual-keys',
       UpdateVirtualKeyDto,
       'virtual_keys',
@@ -113,14 +113,14 @@ describe('what was read can be written back, which changes nothing and leaves no
       { name: 'A', ...CLOUD_A },
     ],
     [
-      'one for nobody',
+      'a secret reference without workspaces',
       '/v1/secret-references',
       UpdateSecretReferenceDto,
       'secret_references',
       { name: 'A', ...CLOUD_A, allow_all_workspaces: false },
     ],
     [
-      'one for some workspaces',
+      'a secret reference for some workspaces',
       '/v1/secret-references',
       UpdateSecretReferenceDto,
       'secret_references',
@@ -176,7 +176,7 @@ describe('what was read can be written back, which changes nothing and leaves no
       },
     ],
     [
-      'one with mappings',
+      'an MCP server with mappings',
       '/v1/mcp-servers',
       UpdateMcpServerDto,
       'mcp_servers',
@@ -191,30 +191,33 @@ describe('what was read can be written back, which changes nothing and leaves no
         })),
       },
     ],
-  ])('%s at %s', async (_what, path, dto, table, fields) => {
-    const id = readString((await admin.create(path, fields))['id'], 'id');
-    const resource = await admin.read(`${path}/${id}`);
-    const body = writablePartOf(resource, dto);
-    expect(Object.keys(body).length).toBeGreaterThan(1);
-    const before = await lastUpdateOf(table, id);
-    for (const update of [body, {}]) {
-      const answer = await admin.put(`${path}/${id}`, update);
-      expect([answer.status, jsonOf(answer)]).toEqual([200, resource]);
-    }
-    expect(await lastUpdateOf(table, id)).toEqual(before);
-    expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(1);
-    const all = await admin.put(`${path}/${id}`, resource);
-    expect(all.status).toBe(400);
-    expect(all.text).not.toContain('is not a known field');
-    expect(brokenRulesOf(all)).toEqual(new Set(Object.keys(resource).filter((name) => !(name in body))));
-    const change = 'name' in body ? { name: 'Another' } : { description: 'another' };
-    expect(jsonOf(await admin.put(`${path}/${id}`, { ...body, ...change }))).toMatchObject(change);
-    expect(await lastUpdateOf(table, id)).not.toEqual(before);
-    expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(2);
-  });
+  ])(
+    'changes nothing and audits nothing when %s at %s is written back as it was read',
+    async (_what, path, dto, table, fields) => {
+      const id = readString((await admin.create(path, fields))['id'], 'id');
+      const resource = await admin.read(`${path}/${id}`);
+      const body = writablePartOf(resource, dto);
+      expect(Object.keys(body).length).toBeGreaterThan(1);
+      const before = await lastUpdateOf(table, id);
+      for (const update of [body, {}]) {
+        const answer = await admin.put(`${path}/${id}`, update);
+        expect([answer.status, jsonOf(answer)]).toEqual([200, resource]);
+      }
+      expect(await lastUpdateOf(table, id)).toEqual(before);
+      expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(1);
+      const all = await admin.put(`${path}/${id}`, resource);
+      expect(all.status).toBe(400);
+      expect(all.text).not.toContain('is not a known field');
+      expect(brokenRulesOf(all)).toEqual(new Set(Object.keys(resource).filter((name) => !(name in body))));
+      const change = 'name' in body ? { name: 'Another' } : { description: 'another' };
+      expect(jsonOf(await admin.put(`${path}/${id}`, { ...body, ...change }))).toMatchObject(change);
+      expect(await lastUpdateOf(table, id)).not.toEqual(before);
+      expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(2);
+    },
+  );
 });
 
-it('is a change, and audited, when only a mapping is another', async () => {
+it('changes and audits a virtual key when only a mapping differs', async () => {
   const mapping = { target_field: 'key', secret_reference_id: 'cohere' };
   const fields = { name: 'A', provider: 'cohere', secret_mappings: [mapping] };
   const id = readString((await admin.create('/v1/virtual-keys', fields))['id'], 'id');

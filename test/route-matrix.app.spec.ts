@@ -11,15 +11,15 @@ import { addTenant, type Tenant } from './support/tenants.js';
 /** The pages of the documentation, which the framework registers by itself. */
 const DOCUMENTATION = /^\/docs(\/|$)/;
 const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
-/** Scopes that no route declares: MCP servers take other callers than keys too, and ask for theirs themselves. */
+/** Scopes that no route declares: MCP servers also accept other callers than keys, and check these scopes themselves. */
 const ASKED_ELSEWHERE = ['mcp.invoke'];
-/** Areas whose objects are the provider's, ids included: see relay-routes.spec.ts. */
+/** Areas whose objects, including their ids, belong to the provider: see relay-routes.app.spec.ts. */
 const RELAYED = /^\/v1\/(?:batches|files|fine_tuning|threads)(?:\/|$)/;
-/** Addresses of MCP servers, which speak JSON-RPC and find out themselves who calls: see mcp-gateway.spec.ts. */
+/** Addresses of MCP servers, which speak JSON-RPC and authenticate callers themselves: see mcp-gateway.app.spec.ts. */
 const MCP = /^\/(?:\.well-known\/oauth-protected-resource\/)?:/;
-/** The gateway does not read what it passes on as it comes. */
+/** The gateway streams this body without reading it. */
 const STREAMED = 'POST /v1/files';
-/** What a route reads before it looks for the resource. */
+/** Query parameters that a route validates before it looks for the resource. */
 const BODIES: Readonly<Record<string, object>> = {
   'PUT /v1/mcp-servers/:ref/tools': { tools: [{ name: 'search', enabled: false }] },
 };
@@ -34,7 +34,7 @@ let guarded: readonly Route[];
 let withReference: readonly Route[];
 /** Foreign resources by the path of their collection. */
 let foreign: ReadonlyMap<string, readonly string[]>;
-/** A key with every scope but one, by that one. */
+/** For each scope, a key that has every other scope. */
 const lacking = new Map<string, GatewayClient>();
 
 beforeAll(async () => {
@@ -109,8 +109,8 @@ async function onEvery(list: readonly Route[], check: (route: Route) => Promise<
   expect(list.length).toBeGreaterThan(5);
 }
 
-describe('the routes', () => {
-  it('are all handlers that say who may call them, but for the documentation', () => {
+describe('the table of routes', () => {
+  it('declares the callers of every route except the documentation', () => {
     const known = new Set(routes.map(({ method, path }) => `${method} ${path}`));
     const unknown = addressesOf(gateway.app).filter(
       ({ method, path }) => !known.has(`${method} ${path}`) && !DOCUMENTATION.test(path),
@@ -118,23 +118,23 @@ describe('the routes', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('are all reachable', () => {
+  it('serves every declared route', () => {
     const served = new Set(addressesOf(gateway.app).map(({ method, path }) => `${method} ${path}`));
     expect(routes.filter(({ method, path }) => !served.has(`${method} ${path}`))).toEqual([]);
   });
 
-  it('are public only where that was decided', () => {
+  it('leaves only the expected routes public', () => {
     const open = routes.filter((route) => route.scope === undefined && !MCP.test(route.path));
     expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(PUBLIC);
   });
 
-  it('need scopes that exist, and leave no scope unused', () => {
+  it('declares only existing scopes and uses every scope', () => {
     expect(new Set([...guarded.map((route) => route.scope), ...ASKED_ELSEWHERE])).toEqual(new Set(SCOPES));
   });
 });
 
 describe('every public route', () => {
-  it('answers without a key', async () => {
+  it('answers every public route without a key', async () => {
     for (const address of PUBLIC) {
       const [method = '', path = ''] = address.split(' ');
       expect((await new GatewayClient(gateway.url, {}).request(method, path)).status).toBe(200);
@@ -143,14 +143,14 @@ describe('every public route', () => {
 });
 
 describe('every guarded route', () => {
-  it('refuses a caller without a key, and tells how to bring one', () =>
+  it('refuses a caller without a key on every guarded route, with a challenge', () =>
     onEvery(guarded, async (route) => {
       const answer = await call(new GatewayClient(gateway.url, {}), route, 'default');
       expect(refusalOf(answer)).toEqual({ status: 401, code: 'api_key_invalid', param: null, source: 'gateway' });
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
     }));
 
-  it('refuses a key without its scope, and names the scope', () =>
+  it('refuses a key without the scope of the route, and names the scope', () =>
     onEvery(guarded, async (route) => {
       const client = lacking.get(route.scope ?? '') ?? admin;
       const answer = await call(client, route, 'default');
@@ -159,7 +159,7 @@ describe('every guarded route', () => {
       expect(readString(message, 'message')).toContain(` ${route.scope}`);
     }));
 
-  it('refuses both before it reads the body', () =>
+  it('checks key and scope before reading the body', () =>
     onEvery(
       guarded.filter(({ method }) => WITH_BODY.has(method)),
       async ({ method, path, scope }) => {
@@ -173,7 +173,7 @@ describe('every guarded route', () => {
       },
     ));
 
-  it('lets a key with its scope, and no other, in', () =>
+  it('accepts a key that has only the scope of the route', () =>
     onEvery(guarded, async (route) => {
       const { client } = await admin.createKey({ scopes: [route.scope] });
       const { status } = await call(client, route, randomUUID());
@@ -185,7 +185,7 @@ describe('every guarded route', () => {
 describe('every route that names a resource', () => {
   const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
 
-  it("takes another tenant's resources for missing, by id and by slug", () =>
+  it("treats another tenant's resources as missing, by id and by slug", () =>
     onEvery(withReference, async (route) => {
       const collection = route.path.slice(0, route.path.indexOf('/:'));
       const references = foreign.get(collection);
@@ -198,7 +198,7 @@ describe('every route that names a resource', () => {
       }
     }));
 
-  it('leaves them as they were', async () => {
+  it("leaves another tenant's resources unchanged", async () => {
     for (const collection of [
       '/v1/workspaces',
       '/v1/virtual-keys',
@@ -211,23 +211,23 @@ describe('every route that names a resource', () => {
     expect((await other.client.get(`/v1/api-keys/${foreign.get('/v1/api-keys')?.[0]}`)).status).toBe(200);
   });
 
-  it('answers junk references in the same way', () =>
+  it('returns 404 for malformed references', () =>
     onEvery(withReference, async (route) => {
       for (const reference of [...JUNK, randomUUID(), randomUUID().toUpperCase()]) {
         expect({ reference, ...refusalOf(await call(admin, route, reference)) }).toEqual({ reference, ...MISSING });
       }
     }));
 
-  it('refuses a reference that is no text', () =>
+  it('returns 400 for a reference with an invalid encoding', () =>
     onEvery(withReference, async (route) => {
       expect(refusalOf(await call(admin, route, '%E0%A4%A'))).toMatchObject({ status: 400, code: 'validation_failed' });
     }));
 });
 
-describe('every request that names an organisation', () => {
+describe('requests that name an organisation', () => {
   const MISMATCH = { status: 403, code: 'tenant_mismatch', param: 'organisation_id', source: 'gateway' };
 
-  it('is refused in its body when that is not the own one, existing or not', () =>
+  it('refuses another organisation in the body, whether it exists or not', () =>
     onEvery(
       guarded.filter(({ method, path }) => WITH_BODY.has(method) && `${method} ${path}` !== STREAMED),
       async (route) => {
@@ -237,7 +237,7 @@ describe('every request that names an organisation', () => {
       },
     ));
 
-  it('is refused in its body by anything but an id', () =>
+  it('refuses an organisation_id in the body that is not a UUID', () =>
     onEvery(
       guarded.filter(({ method, path }) => WITH_BODY.has(method) && `${method} ${path}` !== STREAMED),
       async (route) => {
@@ -248,7 +248,7 @@ describe('every request that names an organisation', () => {
       },
     ));
 
-  it('is refused in its query as well', () =>
+  it('refuses another organisation in the query', () =>
     onEvery(
       guarded.filter(({ method }) => !WITH_BODY.has(method)),
       async ({ method, path }) => {
@@ -257,7 +257,7 @@ describe('every request that names an organisation', () => {
       },
     ));
 
-  it('is not refused for the own one', () =>
+  it("accepts the caller's own organisation", () =>
     onEvery(guarded, async ({ method, path, name }) => {
       const { organisation_id } = await admin.read('/v1/workspaces/default');
       const query = WITH_BODY.has(method) ? '' : `?organisation_id=${String(organisation_id)}`;
@@ -267,8 +267,8 @@ describe('every request that names an organisation', () => {
     }));
 });
 
-describe('an address that is not there', () => {
-  it('is missing for everybody alike', async () => {
+describe('an unknown address', () => {
+  it('returns the same 404 for an unknown address with and without a key', async () => {
     const [withKey, withoutKey] = [
       await admin.get('/v1/nowhere'),
       await new GatewayClient(gateway.url, {}).get('/v1/nowhere'),
@@ -277,7 +277,7 @@ describe('an address that is not there', () => {
     expect(withoutKey.text).toBe(withKey.text);
   });
 
-  it.each(['/v1/workspaces', '/v1/rerank', '/health/live'])('says which methods %s takes instead', async (path) => {
+  it.each(['/v1/workspaces', '/v1/rerank', '/health/live'])('lists the allowed methods of %s', async (path) => {
     const answer = await admin.request('PROPFIND', path);
     expect(refusalOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });
     const methods = addressesOf(gateway.app).filter((address) => address.path === path);

@@ -33,7 +33,7 @@ async function events(slug: string): Promise<AsyncIterator<OpenAI.Beta.Assistant
 describe('the timeout of a virtual key', () => {
   startGateway();
 
-  it('does not end the stream of a run that is silent for longer', async () => {
+  it('does not end the stream of a run that is silent beyond the timeout', async () => {
     const timeoutMs = 2_000;
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(CREATED);
@@ -45,7 +45,7 @@ describe('the timeout of a virtual key', () => {
     expect((await run.next()).done).toBe(true);
   });
 
-  it('bounds the wait for the beginning of a stream', async () => {
+  it('limits the wait for the start of a stream', async () => {
     gateway.provider.replyWith(() => undefined);
     const answer = await plainly(gateway, await virtualKey(200))('POST', RUNS, { body: { stream: true } });
     expect(refusalOf(answer)).toMatchObject({ status: 504, code: 'provider_timeout', source: 'provider' });
@@ -53,7 +53,7 @@ describe('the timeout of a virtual key', () => {
     await eventually(() => onlyCall(gateway.provider).closedEarly);
   });
 
-  it('still bounds the silence of a file, whatever its type', async () => {
+  it('limits the silence of a file of any type', async () => {
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(CREATED);
     });
@@ -62,10 +62,10 @@ describe('the timeout of a virtual key', () => {
   });
 });
 
-describe('a stream of a run that is silent for longer than PROVIDER_STREAM_IDLE_MS', () => {
+describe('a run stream that is silent for longer than PROVIDER_STREAM_IDLE_MS', () => {
   startGateway({ PROVIDER_STREAM_IDLE_MS: '1000' });
 
-  it('ends with an error that the official SDK throws', async () => {
+  it('ends a silent stream with an error that the official SDK throws', async () => {
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(CREATED);
     });
@@ -77,7 +77,7 @@ describe('a stream of a run that is silent for longer than PROVIDER_STREAM_IDLE_
     await eventually(() => onlyCall(gateway.provider).closedEarly);
   });
 
-  it('ends whole, with the documented envelope in its last event', async () => {
+  it('ends a silent stream completely, with the documented error as last event', async () => {
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(CREATED);
     });
@@ -101,7 +101,7 @@ describe('a stream of a run that is silent for longer than PROVIDER_STREAM_IDLE_
     ['in the middle of an event', {}, `${CREATED}event: thread.run`],
     ['with a length that was announced', { 'content-length': '1000' }, CREATED],
     ['with a coding', { 'content-encoding': 'gzip' }, CREATED],
-  ])('breaks where nothing can be added: %s', async (_where, headers, text) => {
+  ])('breaks a silent stream to which no event can be added: %s', async (_where, headers, text) => {
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).write(text);
     });
@@ -109,7 +109,7 @@ describe('a stream of a run that is silent for longer than PROVIDER_STREAM_IDLE_
     await expect(asked).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  it('is patient for at least the timeout of the virtual key', async () => {
+  it('waits at least the timeout of the virtual key before ending a silent stream', async () => {
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(CREATED);
       setTimeout(() => response.end(COMPLETED), 1_500);

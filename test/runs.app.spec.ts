@@ -33,7 +33,7 @@ describe('one run', () => {
     ['1000000000', undefined],
     ['soon', undefined],
     ['-1', undefined],
-  ])('tells the SDK when to ask again, as the provider does: %s', async (given, passed) => {
+  ])("forwards the provider's poll interval to the SDK: %s", async (given, passed) => {
     const run = { id: 'run_1', object: 'thread.run', status: 'in_progress' };
     gateway.provider.replyWith(json(run, 200, { 'openai-poll-after-ms': given }));
     const answer = await ask('GET', `${RUNS}/run_1`);
@@ -46,7 +46,7 @@ describe('the list of runs', () => {
     ['asc', 7],
     ['desc', 100],
     [undefined, 20],
-  ] as const)('shows the official SDK each of 250 runs once, order %s, pages of %i', async (order, limit) => {
+  ] as const)('lists each of 250 runs once, order %s, pages of %i', async (order, limit) => {
     const all = runs(250);
     gateway.provider.replyWith(cursorPages(all));
     const seen: string[] = [];
@@ -56,7 +56,7 @@ describe('the list of runs', () => {
     expect(gateway.provider.calls).toHaveLength(Math.ceil(250 / limit));
   });
 
-  it('is asked for with the defaults of the interface, and passed on byte for byte', async () => {
+  it('requests a list of runs with default parameters and returns it byte for byte', async () => {
     const body = '{ "object":"list",\n "data":[{"id":"run_1","zzz":1.50}], "has_more":false, "first_id":"run_1" }';
     gateway.provider.replyWith(text(body, 'application/json'));
     const answer = await ask('GET', RUNS, { headers: { 'content-type': 'application/json' } });
@@ -64,7 +64,7 @@ describe('the list of runs', () => {
     expect(onlyCall(gateway.provider)).toMatchObject({ method: 'GET', path: `/v1${RUNS}?limit=20&order=desc` });
   });
 
-  it('passes every parameter on', async () => {
+  it('forwards every parameter of a list of runs', async () => {
     gateway.provider.replyWith(cursorPages([]));
     await ask('GET', `${RUNS}?limit=100&order=asc&after=run_1&before=run_9`);
     const { searchParams } = new URL(onlyCall(gateway.provider).path, gateway.provider.url);
@@ -91,15 +91,15 @@ describe('the list of runs', () => {
     ['before=', 'before'],
     ['before=a%0d%0a', 'before'],
     ['run_id=run_1', 'run_id'],
-  ])('refuses ?%s without asking the provider', async (query, param) => {
+  ])('refuses ?%s without calling the provider', async (query, param) => {
     const refusal = refusalOf(await ask('GET', `${RUNS}?${query}`));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 });
 
-describe('the header that names the version of the protocol', () => {
-  it.each(['Provider-Beta', 'OpenAI-Beta'])('reaches the provider as OpenAI-Beta when it comes as %s', async (name) => {
+describe('the header with the protocol version', () => {
+  it.each(['Provider-Beta', 'OpenAI-Beta'])('sends the header %s to the provider as OpenAI-Beta', async (name) => {
     gateway.provider.replyWith(cursorPages([]));
     await ask('GET', RUNS, { headers: { [name]: 'assistants=v2' } });
     const { headers } = onlyCall(gateway.provider);
@@ -109,27 +109,30 @@ describe('the header that names the version of the protocol', () => {
     expect(JSON.stringify(headers)).not.toContain(ADMIN_KEY);
   });
 
-  it('counts as Provider-Beta when it comes under both names', async () => {
+  it('prefers Provider-Beta when both headers are sent', async () => {
     gateway.provider.replyWith(cursorPages([]));
     await ask('GET', RUNS, { headers: { 'Provider-Beta': 'assistants=v2', 'OpenAI-Beta': 'assistants=v1' } });
     expect(onlyCall(gateway.provider).headers['openai-beta']).toBe('assistants=v2');
   });
 
-  it.each([{}, { 'Provider-Beta': '' }, { 'OpenAI-Beta': '' }])('is not made up: %j', async (headers) => {
-    gateway.provider.replyWith(cursorPages([]));
-    expect((await ask('GET', RUNS, { headers })).status).toBe(200);
-    expect(onlyCall(gateway.provider).headers).not.toHaveProperty('openai-beta');
-  });
+  it.each([{}, { 'Provider-Beta': '' }, { 'OpenAI-Beta': '' }])(
+    'sends no OpenAI-Beta when the client sends none: %j',
+    async (headers) => {
+      gateway.provider.replyWith(cursorPages([]));
+      expect((await ask('GET', RUNS, { headers })).status).toBe(200);
+      expect(onlyCall(gateway.provider).headers).not.toHaveProperty('openai-beta');
+    },
+  );
 
-  it.each(['x'.repeat(257), 'caf\u00e9'])('is refused when it cannot be one (%#)', async (value) => {
+  it.each(['x'.repeat(257), 'caf\u00e9'])('refuses a malformed Provider-Beta header (%#)', async (value) => {
     const refusal = refusalOf(await ask('GET', RUNS, { headers: { 'Provider-Beta': value } }));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param: 'Provider-Beta', source: 'gateway' });
     expect(gateway.provider.calls).toHaveLength(0);
   });
 });
 
-describe('everything else of the protocol, through the official SDK', () => {
-  it('reaches the provider under the same address, with the same body', async () => {
+describe('the other routes of the protocol through the official SDK', () => {
+  it('forwards every other route with the same path and body', async () => {
     gateway.provider.replyWith(json({ id: 'x', object: 'thing', data: [], has_more: false }));
     const { messages, runs: run } = threads();
     const of = { thread_id: THREAD };
@@ -181,7 +184,7 @@ describe('everything else of the protocol, through the official SDK', () => {
     ['GET', `${RUNS}/run_1/steps?include[]=everything`],
     ['GET', `${RUNS}/run_1/steps/step_1?include[]=everything`],
     ['POST', `${RUNS}?include[]=everything`],
-  ])('refuses what cannot be included: %s %s', async (method, path) => {
+  ])('refuses an unknown include value: %s %s', async (method, path) => {
     const refusal = refusalOf(await ask(method, path, method === 'POST' ? { body: {} } : {}));
     expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: 'include[]' });
     expect(gateway.provider.calls).toHaveLength(0);
@@ -189,7 +192,7 @@ describe('everything else of the protocol, through the official SDK', () => {
 });
 
 describe('a run whose answer is a stream', () => {
-  /** A provider that says what it is told to, when it is told to. */
+  /** A provider that sends each event when the test says so. */
   function told(): { readonly reply: Reply; readonly say: (event: string, data: object) => void; end(): void } {
     let open: ServerResponse | undefined;
     const say = (event: string, data: object): void => {
@@ -202,26 +205,29 @@ describe('a run whose answer is a stream', () => {
     return { reply, say, end: () => open?.end('event: done\ndata: [DONE]\n\n') };
   }
 
-  it.each(['create', 'createAndRun', 'submitToolOutputs'] as const)('arrives event by event: %s', async (which) => {
-    const provider = told();
-    gateway.provider.replyWith(provider.reply);
-    const stream = await {
-      create: () => threads().runs.create(THREAD, { assistant_id: 'asst_1', stream: true }),
-      createAndRun: () => threads().createAndRun({ assistant_id: 'asst_1', stream: true }),
-      submitToolOutputs: () =>
-        threads().runs.submitToolOutputs('run_1', { thread_id: THREAD, tool_outputs: [], stream: true }),
-    }[which]();
-    const events = stream[Symbol.asyncIterator]();
-    // Nothing more has been said: whoever waited for more before it passes anything on would wait for ever.
-    expect((await events.next()).value).toEqual({ event: 'thread.run.created', data: { id: 'run_1' } });
-    provider.say('thread.run.completed', { id: 'run_1', status: 'completed' });
-    expect((await events.next()).value).toMatchObject({ event: 'thread.run.completed' });
-    provider.end();
-    expect((await events.next()).done).toBe(true);
-    expect(onlyCall(gateway.provider).body).toContain('"stream":true');
-  });
+  it.each(['create', 'createAndRun', 'submitToolOutputs'] as const)(
+    'forwards a run stream event by event: %s',
+    async (which) => {
+      const provider = told();
+      gateway.provider.replyWith(provider.reply);
+      const stream = await {
+        create: () => threads().runs.create(THREAD, { assistant_id: 'asst_1', stream: true }),
+        createAndRun: () => threads().createAndRun({ assistant_id: 'asst_1', stream: true }),
+        submitToolOutputs: () =>
+          threads().runs.submitToolOutputs('run_1', { thread_id: THREAD, tool_outputs: [], stream: true }),
+      }[which]();
+      const events = stream[Symbol.asyncIterator]();
+      // No further event was sent: a gateway that buffers events would wait here without end.
+      expect((await events.next()).value).toEqual({ event: 'thread.run.created', data: { id: 'run_1' } });
+      provider.say('thread.run.completed', { id: 'run_1', status: 'completed' });
+      expect((await events.next()).value).toMatchObject({ event: 'thread.run.completed' });
+      provider.end();
+      expect((await events.next()).done).toBe(true);
+      expect(onlyCall(gateway.provider).body).toContain('"stream":true');
+    },
+  );
 
-  it("closes the provider's connection when the client leaves", async () => {
+  it("closes the provider's connection when the client disconnects from a stream", async () => {
     gateway.provider.replyWith(told().reply);
     const stream = await threads().runs.create(THREAD, { assistant_id: 'asst_1', stream: true });
     await stream[Symbol.asyncIterator]().next();
@@ -229,7 +235,7 @@ describe('a run whose answer is a stream', () => {
     await eventually(() => onlyCall(gateway.provider).closedEarly);
   });
 
-  it('breaks when the provider breaks off', async () => {
+  it('breaks the stream when the provider breaks it off', async () => {
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('event: a\ndata: {}\n\n', () => response.destroy());
@@ -237,7 +243,7 @@ describe('a run whose answer is a stream', () => {
     await expect(ask('POST', RUNS, { body: { stream: true } })).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  it('tells what the provider says of the body, and nothing else of its headers', async () => {
+  it('forwards the headers that describe the stream, and drops all others', async () => {
     const headers = { 'set-cookie': 'session=1', 'x-provider': 'secret', server: 'provider' };
     gateway.provider.replyWith(text('data: [DONE]\n\n', 'text/event-stream', 200, headers));
     const answer = await ask('POST', RUNS, { body: { stream: true } });
@@ -245,7 +251,7 @@ describe('a run whose answer is a stream', () => {
     for (const name of Object.keys(headers)) expect(answer.headers).not.toHaveProperty(name);
   });
 
-  it('is JSON when the provider answers JSON, and then never half of it', async () => {
+  it('returns complete JSON when the provider answers with JSON', async () => {
     gateway.provider.replyWith(json({ id: 'run_1', object: 'thread.run' }));
     expect((await ask('POST', RUNS, { body: { assistant_id: 'asst_1' } })).text).toBe(
       '{"id":"run_1","object":"thread.run"}',
@@ -254,7 +260,7 @@ describe('a run whose answer is a stream', () => {
     expect(refusalOf(await ask('POST', RUNS, { body: {} }))).toMatchObject({ status: 502, source: 'provider' });
   });
 
-  it("is an error with the provider's own words when the provider refuses", async () => {
+  it("returns an error with the provider's own message when it refuses a stream", async () => {
     gateway.provider.replyWith(json({ error: { message: 'no such assistant', param: 'assistant_id' } }, 400));
     const answer = await ask('POST', RUNS, { body: { stream: true } });
     const error = {
@@ -267,7 +273,7 @@ describe('a run whose answer is a stream', () => {
   });
 });
 
-describe('an upstream that has retired the Assistants API', () => {
+describe('a provider that has retired the Assistants API', () => {
   const NOTICE = {
     deprecation: '@1756166400',
     sunset: 'Wed, 26 Aug 2026 00:00:00 GMT',
@@ -275,7 +281,7 @@ describe('an upstream that has retired the Assistants API', () => {
   };
   const gone = json({ error: { message: 'Unknown request URL', code: 'unknown_url' } }, 404);
 
-  it.each(['openai', 'azure-openai'])('has its 404 passed on with the notice: %s', async (provider) => {
+  it.each(['openai', 'azure-openai'])('forwards the 404 with a deprecation notice: %s', async (provider) => {
     gateway.provider.replyWith(gone);
     const answer = await plainly(gateway, await gateway.virtualKey(provider))('GET', RUNS);
     expect(refusalOf(answer)).toMatchObject({ status: 404, code: 'provider_rejected', source: 'provider' });
@@ -290,13 +296,13 @@ describe('an upstream that has retired the Assistants API', () => {
     ['another refusal', 'openai', RUNS, json({ error: { message: 'bad' } }, 400)],
     ['a failure', 'openai', RUNS, json({}, 410)],
     ['a refused credential', 'openai', RUNS, json({}, 401)],
-  ])('says nothing of it for %s', async (_what, provider, path, reply) => {
+  ])('adds no deprecation notice for %s', async (_what, provider, path, reply) => {
     gateway.provider.replyWith(reply);
     const answer = await plainly(gateway, await gateway.virtualKey(provider))('GET', path);
     for (const name of Object.keys(NOTICE)) expect(answer.headers).not.toHaveProperty(name);
   });
 
-  it.each(['bedrock', 'cohere', 'local'])('never was one of %s', async (provider) => {
+  it.each(['bedrock', 'cohere', 'local'])('returns provider_not_supported for runs at %s', async (provider) => {
     const virtualKey = provider === 'local' ? 'local' : await gateway.virtualKey(provider);
     const answer = await plainly(gateway, virtualKey)('GET', RUNS);
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'provider_not_supported', source: 'gateway' });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** What a program prints that talks to the gateway. */
+/** The output of a program that calls the gateway. */
 async function outputOf(program: string, virtualKey: string, key = ADMIN_KEY): Promise<readonly string[]> {
   const { PATH } = process.env;
   const env = { PATH, TOLLGATE_URL: gateway.app.url, TOLLGATE_KEY: key, TOLLGATE_VIRTUAL_KEY: virtualKey };
@@ -32,7 +32,7 @@ function blocks(language: string): readonly string[] {
 }
 
 describe('the guide to the SDK', () => {
-  it('works as it is written: its command makes the virtual key that its program uses', async () => {
+  it("runs the SDK guide's command and program as they are written", async () => {
     const [command = ''] = blocks('sh');
     const [, body = '{}'] = /-d '(.*)'/.exec(command) ?? [];
     const made = await fetch(`${gateway.app.url}/v1/virtual-keys`, {
@@ -46,13 +46,13 @@ describe('the guide to the SDK', () => {
     expect(await outputOf(program, 'unused')).toEqual(batches(45).map(({ id }) => `${id} completed`));
   });
 
-  it('has an example that prints every batch', async () => {
+  it('prints every batch with the example of the SDK guide', async () => {
     gateway.provider.replyWith(cursorPages(batches(250)));
     const lines = await outputOf(EXAMPLE, await gateway.virtualKey('openai-compatible'));
     expect(lines).toEqual(batches(250).map(({ id }) => `${id}  completed  95/100`));
   });
 
-  it('has an example that ends with the error when the key is wrong', async () => {
+  it('ends the example of the SDK guide with the error of an invalid key', async () => {
     const output = outputOf(EXAMPLE, 'openai', 'tg_nobody');
     await expect(output).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('api_key_invalid') });
   });

@@ -18,10 +18,10 @@ let gateway: SecretGateway;
 let reference: string;
 let slug: string;
 let other: Tenant;
-/** A workspace and a caller of it alone. */
+/** A workspace and a caller that belongs only to it. */
 let mine: { readonly id: string; readonly client: GatewayClient };
 let theirs: { readonly id: string; readonly client: GatewayClient };
-/** Everything that anybody was answered. */
+/** Every answer that any caller received. */
 const answers: Answer[] = [];
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ async function testOf(id: string): Promise<unknown> {
 }
 
 describe('a reference that the caller may not use', () => {
-  it('is refused in the same words as one that does not exist', async () => {
+  it('refuses a foreign reference with the message for a missing one', async () => {
     const foreign = await gateway.reference('theirs', { slug: 'foreign' }, other.client);
     const hidden = await gateway.reference('cohere', { slug: 'hidden', allowed_workspaces: [theirs.id] });
     const nobodys = await gateway.reference('cohere', { slug: 'nobodys', allow_all_workspaces: false });
@@ -84,7 +84,7 @@ describe('a reference that the caller may not use', () => {
       await create('foreign'),
       await create('no-such-slug'),
       await create("'; DROP TABLE x; --"),
-      // For the whole organisation, and so not for a part of it.
+      // Belongs to the whole organisation, and so not to one workspace.
       await create(hidden),
       await create(nobodys),
       await create(hidden, mine.client),
@@ -104,7 +104,7 @@ describe('a reference that the caller may not use', () => {
     expect(new Set(refused.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('is refused in an update too, and nothing changes', async () => {
+  it('refuses a foreign reference in an update too, and changes nothing', async () => {
     const foreign = await gateway.reference('theirs', {}, other.client);
     const key = await gateway.virtualKey(reference);
     const secret_mappings = [
@@ -119,7 +119,7 @@ describe('a reference that the caller may not use', () => {
     });
   });
 
-  it('may be used by the workspace that it names', async () => {
+  it('lets the named workspace use a reference', async () => {
     const own = await gateway.reference('cohere', { allowed_workspaces: [mine.id] });
     const key = await gateway.virtualKey(own, {}, mine.client);
     expect((await gateway.rerank(key, mine.client)).status).toBe(200);
@@ -127,7 +127,7 @@ describe('a reference that the caller may not use', () => {
     expect((await gateway.rerank(another, mine.client)).status).toBe(200);
   });
 
-  it('is not used where the rule was broken behind our back', async () => {
+  it('does not use a reference after its workspace was removed in the database', async () => {
     const own = await gateway.reference('cohere', { allowed_workspaces: [mine.id] });
     const key = await gateway.virtualKey(own, {}, mine.client);
     const { dataSource, app } = gateway.app;
@@ -140,13 +140,13 @@ describe('a reference that the caller may not use', () => {
 });
 
 describe('a reference that is in use', () => {
-  it('cannot be deleted', async () => {
+  it('refuses to delete a reference that is in use', async () => {
     const answer = await noted(gateway.admin.delete(`/v1/secret-references/${reference}`));
     expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict' });
     expect((await gateway.rerank(slug)).status).toBe(200);
   });
 
-  it('cannot be taken from the workspace that uses it', async () => {
+  it('refuses to remove a workspace that uses the reference', async () => {
     const shared = await gateway.reference('cohere');
     await gateway.virtualKey(shared, {}, mine.client);
     const refused = await patchReference(shared, { allowed_workspaces: [theirs.id] });
@@ -154,7 +154,7 @@ describe('a reference that is in use', () => {
     expect((await patchReference(shared, { allowed_workspaces: [mine.id, theirs.id] })).status).toBe(200);
   });
 
-  it('is either narrowed or begun to be used, when both are asked for at once', async () => {
+  it('either narrows or uses a reference when both happen at once', async () => {
     for (let round = 0; round < 8; round += 1) {
       const raced = await gateway.reference('cohere');
       const [narrowed, created] = await Promise.all([
@@ -168,7 +168,7 @@ describe('a reference that is in use', () => {
     }
   });
 
-  it('is either deleted or begun to be used', async () => {
+  it('either deletes or uses a reference when both happen at once', async () => {
     for (let round = 0; round < 8; round += 1) {
       const raced = await gateway.reference('cohere');
       const [deleted, created] = await Promise.all([
@@ -183,7 +183,7 @@ describe('a reference that is in use', () => {
   });
 });
 
-describe('an address inside', () => {
+describe('internal addresses in references', () => {
   const at = (vault_addr: string): object => ({
     auth_config: { vault_auth_type: 'token', vault_addr, vault_token: gateway.vaultToken },
   });
@@ -200,7 +200,7 @@ describe('an address inside', () => {
     'https://metadata.google.internal',
     'https://user:pass@vault.example.com',
     'file:///etc/passwd',
-  ])('is refused when the reference is made: %s', async (address) => {
+  ])('refuses a new reference with an internal address: %s', async (address) => {
     const answer = await noted(gateway.admin.post('/v1/secret-references', { ...body, ...at(address) }));
     expect(refusalOf(answer)).toMatchObject({
       status: 400,
@@ -210,7 +210,7 @@ describe('an address inside', () => {
   });
 
   it.each(['http://169.254.169.254', 'https://127.0.0.2', 'https://localhost'])(
-    'is refused again when it is used: %s',
+    'refuses an internal address again when the reference is used: %s',
     async (address) => {
       const inside = await gateway.reference('cohere');
       await gateway.app.dataSource.query(
@@ -222,7 +222,7 @@ describe('an address inside', () => {
     },
   );
 
-  it('is not reached by a redirect', async () => {
+  it('does not follow a redirect of the secret manager', async () => {
     const redirected = await gateway.reference('cohere');
     gateway.vault.fail('redirect');
     expect(typeof (await testOf(redirected))).toBe('string');
@@ -230,7 +230,7 @@ describe('an address inside', () => {
   });
 
   it.each(['evil.example/', 'us-east-1.evil.example', '../x', 'us-east-1#', '169.254.169.254', ''])(
-    'is not hidden in the region %j',
+    'refuses an address in the region %j',
     async (region) => {
       const auth_config = {
         aws_auth_type: 'accessKey',
@@ -255,7 +255,7 @@ describe('an address inside', () => {
   );
 });
 
-describe('a secret', () => {
+describe('the secrecy of a secret', () => {
   const SECRETS = (): readonly string[] => [VALUE, OTHER_VALUE, BROKEN, AWS_SECRET, gateway.vaultToken];
 
   function expectNothingIn(place: string): void {
@@ -295,12 +295,12 @@ describe('a secret', () => {
     await noted(gateway.admin.get('/metrics'));
   });
 
-  it('is in no answer, not even when the provider repeats it', () => {
+  it('returns a secret in no answer, even when the provider repeats it', () => {
     expect(answers.length).toBeGreaterThan(60);
     for (const { text, headers } of answers) expectNothingIn(text + JSON.stringify(headers));
   });
 
-  it('is nowhere in the database', async () => {
+  it('stores no secret in the database', async () => {
     const dump: unknown[] = [];
     for (const { tableName } of gateway.app.dataSource.entityMetadatas) {
       dump.push(await gateway.app.dataSource.query(`SELECT "t"::text FROM "${tableName}" AS "t"`));
@@ -310,14 +310,14 @@ describe('a secret', () => {
     expectNothingIn(text);
   });
 
-  it('is not in the log, at its most talkative level', () => {
+  it('logs no secret at the most detailed level', () => {
     const log = gateway.app.log();
     expect(log).toContain('"event":"secret_fetch_failed"');
     expect(log).not.toContain('"event":"defect"');
     expectNothingIn(log);
   });
 
-  it('has its failures told by reference, organisation and code', () => {
+  it('logs a failed fetch with reference, organisation and code', () => {
     const lines = gateway.app
       .log()
       .split('\n')
@@ -334,7 +334,7 @@ describe('a secret', () => {
   });
 });
 
-it('cannot be tested by another tenant', async () => {
+it("refuses another tenant's test of a secret reference", async () => {
   const foreign = await gateway.reference('theirs', {}, other.client);
   const answer = await noted(gateway.admin.post(`/v1/secret-references/${foreign}/test`));
   expect(refusalOf(answer)).toMatchObject({ status: 404, code: 'not_found' });

@@ -40,7 +40,7 @@ function reference(secret_path: string): Promise<string> {
   });
 }
 
-it('a virtual key takes its key and an option from one secret in AWS', async () => {
+it('maps the key and an option of a virtual key from one AWS secret', async () => {
   const id = await reference('prod/cohere');
   const slug = await gateway.virtualKey(id, {
     secret_mappings: [
@@ -53,7 +53,7 @@ it('a virtual key takes its key and an option from one secret in AWS', async () 
   expect(aws.callsOf('secretsmanager')).toHaveLength(1);
 });
 
-it('a secret that AWS does not give makes the key unusable', async () => {
+it('refuses calls when AWS denies the mapped secret', async () => {
   const id = await reference('prod/other');
   const slug = await gateway.virtualKey(id);
   expect(refusalOf(await gateway.rerank(slug))).toMatchObject({ status: 502, code: 'secret_unavailable' });

@@ -36,14 +36,14 @@ const toKey = (secret_reference_id = reference, fields: object = {}): object => 
   ...fields,
 });
 
-describe('a virtual key whose key is a secret of a manager', () => {
-  it('works, and sends the provider what the secret says', async () => {
+describe('a virtual key with a mapped key', () => {
+  it('sends the mapped secret to the provider', async () => {
     const slug = await gateway.virtualKey(reference);
     expect((await gateway.rerank(slug)).status).toBe(200);
     expect(keyOf(onlyCall(gateway.provider))).toBe(VALUE);
   });
 
-  it('answers its mappings wherever it is answered, with ids and defaults, and no value', async () => {
+  it('returns the mappings of a virtual key with ids and defaults, and without values', async () => {
     const slug = await gateway.virtualKey('cohere');
     const mapping = { target_field: 'key', secret_reference_id: reference, secret_key: null, value_format: 'string' };
     const whole = { key: null, config: { base_url: gateway.provider.url }, secret_mappings: [mapping] };
@@ -53,11 +53,11 @@ describe('a virtual key whose key is a secret of a manager', () => {
     expect(jsonOf(await gateway.admin.patch(path, { name: 'Renamed' }))).toMatchObject({ ...whole, name: 'Renamed' });
   });
 
-  it('has an empty list of them when it has none', async () => {
+  it('returns an empty list when a virtual key has no mappings', async () => {
     expect(await gateway.admin.read('/v1/virtual-keys/local')).toMatchObject({ secret_mappings: [] });
   });
 
-  it('fetches the secret once for a thousand first uses at a time', async () => {
+  it('fetches a secret once for a thousand concurrent first uses', async () => {
     gateway.kv.put('busy', { api_key: VALUE });
     const busy = await gateway.reference('busy');
     const slugs = await Promise.all(Array.from({ length: 4 }, () => gateway.virtualKey(busy)));
@@ -68,7 +68,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
     expect(gateway.readsOf('busy')).toBe(1);
   });
 
-  it('asks the database once for all of its references', async () => {
+  it('reads all references of a virtual key with one query', async () => {
     const fields = ['aws_access_key_id', 'aws_secret_access_key', 'aws_region'];
     const values = ['AKIDEXAMPLE123456789', AWS_SECRET, 'us-east-1'];
     for (const [index, field] of fields.entries()) gateway.kv.put(field, { value: values[index] });
@@ -92,7 +92,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
     }
   });
 
-  it('shares one fetch among the keys of one secret', async () => {
+  it('shares one fetch among several keys of one secret', async () => {
     gateway.kv.put('aws', { id: 'AKIDEXAMPLE123456789', secret: AWS_SECRET, region: 'us-east-1' });
     const aws = await gateway.reference('aws');
     const slug = await gateway.virtualKey(aws, {
@@ -109,7 +109,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
     expect(gateway.readsOf('aws')).toBe(1);
   });
 
-  it('shows none of its options when the provider repeats them, also one that is no secret elsewhere', async () => {
+  it('masks mapped options that the provider repeats', async () => {
     gateway.kv.put('account', { api_key: VALUE, organization: 'org-marker-0123456789' });
     const account = await gateway.reference('account', { secret_key: 'api_key' });
     const organization = { target_field: 'config.organization', secret_reference_id: account };
@@ -123,7 +123,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
     expect(answer.text).toContain('no such organization: ****');
   });
 
-  it('may read options that are no text as JSON', async () => {
+  it('parses mapped options that are not text as JSON', async () => {
     gateway.kv.put('options', { api_key: VALUE, timeout: 30_000, address: gateway.provider.url });
     const options = await gateway.reference('options', { secret_key: 'api_key' });
     const slug = await gateway.virtualKey(options, {
@@ -143,7 +143,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
     expect(onlyCall(gateway.provider).path).toBe('/v2/rerank');
   });
 
-  it('is told to be good or bad by its test', async () => {
+  it('tests a virtual key with its mapped secret', async () => {
     const slug = await gateway.virtualKey(reference);
     gateway.provider.replyWith(json({ models: [] }));
     expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`))).toMatchObject({ ok: true });
@@ -156,7 +156,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
   it.each([
     ['the secret is not there', 'nowhere', {}, 'not_found'],
     ['the secret has no such key', 'cohere', { secret_key: 'other' }, 'key_missing'],
-  ])('is told by its test, and by the log line of that, when %s', async (_what, path, fields, code) => {
+  ])('reports and logs in the test of a virtual key that %s', async (_what, path, fields, code) => {
     const id = await gateway.reference(path);
     const slug = await gateway.virtualKey(id, { secret_mappings: [toKey(id, fields)] });
     const headers = { 'x-gateway-trace-id': `test-${slug}` };
@@ -168,7 +168,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
     expect(await requestLine(gateway.app, headers['x-gateway-trace-id'])).toMatchObject(line);
   });
 
-  it('takes its mappings with it when it is deleted', async () => {
+  it('deletes the mappings together with the virtual key', async () => {
     const free = await gateway.reference('cohere');
     const slug = await gateway.virtualKey(free);
     expect((await gateway.admin.delete(`/v1/secret-references/${free}`)).status).toBe(409);
@@ -177,7 +177,7 @@ describe('a virtual key whose key is a secret of a manager', () => {
   });
 });
 
-describe('mappings are refused', () => {
+describe('refused mappings of a virtual key', () => {
   const create = (fields: object) =>
     gateway.admin.post('/v1/virtual-keys', { name: 'x', provider: 'cohere', ...fields });
 
@@ -193,20 +193,20 @@ describe('mappings are refused', () => {
     [[{ target_field: 'key', value_format: 'xml' }], 'secret_mappings.0.value_format'],
     [[{ target_field: 'key', secret_key: '' }], 'secret_mappings.0.secret_key'],
     [[{ target_field: 'key', extra: 1 }], 'secret_mappings.0.extra'],
-  ])('for a broken rule: %j', async (fields, param) => {
+  ])('refuses mappings that break a rule: %j', async (fields, param) => {
     const answer = await create({
       secret_mappings: fields.map((field) => ({ secret_reference_id: reference, ...field })),
     });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param });
   });
 
-  it.each([[{}], ['key'], [[1]], [[[]]], [[null]]])('when they are %j', async (secret_mappings) => {
+  it.each([[{}], ['key'], [[1]], [[[]]], [[null]]])('refuses malformed mappings: %j', async (secret_mappings) => {
     const answer = await create({ secret_mappings });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(String([...brokenRulesOf(answer)][0])).toMatch(/^secret_mappings/);
   });
 
-  it('for a field that the request gives a value as well', async () => {
+  it('refuses a mapping for a field that the request also gives', async () => {
     const both = await create({ key: INLINE, secret_mappings: [toKey()] });
     expect(refusalOf(both)).toMatchObject({ status: 400, param: 'secret_mappings.0.target_field' });
     const option = { target_field: 'config.timeout_ms', secret_reference_id: reference };
@@ -214,18 +214,18 @@ describe('mappings are refused', () => {
     expect(refusalOf(bothOptions)).toMatchObject({ status: 400, param: 'secret_mappings.1.target_field' });
   });
 
-  it('for the key of a provider that has none', async () => {
+  it('refuses a mapping for the key of a provider without keys', async () => {
     const answer = await create({ provider: 'local', secret_mappings: [toKey()] });
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'secret_mappings.0.target_field' });
   });
 
-  it('for an address beside a secret that is stored: whoever changes the address would get it', async () => {
+  it('refuses a mapped address beside a stored secret, since it could redirect the secret', async () => {
     const address = { target_field: 'config.base_url', secret_reference_id: reference };
     const answer = await create({ key: INLINE, secret_mappings: [address] });
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'key' });
   });
 
-  it('without leaving anything behind', async () => {
+  it('stores nothing when a mapping is refused', async () => {
     const before = await gateway.app.dataSource.query('SELECT count(*) FROM "secret_mappings"');
     const name = `left ${randomUUID()}`;
     await create({
@@ -236,16 +236,16 @@ describe('mappings are refused', () => {
     expect(JSON.stringify(await gateway.admin.list('/v1/virtual-keys?page_size=100'))).not.toContain(name);
   });
 
-  it('still leave what is required required', async () => {
+  it('still requires the other fields beside mappings', async () => {
     const answer = await create({ provider: 'azure-ai', secret_mappings: [toKey()] });
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'config.base_url' });
   });
 });
 
-describe('a mapped secret goes where its virtual key was made for', () => {
+describe('the destination of a mapped secret', () => {
   const VERBS = ['virtual_keys.create', 'virtual_keys.update'];
 
-  it('and not to another host, unless it is mapped anew', async () => {
+  it('requires the mappings again when a virtual key moves to another host', async () => {
     const path = `/v1/virtual-keys/${await gateway.virtualKey('cohere')}`;
     const config = { base_url: 'https://elsewhere.example.com' };
     expect(refusalOf(await gateway.admin.patch(path, { config }))).toMatchObject({
@@ -257,7 +257,7 @@ describe('a mapped secret goes where its virtual key was made for', () => {
     expect((await gateway.admin.patch(path, { config, secret_mappings: [toKey()] })).status).toBe(200);
   });
 
-  it('and is mapped by callers that may read secret references, and no others', async () => {
+  it('allows mappings only to callers that may read secret references', async () => {
     const { client } = await gateway.admin.createKey({ scopes: VERBS });
     const path = `/v1/virtual-keys/${await gateway.virtualKey('cohere')}`;
     const body = { name: 'Mine', provider: 'cohere', secret_mappings: [toKey()] };
@@ -275,10 +275,10 @@ describe('a mapped secret goes where its virtual key was made for', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update of a virtual key with mappings', () => {
   const path = (slug: string): string => `/v1/virtual-keys/${slug}`;
 
-  it('that maps a field removes its stored value, for good', async () => {
+  it('deletes the stored value of a field when an update maps it', async () => {
     const slug = await gateway.virtualKey(reference, { key: INLINE, secret_mappings: [] });
     expect((await gateway.rerank(slug)).status).toBe(200);
     const mapped = await gateway.admin.patch(path(slug), { secret_mappings: [toKey()] });
@@ -289,7 +289,7 @@ describe('an update', () => {
     expect(refusalOf(cleared)).toMatchObject({ status: 400, param: 'key' });
   });
 
-  it.each([null, []])('that clears them with %j needs the field inline again', async (secret_mappings) => {
+  it.each([null, []])('requires an inline key after an update clears the mappings with %j', async (secret_mappings) => {
     const slug = await gateway.virtualKey(reference);
     const refused = await gateway.admin.patch(path(slug), { secret_mappings });
     expect(refusalOf(refused)).toMatchObject({ status: 400, code: 'validation_failed', param: 'key' });
@@ -299,7 +299,7 @@ describe('an update', () => {
     expect(keyOf(onlyCall(gateway.provider))).toBe(INLINE);
   });
 
-  it('of other fields leaves them as they are', async () => {
+  it('keeps the mappings when other fields are updated', async () => {
     const slug = await gateway.virtualKey(reference);
     const answer = await gateway.admin.patch(path(slug), { config: { timeout_ms: 5_000 }, description: 'x' });
     expect(jsonOf(answer)).toMatchObject({ config: { timeout_ms: 5_000 }, secret_mappings: [{ target_field: 'key' }] });
@@ -307,13 +307,13 @@ describe('an update', () => {
     expect(keyOf(onlyCall(gateway.provider))).toBe(VALUE);
   });
 
-  it('that gives a mapped field a value is refused', async () => {
+  it('refuses an update that gives a mapped field a value', async () => {
     const slug = await gateway.virtualKey(reference);
     const refused = await gateway.admin.patch(path(slug), { key: INLINE });
     expect(refusalOf(refused)).toMatchObject({ status: 400, code: 'validation_failed', param: 'key' });
   });
 
-  it('is felt at once', async () => {
+  it('uses changed mappings from the next call on', async () => {
     gateway.kv.put('second', { api_key: INLINE });
     const second = await gateway.reference('second');
     const slug = await gateway.virtualKey(reference);
@@ -323,7 +323,7 @@ describe('an update', () => {
     expect(gateway.provider.calls.map(keyOf)).toEqual([VALUE, INLINE]);
   });
 
-  it('at the same time as another loses neither', async () => {
+  it('applies concurrent updates without losing one', async () => {
     const slug = await gateway.virtualKey(reference, { key: INLINE, secret_mappings: [] });
     const answers = await Promise.all([
       gateway.admin.patch(path(slug), { secret_mappings: [toKey()] }),
@@ -341,39 +341,42 @@ describe('an update', () => {
   });
 });
 
-describe('a value that the provider does not take', () => {
+describe('a value that the provider does not accept', () => {
   it.each([
     ['a field that the secret lacks', { api_key: VALUE }, 'key', { secret_key: 'other' }, 'key_missing'],
     ['an empty key', { a: '' }, 'key', {}, 'not valid: key'],
-    ['a key that is no text', { a: { b: 1 } }, 'key', { value_format: 'json' }, 'not valid: key'],
+    ['a key that is not text', { a: { b: 1 } }, 'key', { value_format: 'json' }, 'not valid: key'],
     ['an address that the gateway may not call', { a: 'https://10.0.0.1' }, 'config.base_url', {}, 'config.base_url'],
     ['an address of the metadata service', { a: 'http://169.254.169.254' }, 'config.base_url', {}, 'config.base_url'],
     ['an option of another type', { a: 'soon' }, 'config.timeout_ms', {}, 'config.timeout_ms'],
-  ])('makes the key unusable, and the log says why: %s', async (_what, secret, target_field, fields, reason) => {
-    const name = `wrong-${randomUUID()}`;
-    gateway.kv.put(name, secret);
-    const wrong = await gateway.reference(name);
-    const mapping = { target_field, secret_reference_id: wrong, ...fields };
-    const slug = await gateway.virtualKey(wrong, {
-      secret_mappings: target_field === 'key' ? [mapping] : [toKey(), mapping],
-      ...(target_field === 'config.base_url' ? { config: {} } : {}),
-    });
-    expect(refusalOf(await gateway.rerank(slug))).toMatchObject({ status: 502, code: 'secret_unavailable' });
-    const secret_error = reason === 'key_missing' ? reason : 'value_not_valid';
-    expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`))).toMatchObject({
-      ok: false,
-      error: 'secret_unavailable',
-      secret_error,
-    });
-    expect(gateway.provider.calls).toEqual([]);
-    await eventually(() => gateway.app.log().includes(reason));
-  });
+  ])(
+    'refuses calls when the mapped value is invalid, and logs the reason: %s',
+    async (_what, secret, target_field, fields, reason) => {
+      const name = `wrong-${randomUUID()}`;
+      gateway.kv.put(name, secret);
+      const wrong = await gateway.reference(name);
+      const mapping = { target_field, secret_reference_id: wrong, ...fields };
+      const slug = await gateway.virtualKey(wrong, {
+        secret_mappings: target_field === 'key' ? [mapping] : [toKey(), mapping],
+        ...(target_field === 'config.base_url' ? { config: {} } : {}),
+      });
+      expect(refusalOf(await gateway.rerank(slug))).toMatchObject({ status: 502, code: 'secret_unavailable' });
+      const secret_error = reason === 'key_missing' ? reason : 'value_not_valid';
+      expect(jsonOf(await gateway.admin.post(`/v1/virtual-keys/${slug}/test`))).toMatchObject({
+        ok: false,
+        error: 'secret_unavailable',
+        secret_error,
+      });
+      expect(gateway.provider.calls).toEqual([]);
+      await eventually(() => gateway.app.log().includes(reason));
+    },
+  );
 });
 
 describe('a test of a secret reference', () => {
   const test = async (id: string) => gateway.admin.post(`/v1/secret-references/${id}/test`);
 
-  it('says that the secret can be read, fetches it each time, and shows nothing of it', async () => {
+  it('reports a readable secret, fetches it each time and never shows it', async () => {
     gateway.kv.put('tested', { api_key: VALUE, other: 1 });
     const tested = await gateway.reference('tested', { secret_key: 'api_key' });
     for (let time = 0; time < 2; time += 1) {
@@ -386,7 +389,7 @@ describe('a test of a secret reference', () => {
     expect(gateway.readsOf('tested')).toBe(2);
   });
 
-  it('says what is wrong by a code', async () => {
+  it('reports the failed test of a reference by an error code', async () => {
     const missing = await gateway.reference('missing');
     expect(jsonOf(await test(missing))).toMatchObject({ ok: false, error: 'not_found' });
     const keyless = await gateway.reference('cohere', { secret_key: 'other' });
@@ -399,7 +402,7 @@ describe('a test of a secret reference', () => {
     expect(jsonOf(await test(stranger))).toMatchObject({ ok: false, latency_ms: expect.any(Number) });
   });
 
-  it('is noted on the row and in the audit log, and is no change of it', async () => {
+  it('records a test on the reference and in the audit log, but not as a change', async () => {
     const noted = await gateway.reference('noted');
     const path = `/v1/secret-references/${noted}`;
     const before = await gateway.admin.read(path);
@@ -420,7 +423,7 @@ describe('a test of a secret reference', () => {
     expect(entries).toHaveLength(2);
   });
 
-  it('is noted no more often than every few seconds, unless it went another way', async () => {
+  it('writes the status of a reference at most every few seconds unless it changes', async () => {
     const written = await gateway.reference('often');
     const row = await gateway.app.dataSource.manager.findOneByOrFail(SecretReference, { id: written });
     const status = gateway.app.app.get(SecretReferenceStatus, { strict: false });
@@ -439,12 +442,12 @@ describe('a test of a secret reference', () => {
     expect(await gateway.admin.read(path)).toMatchObject({ last_error: null });
   });
 
-  it('needs a reference that the caller can see', async () => {
+  it('returns 404 for the test of an unknown reference', async () => {
     expect(refusalOf(await test(randomUUID()))).toMatchObject({ status: 404, code: 'not_found' });
   });
 });
 
-it('counts fetches by manager and outcome', async () => {
+it('counts fetches of secrets by manager and outcome', async () => {
   const metrics = (await gateway.admin.get('/metrics')).text;
   expect(metrics).toMatch(/gateway_secret_fetches_total\{manager="vendorC_vault",outcome="ok"\} [1-9]/);
   expect(metrics).toMatch(/gateway_secret_fetches_total\{manager="vendorC_vault",outcome="not_found"\} [1-9]/);

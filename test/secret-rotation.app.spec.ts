@@ -19,7 +19,7 @@ const REJECTED = { status: 502, code: 'provider_credential_rejected', source: 'p
 
 let gateway: SecretGateway;
 let count = 0;
-/** A secret of each test's own, the reference to it and a virtual key that uses it. */
+/** Each test has its own secret, a reference to it and a virtual key that uses it. */
 let path: string;
 let reference: string;
 let slug: string;
@@ -45,7 +45,7 @@ beforeEach(async () => {
 
 afterAll(() => gateway.close());
 
-/** The virtual keys that were opened are closed: otherwise they would serve for some seconds. */
+/** Closes the opened virtual keys, which would otherwise serve for some seconds. */
 function reopen(): void {
   gateway.app.app.get(VirtualKeyCache, { strict: false }).clear();
 }
@@ -55,8 +55,8 @@ async function statusesOf(times: number): Promise<ReadonlySet<number>> {
   return new Set(answers.map(({ status }) => status));
 }
 
-describe('a rotation', () => {
-  it('under load loses no request', async () => {
+describe('a rotation of a mapped key', () => {
+  it('loses no request to a rotation under load', async () => {
     gateway.accept([OLD], 5);
     let running = true;
     const failed: string[] = [];
@@ -69,7 +69,7 @@ describe('a rotation', () => {
       }
     });
     await eventually(() => served > 50);
-    // The manager has the new value before the provider refuses the old one, as in any rotation without an interruption.
+    // The manager has the new value before the provider refuses the old one, as in any rotation without downtime.
     gateway.kv.put(path, { api_key: NEW });
     gateway.accept([NEW], 5);
     const before = served;
@@ -82,7 +82,7 @@ describe('a rotation', () => {
     expect(gateway.provider.calls.length).toBeGreaterThan(refused);
   });
 
-  it('is noticed at the first refusal, and the old key is not sent again', async () => {
+  it('fetches the rotated key at the first refusal and never sends the old key again', async () => {
     gateway.kv.put(path, { api_key: NEW });
     gateway.accept([NEW]);
     expect((await gateway.rerank(slug)).status).toBe(200);
@@ -91,7 +91,7 @@ describe('a rotation', () => {
     expect(gateway.readsOf(path)).toBe(2);
   });
 
-  it.each([403, 498])('is noticed by other words of refusal too: %i', async (status) => {
+  it.each([403, 498])('also treats status %i as a refusal of the key', async (status) => {
     gateway.kv.put(path, { api_key: NEW });
     gateway.provider.replyWith((response, call) =>
       (keyOf(call) === NEW ? json(RERANKED) : json({ message: 'no' }, status))(response, call),
@@ -99,12 +99,12 @@ describe('a rotation', () => {
     expect((await gateway.rerank(slug)).status).toBe(200);
   });
 
-  it('that has not reached the manager is a refusal, asked about once in some seconds', async () => {
+  it('limits how often it reads a secret that has not changed after a refusal', async () => {
     gateway.accept([NEW]);
     expect(await statusesOf(20)).toEqual(new Set([502]));
     expect(refusalOf(await gateway.rerank(slug))).toMatchObject(REJECTED);
     expect(gateway.readsOf(path)).toBe(2);
-    // Nothing was retried, since nothing had changed.
+    // Nothing was retried, since the secret had not changed.
     expect(gateway.provider.calls).toHaveLength(21);
     gateway.kv.put(path, { api_key: NEW });
     gateway.app.clock.advance(10_000);
@@ -112,7 +112,7 @@ describe('a rotation', () => {
     expect((await gateway.rerank(slug)).status).toBe(200);
   });
 
-  it('is noticed by the next call when asking the manager went wrong for a reason of the gateway', async () => {
+  it('fetches the rotated key at the next call when a fetch failed inside the gateway', async () => {
     gateway.kv.put(path, { api_key: NEW });
     gateway.accept([NEW]);
     const credentials = gateway.app.app.get(VirtualKeyCredentials, { strict: false });
@@ -128,15 +128,15 @@ describe('a rotation', () => {
     expect([statuses, asked]).toEqual([[500, 200], 2]);
   });
 
-  it('to a key that is refused as well is tried exactly once', async () => {
+  it('retries once when the provider refuses the rotated key too', async () => {
     gateway.accept([]);
     gateway.kv.put(path, { api_key: NEW });
     expect(refusalOf(await gateway.rerank(slug))).toMatchObject(REJECTED);
     expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
   });
 
-  describe('leaves the call the limits that it had', () => {
-    /** Refuses the old key after a moment; what the new one gets is the test's. */
+  describe('the limits of a call during a rotation', () => {
+    /** Refuses the old key after a delay; the test sets the answer to the new key. */
     function refuseOld(milliseconds: number, reply: Reply): void {
       gateway.kv.put(path, { api_key: NEW });
       gateway.provider.replyWith((response, call) => {
@@ -145,7 +145,7 @@ describe('a rotation', () => {
       });
     }
 
-    it('of time', async () => {
+    it('keeps the timeout of a call through a rotation', async () => {
       const timeoutMs = 2_000;
       const hasty = await gateway.virtualKey(reference, {
         config: { base_url: gateway.provider.url, timeout_ms: timeoutMs },
@@ -157,7 +157,7 @@ describe('a rotation', () => {
       expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
     });
 
-    it('of attempts, all of which are in the log', async () => {
+    it('keeps the number of attempts through a rotation, and logs them all', async () => {
       refuseOld(0, json({ message: 'busy' }, 503, { 'retry-after': '0' }));
       const headers = { 'x-gateway-virtual-key': slug, 'x-gateway-trace-id': 'attempts-of-a-rotation' };
       const body = { model: 'rerank-v3.5', query: 'q', documents: ['d'] };
@@ -166,7 +166,7 @@ describe('a rotation', () => {
       expect(await requestLine(gateway.app, 'attempts-of-a-rotation')).toMatchObject({ upstream_attempts: 3 });
     });
 
-    it('and is no use when no time is left: the refusal stands', async () => {
+    it('returns the refusal when no time is left for the rotated key', async () => {
       const hasty = await gateway.virtualKey(reference, {
         config: { base_url: gateway.provider.url, timeout_ms: 1_000 },
       });
@@ -182,7 +182,7 @@ describe('a rotation', () => {
     });
   });
 
-  it('is felt after the time of the cache, without any refusal', async () => {
+  it('uses the rotated key after the cache time, without any refusal', async () => {
     gateway.accept([OLD, NEW]);
     gateway.kv.put(path, { api_key: NEW });
     await gateway.rerank(slug);
@@ -192,7 +192,7 @@ describe('a rotation', () => {
     expect(gateway.provider.calls.map(keyOf)).toEqual([OLD, NEW]);
   });
 
-  it('does not concern keys that are stored: a refusal of theirs is one', async () => {
+  it('does not retry when the provider refuses a stored key', async () => {
     const stored = await gateway.virtualKey(reference, { key: NEW, secret_mappings: [] });
     const reads = gateway.readsOf(path);
     expect(refusalOf(await gateway.rerank(stored))).toMatchObject(REJECTED);
@@ -200,7 +200,7 @@ describe('a rotation', () => {
     expect(gateway.readsOf(path)).toBe(reads);
   });
 
-  it('does not repeat an upload, but the next one has the new key', async () => {
+  it('does not repeat an upload, but uses the rotated key for the next one', async () => {
     const files = await gateway.virtualKey(reference, { provider: 'openai' });
     gateway.provider.replyWith((response, call) =>
       (keyOf(call) === NEW ? json({ id: 'file-1', object: 'file' }) : json({ error: { message: 'no' } }, 401))(
@@ -222,18 +222,21 @@ describe('a rotation', () => {
   });
 });
 
-describe('while the manager is down', () => {
-  it.each(['silent', 'broken', 'sealed', 'throttled'] as const)('(%s) what is cached serves', async (fault) => {
-    gateway.vault.fail(fault);
-    gateway.app.clock.advance(1.2 * CACHE_MS);
-    reopen();
-    expect(await statusesOf(10)).toEqual(new Set([200]));
-    expect((await gateway.admin.get('/metrics')).text).toMatch(
-      /gateway_secret_stale_served_total\{manager="vendorC_vault"\} [1-9]/,
-    );
-  });
+describe('a secret manager that is down', () => {
+  it.each(['silent', 'broken', 'sealed', 'throttled'] as const)(
+    'uses the cached key while the manager is down (%s)',
+    async (fault) => {
+      gateway.vault.fail(fault);
+      gateway.app.clock.advance(1.2 * CACHE_MS);
+      reopen();
+      expect(await statusesOf(10)).toEqual(new Set([200]));
+      expect((await gateway.admin.get('/metrics')).text).toMatch(
+        /gateway_secret_stale_served_total\{manager="vendorC_vault"\} [1-9]/,
+      );
+    },
+  );
 
-  it('it serves for a bounded time, and then comes back without a restart', async () => {
+  it('uses the cached key for a limited time, then fails, and recovers without a restart', async () => {
     gateway.vault.fail('broken');
     gateway.app.clock.advance(1.2 * CACHE_MS);
     reopen();
@@ -249,7 +252,7 @@ describe('while the manager is down', () => {
     await eventually(async () => (await gateway.rerank(slug)).status === 200);
   });
 
-  it('a first use fails, and other keys are served as before', async () => {
+  it('fails only the virtual keys whose secret was never read', async () => {
     const stored = await gateway.virtualKey(reference, { key: OLD, secret_mappings: [] });
     gateway.vault.fail('silent');
     const fresh = await gateway.virtualKey(await gateway.reference(path));
@@ -263,7 +266,7 @@ describe('while the manager is down', () => {
     await eventually(async () => (await gateway.rerank(fresh)).status === 200);
   });
 
-  it('a new description of the reference does not take away what is cached', async () => {
+  it("keeps the cached secret when only the reference's description changes", async () => {
     gateway.vault.fail('broken');
     for (const changes of [{}, { name: 'renamed', description: 'new', tags: { a: 1 } }]) {
       expect((await gateway.admin.patch(`/v1/secret-references/${reference}`, changes)).status).toBe(200);
@@ -272,7 +275,7 @@ describe('while the manager is down', () => {
     }
   });
 
-  it('a refused key is not told to be another fault', async () => {
+  it('reports a refused key as such while the manager is down', async () => {
     gateway.vault.fail('broken');
     gateway.accept([]);
     expect(refusalOf(await gateway.rerank(slug))).toMatchObject(REJECTED);
@@ -280,7 +283,7 @@ describe('while the manager is down', () => {
 });
 
 describe('a secret that was revoked', () => {
-  it('is not served from the cache', async () => {
+  it('does not use the cached value of a revoked secret', async () => {
     gateway.kv.softDelete(path, 1);
     gateway.app.clock.advance(1.2 * CACHE_MS);
     reopen();
@@ -292,7 +295,7 @@ describe('a secret that was revoked', () => {
 });
 
 describe('an update of the reference', () => {
-  it('drops the old value at once', async () => {
+  it('drops the old secret when its reference changes', async () => {
     gateway.accept([OLD, NEW]);
     gateway.kv.put(`${path}-moved`, { api_key: NEW });
     const changes = { secret_path: `secret/${path}-moved` };
@@ -301,7 +304,7 @@ describe('an update of the reference', () => {
     expect(gateway.provider.calls.map(keyOf)).toEqual([NEW]);
   });
 
-  it('is felt within ten seconds on another replica', async () => {
+  it('uses a changed reference on another replica within ten seconds', async () => {
     gateway.accept([OLD, NEW]);
     const replica = await startTestApp({}, true);
     try {
@@ -319,7 +322,7 @@ describe('an update of the reference', () => {
     }
   });
 
-  it('that finds nothing there leaves no way to the old value', async () => {
+  it('does not use the old value when the changed reference finds no secret', async () => {
     const changes = { secret_path: 'secret/nowhere' };
     await gateway.admin.patch(`/v1/secret-references/${reference}`, changes);
     expect(refusalOf(await gateway.rerank(slug))).toMatchObject(UNAVAILABLE);

@@ -9,11 +9,11 @@ import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
-/** PostgreSQL asks for a locale that goes with it. */
+/** PostgreSQL requires a locale that matches the encoding. */
 const LATIN1 = `TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'`;
 const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/;
 
-// A start takes two seconds of a processor that other test files use as well.
+// A start takes two seconds of CPU, which other test files use too.
 jest.setTimeout(90_000);
 
 let folder: string;
@@ -25,7 +25,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 afterEach(() => gateway?.kill());
 
-/** What a gateway with no settings but these says, after it has ended with 1. */
+/** The error output of a gateway with only these settings, after it has exited with 1. */
 async function complaintAbout(settings: Readonly<Record<string, string>>): Promise<string> {
   gateway = new GatewayProcess(settings, folder);
   expect(await gateway.exitCode()).toBe(1);
@@ -44,7 +44,7 @@ function isOneLine(text: string): boolean {
 }
 
 describe('a gateway that cannot start', () => {
-  it('names every wrong setting and shows no value', async () => {
+  it('names every invalid setting and shows no value', async () => {
     const settings = { NODE_ENV: 'value-1', PORT: 'value-2', LOG_LEVEL: 'value-3', TOLLGATE_ENCRYPTION_KEY: 'value-4' };
     const complaint = await complaintAbout(settings);
     for (const name of Object.keys(settings)) expect(complaint).toContain(`- ${name} `);
@@ -52,11 +52,11 @@ describe('a gateway that cannot start', () => {
     expect(complaint).not.toMatch(/^\s+at /m);
   });
 
-  it('wants a DATABASE_URL in production', async () => {
+  it('requires DATABASE_URL in production', async () => {
     expect(await complaintAbout({ NODE_ENV: 'production' })).toContain('DATABASE_URL is required');
   });
 
-  it('says so when its database does not answer, without the password', async () => {
+  it('reports that the database does not answer, without the password', async () => {
     const settings = {
       DATABASE_URL: 'postgres://user:hunter2@localhost:1/tollgate',
       TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
@@ -67,14 +67,14 @@ describe('a gateway that cannot start', () => {
     expect(isOneLine(complaint)).toBe(true);
   });
 
-  it('notices a mistyped admin key, and does not show it', async () => {
+  it('detects a mistyped admin key and does not show it', async () => {
     const mistyped = ADMIN_KEY.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
     const complaint = await complaintAbout({ ...(await onTestDatabase()), TOLLGATE_ADMIN_KEY: mistyped });
     expect(complaint).toMatch(/^TOLLGATE_ADMIN_KEY is mistyped/);
     expect(complaint + gateway?.stdout).not.toMatch(KEY_FORM);
   });
 
-  it('names the file when the encryption key in its folder is damaged', async () => {
+  it('names the file of a damaged encryption key', async () => {
     const dataDir = join(folder, 'damaged');
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'encryption.key'), 'damaged');
@@ -83,7 +83,7 @@ describe('a gateway that cannot start', () => {
     expect(isOneLine(complaint)).toBe(true);
   });
 
-  it('names DATA_DIR when no folder can be made there', async () => {
+  it('names DATA_DIR when its folder cannot be created', async () => {
     const dataDir = join(folder, 'file');
     writeFileSync(dataDir, '');
     const settings = { DATA_DIR: dataDir, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
@@ -92,8 +92,8 @@ describe('a gateway that cannot start', () => {
     expect(isOneLine(complaint)).toBe(true);
   });
 
-  // 192.0.2.0/24 is for documentation (RFC 5737): no machine has an address of it.
-  it('names HOST when it is no address of the machine', async () => {
+  // 192.0.2.0/24 is reserved for documentation (RFC 5737): no machine has such an address.
+  it('names HOST when the machine does not have that address', async () => {
     const complaint = await complaintAbout({
       ...(await onTestDatabase()),
       HOST: '192.0.2.1',
@@ -138,20 +138,20 @@ onServer(
       return { DATABASE_URL: url.href, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
     }
 
-    it('names DATABASE_URL when there is no such database', async () => {
+    it('names DATABASE_URL when its database does not exist', async () => {
       const settings = changed((url) => (url.pathname = '/tollgate_missing'));
       const complaint = await complaintAbout(settings);
       expect(complaint).toContain('DATABASE_URL cannot be used: database "tollgate_missing" does not exist');
       expect(isOneLine(complaint)).toBe(true);
     });
 
-    it('tells that its server takes no writes, as a standby does not', async () => {
+    it('reports a database that accepts no writes, such as a standby', async () => {
       const settings = changed((url) => url.searchParams.set('options', '-c default_transaction_read_only=on'));
       const complaint = await complaintAbout(settings);
       expect(complaint).toBe('The database of DATABASE_URL cannot be used: it takes no writes (a standby does not)\n');
     });
 
-    it('tells that its encoding cannot hold every text', async () => {
+    it('reports a database whose encoding cannot store every text', async () => {
       const western = await makeOwnDatabase(databaseServer ?? '', {}, LATIN1);
       try {
         const complaint = await complaintAbout({ DATABASE_URL: western.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
@@ -164,7 +164,7 @@ onServer(
       }
     });
 
-    it('names DATABASE_POOL_SIZE when the role may not have so many connections', async () => {
+    it('names DATABASE_POOL_SIZE when the role may not open as many connections', async () => {
       const own = await makeOwnDatabase(databaseServer ?? '');
       const name = new URL(own.url).pathname.slice(1);
       await run(`CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 1`);
@@ -183,7 +183,7 @@ onServer(
       }
     });
 
-    it('names DATABASE_URL when its role may make no tables, without the password', async () => {
+    it('names DATABASE_URL without the password when its role may not create tables', async () => {
       const settings = changed((url) => Object.assign(url, { username: role, password: PASSWORD }));
       const complaint = await complaintAbout(settings);
       expect(complaint).toContain('DATABASE_URL could not be brought up to date: permission denied for schema public');

@@ -28,7 +28,7 @@ function rerank(headers: Readonly<Record<string, string>> = {}, body: unknown = 
   return gateway.rerank(virtualKey, body, { headers });
 }
 
-/** Stops the gateway, which sends what is left, and gives the spans of the rerank requests. */
+/** Stops the gateway, which flushes its spans, and returns the spans of the rerank requests. */
 async function exported(): Promise<readonly ExportedSpan[]> {
   await gateway.close();
   return collector.spans.filter(({ name }) => name !== 'POST /v1/virtual-keys');
@@ -45,7 +45,7 @@ const requestLines = (): readonly Record<string, unknown>[] =>
     .filter((line) => line['event'] === 'request' && line['route'] === '/v1/rerank');
 
 beforeAll(async () => {
-  // One try a batch: how long the exporter repeats is its own affair.
+  // One attempt per batch: the exporter's retries are not tested here.
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
   collector = await startOtlpCollector();
 });
@@ -60,10 +60,10 @@ beforeEach(() => {
   collector.exports.length = 0;
 });
 
-describe('with a collector', () => {
+describe('tracing with a collector', () => {
   beforeEach(() => startGateway({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'edge' }));
 
-  it('a rerank is two spans below the span of its caller, under the ids that are logged and sent on', async () => {
+  it("exports two spans per rerank below the caller's span, with the logged ids", async () => {
     const answer = await rerank({ traceparent: `00-${TRACE}-${SPAN}-01`, 'x-gateway-trace-id': 'order-17' });
     expect([answer.status, answer.headers['x-gateway-trace-id']]).toEqual([200, 'order-17']);
     const [call, request, ...others] = await exported();
@@ -76,7 +76,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('the spans say who called what, and how it ended', async () => {
+  it('exports caller, provider and outcome in the spans', async () => {
     await rerank({ 'x-gateway-metadata': '{"team":"search"}', 'x-gateway-span-name': 'rerank orders' });
     const [call, request] = await exported();
     expect(request?.name).toBe('rerank orders');
@@ -97,14 +97,14 @@ describe('with a collector', () => {
     });
   });
 
-  it('a request without a trace id begins a trace, and its log line finds it', async () => {
+  it('starts a trace for a request without one, and logs its id', async () => {
     await rerank();
     const [, request] = await exported();
     expect(request?.parentSpanId).toBeUndefined();
     expect(requestLines()).toMatchObject([{ w3c_trace_id: request?.traceId, w3c_span_id: request?.spanId }]);
   });
 
-  it('both spans tell how the provider failed', async () => {
+  it("marks both spans with the provider's error", async () => {
     gateway.provider.replyWith(json({ message: 'no' }, 422));
     expect((await rerank()).status).toBe(422);
     gateway.provider.replyWith(json({ message: 'no' }, 401));
@@ -116,13 +116,13 @@ describe('with a collector', () => {
     expect(second).toMatchObject({ status: ERROR, attributes: { 'error.type': 'provider_credential_rejected' } });
   });
 
-  it('a request that its caller does not sample is passed on but not exported', async () => {
+  it('forwards but does not export a request that its caller does not sample', async () => {
     await rerank({ traceparent: `00-${TRACE}-${SPAN}-00` });
     expect(await exported()).toEqual([]);
     expect(sentOn()).toEqual([expect.stringMatching(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))]);
   });
 
-  it('no text and no key is ever exported', async () => {
+  it('exports no text and no key', async () => {
     await rerank({ authorization: 'Bearer token in no trace', 'x-user-jwt': 'identity in no trace' });
     gateway.provider.replyWith(json({ message: 'answer in no trace' }, 400));
     await rerank();
@@ -133,8 +133,8 @@ describe('with a collector', () => {
   });
 });
 
-describe('without a collector', () => {
-  it('a request is served when the one that is configured does not answer, and the log says so', async () => {
+describe('tracing without a collector', () => {
+  it('serves requests when the collector is down, and logs the problem', async () => {
     const away = await startOtlpCollector();
     await startGateway({ OTEL_EXPORTER_OTLP_ENDPOINT: away.url });
     await away.close();
@@ -143,7 +143,7 @@ describe('without a collector', () => {
     expect(gateway.app.log()).toContain('"event":"tracing_problem","reason":"export failed: ECONNREFUSED"');
   });
 
-  it("the provider is told of the gateway's own span when none is configured", async () => {
+  it("sends the gateway's own span to the provider without a collector", async () => {
     await startGateway({});
     await rerank({ traceparent: `00-${TRACE}-${SPAN}-01` });
     await gateway.close();

@@ -18,7 +18,7 @@ function blocks(language: string): readonly string[] {
 }
 
 describe('the guide to usage limits', () => {
-  it('works as it is written: its policy refuses with its answer, and its report is one', async () => {
+  it("enforces the guide's policy with its documented refusal, and answers its report", async () => {
     const [make = '', report = ''] = blocks('sh');
     const [, body = '{}'] = /-d '(.*)'/s.exec(make) ?? [];
     const policy = { ...JSON.parse(body), credit_limit: COST, alert_threshold: null };
@@ -44,11 +44,11 @@ describe('the guide to usage limits', () => {
     expect(period).toMatchObject({ calls: 1, group: { model: 'rerank-v3.5', 'metadata.team': 'search' } });
   });
 
-  it('names what usage is grouped by', () => {
+  it('documents all keys that group usage', () => {
     for (const key of REPORT_KEYS_TEXT.split(/, | or /)) expect(GUIDE).toContain(`\`${key}\``);
   });
 
-  it('names metrics that there are', async () => {
+  it('names only existing metrics in the guide', async () => {
     const { text } = await gateway.admin.get('/metrics');
     for (const [, name = ''] of GUIDE.matchAll(/`(gateway_[a-z_]+)/g)) expect(text).toContain(name);
   });

@@ -26,7 +26,7 @@ beforeEach(() => gateway.reset());
 afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
-/** The statuses of so many calls, one after the other. */
+/** The statuses of that many calls, one after the other. */
 async function statusesOf(count: number): Promise<readonly number[]> {
   const statuses: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -40,8 +40,8 @@ async function settled(): Promise<void> {
   await eventually(async () => (await gateway.books.open()) === 0);
 }
 
-describe('at the limit', () => {
-  it('a call is refused with 412, sent nowhere, and written nowhere', async () => {
+describe('a limit that is reached', () => {
+  it('refuses a call over the limit with 412 without calling the provider or recording it', async () => {
     const id = await gateway.limit({ name: 'Two calls', credit_limit: 2 * COST, periodic_reset: 'monthly' });
     expect(await statusesOf(3)).toEqual([OK, OK, 412]);
     expect(gateway.provider.calls).toHaveLength(2);
@@ -76,7 +76,7 @@ describe('at the limit', () => {
     expect(refused.headers).not.toHaveProperty('retry-after');
   });
 
-  it('a call is told to come back where only others under way are in the way', async () => {
+  it('returns Retry-After when only calls in flight exhaust the limit', async () => {
     const id = await gateway.limit({ credit_limit: COST });
     let release: () => void = () => undefined;
     const held: Reply = (response, call) => {
@@ -100,7 +100,7 @@ describe('at the limit', () => {
     expect((await gateway.call()).status).toBe(412);
   });
 
-  it('an answer tells what is left of the tightest limit', async () => {
+  it('returns the remaining amount of the tightest limit', async () => {
     await gateway.limit({ credit_limit: 1 });
     await gateway.limit({ credit_limit: 10 * COST });
     const answer = await gateway.call({ headers: { 'x-gateway-trace-id': 'remaining' } });
@@ -111,7 +111,7 @@ describe('at the limit', () => {
     });
   });
 
-  it('all limits in the way are listed, and the others are not touched', async () => {
+  it('lists all exceeded limits and leaves the others unchanged', async () => {
     const full = await gateway.limit({ credit_limit: 0 });
     const roomy = await gateway.limit({ credit_limit: 1 });
     const tokens = await gateway.limit({ credit_limit: 1, type: 'tokens' });
@@ -124,26 +124,26 @@ describe('at the limit', () => {
     expect(await gateway.books.ledger(0)).toEqual([]);
   });
 
-  it('no call without a policy pays for one', async () => {
+  it('reserves nothing for a call without a policy', async () => {
     expect((await gateway.call()).headers).not.toHaveProperty('x-gateway-limit-remaining');
     const [row] = await gateway.books.ledger(1);
     expect(row).toMatchObject({ costNano: String(COST_NANO), searchUnits: '1', bucketIds: [], status: 'settled' });
   });
 });
 
-describe('a limit', () => {
+describe('the amount of a limit', () => {
   it.each([
     [0, 412],
     [0.000001, 412],
     [0.001999999, 412],
     [0.002, OK],
     [1e12, OK],
-  ])('of %d dollars', async (credit_limit, status) => {
+  ])('limits calls to %d dollars', async (credit_limit, status) => {
     await gateway.limit({ credit_limit });
     expect((await gateway.call()).status).toBe(status);
   });
 
-  it('counts tokens, also of providers that bill by something else', async () => {
+  it('counts tokens for providers that bill by another unit', async () => {
     await gateway.limit({ type: 'tokens', credit_limit: 1_000 });
     expect((await gateway.call()).status).toBe(OK);
     const [row] = await gateway.books.ledger(1);
@@ -164,7 +164,7 @@ describe('a limit', () => {
     expect(errorOf(refused)['details']).toEqual([expect.objectContaining({ policy_id: tokens })]);
   });
 
-  it('holds at once when it is raised, and when it is lowered', async () => {
+  it('applies a raised or lowered limit immediately', async () => {
     const id = await gateway.limit({ credit_limit: COST });
     expect(await statusesOf(2)).toEqual([OK, 412]);
     await gateway.admin.patch(`/v1/policies/usage-limits/${id}`, { credit_limit: 3 * COST });
@@ -173,7 +173,7 @@ describe('a limit', () => {
     expect(await statusesOf(1)).toEqual([412]);
   });
 
-  it('that is lowered while a call is under way does not stop that call', async () => {
+  it('lets a call in flight finish when the limit is lowered', async () => {
     const id = await gateway.limit({ credit_limit: 1 });
     let release: () => void = () => undefined;
     gateway.provider.replyWith((response, call) => {
@@ -188,14 +188,14 @@ describe('a limit', () => {
     expect((await gateway.call()).status).toBe(412);
   });
 
-  it('that only monitors refuses nobody, and counts', async () => {
+  it('counts but never refuses under a monitoring policy', async () => {
     const id = await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
     expect(await statusesOf(3)).toEqual([OK, OK, OK]);
     const [entity] = await gateway.admin.list(`/v1/policies/usage-limits/${id}/entities`);
     expect(entity).toMatchObject({ current_usage: 3 * COST, status: 'exhausted', reserved: 0 });
   });
 
-  it('that only monitors tells what it would have refused', async () => {
+  it('reports which calls a monitoring policy would refuse', async () => {
     const id = await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
     const lineOf = async (trace: string): Promise<unknown> => {
       expect((await gateway.call({ headers: { 'x-gateway-trace-id': trace } })).status).toBe(OK);
@@ -214,21 +214,21 @@ describe('a limit', () => {
     expect(await told()).toBe(before + 1);
   });
 
-  it('that only monitors is not in what an answer tells to be left', async () => {
+  it('omits monitoring policies from the remaining amount', async () => {
     await gateway.limit({ credit_limit: COST, enforcement: 'monitor' });
     expect((await gateway.call()).headers).not.toHaveProperty('x-gateway-limit-remaining');
     await gateway.limit({ credit_limit: 10 * COST });
     expect((await gateway.call()).headers['x-gateway-limit-remaining']).toBe('0.018');
   });
 
-  it('that is archived holds no longer', async () => {
+  it('stops enforcing an archived limit', async () => {
     const id = await gateway.limit({ credit_limit: 0 });
     expect(await statusesOf(1)).toEqual([412]);
     await gateway.admin.delete(`/v1/policies/usage-limits/${id}`);
     expect(await statusesOf(1)).toEqual([OK]);
   });
 
-  it('is free again after a reset by hand', async () => {
+  it('admits calls again after a manual reset', async () => {
     const id = await gateway.limit({ credit_limit: COST });
     expect(await statusesOf(2)).toEqual([OK, 412]);
     const [entity] = await gateway.admin.list(`/v1/policies/usage-limits/${id}/entities`);
@@ -236,7 +236,7 @@ describe('a limit', () => {
     expect(await statusesOf(2)).toEqual([OK, 412]);
   });
 
-  it('begins anew with its period', async () => {
+  it('resets the usage at the start of a new period', async () => {
     await gateway.limit({ credit_limit: COST, periodic_reset: 'weekly' });
     expect(await statusesOf(2)).toEqual([OK, 412]);
     gateway.app.clock.advance(7 * 86_400_000);
@@ -247,7 +247,7 @@ describe('a limit', () => {
 });
 
 describe('a limit that cannot be read', () => {
-  it('stops the calls that it is for, and no others, until it is archived', async () => {
+  it('refuses only the calls of an unreadable limit until it is archived', async () => {
     const jina = await gateway.virtualKey('jina');
     const callJina = async (): Promise<number> => {
       gateway.provider.replyWith(json({ results: [], usage: { total_tokens: 5 } }));
@@ -278,7 +278,7 @@ describe('a limit that cannot be read', () => {
     ['conditions', `'"none"'`, { conditions: [{ key: 'provider', value: 'cohere' }] }],
     ['conditions', `'[null, {"key": "model", "value": 7}]'`, { conditions: [{ key: 'provider', value: 'cohere' }] }],
     ['enforcement', `'throttle'`, { enforcement: 'monitor' }],
-  ])('is listed and can be corrected where its %s is %s', async (column, value, correction) => {
+  ])('lists a limit whose %s is %s, and lets it be corrected', async (column, value, correction) => {
     const path = '/v1/policies/usage-limits';
     const id = await gateway.limit({ credit_limit: 1 });
     await gateway.app.dataSource.query(`UPDATE usage_policies SET ${column} = ${value} WHERE id = $1`, [id]);
@@ -293,7 +293,7 @@ describe('a limit that cannot be read', () => {
     await gateway.books.ledger(1);
   });
 
-  it('may be renamed whatever its type is, and gets no amount that nobody could count', async () => {
+  it('allows renaming a limit of unknown type, but no new amounts', async () => {
     const path = `/v1/policies/usage-limits/${await gateway.limit({ credit_limit: 1, alert_threshold: 0.25 })}`;
     await gateway.app.dataSource.query(`UPDATE usage_policies SET type = 'calls'`);
     for (const changes of [{ credit_limit: 5 }, { alert_threshold: 0.5 }, { alert_threshold: null }]) {
@@ -304,7 +304,7 @@ describe('a limit that cannot be read', () => {
     expect(await gateway.admin.read(path)).toMatchObject({ name: 'Renamed', credit_limit: 1 });
   });
 
-  it('does not get another limit before it can be read', async () => {
+  it('refuses a new limit for a policy that cannot be read', async () => {
     const path = `/v1/policies/usage-limits/${await gateway.limit({ credit_limit: 1 })}`;
     await gateway.app.dataSource.query(`UPDATE usage_policies SET group_by = '{prompt}'`);
     const refused = await gateway.admin.patch(path, { credit_limit: 5 });
@@ -322,7 +322,7 @@ describe('a model without a price', () => {
     return Number(/gateway_limit_monitored_total\{result="price_unknown"\} (\d+)/.exec(text)?.[1] ?? 0);
   };
 
-  it('is refused where a limit on costs applies, and counted', async () => {
+  it('refuses and counts a model without a price under a cost limit', async () => {
     await gateway.limit({ credit_limit: 1 });
     const refused = await call();
     expect(refusalOf(refused)).toEqual({ status: 412, code: 'price_unknown', param: 'model', source: 'gateway' });
@@ -335,7 +335,7 @@ describe('a model without a price', () => {
     ['no limit', undefined],
     ['only a limit on tokens', { type: 'tokens', credit_limit: 10_000 }],
     ['only a limit that monitors', { credit_limit: 0, enforcement: 'monitor' }],
-  ])('passes where %s applies', async (_what, fields) => {
+  ])('admits a model without a price when %s applies', async (_what, fields) => {
     const before = await told();
     if (fields !== undefined) await gateway.limit(fields);
     expect((await call()).status).toBe(OK);
@@ -344,7 +344,7 @@ describe('a model without a price', () => {
     expect(row).toMatchObject({ costNano: '0', priceId: null, searchUnits: '1' });
   });
 
-  it('has the list price where its own is for what the call does not have', async () => {
+  it('falls back to the list price when the own price is for another unit', async () => {
     await gateway.admin.create('/v1/prices', { provider: 'cohere', model: MODEL, unit: 'output_token', price: '0.01' });
     await gateway.limit({ credit_limit: 1 });
     expect((await gateway.call()).status).toBe(OK);
@@ -352,7 +352,7 @@ describe('a model without a price', () => {
     expect(row).toMatchObject({ costNano: String(COST_NANO), priceId: 'd9fafbff-3fbd-474f-a8ec-a7b691610bed' });
   });
 
-  it('is refused as well where its price is for what the provider does not bill', async () => {
+  it('refuses a model whose price is for a unit that the provider does not bill', async () => {
     const jina = await gateway.virtualKey('jina');
     const price = { provider: 'jina', model: 'odd-model', unit: 'search_unit', price: '0.01' };
     await gateway.admin.create('/v1/prices', price);

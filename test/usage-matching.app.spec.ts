@@ -29,13 +29,13 @@ async function statusWith(metadata: object | undefined, key = ADMIN_KEY): Promis
   return status;
 }
 
-/** A policy that leaves nothing to the calls that it matches. */
+/** A policy that refuses every call that it matches. */
 async function isHit(fields: Readonly<Record<string, unknown>>): Promise<boolean> {
   await gateway.limit({ credit_limit: 0, ...fields });
   return (await statusWith({ user: 'alice', tier: 'free' })) === 412;
 }
 
-describe('conditions', () => {
+describe('conditions of a policy', () => {
   it.each([
     ['workspace_id', '*', true],
     ['workspace_id', 'team', false],
@@ -54,30 +54,30 @@ describe('conditions', () => {
     ['metadata.user', 'bob', false],
     ['metadata.missing', '*', true],
     ['mcp_server', 'files', false],
-  ])('%s = %j', async (key, value, hit) => {
+  ])('matches the condition %s = %j', async (key, value, hit) => {
     expect(await isHit({ conditions: [{ key, value }] })).toBe(hit);
   });
 
-  it('take the id of the key and of the organisation', async () => {
+  it('matches the ids of the API key and of the organisation', async () => {
     const { organisation_id } = await gateway.admin.read('/v1/workspaces/default');
     expect(await isHit({ conditions: [{ key: 'api_key', value: adminId }] })).toBe(true);
     expect(await isHit({ conditions: [{ key: 'organisation_id', value: organisation_id }] })).toBe(true);
   });
 
-  it('have to be met all, and excludes go before', async () => {
+  it('requires all conditions, and lets excludes take precedence', async () => {
     const provider = { key: 'provider', value: 'cohere' };
     expect(await isHit({ conditions: [provider, { key: 'metadata.tier', value: 'paid' }] })).toBe(false);
     expect(await isHit({ conditions: [{ ...provider, excludes: 'cohere' }] })).toBe(false);
     expect(await isHit({ conditions: [provider, { key: 'metadata.tier', value: 'free' }] })).toBe(true);
   });
 
-  it('of a workspace hold for its calls only', async () => {
+  it("applies a workspace's policy only to its own calls", async () => {
     await gateway.limit({ credit_limit: 0, workspace_id: team.workspaceId });
     expect(await statusWith({})).toBe(200);
     expect(await statusWith({}, team.key)).toBe(412);
   });
 
-  it('see the workspace of the virtual key where the key is of the whole organisation', async () => {
+  it('uses the workspace of the virtual key for keys of the organisation', async () => {
     const created = await gateway.admin.create('/v1/virtual-keys', {
       name: 'of the team',
       provider: 'cohere',
@@ -96,7 +96,7 @@ describe("a workspace's default metadata", () => {
   const limited = { credit_limit: 0, conditions: [{ key: 'metadata.tier', value: 'free' }] };
   /** A key of the whole organisation, which enforces metadata. */
   let enforcing: string;
-  /** Virtual keys: of the workspace, of all of them, and of a workspace without defaults. */
+  /** Virtual keys of the workspace, of all workspaces, and of a workspace without defaults. */
   let own: string;
   let shared: string;
   let plain: string;
@@ -122,14 +122,14 @@ describe("a workspace's default metadata", () => {
     return (await gateway.rerank(virtualKey, REQUEST, { headers })).status;
   }
 
-  it('is that of a call with a key of the whole organisation and a virtual key of the workspace', async () => {
+  it("applies the defaults of the virtual key's workspace to keys of the organisation", async () => {
     await gateway.limit(limited);
     expect(await ask(own)).toBe(412);
     expect([await ask(shared), await ask(plain)]).toEqual([200, 200]);
     await gateway.books.ledger(2);
   });
 
-  it('gives way to what the client says, and that to what the key enforces', async () => {
+  it("prefers enforced metadata to the client's, and the client's to the defaults", async () => {
     await gateway.limit(limited);
     expect(await ask(own, { tier: 'mine', user: 'alice' })).toBe(200);
     expect(await ask(own, { tier: 'free' }, enforcing)).toBe(200);
@@ -141,18 +141,18 @@ describe("a workspace's default metadata", () => {
   });
 });
 
-describe('groups', () => {
+describe('groups of a policy', () => {
   const oneEach = (...keys: string[]): Promise<string> =>
     gateway.limit({ credit_limit: COST, group_by: keys.map((key) => ({ key })) });
 
-  it('have a limit each', async () => {
+  it('limits each group separately', async () => {
     await oneEach('metadata.user');
     expect(await statusWith({ user: 'alice' })).toBe(200);
     expect(await statusWith({ user: 'bob' })).toBe(200);
     expect(await statusWith({ user: 'alice', other: 'x' })).not.toBe(200);
   });
 
-  it('are of all their values together', async () => {
+  it('combines the values of several keys into one group', async () => {
     const id = await oneEach('metadata.user', 'api_key');
     expect(await statusWith({ user: 'alice' })).toBe(200);
     expect(await statusWith({ user: 'alice' }, team.key)).toBe(200);
@@ -164,7 +164,7 @@ describe('groups', () => {
     );
   });
 
-  it('take calls without the value for one of their own: who leaves it out does not get around the cap', async () => {
+  it('counts calls without the value as a group, so that omitting it does not avoid the limit', async () => {
     const id = await oneEach('metadata.user');
     expect(await statusWith(undefined)).toBe(200);
     expect(await statusWith({})).not.toBe(200);
@@ -175,7 +175,7 @@ describe('groups', () => {
     expect(entities.map((entity) => entity['value_key'])).toEqual(['metadata.user:(none)', 'metadata.user:(none)']);
   });
 
-  it('take what a key enforces, whatever its caller says', async () => {
+  it('groups by the metadata that a key enforces', async () => {
     const call = (metadata: object): Promise<number> => statusWith(metadata, team.key);
     await oneEach('metadata.team');
     expect(await call({ team: 'ads' })).toBe(200);
@@ -187,18 +187,21 @@ describe('groups', () => {
 });
 
 describe('metadata that a key enforces', () => {
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])('may be named %s', async (name) => {
-    const fields = { scopes: ['completions.write'], metadata: { [name]: 'acme' } };
-    const { key } = await gateway.admin.createKey(fields);
-    await gateway.limit({ credit_limit: 0, conditions: [{ key: `metadata.${name}`, value: 'acme' }] });
-    expect(await statusWith(undefined, key)).toBe(412);
-    expect(await statusWith({ [name]: 'other' }, key)).toBe(412);
-    expect(await statusWith({ [name]: 'other' })).toBe(200);
-    await gateway.books.ledger(1);
-  });
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])(
+    'enforces metadata named %s',
+    async (name) => {
+      const fields = { scopes: ['completions.write'], metadata: { [name]: 'acme' } };
+      const { key } = await gateway.admin.createKey(fields);
+      await gateway.limit({ credit_limit: 0, conditions: [{ key: `metadata.${name}`, value: 'acme' }] });
+      expect(await statusWith(undefined, key)).toBe(412);
+      expect(await statusWith({ [name]: 'other' }, key)).toBe(412);
+      expect(await statusWith({ [name]: 'other' })).toBe(200);
+      await gateway.books.ledger(1);
+    },
+  );
 });
 
-describe('a model that is spelt in other ways', () => {
+describe('spellings of a model', () => {
   const DEPLOYMENT = 'Cohere-rerank-v4.0-pro';
   const SPELLINGS = [DEPLOYMENT, `cohere.${DEPLOYMENT}`, `cohere.cohere.${DEPLOYMENT}`, `Cohere.${DEPLOYMENT}`];
   let azure: string;
@@ -208,14 +211,17 @@ describe('a model that is spelt in other ways', () => {
     azure = await gateway.virtualKey('azure-ai');
   });
 
-  it.each([...SPELLINGS, DEPLOYMENT.toLowerCase()])('falls under a policy on it: %s', async (model) => {
-    await gateway.limit({ credit_limit: 0, conditions: [{ key: 'model', value: `cohere.${DEPLOYMENT}` }] });
-    expect(await ask(model)).toBe(412);
-    expect((await gateway.call()).status).toBe(200);
-    await gateway.books.ledger(1);
-  });
+  it.each([...SPELLINGS, DEPLOYMENT.toLowerCase()])(
+    "applies a model's policy to other spellings: %s",
+    async (model) => {
+      await gateway.limit({ credit_limit: 0, conditions: [{ key: 'model', value: `cohere.${DEPLOYMENT}` }] });
+      expect(await ask(model)).toBe(412);
+      expect((await gateway.call()).status).toBe(200);
+      await gateway.books.ledger(1);
+    },
+  );
 
-  it('is one group, and one model of the ledger', async () => {
+  it('counts all spellings of a model as one group and one model', async () => {
     const id = await gateway.limit({ credit_limit: 1, group_by: [{ key: 'model' }] });
     for (const model of SPELLINGS) expect(await ask(model)).toBe(200);
     const rows = await gateway.books.ledger(SPELLINGS.length);
@@ -228,8 +234,8 @@ describe('a model that is spelt in other ways', () => {
   });
 });
 
-describe('metadata that is made to get around a cap', () => {
-  it('has no way through __proto__ and other names that objects inherit', async () => {
+describe('metadata that tries to avoid a limit', () => {
+  it('counts metadata with inherited names such as __proto__ as missing', async () => {
     await gateway.limit({ credit_limit: COST, group_by: [{ key: 'metadata.user' }] });
     expect(await statusWith({})).toBe(200);
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty', 'toString']) {
@@ -240,7 +246,7 @@ describe('metadata that is made to get around a cap', () => {
     }
   });
 
-  it('is refused with 129 characters, and with 33 keys', async () => {
+  it('refuses metadata with 129 characters or 33 keys', async () => {
     await gateway.limit({ credit_limit: 1 });
     const many = (count: number): object =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));

@@ -20,7 +20,7 @@ async function metric(name: string): Promise<number> {
   return Number(line?.slice(name.length + 1) ?? 0);
 }
 
-it('decisions and batches are counted', async () => {
+it('counts decisions and batches of usage limits', async () => {
   const decided = (result: string): Promise<number> => metric(`gateway_limit_decisions_total{result="${result}"}`);
   const [admitted, exceeded] = [await decided('admit'), await decided('exceeded')];
   await gateway.limit({ credit_limit: COST });
@@ -34,7 +34,7 @@ it('decisions and batches are counted', async () => {
 });
 
 onRedis('with Redis (needs REDIS_URL)', () => {
-  it('refusals that were remembered are counted, among the decisions and by themselves', async () => {
+  it('counts remembered refusals as decisions and separately', async () => {
     const names = ['gateway_limit_decisions_total{result="exceeded"}', 'gateway_limit_refusals_remembered_total'];
     const [exceeded = 0, remembered = 0] = await Promise.all(names.map(metric));
     await gateway.limit({ credit_limit: COST });
@@ -46,14 +46,14 @@ onRedis('with Redis (needs REDIS_URL)', () => {
       return (await metric('gateway_limit_refusals_remembered_total')) > remembered;
     });
     expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([412]));
-    // From memory the caller is told the same.
+    // A remembered refusal is identical for the caller.
     expect(new Set(refusals.map((refusal) => JSON.stringify(errorOf(refusal)['details']))).size).toBe(1);
     expect(await metric('gateway_limit_decisions_total{result="exceeded"}')).toBe(exceeded + refusals.length);
     expect(await metric('gateway_limit_refusals_remembered_total')).toBeLessThan(remembered + refusals.length);
   });
 });
 
-it('a reservation that is left open is seen, and charged when its lease is over', async () => {
+it('reports an open reservation and charges it after its lease expires', async () => {
   const housekeeping = gateway.app.app.get(UsageHousekeepingService, { strict: false });
   const before = await metric('gateway_reservations_reaped_total');
   await gateway.limit({ credit_limit: 1 });
@@ -67,7 +67,7 @@ it('a reservation that is left open is seen, and charged when its lease is over'
   await housekeeping.tidy();
   expect(await metric('gateway_reservations_reaped_total')).toBe(before + 1);
   expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ status: 'presumed' })]);
-  // The call was alive after all, and ends: it is in the ledger once.
+  // The call was alive after all, and ends: the ledger has it once.
   leaving.abort();
   await answer;
   gateway.provider.replyWith(scored());
@@ -76,7 +76,7 @@ it('a reservation that is left open is seen, and charged when its lease is over'
   expect(await gateway.books.faults()).toEqual([]);
 });
 
-it('a comparison with the ledger that could not be made is told, and changes no figure', async () => {
+it('counts a failed comparison with the ledger and keeps the other metrics', async () => {
   const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
   const failures = (): Promise<number> => metric('gateway_usage_drift_check_failures_total');
   await monitor.check();
@@ -91,7 +91,7 @@ it('a comparison with the ledger that could not be made is told, and changes no 
   expect(await failures()).toBe(1);
 });
 
-it('counters that differ from the ledger are told', async () => {
+it('reports counters that differ from the ledger', async () => {
   const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
   await gateway.limit({ credit_limit: 1 });
   await gateway.call();

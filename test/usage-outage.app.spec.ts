@@ -16,7 +16,7 @@ jest.setTimeout(60_000);
 let gateway: UsageGateway;
 let wire: Wire;
 let port: number;
-/** A virtual key that no policy is for. */
+/** A virtual key without any policy. */
 let free: string;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await gateway.reset();
   await gateway.limit({ credit_limit: 100 * COST, conditions: [{ key: 'virtual_key', value: gateway.cohere }] });
-  // What every replica knows by heart after a first call.
+  // The data that every replica caches after its first call.
   expect((await gateway.call()).status).toBe(200);
   await freely();
 });
@@ -68,13 +68,13 @@ async function expectRecovered(rows: number): Promise<void> {
     async () => (await dataSource.getRepository(UsageReservation).countBy({ isWithdrawn: false })) === 0,
     20_000,
   );
-  // Those of calls without a limit wait for the end of a statement that was not answered.
+  // Ledger rows of calls without a limit wait for the end of an unanswered statement.
   await eventually(async () => (await dataSource.getRepository(UsageEvent).count()) >= rows, 20_000);
   expect(await usageDrift(dataSource)).toEqual([]);
 }
 
-describe('while the database cannot be reached', () => {
-  it('calls under a limit are refused in time, others pass, and all is as before afterwards', async () => {
+describe('a database that cannot be reached', () => {
+  it('refuses limited calls in time during an outage, admits others and recovers', async () => {
     await wire.cut();
     const sent = gateway.provider.calls.length;
     await refusedInTime();
@@ -82,11 +82,11 @@ describe('while the database cannot be reached', () => {
     expect(gateway.provider.calls).toHaveLength(sent);
     expect(await freely()).toBe(200);
     await mend();
-    // Two from before, one from meanwhile, one from afterwards.
+    // Two from before, one during the outage, one from after it.
     await expectRecovered(4);
   });
 
-  it('so they are while it is silent', async () => {
+  it('refuses limited calls in time while the database is silent', async () => {
     wire.silence('silent');
     await refusedInTime();
     expect(await freely()).toBe(200);
@@ -94,7 +94,7 @@ describe('while the database cannot be reached', () => {
     await expectRecovered(4);
   });
 
-  it('a call that was admitted before is settled when the database is back', async () => {
+  it('settles a call that was admitted before an outage when the database is back', async () => {
     let answer: () => void = () => undefined;
     gateway.provider.replyWith((response, call) => {
       answer = () => scored()(response, call);

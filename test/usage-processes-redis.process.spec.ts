@@ -15,13 +15,13 @@ const GATEWAYS = 4;
 const KILLS = 4;
 const CALLERS = 24;
 const USERS = ['anna', 'ben', 'cleo', 'dan'];
-/** Calls that the limit of a user is enough for. */
+/** The number of calls within one user's limit. */
 const ENOUGH_FOR = 50;
-/** Of the server, so that a flush takes nobody else's keys. */
+/** A database of its own, so that a flush deletes no other test's keys. */
 const REDIS_DATABASE = 7;
 const REMEMBERED = 'gateway_limit_refusals_remembered_total';
 
-// Eight starts of a gateway, two seconds of a processor each.
+// Eight starts of a gateway, two seconds of CPU each.
 jest.setTimeout(300_000);
 
 onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_URL and REDIS_URL)`, () => {
@@ -69,7 +69,7 @@ onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_
     await wire.listen(port);
   }
 
-  /** What callers do until `work` is done: they try on, also when their budget is used up. */
+  /** The callers during `work`: they continue even when their budget is used up. */
   async function underLoad(work: () => Promise<void>): Promise<void> {
     await fleet.atRest();
     await fleet.forget();
@@ -97,7 +97,7 @@ onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_
   const bucketsOf = (user: string): Promise<UsageBucket[]> =>
     fleet.books.getRepository(UsageBucket).findBy({ policyId, valueKey: `metadata.user:${user}` });
 
-  /** Sets a user back to zero, by any gateway that is alive. */
+  /** Resets a user to zero through any running gateway. */
   async function resetOne(): Promise<void> {
     const [bucket] = await bucketsOf(anyUser());
     const path = `${POLICIES}/${policyId}/entities/${bucket?.id}/reset`;
@@ -122,7 +122,7 @@ onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_
     }, 60_000);
   }
 
-  /** Each call that reached the provider is in the ledger once, and nobody was let through beyond the limit. */
+  /** Each call that reached the provider is in the ledger once, and no limit was exceeded. */
   async function expectTrueBooks(): Promise<void> {
     expect(await fleet.atRest()).toEqual([]);
     const { reached, miscounted, invented } = await fleet.reckon();
@@ -141,7 +141,7 @@ onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_
     }
   }
 
-  it('refuse from memory, also through a Redis that is flushed, silent and gone, and never fail for it', async () => {
+  it('refuses from memory while Redis is flushed, silent or gone, without failures', async () => {
     await underLoad(async () => {
       await usedUp();
       for (let round = 0; round < 3; round += 1) {
@@ -157,7 +157,7 @@ onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_
         await mend();
         await pause(300);
       }
-      // Whatever happened: soon afterwards every gateway answers from memory again.
+      // In every case, every gateway soon answers from memory again.
       const before = await fleet.metric(REMEMBERED);
       await eventually(async () =>
         (await fleet.metric(REMEMBERED)).every((count, index) => count > (before[index] ?? 0)),
@@ -169,7 +169,7 @@ onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_
     await expectTrueBooks();
   });
 
-  it(`lose no call and overshoot no limit when they are killed, ${KILLS} times, besides`, async () => {
+  it(`loses no call and exceeds no limit when gateways are killed ${KILLS} times`, async () => {
     await underLoad(async () => {
       for (let kill = 0; kill < KILLS; kill += 1) {
         await Promise.all(USERS.map(resetOne));
@@ -180,7 +180,7 @@ onServers(`${GATEWAYS} gateways on one PostgreSQL and one Redis (needs DATABASE_
         else await wire.cut();
         await pause(Math.random() * 1_000);
         await redis.flushdb();
-        // What was silent has lost pieces in between: that connection is of no use any more.
+        // A silent connection has lost bytes in between and cannot be used again.
         if (kill % 2 === 0) await wire.cut();
         await mend();
         await killed;

@@ -10,7 +10,7 @@ const GATEWAYS = 4;
 const KILLS = 10;
 const CALLERS = 24;
 
-// Fourteen starts of a gateway, two seconds of a processor each.
+// Fourteen starts of a gateway, two seconds of CPU each.
 jest.setTimeout(300_000);
 
 onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
@@ -27,7 +27,7 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
     expect(await usageDrift(fleet.books)).toEqual([]);
   }
 
-  it('never spend more than a limit together', async () => {
+  it('never exceeds a limit across gateways', async () => {
     const policyId = await fleet.limit({ credit_limit: 100 * COST, group_by: [{ key: 'organisation_id' }] });
     const before = fleet.provider.calls.length;
     const statuses = await Promise.all(
@@ -41,7 +41,7 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
     await fleet.client().delete(`${POLICIES}/${policyId}`);
   });
 
-  it(`lose no call when they are killed, ${KILLS} times at random`, async () => {
+  it(`loses no call when gateways are killed ${KILLS} times at random`, async () => {
     await fleet.limit({ credit_limit: 1e6, group_by: [{ key: 'virtual_key' }] });
     await atRest();
     await fleet.forget();

@@ -17,7 +17,7 @@ beforeEach(() => gateway.reset());
 afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
-/** Answers after a while, so that many calls are under way at once. */
+/** Answers after a delay, so that many calls are in flight at once. */
 const slowly: Reply = (response, call) => void setTimeout(() => scored()(response, call), 20 + Math.random() * 40);
 
 async function threePolicies(): Promise<readonly string[]> {
@@ -33,8 +33,8 @@ async function usedOf(policyId: string): Promise<{ readonly used: unknown; reado
   return { used: entity?.['current_usage'], reserved: entity?.['reserved'] };
 }
 
-describe(`${CALLERS} callers at once under three policies`, () => {
-  it('never spend more than the limit, and what is refused leaves nothing behind', async () => {
+describe(`${CALLERS} concurrent callers under three policies`, () => {
+  it('never exceeds the limit under concurrency and releases refused reservations', async () => {
     const [tightest = '', ...others] = await threePolicies();
     gateway.provider.replyWith(slowly);
     const answers = await Promise.all(Array.from({ length: CALLERS }, () => gateway.call()));
@@ -50,14 +50,14 @@ describe(`${CALLERS} callers at once under three policies`, () => {
     for (const policy of [tightest, ...others]) expect(await usedOf(policy)).toMatchObject({ reserved: 0 });
   });
 
-  it('that come back when they are told to use the limit up', async () => {
+  it('uses the whole limit when callers retry after Retry-After', async () => {
     const [tightest = ''] = await threePolicies();
     gateway.provider.replyWith(slowly);
     const untilDecided = async (): Promise<Answer> => {
       for (;;) {
         const answer = await gateway.call();
         if (answer.status !== 429) return answer;
-        // Told is a second; the test has less time.
+        // Retry-After is one second; the test has less time.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_MS));
       }
     };

@@ -8,10 +8,10 @@ import { COST, scored, startUsageGateway, type UsageGateway } from './support/us
 
 jest.setTimeout(60_000);
 
-/** More than half of what a report may take. */
+/** More than half of a report's time limit. */
 const SECONDS_A_ROW = 2.5;
 
-/** In sight of the name before PostgreSQL's own: a row of a report by hour takes its time, one by day all that it is let. */
+/** Found before PostgreSQL's own: a row of a report by hour takes a while, a row by day the whole time limit. */
 const SLOW_PERIODS = `
   CREATE FUNCTION public.date_trunc(unit text, at timestamptz, zone text) RETURNS timestamptz LANGUAGE plpgsql AS $$
   BEGIN
@@ -42,7 +42,7 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
 
   const read = (bucket: string): Promise<Answer> => gateway.admin.get(`/v1/usage?bucket=${bucket}`);
 
-  it('are ended in time where they take it to read a page, and again to count the others', async () => {
+  it('ends slow reports in time while reading a page or counting the rows', async () => {
     const startedAt = performance.now();
     const answer = await gateway.admin.get('/v1/usage?bucket=hour&page_size=1');
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'report_too_large', param: 'from' });
@@ -50,7 +50,7 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
     expect(jsonOf(await gateway.admin.get('/v1/usage?bucket=hour'))).toMatchObject({ data: [{ calls: 1 }], total: 1 });
   });
 
-  it('are ended, wait for each other only shortly, and leave the calls and other organisations alone', async () => {
+  it('ends concurrent reports without delaying calls or other organisations', async () => {
     const reports = Promise.all(Array.from({ length: 8 }, () => read('day')));
     let isOver = false;
     const over = reports.finally(() => (isOver = true));
@@ -73,7 +73,7 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
     expect(answers.every(({ text }) => text.includes('store_unavailable'))).toBe(false);
   });
 
-  it('leave their connections as they were', async () => {
+  it('restores the connection settings after a report', async () => {
     expect((await read('none')).status).toBe(200);
     const settings = await Promise.all(
       Array.from({ length: 4 }, () => gateway.app.dataSource.query('SHOW statement_timeout')),

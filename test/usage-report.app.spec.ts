@@ -40,7 +40,7 @@ afterAll(() => gateway.close());
 
 type Fields = Partial<Omit<UsageEvent, 'at'>> & { readonly at: number };
 
-/** A row of the ledger, so many seconds after the start. */
+/** A row of the ledger, that many seconds after the start. */
 async function write({ at, ...fields }: Fields, organisation = organisationId): Promise<void> {
   await gateway.dataSource.getRepository(UsageEvent).insert({
     id: randomUUID(),
@@ -74,7 +74,7 @@ function report(query: string, client = admin): Promise<readonly JsonObject[]> {
 }
 
 describe('GET /v1/usage', () => {
-  it('adds up what was used in whole days', async () => {
+  it('sums usage by whole days', async () => {
     expect(await admin.read(`/v1/usage?${RANGE}`)).toEqual({
       object: 'list',
       data: [
@@ -106,7 +106,7 @@ describe('GET /v1/usage', () => {
     ['day', [[0, DAY, 4]]],
     ['month', [[-20 * DAY, 10 * DAY, 4]]],
     ['none', [[0, DAY, 4]]],
-  ])('by %s', async (bucket, periods) => {
+  ])('reports usage by %s', async (bucket, periods) => {
     const data = await report(`${RANGE}&bucket=${bucket}`);
     expect(data.map(({ start, end, calls }) => [Number(start) - START, Number(end) - START, calls])).toEqual(periods);
   });
@@ -146,12 +146,12 @@ describe('GET /v1/usage', () => {
     ],
     ['metadata.__proto__', [[null, 4]]],
     [`metadata.x'); DROP TABLE usage_events; --`, [[null, 4]]],
-  ])('by %s', async (key, groups) => {
+  ])('groups usage by %s', async (key, groups) => {
     const data = await report(`${RANGE}&group_by=${encodeURIComponent(key)}`);
     expect(data.map(({ group, calls }) => [Object.values(Object(group))[0], calls])).toEqual(groups);
   });
 
-  it('by several keys at once', async () => {
+  it('groups usage by several keys at once', async () => {
     const data = await report(`${RANGE}&bucket=none&group_by=workspace_id,metadata.team`);
     expect(data.map(({ group }) => group)).toEqual([
       { workspace_id: workspaceId, 'metadata.team': 'ads' },
@@ -170,12 +170,12 @@ describe('GET /v1/usage', () => {
     [`metadata=${encodeURIComponent('{"team":"search","user":"alice"}')}`, 1],
     [`metadata=${encodeURIComponent('{"team":"search","user":"bob"}')}`, 0],
     [`metadata=${encodeURIComponent('{"__proto__":"x"}')}`, 0],
-  ])('only of %s', async (filter, calls) => {
+  ])('filters usage by %s', async (filter, calls) => {
     const [period] = await report(`${RANGE}&bucket=none&${filter}`);
     expect(period?.['calls'] ?? 0).toBe(calls);
   });
 
-  it('only of a model, however it is spelt, with its provider or without', async () => {
+  it('filters usage by a model in any spelling, with or without its provider', async () => {
     const id = 'cohere.rerank-v3-5:0';
     const arn = `arn:aws:bedrock:us-east-1:123456789012:foundation-model/${id}`;
     await write({ at: 410 * DAY, provider: 'bedrock', model: id });
@@ -196,7 +196,7 @@ describe('GET /v1/usage', () => {
     expect(await callsOf('model=anything')).toBe(0);
   });
 
-  it('only of a name that the ledger has cut', async () => {
+  it('filters usage by a name that the ledger has truncated', async () => {
     const long = 'n'.repeat(300);
     const cut = long.slice(0, 255);
     await write({ at: 420 * DAY, model: cut, mcpTool: cut });
@@ -207,40 +207,40 @@ describe('GET /v1/usage', () => {
     expect(await report(`${range}&mcp_tool=${'n'.repeat(254)}`)).toEqual([]);
   });
 
-  it('only of an API key whose id is written in capitals', async () => {
+  it('filters usage by an API key whose id is in capitals', async () => {
     const apiKeyId = randomUUID();
     await write({ at: 400 * DAY, apiKeyId });
     const range = `from=${START + 400 * DAY}&to=${START + 401 * DAY}&bucket=none`;
     expect(await report(`${range}&api_key=${apiKeyId.toUpperCase()}`)).toMatchObject([{ calls: 1 }]);
   });
 
-  it('in pages that know how many there are', async () => {
+  it('pages through usage and returns the total', async () => {
     const pages = `${RANGE}&bucket=hour&page_size=2`;
     expect(await admin.read(`/v1/usage?${pages}`)).toMatchObject({ data: [{ calls: 2 }, { calls: 1 }], total: 3 });
     expect(await admin.read(`/v1/usage?${pages}&current_page=1`)).toMatchObject({ data: [{ calls: 1 }], total: 3 });
     expect(await admin.read(`/v1/usage?${pages}&current_page=7`)).toMatchObject({ data: [], total: 3 });
   });
 
-  it('to several callers at once', async () => {
+  it('answers several reports at once', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => admin.get(`/v1/usage?${RANGE}`)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('of the last thirty days by default', async () => {
+  it('reports the last thirty days by default', async () => {
     const now = gateway.clock.now().getTime() / 1_000 - START;
     await write({ at: Math.floor(now) - 29 * DAY, apiKeyId: 'recent' });
     await write({ at: Math.floor(now) - 31 * DAY, apiKeyId: 'recent' });
     expect(await report('bucket=none&api_key=recent')).toEqual([expect.objectContaining({ calls: 1 })]);
   });
 
-  it('keeps sums exact that are more than a float adds up', async () => {
+  it('keeps sums exact beyond the precision of a float', async () => {
     const costs = ['9007199254740993', '5'];
     for (const costNano of costs) await write({ at: 60 * DAY, costNano, apiKeyId: 'rich' });
     const [period] = await report(`from=${START}&to=${START + 90 * DAY}&bucket=none&api_key=rich`);
     expect(String(period?.['cost'])).toBe('9007199.254740998');
   });
 
-  it('shows a caller of a workspace its own, and another organisation nothing', async () => {
+  it('shows a workspace only its own usage, and another organisation none', async () => {
     expect(await report(RANGE, member)).toEqual([expect.objectContaining({ calls: 1, presumed_calls: 1 })]);
     expect(refusalOf(await member.get(`/v1/usage?${RANGE}&workspace_id=default`))).toMatchObject({ status: 404 });
     const other = await addTenant(gateway, 'other');
@@ -249,7 +249,7 @@ describe('GET /v1/usage', () => {
     expect(refusalOf(foreign)).toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  it('keeps what a deleted workspace has used under its id', async () => {
+  it('reports the usage of a deleted workspace under its id', async () => {
     const id = await admin.createWorkspace('Short-lived');
     await write({ at: 100 * DAY, workspaceId: id });
     await admin.delete(`/v1/workspaces/${id}`);
@@ -281,7 +281,7 @@ describe('GET /v1/usage', () => {
     ['model', 'model=%00'],
     ['page_size', 'page_size=101'],
     ['unheard_of', 'unheard_of=1'],
-  ])('refuses a wrong %s: %s', async (param, query) => {
+  ])('refuses a usage report with a wrong %s: %s', async (param, query) => {
     const answer = await admin.get(`/v1/usage?${query}`);
     expect(answer.status).toBe(400);
     expect(jsonOf(answer)['error']).toMatchObject({ code: 'validation_failed' });

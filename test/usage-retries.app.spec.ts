@@ -4,10 +4,10 @@ import type { Answer } from './support/send.js';
 import { COST, COST_NANO, REQUEST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const OK = 200;
-/** What the client gets where no further attempt is made: the provider's last answer. */
+/** The client's answer when no further attempt is made: the provider's last answer. */
 const PROVIDER_FAILED = 502;
 const PATH = '/v1/policies/usage-limits';
-/** What was charged for a call of the usual cost, by policy. */
+/** The amounts charged for a call of the usual cost, by policy. */
 const CHARGED = [String(COST_NANO)];
 
 let gateway: UsageGateway;
@@ -19,7 +19,7 @@ beforeEach(() => gateway.reset());
 afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
-/** A call whose first attempt fails after `change`, made while it is under way. Further ones succeed. */
+/** A call whose first attempt fails after `change`, which runs while the call is in flight. Further attempts succeed. */
 function callAround(change: () => Promise<unknown>, call = (): Promise<Answer> => gateway.call()): Promise<Answer> {
   let isFirst = true;
   const reply: Reply = (response, received) => {
@@ -45,8 +45,8 @@ async function makeUnreadable(id: string): Promise<void> {
   gateway.app.clock.advance(60_000);
 }
 
-describe('a retry is counted by the limits of the moment', () => {
-  it('one that was raised lets it through, and tells of no exhaustion', async () => {
+describe('the limits of a retry', () => {
+  it('admits a retry under a limit that was raised meanwhile, without an exhaustion event', async () => {
     const id = await gateway.limit({ credit_limit: 2 * COST });
     const answer = await callAround(async () => {
       await gateway.admin.patch(`${PATH}/${id}`, { credit_limit: 10 });
@@ -59,7 +59,7 @@ describe('a retry is counted by the limits of the moment', () => {
     expect(await gateway.books.alerts()).toEqual([]);
   });
 
-  it('one that was lowered refuses it, and stays exhausted', async () => {
+  it('refuses a retry under a limit that was lowered meanwhile', async () => {
     const id = await gateway.limit({ credit_limit: 1 });
     const answer = await callAround(async () => {
       await callTimes(1);
@@ -72,14 +72,14 @@ describe('a retry is counted by the limits of the moment', () => {
     expect(await gateway.books.alerts()).toEqual(['usage_limit.exhausted']);
   });
 
-  it('one that was archived is not charged', async () => {
+  it('does not charge a retry to a limit that was archived meanwhile', async () => {
     const id = await gateway.limit({ credit_limit: 1 });
     const answer = await callAround(() => gateway.admin.delete(`${PATH}/${id}`));
     expect(answer.status).toBe(OK);
     expect((await gateway.books.ledger(2)).map(({ amounts }) => amounts)).toEqual([['0'], []]);
   });
 
-  it('one that was made meanwhile is charged', async () => {
+  it('charges a retry to a limit that was created meanwhile', async () => {
     const answer = await callAround(() => gateway.limit({ credit_limit: COST }));
     expect(answer.status).toBe(OK);
     expect(answer.headers['x-gateway-limit-remaining']).toBe('0');
@@ -89,13 +89,13 @@ describe('a retry is counted by the limits of the moment', () => {
   it.each([
     ['leaves no room', async () => gateway.limit({ credit_limit: 0 })],
     ['cannot be read', async () => makeUnreadable(await gateway.limit({ credit_limit: 1 }))],
-  ])('one that was made meanwhile and %s refuses it', async (_what, change) => {
+  ])('refuses a retry under a limit that was created meanwhile and %s', async (_what, change) => {
     expect((await callAround(change)).status).toBe(PROVIDER_FAILED);
     expect(gateway.provider.calls).toHaveLength(1);
     expect(await gateway.books.ledger(1)).toHaveLength(1);
   });
 
-  it('one on costs that was made meanwhile refuses it where the model has no price', async () => {
+  it('refuses a retry of an unpriced model under a cost limit that was created meanwhile', async () => {
     const request = { ...REQUEST, model: 'rerank-unheard-of' };
     const call = (): Promise<Answer> => gateway.rerank(gateway.cohere, request);
     const answer = await callAround(() => gateway.limit({ credit_limit: 1 }), call);

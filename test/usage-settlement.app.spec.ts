@@ -13,9 +13,9 @@ const PRESUMED = { status: 'presumed', costNano: String(COST_NANO), searchUnits:
 const BILLED = { status: 'settled', costNano: String(COST_NANO), searchUnits: '1', source: 'provider' };
 
 let gateway: UsageGateway;
-/** Gives up after half a second. */
+/** Times out after half a second. */
 let hasty: string;
-/** Nobody listens there. */
+/** A port without a listener. */
 let nowhere: string;
 
 beforeAll(async () => {
@@ -27,18 +27,18 @@ beforeEach(() => gateway.reset());
 afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
-/** With a policy that has room enough, calls are reserved and settled; without one they are only noted. */
+/** With a limit, calls are reserved and settled; without one, they are only recorded. */
 describe.each([
   ['with a limit', 1],
   ['without a limit', undefined],
-])('%s', (_what, credit_limit) => {
+])('settlement %s', (_what, credit_limit) => {
   let policyId: string | undefined;
 
   beforeEach(async () => {
     policyId = credit_limit === undefined ? undefined : await gateway.limit({ credit_limit });
   });
 
-  /** Exactly these rows, in the order of attempts, and the counter agrees. */
+  /** Expects exactly these rows, in the order of attempts, and a matching counter. */
   async function expectRows(...rows: readonly object[]): Promise<void> {
     const found = await gateway.books.ledger(rows.length);
     expect(found).toEqual(rows.map((row, index) => expect.objectContaining({ attempt: index + 1, ...row })));
@@ -51,7 +51,7 @@ describe.each([
     });
   }
 
-  it('a call is in the ledger with who called what, and what it cost', async () => {
+  it('records caller, provider, model and cost of a call in the ledger', async () => {
     const headers = { 'x-gateway-trace-id': 'ledger-row', 'x-gateway-metadata': '{"user":"alice"}' };
     expect((await gateway.call({ headers })).status).toBe(200);
     await expectRows({
@@ -68,19 +68,19 @@ describe.each([
   });
 
   it.each<[string, Reply, object, number]>([
-    ['says that it used more', scored(3), { ...BILLED, costNano: '6000000', searchUnits: '3' }, 200],
-    ['says that it used nothing', scored(0), { ...BILLED, costNano: '0', searchUnits: '0' }, 200],
-    ['says nothing of usage', json({ results: [] }), { ...BILLED, source: 'computed' }, 200],
-    ['claims the impossible', scored(-1), { ...BILLED, source: 'computed' }, 200],
-    ['claims more than can be', scored(1e300), { ...BILLED, source: 'computed' }, 200],
+    ['reports more usage', scored(3), { ...BILLED, costNano: '6000000', searchUnits: '3' }, 200],
+    ['reports zero usage', scored(0), { ...BILLED, costNano: '0', searchUnits: '0' }, 200],
+    ['reports no usage', json({ results: [] }), { ...BILLED, source: 'computed' }, 200],
+    ['reports negative usage', scored(-1), { ...BILLED, source: 'computed' }, 200],
+    ['reports impossible usage', scored(1e300), { ...BILLED, source: 'computed' }, 200],
     ['refuses the request', json({ message: 'no' }, 400), FREE, 400],
     ['refuses the credential', json({}, 401), FREE, 502],
-    ['does not implement it', json({}, 501), FREE, 502],
+    ['does not implement the call', json({}, 501), FREE, 502],
     ['redirects', json({}, 302, { location: '/elsewhere' }), FREE, 502],
     ['sends a web page', text('<html>', 'text/html'), PRESUMED, 502],
     ['sends no scores', json({ id: 'c-1' }), PRESUMED, 502],
-    ['sends too much', text(' '.repeat(20_001), 'application/json'), PRESUMED, 502],
-  ])('a provider that %s', async (_what, reply, row, status) => {
+    ['sends a body that is too large', text(' '.repeat(20_001), 'application/json'), PRESUMED, 502],
+  ])('records the right cost when a provider %s', async (_what, reply, row, status) => {
     gateway.provider.replyWith(reply);
     expect((await gateway.call()).status).toBe(status);
     await expectRows(row);
@@ -90,30 +90,30 @@ describe.each([
     ['fails twice', inTurn(json({}, 500), json({}, 429), scored()), [FREE, FREE, BILLED]],
     ['hangs up once', inTurn(hangUp, scored()), [PRESUMED, BILLED]],
     ['breaks off once', inTurn(half(JSON.stringify({ results: [] })), scored()), [PRESUMED, BILLED]],
-    ['fails for good', json({}, 503), [FREE, FREE, FREE]],
-  ])('a provider that %s has a row for each attempt', async (_what, reply, rows) => {
+    ['keeps failing', json({}, 503), [FREE, FREE, FREE]],
+  ])('records a row for each attempt when a provider %s', async (_what, reply, rows) => {
     gateway.provider.replyWith(reply);
     await gateway.call();
     await expectRows(...rows);
     expect(gateway.provider.calls).toHaveLength(rows.length);
   });
 
-  it('an address that nobody listens at leaves no row', async () => {
+  it('records no row when the provider refuses connections', async () => {
     expect((await gateway.rerank(nowhere, REQUEST)).status).toBe(502);
     expect((await gateway.call()).status).toBe(200);
     await expectRows(BILLED);
   });
 
   it.each([
-    ['says nothing', silence],
+    ['does not answer', silence],
     ['never ends', drip(20)],
-  ])('a provider that %s is presumed to have done the work when time is up', async (_what, reply) => {
+  ])('presumes the cost at the timeout when a provider %s', async (_what, reply) => {
     gateway.provider.replyWith(reply);
     expect((await gateway.rerank(hasty, REQUEST)).status).toBe(504);
     await expectRows(PRESUMED);
   });
 
-  it('so it is when the client leaves', async () => {
+  it('presumes the cost when the client disconnects', async () => {
     gateway.provider.replyWith(silence);
     const leaving = new AbortController();
     const answer = gateway.call({ signal: leaving.signal });
@@ -123,7 +123,7 @@ describe.each([
     await expectRows(PRESUMED);
   });
 
-  it('what is no call of a model is never billed', async () => {
+  it('never bills requests that call no model', async () => {
     const openai = await gateway.virtualKey('openai-compatible', { path: '/v1' });
     const headers = { 'x-gateway-virtual-key': openai };
     gateway.provider.replyWith(json({ id: 'ft-1', object: 'list', data: [], has_more: false }));
@@ -136,8 +136,8 @@ describe.each([
   });
 });
 
-describe('a provider that is billed by token', () => {
-  it('is charged by its own count, to the billionth of a dollar', async () => {
+describe('a provider that bills by token', () => {
+  it("charges the provider's own token count to the billionth of a dollar", async () => {
     const voyage = await gateway.virtualKey('voyage');
     await gateway.limit({ credit_limit: 1 });
     await gateway.limit({ type: 'tokens', credit_limit: 100_000 });
@@ -150,7 +150,7 @@ describe('a provider that is billed by token', () => {
 });
 
 describe('a provider that reports no usage', () => {
-  it('is charged what its rules say', async () => {
+  it('charges the computed usage when the provider reports none', async () => {
     const bedrock = await gateway.virtualKey('bedrock');
     await gateway.limit({ credit_limit: 1 });
     gateway.provider.replyWith(json({ results: [{ index: 0, relevanceScore: 0.5 }] }));
@@ -159,7 +159,7 @@ describe('a provider that reports no usage', () => {
     expect(row).toMatchObject({ costNano: String(COST_NANO), searchUnits: '1', source: 'computed' });
   });
 
-  it('is charged once for an answer that comes in parts', async () => {
+  it('charges an answer in several pages once', async () => {
     const bedrock = await gateway.virtualKey('bedrock');
     await gateway.limit({ credit_limit: COST });
     gateway.provider.replyWith(
@@ -174,8 +174,8 @@ describe('a provider that reports no usage', () => {
   });
 });
 
-describe('a retry that there is no room for', () => {
-  it('is not made: the last answer of the provider stands', async () => {
+describe('a retry that exceeds the limit', () => {
+  it("skips a retry that exceeds the limit and returns the provider's last answer", async () => {
     await gateway.limit({ credit_limit: COST });
     gateway.provider.replyWith(hangUp);
     const answer = await gateway.call({ headers: { 'x-gateway-trace-id': 'no-room' } });
@@ -186,17 +186,17 @@ describe('a retry that there is no room for', () => {
   });
 });
 
-describe('a figure that cannot be true', () => {
+describe('a reported figure that is impossible', () => {
   async function searchUnitsCounted(): Promise<number> {
     const { text: exposition } = await gateway.admin.get('/metrics');
     return Number(/^gateway_search_units_total\{provider="cohere"\} (\S+)$/m.exec(exposition)?.[1] ?? 0);
   }
 
   it.each([
-    ['not believed: far too many', 1e300, undefined],
-    ['not believed: less than none', -5, undefined],
-    ['rounded up', 1.2, 2],
-  ])('is %s, in the answer, in metrics, log and ledger', async (_what, reported, believed) => {
+    ['unknown when it is far too large', 1e300, undefined],
+    ['unknown when it is negative', -5, undefined],
+    ['rounded up when it is a fraction', 1.2, 2],
+  ])('records an impossible figure as %s in answer, metrics, log and ledger', async (_what, reported, believed) => {
     gateway.provider.replyWith(scored(reported));
     const before = await searchUnitsCounted();
     const traceId = `figure-${reported}`;
@@ -210,7 +210,7 @@ describe('a figure that cannot be true', () => {
 });
 
 describe('a call of the built-in reranker that the gateway refuses', () => {
-  it.each([1, undefined])('is not charged, whatever limit there is: %p', async (credit_limit) => {
+  it.each([1, undefined])('does not charge a refused call of the built-in reranker: limit %p', async (credit_limit) => {
     const { slug } = await gateway.admin.create('/v1/virtual-keys', { name: 'local', provider: 'local' });
     const local = readString(slug, 'body.slug');
     if (credit_limit !== undefined) await gateway.limit({ type: 'tokens', credit_limit: 100 });

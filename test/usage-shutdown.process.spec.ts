@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A gateway of its own with a limit, empty books, and a call that its provider has. */
+/** A gateway of its own with a limit, an empty ledger, and a call that its provider has received. */
 async function startWithCall(): Promise<{ readonly answer: Promise<Answer> }> {
   const database = await testDatabase();
   await database.empty();
@@ -65,7 +65,7 @@ async function startWithCall(): Promise<{ readonly answer: Promise<Answer> }> {
   headers = { 'content-type': 'application/json', 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': slug };
   const answer = send(`${url}/v1/rerank`, { body: JSON.stringify(REQUEST), headers });
   await eventually(() => provider.calls.length === 1);
-  // Wrapped, so that nobody waits for it here.
+  // Wrapped, so that it is not awaited here.
   return { answer };
 }
 
@@ -86,7 +86,7 @@ async function expectOneRow(row: object): Promise<void> {
   });
 }
 
-it('a call that ends within the grace time is answered and settled', async () => {
+it('answers and settles a call that ends within the grace time', async () => {
   let release: () => void = () => undefined;
   provider.replyWith((response, call) => {
     release = () => scored()(response, call);
@@ -100,7 +100,7 @@ it('a call that ends within the grace time is answered and settled', async () =>
   await expectOneRow({ status: 'settled', costNano: String(COST_NANO), source: 'provider' });
 });
 
-it('a call that is cut off is presumed spent, before the database is closed', async () => {
+it('presumes the cost of a call that the shutdown cuts off', async () => {
   provider.replyWith(silence);
   const { answer } = await startWithCall();
   gateway.signal('SIGTERM');

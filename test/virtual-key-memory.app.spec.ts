@@ -7,7 +7,7 @@ import { SecretGateway } from './support/secret-gateway.js';
 import { Watched } from './support/watched.js';
 
 const VALUE = 'sk-from-the-vault-0123456789';
-/** A virtual key stays opened for this long. */
+/** How long a virtual key stays opened. */
 const CACHE_MS = 5_000;
 
 let gateway: SecretGateway;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close());
 
-it('an opened virtual key that nobody uses any more leaves the memory, and one that takes long to open does not', async () => {
+it('releases an unused opened virtual key, but not one that opens slowly', async () => {
   const opener = gateway.app.app.get(VirtualKeyCredentials, { strict: false });
   const open = opener.open.bind(opener);
   const credentials = new Watched<Credential>();
@@ -31,7 +31,7 @@ it('an opened virtual key that nobody uses any more leaves the memory, and one t
   };
   const reference = await gateway.reference('cohere');
   const [quick, slow] = [await gateway.virtualKey(reference), await gateway.virtualKey(reference)];
-  // Again where the machine is so slow that it is gone by the time of the look.
+  // Again when the machine is so slow that it has expired before the check.
   await eventually(async () => {
     expect((await gateway.rerank(quick)).status).toBe(200);
     return (await credentials.left()) === 1;

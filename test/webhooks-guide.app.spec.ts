@@ -28,7 +28,7 @@ function blocks(language: string): readonly string[] {
 }
 
 describe('the guide to webhooks', () => {
-  it('works as it is written: its command makes an endpoint, and its program takes what is signed and nothing else', async () => {
+  it("creates the guide's endpoint, and its program accepts only signed events", async () => {
     const [command = ''] = blocks('sh');
     const [, body = '{}'] = /-d '(.*)'/.exec(command) ?? [];
     const port = await closedPort();
@@ -65,7 +65,7 @@ describe('the guide to webhooks', () => {
     }
   });
 
-  it('shows every event that there is, and no other, under its own heading', () => {
+  it('documents every event type, and no other, under its own heading', () => {
     const headings = [...GUIDE.matchAll(/^### `(.*)`$/gm)].map(([, type = '']) => type);
     expect([...headings].sort()).toEqual([...EVENT_TYPES].sort());
     const examples = blocks('json').map((text): unknown => JSON.parse(text));

@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import type { default as Provider } from 'oidc-provider';
 import { quietly } from './identity-provider.js';
 
-/** What its clients can ask for. */
+/** The scopes that clients can request. */
 const SCOPES = ['mcp.invoke', 'mcp.admin'];
 
 export interface AuthorizationServer {
@@ -11,16 +11,16 @@ export interface AuthorizationServer {
   readonly jwksUri: string;
   /** Requests so far: method, path and query. */
   readonly requests: readonly string[];
-  /** Lifetime of the access tokens to come; at first an hour. */
+  /** Lifetime in seconds of the next access tokens; one hour by default. */
   tokensLive(seconds: number): void;
-  /** What the users to come agree to; at first to everything. */
+  /** The scopes that the next users grant; all by default. */
   usersGrant(scopes: readonly string[]): void;
   close(): Promise<void>;
 }
 
 /**
  * A real OAuth 2.1 authorization server on loopback: dynamic registration, PKCE, resource indicators, refresh tokens. Its only
- * user logs in without a question and belongs to one organisation.
+ * user logs in without a form and belongs to one organisation.
  */
 export async function startAuthorizationServer(user: string, organisationId: string): Promise<AuthorizationServer> {
   const requests: string[] = [];
@@ -87,7 +87,7 @@ async function createProvider(issuer: string, organisationId: string, tokenSecon
   });
 }
 
-/** The page on which a user would log in, and then agree. */
+/** The page on which a user would log in and then grant scopes. */
 async function interact(
   provider: Provider,
   request: IncomingMessage,
@@ -103,7 +103,7 @@ async function interact(
   const grant = new provider.Grant({ accountId: session?.accountId ?? '', clientId: String(params['client_id']) });
   const resource = String(params['resource']);
   const wanted = String(params['scope']).split(' ');
-  // Scopes that a client may register for are the provider's own as well as the resource's.
+  // Clients may register for the provider's own scopes and for the resource's.
   grant.addOIDCScope(wanted.join(' '));
   grant.addResourceScope(resource, wanted.filter((scope) => granted.includes(scope)).join(' '));
   grant.rejectResourceScope(resource, wanted.filter((scope) => !granted.includes(scope)).join(' '));

@@ -5,7 +5,7 @@ import { testDatabase } from './test-database.js';
 
 const ENOUGH_MS = 4_000;
 
-/** A session of its own on the tests' database server, that stands in the way of the gateway's until it commits. */
+/** A session of its own on the tests' database server, which blocks the gateway's sessions until it commits. */
 export class BlockingSession {
   readonly #client: Client;
 
@@ -23,13 +23,13 @@ export class BlockingSession {
     await this.#client.end();
   }
 
-  /** Does a statement and keeps its locks. */
+  /** Runs a statement and keeps its locks. */
   async begin(statement: string, values: readonly unknown[]): Promise<void> {
     await this.#client.query('BEGIN');
     await this.#client.query(statement, [...values]);
   }
 
-  /** Sends the requests so that they wait, in this order, for what the session has done, and then lets them go on. */
+  /** Sends the requests so that they wait, in this order, for this session's locks, and then commits. */
   async commitAfter(requests: readonly (() => Promise<Answer>)[]): Promise<readonly Answer[]> {
     const answers: Promise<Answer>[] = [];
     for (const request of requests) {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { startHttp } from '../../src/upstream/__fixtures__/loopback.js';
 
-/** A provider that sees requests as they come, not only when they are complete. */
+/** A provider that receives requests while they arrive, not only when they are complete. */
 export interface ByteProvider {
   readonly url: string;
   /** Connections accepted so far. */

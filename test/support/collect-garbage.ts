@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Frees at once what nobody refers to. */
+/** Frees all unreferenced objects immediately. */
 export const collectGarbage: () => void = runInNewContext('gc');

@@ -7,7 +7,7 @@ import { testDatabase } from './test-database.js';
 
 const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
 
-/** A built command of `src/cli`, on this worker's database, at its end. */
+/** A built command of `src/cli` on this worker's database, after it has exited. */
 export async function runCommand(
   name: string,
   words: readonly string[] = [],
@@ -20,14 +20,14 @@ export async function runCommand(
   return program;
 }
 
-/** The gateway keys that a command shows. */
+/** The gateway keys that a command prints. */
 export function keysIn({ stdout, stderr }: BuiltProgram): readonly string[] {
   return (stdout + stderr).match(KEY_FORM) ?? [];
 }
 
 /**
- * A gateway that runs only between commands, since the embedded database has one session: made once for its tables and its
- * organisation, and closed after each test that has started it.
+ * A gateway that runs only between commands, since the embedded database has one session: it is created once for its tables
+ * and its organisation, and closed after each test that has started it.
  */
 export function gatewayBetweenCommands(): { start(): Promise<TestApp> } {
   let gateway: TestApp | undefined;

@@ -22,7 +22,7 @@ export async function conformanceOf(url: string): Promise<readonly string[]> {
   }
 }
 
-/** One folder for each scenario, named after it and the time. */
+/** One folder per scenario, named after it and the time. */
 async function readResults(folder: string): Promise<readonly string[]> {
   const results: string[] = [];
   for (const scenario of (await readdir(folder)).toSorted()) {
@@ -30,7 +30,7 @@ async function readResults(folder: string): Promise<readonly string[]> {
     const checks: unknown = JSON.parse(await readFile(join(folder, scenario, 'checks.json'), 'utf8'));
     for (const check of readArray(checks, 'checks')) {
       const { id, status } = readObject(check, 'check');
-      // What it notes on the way, and as often as it comes.
+      // Informational results, whose number varies.
       if (status !== 'INFO') results.push(`${name}: ${readString(id, 'id')} ${readString(status, 'status')}`);
     }
   }

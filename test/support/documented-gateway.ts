@@ -13,7 +13,7 @@ export interface DocumentedGateway {
   readonly close: () => Promise<void>;
 }
 
-/** The gateway as it is shipped, since the schemas of its document come from a plugin of the build. */
+/** The gateway as it is shipped, since a build plugin generates the schemas of its document. */
 export async function startDocumentedGateway(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<DocumentedGateway> {

@@ -7,12 +7,12 @@ export interface SeenEvent {
   readonly data: string;
 }
 
-/** Reads an event stream as it comes, and can be cut off in the middle. */
+/** Reads an event stream while it arrives, and can be cut off in the middle. */
 export class EventReader {
   readonly events: SeenEvent[] = [];
   status = 0;
   hasEnded = false;
-  /** Whether it came to its end, and was not cut off. */
+  /** Whether the stream ended regularly and was not cut off. */
   isWhole = false;
   private readonly splitter = new EventSplitter(1024 * 1024);
   private readonly asking;

@@ -1,6 +1,6 @@
 const PAUSE_MS = 20;
 
-/** Asks again and again until the answer is yes; fails after `withinMs`. */
+/** Repeats the check until it returns true; fails after `withinMs`. */
 export async function eventually(isSo: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await isSo())) {

@@ -1,10 +1,10 @@
-// What AWS makes of a signature, recomputed by a library that the gateway does not use. Source:
+// AWS's check of signatures, computed by a library that the gateway does not use. Source:
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html, read 2026-11-21.
 import { createHash } from 'node:crypto';
 import aws4 from 'aws4';
 import type { ProviderCall } from './fake-provider.js';
 
-/** How far a request's time may be from AWS's. */
+/** The largest difference between a request's time and AWS's. */
 const MAX_SKEW_MS = 5 * 60_000;
 const FORM =
   /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/(\d{8})\/([^/,]+)\/([^/,]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
@@ -19,7 +19,7 @@ export interface AwsKey {
   readonly expiresAt?: Date;
 }
 
-/** What a signature is checked against. Without a region, the caller may have signed for any of `regions`. */
+/** The rules of a signature. Without a region, the caller may have signed for any of `regions`. */
 export interface SignatureRules<Key extends AwsKey> {
   readonly service: string;
   readonly region: string | undefined;
@@ -77,7 +77,7 @@ function scopeProblem(claim: Claim, { service, region, regions }: SignatureRules
   return claim.service === service ? undefined : `Credential should be scoped to correct service: '${service}'. `;
 }
 
-/** The host, and every header of AWS's own, must be under the signature. */
+/** The signature must cover the host and all of AWS's own headers. */
 function headerProblem({ signedHeaders, date }: Claim, call: ProviderCall): string | undefined {
   const required = ['host', 'x-amz-date', ...Object.keys(call.headers).filter((name) => name.startsWith('x-amz-'))];
   const missing = required.find((name) => !signedHeaders.includes(name));

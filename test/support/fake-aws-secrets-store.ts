@@ -1,11 +1,11 @@
-// What Secrets Manager holds and lets whom read. Source:
+// The secrets of Secrets Manager and the permissions to read them. Source:
 // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html, read 2026-11-21.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type JsonObject, stringOrUndefined } from '../../src/common/json/read.js';
 
 export type AwsSecretValue = string | Uint8Array;
 
-/** An error as the service says it. */
+/** An error with the service's code and message. */
 export class AwsRefusal extends Error {
   constructor(
     readonly code: string,
@@ -35,7 +35,7 @@ export interface AwsSecretOptions {
   readonly value: AwsSecretValue;
   readonly account: string;
   readonly region: string;
-  /** Other accounts that the secret's own policy lets in. */
+  /** Other accounts that the secret's own policy allows. */
   readonly sharedWith?: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export class AwsSecret {
   readonly arn: string;
   readonly versions: Version[] = [];
   isDeleted = false;
-  /** What the key that encrypts it does: its policy may deny, it may be switched off. */
+  /** The state of its encryption key: enabled, denied by the key's policy, or disabled. */
   key: 'usable' | 'denied' | 'disabled' = 'usable';
 
   constructor(readonly options: AwsSecretOptions) {
@@ -53,7 +53,7 @@ export class AwsSecret {
     this.add(options.value, 'AWSCURRENT');
   }
 
-  /** The id of the version that has the label from now on. */
+  /** The id of the version that now has the label. */
   add(value: AwsSecretValue, stage: string): string {
     const version: Version = { id: randomUUID(), value, createdAt: new Date(), stages: new Set() };
     this.versions.push(version);
@@ -61,7 +61,7 @@ export class AwsSecret {
     return version.id;
   }
 
-  /** A new value is pending, and then current; the one before it is previous. */
+  /** Adds a pending value and makes it current; the one before it becomes previous. */
   rotate(value: AwsSecretValue): string {
     const id = this.add(value, 'AWSPENDING');
     const pending = this.find({ VersionId: id });
@@ -71,7 +71,7 @@ export class AwsSecret {
     return id;
   }
 
-  /** By id, by label, or by both if they agree. Throws AwsRefusal. */
+  /** Finds a version by id, by label, or by both if they agree. Throws AwsRefusal. */
   find(input: JsonObject): Version {
     const id = stringOrUndefined(input['VersionId']);
     const stage = stringOrUndefined(input['VersionStage']);
@@ -132,7 +132,7 @@ export class AwsSecretStore {
   }
 }
 
-/** A name means the caller's own account; an ARN may leave out what AWS added to the name. */
+/** A name refers to the caller's own account; an ARN may omit the suffix that AWS added to the name. */
 function isNamed({ arn, options }: AwsSecret, id: string, account: string, region: string): boolean {
   if (options.region !== region) return false;
   return id === arn || id === arn.slice(0, -7) || (options.account === account && options.name === id);

@@ -1,4 +1,4 @@
-// Answers of STS: XML, or JSON for those who ask for it. Source:
+// Answers of STS: XML, or JSON on request. Source:
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 import { randomUUID } from 'node:crypto';
 import type { AwsKey } from './fake-aws-secrets-signature.js';

@@ -1,4 +1,4 @@
-// The double is only worth what it refuses. Requests are signed by hand with aws4, and by AWS's own SDK.
+// The double is only useful if it refuses as AWS does. Requests are signed by hand with aws4, and by AWS's own SDK.
 import { request as httpRequest } from 'node:http';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers';
@@ -88,28 +88,25 @@ describe('the check of signatures', () => {
     keys: new Map([[SUITE_KEY.accessKeyId, SUITE_KEY]]),
   };
 
-  it.each(SIGV4_SUITE)(
-    'agrees with %s of the published test suite, and with nothing else',
-    (_name, method, path, signature) => {
-      const scope = 'AKIDEXAMPLE/20150830/us-east-1/service/aws4_request';
-      const call = (changed: string) => ({
-        method,
-        path,
-        headers: {
-          host: 'example.amazonaws.com',
-          'x-amz-date': '20150830T123600Z',
-          authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host;x-amz-date, Signature=${changed}`,
-        },
-        body: '',
-        closedEarly: false,
-      });
-      expect(checkSignature(call(signature), rules)).toEqual({ key: SUITE_KEY, region: 'us-east-1' });
-      const other = signature.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
-      expect(checkSignature(call(other), rules)).toMatchObject({ refusal: 'mismatch' });
-    },
-  );
+  it.each(SIGV4_SUITE)('accepts only the published signature of %s', (_name, method, path, signature) => {
+    const scope = 'AKIDEXAMPLE/20150830/us-east-1/service/aws4_request';
+    const call = (changed: string) => ({
+      method,
+      path,
+      headers: {
+        host: 'example.amazonaws.com',
+        'x-amz-date': '20150830T123600Z',
+        authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host;x-amz-date, Signature=${changed}`,
+      },
+      body: '',
+      closedEarly: false,
+    });
+    expect(checkSignature(call(signature), rules)).toEqual({ key: SUITE_KEY, region: 'us-east-1' });
+    const other = signature.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
+    expect(checkSignature(call(other), rules)).toMatchObject({ refusal: 'mismatch' });
+  });
 
-  it('agrees with the SDK, and with the other verifier', async () => {
+  it("verifies the SDK's signatures as the other verifier does", async () => {
     const url = new URL('https://secretsmanager.us-east-1.amazonaws.com/');
     const request = { method: 'POST', url, headers: { 'x-amz-target': 'a' }, body: Buffer.from('{"a":"ü"}') } as const;
     const signed = await signAwsRequest(request, SUITE_KEY, { ...rules, service: 'secretsmanager' }, rules.now);
@@ -127,12 +124,12 @@ describe('the check of signatures', () => {
   });
 });
 
-describe('FakeAwsSecrets', () => {
+describe('the fake AWS Secrets Manager', () => {
   beforeEach(() => {
     aws.addSecret({ name: 'prod/key', value: 'the-value' });
   });
 
-  it('gives a secret as AWS does', async () => {
+  it("returns a secret in AWS's format", async () => {
     const answer = await getSecret({ SecretId: 'prod/key' });
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toEqual({
@@ -214,7 +211,7 @@ describe('FakeAwsSecrets', () => {
       'InvalidSignatureException',
       () => ask('secretsmanager', body, {}, user, (headers) => void (headers['content-type'] = 'application/json')),
     ],
-  ])('refuses %s', async (_what, code, attempt) => {
+  ])('refuses a request with %s', async (_what, code, attempt) => {
     const answer = await attempt();
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.text)).toMatchObject({ __type: code });
@@ -228,11 +225,11 @@ describe('FakeAwsSecrets', () => {
     ['an unknown version', { SecretId: 'prod/key', VersionId: 'v'.repeat(32) }, 'ResourceNotFoundException'],
     ['too short an id of a version', { SecretId: 'prod/key', VersionId: 'v' }, 'ValidationException'],
     ['no name', {}, 'ValidationException'],
-  ])('refuses %s', async (_what, input, code) => {
+  ])('refuses to return a secret for %s', async (_what, input, code) => {
     expect(JSON.parse((await getSecret(input)).text)).toMatchObject({ __type: code });
   });
 
-  it('moves labels when a secret is rotated', async () => {
+  it('moves the labels of versions when a secret is rotated', async () => {
     const secret = aws.addSecret({ name: 'prod/rotated', value: 'first' });
     const valueOf = async (input: object) =>
       JSON.parse((await getSecret({ SecretId: 'prod/rotated', ...input })).text).SecretString;
@@ -246,7 +243,7 @@ describe('FakeAwsSecrets', () => {
     expect(JSON.parse(wrong.text)).toMatchObject({ __type: 'InvalidRequestException' });
   });
 
-  it('lets only those read whom a policy lets, and other accounts only by ARN', async () => {
+  it('lets users read only what their policies allow, and other accounts only by ARN', async () => {
     const own = aws.addUser('own', ['arn:aws:secretsmanager:*:secret:prod/*']);
     const none = aws.addUser('none', ['arn:aws:secretsmanager:*:secret:dev/*']);
     const stranger = aws.addUser('stranger', ['*'], OTHER_AWS_ACCOUNT);
@@ -263,7 +260,7 @@ describe('FakeAwsSecrets', () => {
     expect(await outcomeOf(stranger, 'prod/shared')).toBe('ResourceNotFoundException');
   });
 
-  it('refuses deleted secrets, and those whose key fails', async () => {
+  it('refuses deleted secrets and secrets whose encryption key fails', async () => {
     const secret = aws.addSecret({ name: 'prod/bad', value: 'x' });
     const refusal = async () => JSON.parse((await getSecret({ SecretId: 'prod/bad' })).text).__type;
     secret.key = 'denied';
@@ -274,13 +271,13 @@ describe('FakeAwsSecrets', () => {
     expect(await refusal()).toBe('InvalidRequestException');
   });
 
-  it('is switched to any answer, as often as asked', async () => {
+  it('returns a configured answer the given number of times', async () => {
     aws.replyWith('secretsmanager', awsRefusal('ThrottlingException', 'Rate exceeded'), 1);
     expect((await getSecret({ SecretId: 'prod/key' })).text).toContain('ThrottlingException');
     expect((await getSecret({ SecretId: 'prod/key' })).status).toBe(200);
   });
 
-  describe('STS', () => {
+  describe('the fake STS', () => {
     const form = (fields: Record<string, string>): string =>
       new URLSearchParams({
         Action: 'AssumeRole',
@@ -289,7 +286,7 @@ describe('FakeAwsSecrets', () => {
         ...fields,
       }).toString();
 
-    it('gives a session that reads, until it ends', async () => {
+    it('creates a session that can read until it expires', async () => {
       const role = aws.addRole('reader', { trusts: user.principal.arn, externalId: 'agreed' });
       const body = form({ RoleArn: role.arn, ExternalId: 'agreed' });
       const answer = await ask('sts', body, { headers: { accept: 'application/json' } });
@@ -323,7 +320,7 @@ describe('FakeAwsSecrets', () => {
       expect(answer.text).toContain(`<Code>${code}</Code>`);
     });
 
-    it('refuses who is not trusted, and who is not known', async () => {
+    it('refuses callers that are unknown or that the role does not trust', async () => {
       const role = aws.addRole('reader', { trusts: user.principal.arn });
       const body = form({ RoleArn: role.arn });
       expect((await ask('sts', body, {}, aws.addUser('other'))).text).toContain('<Code>AccessDenied</Code>');
@@ -335,7 +332,7 @@ describe('FakeAwsSecrets', () => {
     });
   });
 
-  it('speaks with the official client', async () => {
+  it('works with the official AWS client', async () => {
     const role = aws.addRole('reader', { trusts: user.principal.arn, externalId: 'agreed' });
     const clientConfig = { region: AWS_REGION, endpoint: aws.url };
     const read = (externalId: string) =>

@@ -34,12 +34,12 @@ export interface AwsRole {
   readonly name: string;
   /** ARN of the one principal that its trust policy names. */
   readonly trusts: string;
-  /** What the trust policy asks for in sts:ExternalId. */
+  /** The sts:ExternalId that the trust policy requires. */
   readonly externalId?: string;
   readonly mayRead: readonly string[];
 }
 
-/** A request whose signature was good. */
+/** A request with a valid signature. */
 export interface AwsCall {
   readonly service: AwsService;
   readonly region: string;
@@ -60,9 +60,9 @@ const REFUSALS: Readonly<
 };
 
 export class FakeAwsSecrets {
-  /** Requests that were signed well, in their order. */
+  /** Requests with a valid signature, in order. */
   readonly calls: AwsCall[] = [];
-  /** Every request, with those that were refused. */
+  /** The number of all requests, including refused ones. */
   requests = 0;
   /** AWS's clock. */
   now: () => Date = () => new Date();
@@ -93,7 +93,7 @@ export class FakeAwsSecrets {
   addUser(name: string, mayRead: readonly string[] = ['*'], account = AWS_ACCOUNT): AwsIamKey {
     return this.#addKey({
       accessKeyId: keyId('AKIA'),
-      // Shorter than AWS's, so that nothing but its value tells that it is one.
+      // Shorter than AWS's, so that only its value identifies it as a secret.
       secretAccessKey: randomBytes(15).toString('hex'),
       principal: { arn: `arn:aws:iam::${account}:user/${name}`, account, mayRead },
     });
@@ -110,7 +110,7 @@ export class FakeAwsSecrets {
     return this.#store.add({ account: AWS_ACCOUNT, region: AWS_REGION, ...options });
   }
 
-  /** How the next requests to a service are answered, once they are found to be signed well. */
+  /** The answer to the next requests to a service that have a valid signature. */
   replyWith(service: AwsService, reply: Reply, times = Number.POSITIVE_INFINITY): void {
     this.#replies.set(service, { reply, times });
   }
@@ -119,14 +119,14 @@ export class FakeAwsSecrets {
     return this.calls.filter((call) => call.service === service);
   }
 
-  /** What a role's owner does with "revoke active sessions": a policy that denies the sessions so far. */
+  /** The owner's action "revoke active sessions": a policy that denies all sessions so far. */
   endSessions(role: AwsRole): void {
     for (const key of this.#keys.values()) {
       if (key.role?.arn === role.arn) this.#addKey({ ...key, principal: { ...key.principal, mayRead: [] } });
     }
   }
 
-  /** Whether sessions or users, AWS no longer knows the key. */
+  /** Removes keys of sessions or users, so that AWS treats them as unknown. */
   removeKeys(isGone: (key: AwsIamKey) => boolean): void {
     for (const [id, key] of this.#keys) if (isGone(key)) this.#keys.delete(id);
   }
@@ -140,7 +140,7 @@ export class FakeAwsSecrets {
     this.requests += 1;
     const call = await readCall(request);
     const service: AwsService = call.headers['x-amz-target'] === undefined ? 'sts' : 'secretsmanager';
-    // A client corrects its clock by AWS's.
+    // Clients correct their clock by AWS's.
     response.setHeader('date', this.now().toUTCString());
     response.setHeader('x-amzn-requestid', randomUUID());
     if (this.delayMs > 0) await sleep(this.delayMs, undefined, { ref: false });
@@ -213,7 +213,7 @@ export function jsonAnswer(body: unknown, status = 200): Reply {
 
 /** A refusal of Secrets Manager. */
 export function awsRefusal(code: string, message: string, status = 400): Reply {
-  // Denials by IAM spell it so, the service's own errors do not.
+  // IAM's denials have this spelling, the service's own errors do not.
   const field = code === 'AccessDeniedException' ? 'Message' : 'message';
   return jsonAnswer({ __type: code, [field]: message }, status);
 }

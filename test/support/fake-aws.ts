@@ -6,7 +6,7 @@ import type { UpstreamRequest } from '../../src/upstream/upstream.types.js';
 import type { ProviderCall, Reply } from './fake-provider.js';
 import { AWS_SECRET } from './rerank-gateway.js';
 
-/** Bedrock's job calls over HTTP. Refuses what is not signed as it was sent. */
+/** Bedrock's job API over HTTP. Refuses requests whose signature does not match. */
 export function bedrockReply(bedrock: FakeBedrock): Reply {
   return (response, call) => {
     const answer = (status: number, body: unknown): void => {
@@ -23,7 +23,7 @@ export function bedrockReply(bedrock: FakeBedrock): Reply {
   };
 }
 
-/** The body of a call that carries one. */
+/** The body of a call that has one. */
 export function sentTo(call: ProviderCall | undefined): JsonObject {
   return readObject(JSON.parse(call?.body ?? ''), 'body');
 }

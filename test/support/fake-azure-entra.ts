@@ -16,7 +16,7 @@ export interface FakeApp {
   readonly clientId: string;
   readonly secret?: string;
   readonly secretExpired?: boolean;
-  /** The subject of the tokens of the cluster that may stand in for a secret. */
+  /** The subject of the cluster's tokens, which can replace a secret. */
   readonly federatedSubject?: string;
 }
 
@@ -84,7 +84,7 @@ export class FakeEntra {
   readonly identityRequests: URLSearchParams[] = [];
   readonly identityHeader = randomUUID();
   behaviour: Misbehaviour | 'wrong_shape' | undefined;
-  /** Where it misbehaves: paths that end so. */
+  /** Limits the fault to paths with this ending. */
   misbehavesAt = '';
   readonly #apps = new Map<string, FakeApp>();
   readonly #domains = new Map<string, string>();
@@ -148,7 +148,7 @@ export class FakeEntra {
       .sign(key);
   }
 
-  /** What the cluster puts into the file of AZURE_FEDERATED_TOKEN_FILE. */
+  /** The token that the cluster writes to AZURE_FEDERATED_TOKEN_FILE. */
   federatedToken(subject: string): Promise<string> {
     return new SignJWT({})
       .setProtectedHeader({ alg: 'RS256', kid: 'cluster-1' })

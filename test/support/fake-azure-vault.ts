@@ -20,7 +20,7 @@ interface Version {
   readonly value: string;
   readonly created: number;
   readonly enabled: boolean;
-  /** Told, not enforced: a get works outside of the window. */
+  /** Returned but not enforced: a read works outside of the window. */
   readonly expires?: number;
 }
 
@@ -34,11 +34,11 @@ interface Refusal {
 export class FakeVault {
   readonly requests: VaultRequest[] = [];
   behaviour: Misbehaviour | 'echo' | 'wrong_shape' | undefined;
-  /** What a hostile vault says in its challenge, in place of the truth. */
+  /** The false values of a hostile vault's challenge. */
   challenge: { readonly authorization?: string; readonly resource?: string; readonly tenantId?: string } = {};
-  /** Answers every permitted read so: a firewall, say. */
+  /** Returns this answer to every permitted read, such as a firewall's refusal. */
   refusal: Refusal | undefined;
-  /** Finds every token invalid. */
+  /** Treats every token as invalid. */
   rejectsTokens = false;
   readonly #secrets = new Map<string, Version[]>();
   readonly #readers = new Set<string>();
@@ -51,7 +51,7 @@ export class FakeVault {
     private readonly entra: FakeEntra,
   ) {}
 
-  /** A new version, the current one from now on. Names differ in more than case. */
+  /** Adds a version, which becomes the current one. Names ignore case. */
   setSecret(name: string, value: string, more: { readonly enabled?: boolean; readonly expires?: number } = {}): string {
     const version = randomBytes(16).toString('hex');
     const created = Math.floor(Date.now() / 1_000);
@@ -60,17 +60,17 @@ export class FakeVault {
     return version;
   }
 
-  /** Gone for readers, although Azure could bring it back. */
+  /** Deletes the secret for readers, although Azure could restore it. */
   deleteSecret(name: string): void {
     this.#secrets.delete(name.toLowerCase());
   }
 
-  /** The role "Key Vault Secrets User". */
+  /** Grants the role "Key Vault Secrets User". */
   allowReading(clientId: string): void {
     this.#readers.add(clientId);
   }
 
-  /** Every token that was used so far is refused from now on. */
+  /** Refuses every token that was used so far. */
   revokeTokens(): void {
     for (const token of this.#seen) this.#revoked.add(token);
   }
@@ -114,7 +114,7 @@ export class FakeVault {
     if (!this.#readers.has(appId)) return refuse(response, notPermitted(appId, name));
     if (this.refusal !== undefined) return refuse(response, this.refusal);
     const versions = this.#secrets.get(name.toLowerCase()) ?? [];
-    // The current version is the newest, though it be disabled: there is no falling back to an earlier one.
+    // The newest version is the current one even when it is disabled: Azure does not fall back to an earlier one.
     const found = wanted === '' ? versions.at(-1) : versions.find(({ version }) => version === wanted);
     if (found === undefined) return refuse(response, notFound(wanted === '' ? name : `${name}/${wanted}`));
     if (!found.enabled) return refuse(response, DISABLED);

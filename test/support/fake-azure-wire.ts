@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What a service behind the internet may do instead of an answer. */
+/** Faults of a service on the internet that replace its answer. */
 export type Misbehaviour =
   'throttled' | 'down' | 'down_once' | 'html' | 'html_404' | 'empty' | 'half' | 'huge' | 'slow' | 'redirect' | 'cut';
 
@@ -16,7 +16,7 @@ export function answerJson(
   response.writeHead(status, { ...JSON_TYPE, ...headers }).end(JSON.stringify(body));
 }
 
-/** Whether it answered. A slow one never does. */
+/** Simulates the fault; returns whether it has answered. A slow service never does. */
 export function misbehave(behaviour: Misbehaviour | undefined, response: ServerResponse): boolean {
   switch (behaviour) {
     case undefined:

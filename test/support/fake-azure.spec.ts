@@ -9,7 +9,7 @@ import { APP, type FakeAzure, OTHER_TENANT, RESOURCE, startFakeAzure, TENANT, TE
 import type { Mint } from './fake-azure-entra.js';
 import { jsonOf } from './send.js';
 
-// The published example of the Get Secret operation names these.
+// The names of the published example of the Get Secret operation.
 const EXAMPLE = { name: 'mysecretname', value: 'mysecretvalue', apiVersion: '7.4' };
 
 let azure: FakeAzure;
@@ -52,8 +52,8 @@ function mint(changes: Partial<Mint> = {}): Promise<string> {
   return azure.entra.mint({ audience: RESOURCE, tenantId: TENANT, clientId: APP.clientId, ...changes });
 }
 
-describe('the token endpoint', () => {
-  it.each([TENANT, TENANT_DOMAIN])('gives a token to an application of %s', async (tenant) => {
+describe('the fake Entra token endpoint', () => {
+  it.each([TENANT, TENANT_DOMAIN])('issues a token to an application of %s', async (tenant) => {
     const answer = await askForToken({}, tenant);
     expect(answer.status).toBe(200);
     const body = jsonOf(answer);
@@ -62,7 +62,7 @@ describe('the token endpoint', () => {
     expect(secret.status).toBe(200);
   });
 
-  it('says in its discovery document where it is', async () => {
+  it('names the token endpoint in its discovery document', async () => {
     const answer = await azure.send(`${azure.authority}/${TENANT}/v2.0/.well-known/openid-configuration`);
     expect(jsonOf(answer)).toMatchObject({
       issuer: `${azure.authority}/${TENANT}/v2.0`,
@@ -75,15 +75,15 @@ describe('the token endpoint', () => {
     ['an unknown application', { client_id: TENANT }, 400, 'unauthorized_client', 700016],
     ['another service', { scope: 'https://graph.test/.default' }, 400, 'invalid_scope', 1002012],
     ['another grant', { grant_type: 'password' }, 400, 'unsupported_grant_type', 70003],
-    ['an assertion that nobody signed', { client_assertion: 'x.y.z' }, 401, 'invalid_client', 700027],
-  ])('refuses %s', async (_what, changes, status, error, code) => {
+    ['an unsigned assertion', { client_assertion: 'x.y.z' }, 401, 'invalid_client', 700027],
+  ])('refuses a token request with %s', async (_what, changes, status, error, code) => {
     const answer = await askForToken(changes);
     expect(answer.status).toBe(status);
     expect(jsonOf(answer)).toMatchObject({ error, error_codes: [code] });
     expect(jsonOf(answer)['error_description']).toContain(`AADSTS${code}: `);
   });
 
-  it('refuses an unknown tenant, and discovery for it', async () => {
+  it('refuses an unknown tenant in token and discovery requests', async () => {
     for (const answer of [
       await askForToken({}, OTHER_TENANT),
       await azure.send(`${azure.authority}/${OTHER_TENANT}/v2.0/.well-known/openid-configuration`),
@@ -94,8 +94,8 @@ describe('the token endpoint', () => {
   });
 });
 
-describe('the endpoint of managed identities', () => {
-  it('refuses a caller that does not know the header, and an unknown identity', async () => {
+describe('the fake endpoint of managed identities', () => {
+  it('refuses a caller without the identity header, and an unknown identity', async () => {
     const url = `${azure.identityEndpoint}?api-version=2019-08-01&resource=${RESOURCE}`;
     expect((await fetch(url)).status).toBe(401);
     const headers = { 'x-identity-header': azure.entra.identityHeader };
@@ -103,8 +103,8 @@ describe('the endpoint of managed identities', () => {
   });
 });
 
-describe('the vault', () => {
-  it('answers as the published example does', async () => {
+describe('the fake Azure vault', () => {
+  it('returns the published example of a secret', async () => {
     const path = `/secrets/${EXAMPLE.name}/${version}?api-version=${EXAMPLE.apiVersion}`;
     const answer = await get(path, await mint());
     expect(answer.status).toBe(200);
@@ -120,7 +120,7 @@ describe('the vault', () => {
     });
   });
 
-  it('challenges a caller without a token', async () => {
+  it('sends a challenge to a caller without a token', async () => {
     const answer = await get(`/secrets/${EXAMPLE.name}?api-version=7.4`);
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toBe(
@@ -136,7 +136,7 @@ describe('the vault', () => {
     ['of another tenant', () => mint({ tenantId: OTHER_TENANT }), 'AKV10032'],
     ['expired', () => mint({ expiresIn: -10 }), 'ERR_JWT_EXPIRED'],
     [
-      'signed by somebody else',
+      'signed by another issuer',
       async () => mint({ key: (await generateKeyPair('RS256')).privateKey }),
       'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
     ],
@@ -147,7 +147,7 @@ describe('the vault', () => {
     expect(answer.text).toContain(part);
   });
 
-  it('refuses what is not as it should be, with the codes of Azure', async () => {
+  it("refuses invalid requests with Azure's error codes", async () => {
     const token = await mint();
     const missing = await get('/secrets/nothing?api-version=7.4', token);
     expect([missing.status, jsonOf(missing)['error']]).toMatchObject([404, { code: 'SecretNotFound' }]);
@@ -163,7 +163,7 @@ describe('the vault', () => {
     expect([throttled.status, throttled.headers['retry-after']]).toEqual([429, '30']);
   });
 
-  it('has the newest version as the current one, though it be disabled', async () => {
+  it('returns the newest version as current even when it is disabled', async () => {
     const first = azure.vault.setSecret('rotated', 'one');
     azure.vault.setSecret('Rotated', 'two');
     const token = await mint();
@@ -174,7 +174,7 @@ describe('the vault', () => {
   });
 });
 
-describe('with the official SDK', () => {
+describe('the fake Azure vault with the official SDK', () => {
   function client(secret: string = APP.secret): SecretClient {
     const policy = new EgressPolicy(['127.0.0.1'], azure.resolve);
     const send = guardedFetch(policy, { timeoutMs: 2_000, maxResponseBytes: 100_000, ca: azure.ca });
@@ -186,14 +186,14 @@ describe('with the official SDK', () => {
     return new SecretClient(azure.vaultUrl, credential, { httpClient: azureHttpClient(send, [azure.vaultUrl]) });
   }
 
-  it('gives a secret', async () => {
+  it('returns a secret to the official SDK', async () => {
     const secret = await client().getSecret(EXAMPLE.name);
     expect(secret.value).toBe(EXAMPLE.value);
     expect(secret.properties).toMatchObject({ version, enabled: true, recoveryLevel: 'Recoverable+Purgeable' });
     expect(azure.vault.requests.map(({ authorization }) => authorization?.slice(0, 6))).toEqual([undefined, 'Bearer']);
   });
 
-  it('refuses a wrong secret and a missing one', async () => {
+  it('refuses a wrong client secret and a missing secret in the official SDK', async () => {
     await expect(client('guess').getSecret(EXAMPLE.name)).rejects.toThrow('AADSTS7000215');
     await expect(client().getSecret('nothing')).rejects.toMatchObject({ statusCode: 404, code: 'SecretNotFound' });
   });

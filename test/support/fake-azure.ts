@@ -8,7 +8,7 @@ import { FakeVault } from './fake-azure-vault.js';
 
 const AUTHORITY_HOST = 'login.azure.test';
 export const VAULT_HOST = 'contoso.vault.azure.test';
-/** What tokens for vaults are made for. */
+/** The audience of tokens for vaults. */
 export const RESOURCE = 'https://vault.azure.test';
 
 export const TENANT = '72f988bf-0000-4000-8000-2d7cd011db47';
@@ -32,13 +32,13 @@ export interface FakeAzure {
   readonly vaultUrl: string;
   /** For IDENTITY_ENDPOINT. */
   readonly identityEndpoint: string;
-  /** Leads the two names to this machine. */
+  /** Resolves the two names to this machine. */
   readonly resolve: (hostname: string) => Promise<readonly LookupAddress[]>;
   send(url: string, options?: { method?: string; headers?: Record<string, string>; body?: string }): Promise<RawAnswer>;
   close(): Promise<void>;
 }
 
-/** Entra ID and a vault of Azure Key Vault, each behind TLS with a certificate of its own, and a managed identity's endpoint. */
+/** Entra ID and an Azure Key Vault, each behind TLS with its own certificate, and the endpoint of a managed identity. */
 export async function startFakeAzure(): Promise<FakeAzure> {
   let entraHandler: Handler = notReady;
   let vaultHandler: Handler = notReady;
@@ -91,7 +91,7 @@ function listener(handler: () => Handler): RequestListener {
   };
 }
 
-/** One request by node:https alone, on a connection of its own. */
+/** One request with plain node:https on a connection of its own. */
 function send(
   url: string,
   ca: string,

@@ -16,7 +16,7 @@ export function batches(count: number): readonly Item[] {
     status: 'completed',
     created_at,
     request_counts: { total: 100, completed: 95, failed: 5 },
-    // A field that no document knows yet: it has to pass all the same.
+    // A field that no document describes yet: the gateway must forward it.
     brand_new_field: { kept: true },
   }));
 }
@@ -48,7 +48,7 @@ export function fineTuningJobs(count: number): readonly Item[] {
   }));
 }
 
-/** Answers a list request as OpenAI pages: newest first or `order`, and `after` is the last id of the page before. */
+/** Answers a list request as OpenAI does: newest first or by `order`; `after` is the last id of the previous page. */
 export function cursorPages(items: readonly Item[]): Reply {
   return (response, call) => {
     const query = new URL(call.path, 'http://provider').searchParams;

@@ -16,16 +16,16 @@ export type Reply = (response: ServerResponse, call: ProviderCall) => void;
 export interface FakeProvider {
   readonly url: string;
   readonly calls: readonly ProviderCall[];
-  /** Connections that are open at this moment. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** How all further requests are answered. */
+  /** Sets the answer to all further requests. */
   replyWith(reply: Reply): void;
   /** Forgets the calls so far. */
   forget(): void;
   close(): Promise<void>;
 }
 
-/** A provider on loopback that notes every call and answers as it is told. */
+/** A provider on loopback that records every call and returns the configured answers. */
 export async function startFakeProvider(): Promise<FakeProvider> {
   const calls: RecordedCall[] = [];
   let reply: Reply = json({ message: 'no reply was set' }, 501);
@@ -52,7 +52,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   };
 }
 
-/** The call of the provider, when there was exactly one. */
+/** The only call to the provider; throws when there was not exactly one. */
 export function onlyCall({ calls }: Pick<FakeProvider, 'calls'>): ProviderCall {
   const [call, another] = calls;
   if (call === undefined || another !== undefined) throw new Error(`expected one call, got ${calls.length}`);
@@ -76,7 +76,7 @@ export function inTurn(...replies: readonly Reply[]): Reply {
   };
 }
 
-/** Takes the request and never answers. */
+/** Receives the request and never answers. */
 export const silence: Reply = () => undefined;
 
 /** Closes the connection instead of answering. */
@@ -90,7 +90,7 @@ export function half(body: string): Reply {
   };
 }
 
-/** A byte at a time, for as long as the connection is open. */
+/** Sends one byte at a time while the connection is open. */
 export function drip(everyMs: number): Reply {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -2,7 +2,7 @@ import { jwtVerify, type CryptoKey, type JWTPayload } from 'jose';
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
 import type { TokenGrant } from './fake-vault-tokens.js';
 
-/** Who may have a token, or Vault's refusal. */
+/** The properties of the token of a login, or Vault's refusal. */
 export type LoginOutcome =
   { readonly grant: TokenGrant } | { readonly status: number; readonly errors: readonly string[] };
 
@@ -18,14 +18,14 @@ function badRequest(error: string): LoginOutcome {
 
 interface AppRole {
   readonly grant: TokenGrant;
-  /** Uses left of each secret id. */
+  /** Remaining uses of each secret id. */
   readonly secretIds: Map<string, number>;
 }
 
 export class FakeAppRole implements FakeAuthMethod {
   private readonly roles = new Map<string, AppRole>();
 
-  /** @param secretIdNumUses 0: as often as one likes */
+  /** @param secretIdNumUses 0: unlimited */
   addRole(roleId: string, secretId: string, grant: TokenGrant, secretIdNumUses = 0): void {
     const uses = secretIdNumUses === 0 ? Infinity : secretIdNumUses;
     this.roles.set(roleId, { grant, secretIds: new Map([[secretId, uses]]) });

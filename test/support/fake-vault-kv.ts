@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
 
-/** Status and body without what all of Vault's answers have around them. */
+/** Status and body, without the common envelope of Vault's answers. */
 export interface EngineReply {
   readonly status: number;
   readonly data?: unknown;
@@ -12,7 +12,7 @@ export interface EngineReply {
 
 export interface EngineCall {
   readonly method: string;
-  /** Behind the mount. */
+  /** The path inside the mount. */
   readonly name: string;
   readonly version: number;
   readonly body: JsonObject;
@@ -139,11 +139,11 @@ export class FakeKvV2 implements FakeEngine {
   }
 }
 
-/** An engine that makes a credential for each read. */
+/** An engine that creates a credential for each read. */
 export class FakeDatabase implements FakeEngine {
   readonly type = 'database';
   readonly options = null;
-  /** Credentials made so far. */
+  /** The number of credentials so far. */
   made = 0;
 
   handle({ method }: EngineCall): EngineReply {

@@ -1,6 +1,6 @@
 export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'deny';
 
-/** Capabilities by path: `*` at the end stands for anything, `+` for one segment. */
+/** Capabilities by path: `*` at the end matches anything, `+` matches one segment. */
 export type PolicyRules = Readonly<Record<string, readonly Capability[]>>;
 
 export const DEFAULT_POLICY: PolicyRules = {
@@ -9,7 +9,7 @@ export const DEFAULT_POLICY: PolicyRules = {
   'auth/token/revoke-self': ['update'],
 };
 
-/** Whether a token may: the rule that fits best decides, and `deny` there beats all else. */
+/** Whether a token has the capability: the most specific rule decides, and `deny` in it takes precedence. */
 export function isAllowed(policies: readonly PolicyRules[], path: string, capability: Capability): boolean {
   const fitting = policies
     .flatMap(Object.entries<readonly Capability[]>)
@@ -19,7 +19,7 @@ export function isAllowed(policies: readonly PolicyRules[], path: string, capabi
   return !granted.includes('deny') && granted.includes(capability);
 }
 
-/** Whether a token has any right inside of a mount, which is what lets it look the mount up. */
+/** Whether a token has any right inside a mount, which allows it to look the mount up. */
 export function seesMount(policies: readonly PolicyRules[], mount: string): boolean {
   return policies.some((rules) =>
     Object.entries(rules).some(([glob, capabilities]) => {

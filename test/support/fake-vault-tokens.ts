@@ -1,17 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** What a token is issued with. */
+/** The properties with which a token is issued. */
 export interface TokenGrant {
   readonly policies?: readonly string[];
   /** 0: it does not expire. */
   readonly ttlSeconds?: number;
   readonly maxTtlSeconds?: number;
   readonly renewable?: boolean;
-  /** 0: as often as one likes. */
+  /** 0: unlimited uses. */
   readonly numUses?: number;
   readonly type?: 'service' | 'batch';
   readonly metadata?: Readonly<Record<string, string>> | null;
-  /** Without the policy `default`, which lets a token look itself up and renew itself. */
+  /** Without the policy `default`, which allows a token to look itself up and to renew itself. */
   readonly noDefaultPolicy?: boolean;
 }
 
@@ -44,7 +44,7 @@ export class FakeTokens {
     const maxTtlSeconds = grant.maxTtlSeconds ?? DEFAULT_MAX_TTL_SECONDS;
     const granted = Math.min(ttlSeconds, maxTtlSeconds);
     const token: FakeToken = {
-      // hvs. and hvb. are how Vault marks service and batch tokens.
+      // Vault marks service tokens with hvs. and batch tokens with hvb.
       id: `${type === 'batch' ? 'hvb' : 'hvs'}.${randomBytes(18).toString('base64url')}`,
       accessor: type === 'batch' ? '' : randomBytes(18).toString('base64url'),
       namespace,
@@ -63,21 +63,21 @@ export class FakeTokens {
     return token;
   }
 
-  /** The token while it lives, where it was issued; root's goes everywhere. */
+  /** A valid token in the namespace where it was issued; a root token is valid in every namespace. */
   find(id: string | undefined, namespace: string): FakeToken | undefined {
     const token = id === undefined ? undefined : this.tokens.get(id);
     if (token === undefined || this.now() >= token.expiresAt || token.usesLeft === 0) return undefined;
     return token.namespace === namespace || token.policies.includes('root') ? token : undefined;
   }
 
-  /** The same, and counts the use. */
+  /** Finds a valid token as above, and counts the use. */
   use(id: string | undefined, namespace: string): FakeToken | undefined {
     const token = this.find(id, namespace);
     if (token?.usesLeft !== undefined) token.usesLeft -= 1;
     return token;
   }
 
-  /** Returns Vault's words when it does not renew, else its warnings. */
+  /** Renews the token and returns Vault's warnings; returns Vault's error message when it cannot. */
   renew(token: FakeToken): { readonly error: string } | { readonly warnings: readonly string[] } {
     if (token.type === 'batch') return { error: 'batch tokens cannot be renewed' };
     if (!token.renewable) return { error: 'lease is not renewable' };

@@ -1,4 +1,4 @@
-// The double is held against a client that other people wrote (node-vault), and against the published answers.
+// The double is compared with an independent client (node-vault) and with the published answers.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import nodeVault from 'node-vault';
@@ -32,7 +32,7 @@ async function answerOf(work: Promise<unknown>): Promise<JsonObject> {
   return readObject(await work, 'answer');
 }
 
-/** Status and first error of a refusal, as node-vault sees it. */
+/** Status and first error of a refusal, as node-vault reports it. */
 async function refusalOf(work: Promise<unknown>): Promise<string> {
   const error: unknown = await work.then(
     () => new Error('it was not refused'),
@@ -43,7 +43,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
   return `${String(response['statusCode'])} ${error.message}`;
 }
 
-/** Whether an answer has every field of the published one, each of the same kind. */
+/** Checks that an answer has every field of the published one, each of the same type. */
 function expectForm(actual: unknown, published: JsonObject): void {
   const answer = readObject(actual, 'answer');
   for (const [name, value] of Object.entries(published)) {
@@ -57,7 +57,7 @@ function kindOf(value: unknown): string {
 }
 
 describe('key/value engine, version 2', () => {
-  it('answers a read as the documentation shows', async () => {
+  it('answers a KV v2 read as documented', async () => {
     kv2.put('my-secret', { foo: 'bar' });
     const answer = await answerOf(client(vault.rootToken).read('secret/data/my-secret'));
     expectForm(answer, {
@@ -71,7 +71,7 @@ describe('key/value engine, version 2', () => {
     });
   });
 
-  it('keeps versions, deletes, brings back and destroys them', async () => {
+  it('keeps, deletes, restores and destroys KV v2 versions', async () => {
     const root = client(vault.rootToken);
     await root.write('secret/data/db', { data: { password: 'one' } });
     await root.write('secret/data/db', { data: { password: 'two' } });
@@ -90,7 +90,7 @@ describe('key/value engine, version 2', () => {
     });
   });
 
-  it('does not know other names, other versions and paths without data/', async () => {
+  it('returns 404 for unknown KV v2 names, versions and paths without data/', async () => {
     kv2.put('db', { password: 'one' });
     const root = client(vault.rootToken);
     for (const path of ['secret/data/other', 'secret/data/db?version=9']) {
@@ -104,7 +104,7 @@ describe('key/value engine, version 2', () => {
 });
 
 describe('key/value engine, version 1', () => {
-  it('answers a read as the documentation shows', async () => {
+  it('answers a KV v1 read as documented', async () => {
     kv1.put('my-secret', { foo: 'bar' });
     const answer = await answerOf(client(vault.rootToken).read('kv/my-secret'));
     expectForm(answer, {
@@ -116,7 +116,7 @@ describe('key/value engine, version 1', () => {
     });
   });
 
-  it('writes and deletes, and does not know other names', async () => {
+  it('writes and deletes KV v1 secrets, and returns 404 for unknown names', async () => {
     const root = client(vault.rootToken);
     await root.write('kv/db', { password: 'one' });
     expect(await root.read('kv/db')).toMatchObject({ data: { password: 'one' } });
@@ -126,7 +126,7 @@ describe('key/value engine, version 1', () => {
 });
 
 describe('mounts', () => {
-  it('are looked up by a path in them, whatever their depth', async () => {
+  it('finds a mount of any depth by a path in it', async () => {
     vault.root.mount('team/kv', new FakeKvV2(now));
     const root = client(vault.rootToken);
     const answer = await answerOf(root.read('sys/internal/ui/mounts/team/kv/a/b'));
@@ -134,7 +134,7 @@ describe('mounts', () => {
     expect(await root.read('sys/internal/ui/mounts/kv/x')).toMatchObject({ data: { path: 'kv/', options: null } });
   });
 
-  it('are hidden from tokens without any right in them, and do not lie inside of each other', async () => {
+  it('hides mounts from tokens without access, and refuses nested mounts', async () => {
     vault.root.writePolicy('other', { 'kv/team-a/*': ['read'] });
     const reader = client(vault.root.createToken({ policies: ['other'] }));
     await reader.read('sys/internal/ui/mounts/kv/x');
@@ -143,7 +143,7 @@ describe('mounts', () => {
     expect(() => vault.root.mount('kv/inner', new FakeKvV1())).toThrow('existing mount at kv/');
   });
 
-  it('of other engines give leased credentials', async () => {
+  it('issues leased credentials from a database mount', async () => {
     vault.root.mount('database', new FakeDatabase());
     const answer = await answerOf(client(vault.rootToken).read('database/creds/readonly'));
     expectForm(answer, { lease_id: 'database/creds/readonly/1', lease_duration: 3600, data: { username: '' } });
@@ -159,7 +159,7 @@ describe('policies', () => {
     ['secret/data/team-b/public', true],
     ['kv/team-c/shared/db', true],
     ['kv/team-c/other/db', false],
-  ])('decide on %s: %s', async (path, allowed) => {
+  ])('applies the policy to %s: allowed %s', async (path, allowed) => {
     vault.root.writePolicy('mixed', {
       'secret/data/team-a/*': ['read'],
       'secret/data/team-a/private/*': ['deny'],
@@ -171,7 +171,7 @@ describe('policies', () => {
     expect(refusal.startsWith('403 1 error occurred')).toBe(!allowed);
   });
 
-  it('let a reader read and not write', async () => {
+  it('lets a reader read but not write', async () => {
     kv1.put('db', { password: 'one' });
     const reader = client(vault.root.createToken({ policies: ['reader'] }));
     await reader.read('kv/db');
@@ -180,7 +180,7 @@ describe('policies', () => {
 });
 
 describe('tokens', () => {
-  it('look themselves up as the documentation shows', async () => {
+  it('answers a token lookup as documented', async () => {
     const answer = await answerOf(client(vault.root.createToken({ policies: ['reader'] })).tokenLookupSelf());
     expectForm(answer['data'], {
       accessor: '',
@@ -201,7 +201,7 @@ describe('tokens', () => {
     });
   });
 
-  it('are created as the documentation shows', async () => {
+  it('answers a token creation as documented', async () => {
     const answer = await answerOf(client(vault.rootToken).tokenCreate({ policies: ['reader'] }));
     expectForm(answer['auth'], {
       client_token: '',
@@ -218,7 +218,7 @@ describe('tokens', () => {
     });
   });
 
-  it('expire, unless they are renewed, and are renewed up to their longest life', async () => {
+  it('expires tokens, and renews them up to their maximum life', async () => {
     const token = client(vault.root.createToken({ ttlSeconds: 60, maxTtlSeconds: 100 }));
     clock.advance(50_000);
     expect(await token.tokenRenewSelf()).toMatchObject({ auth: { lease_duration: 50, renewable: true } });
@@ -229,7 +229,7 @@ describe('tokens', () => {
     expect(await refusalOf(token.tokenLookupSelf())).toMatch(/^403 2 errors occurred:[^]*invalid token/);
   });
 
-  it('are not renewed when they may not be', async () => {
+  it('refuses to renew tokens that are not renewable', async () => {
     const fixed = client(vault.root.createToken({ renewable: false }));
     expect(await refusalOf(fixed.tokenRenewSelf())).toBe('400 lease is not renewable');
     const batch = client(vault.root.createToken({ type: 'batch' }));
@@ -238,7 +238,7 @@ describe('tokens', () => {
     expect(await refusalOf(bare.tokenRenewSelf())).toMatch(/^403 1 error occurred/);
   });
 
-  it('are used up, and a look at mounts is no use', async () => {
+  it('counts the uses of a token, but not for lookups of mounts', async () => {
     kv1.put('db', { password: 'one' });
     const token = client(vault.root.createToken({ policies: ['reader'], numUses: 2 }));
     await token.read('sys/internal/ui/mounts/kv/db');
@@ -247,20 +247,20 @@ describe('tokens', () => {
     expect(await refusalOf(token.read('kv/db'))).toMatch(/^403 2 errors occurred/);
   });
 
-  it('end when they are revoked', async () => {
+  it('rejects a revoked token', async () => {
     const token = client(vault.root.createToken({}));
     await token.tokenRevokeSelf();
     expect(await refusalOf(token.tokenLookupSelf())).toMatch(/^403 2 errors occurred/);
   });
 
-  it('are needed, and the right ones', async () => {
+  it('rejects requests without a token or with an unknown token', async () => {
     expect(await refusalOf(client().read('kv/db'))).toBe('403 permission denied');
     expect(await refusalOf(client('hvs.nobody-has-this-one').read('kv/db'))).toMatch(/^403 2 errors occurred/);
   });
 });
 
 describe('AppRole', () => {
-  it('logs in as the documentation shows, and the token reads', async () => {
+  it('answers an AppRole login as documented with a token that can read', async () => {
     kv1.put('db', { password: 'one' });
     vault.root.enableAuth('approle', new FakeAppRole()).addRole('role-1', 'secret-1', { policies: ['reader'] });
     const app = client();
@@ -284,7 +284,7 @@ describe('AppRole', () => {
     expect(await app.read('kv/db')).toMatchObject({ data: { password: 'one' } });
   });
 
-  it('refuses wrong ones, used up ones and other mounts', async () => {
+  it('refuses wrong or used AppRole secrets and other mounts', async () => {
     vault.root.enableAuth('approle', new FakeAppRole()).addRole('role-1', 'secret-1', {}, 1);
     const login = (role_id: string, secret_id: string): Promise<string> =>
       refusalOf(client().approleLogin({ role_id, secret_id }));
@@ -296,7 +296,7 @@ describe('AppRole', () => {
   });
 });
 
-describe('tokens that others signed', () => {
+describe('tokens of other issuers', () => {
   let privateKey: CryptoKey;
 
   function sign(claims: JsonObject, key = privateKey): Promise<string> {
@@ -318,7 +318,7 @@ describe('tokens that others signed', () => {
       .addRole('gateway', { serviceAccount: 'tollgate', namespace: 'gateways', grant });
   });
 
-  it('log in by jwt and by kubernetes, and the token reads', async () => {
+  it('issues tokens for JWT and Kubernetes logins that can read', async () => {
     kv1.put('db', { password: 'one' });
     for (const login of ['jwtLogin', 'kubernetesLogin'] as const) {
       const app = client();
@@ -329,7 +329,7 @@ describe('tokens that others signed', () => {
     }
   });
 
-  it('answer a kubernetes login as the documentation shows', async () => {
+  it('answers a Kubernetes login as documented', async () => {
     const answer = await answerOf(
       client().kubernetesLogin({ mount_point: 'kubernetes', role: 'gateway', jwt: await sign(account) }),
     );
@@ -349,7 +349,7 @@ describe('tokens that others signed', () => {
     });
   });
 
-  it('are refused when the key, the audience, the time or the account is another', async () => {
+  it('refuses a JWT with another key, audience, time or account', async () => {
     const stranger = await generateKeyPair('ES256');
     const jwt = async (token: Promise<string>): Promise<string> =>
       refusalOf(client().jwtLogin({ role: 'ci', jwt: await token }));
@@ -368,14 +368,14 @@ describe('tokens that others signed', () => {
     expect(await kubernetes(sign(other))).toBe('403 service account name not authorized');
     expect(
       await refusalOf(
-        client().kubernetesLogin({ mount_point: 'kubernetes', role: 'nobody', jwt: await sign(account) }),
+        client().kubernetesLogin({ mount_point: 'kubernetes', role: 'unknown', jwt: await sign(account) }),
       ),
-    ).toBe('400 invalid role name "nobody"');
+    ).toBe('400 invalid role name "unknown"');
   });
 });
 
 describe('namespaces', () => {
-  it('have mounts, policies and tokens of their own', async () => {
+  it('separates mounts, policies and tokens of namespaces', async () => {
     const team = vault.namespace('team-a');
     team.mount('kv', new FakeKvV1()).put('db', { password: 'of team a' });
     team.writePolicy('reader', { 'kv/*': ['read'] });
@@ -389,13 +389,13 @@ describe('namespaces', () => {
   });
 });
 
-describe('a server that suffers', () => {
+describe('simulated failures', () => {
   it.each([
     ['sealed', 503, 'Vault is sealed'],
     ['lagging', 412, 'required index state not present'],
     ['throttled', 429, 'rate limit quota exceeded'],
     ['broken', 500, 'internal error'],
-  ] as const)('%s: answers %i, as often as it was told', async (fault, status, text) => {
+  ] as const)('simulates %s: answers %i the given number of times', async (fault, status, text) => {
     vault.fail(fault, { times: 1 });
     const root = client(vault.rootToken);
     const refusal = await refusalOf(root.read('kv/db'));
@@ -404,7 +404,7 @@ describe('a server that suffers', () => {
     expect(await refusalOf(root.read('kv/db'))).toMatch(/^404/);
   });
 
-  it('redirects, and sends pages for people, where it was told to', async () => {
+  it('simulates redirects and HTML pages on the given paths', async () => {
     vault.fail('redirect', { on: /^kv\// });
     const answer = await fetch(`${vault.addr}/v1/kv/db`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([307, 'http://169.254.169.254/v1/sys/leader']);
@@ -415,7 +415,7 @@ describe('a server that suffers', () => {
     expect((await fetch(`${vault.addr}/v1/kv/db`)).status).toBe(403);
   });
 
-  it('notes what reached it', async () => {
+  it('records the requests that reached it', async () => {
     await refusalOf(client(vault.rootToken).read('kv/db'));
     expect(vault.calls).toMatchObject([{ method: 'GET', path: 'kv/db', token: vault.rootToken, status: 404 }]);
     vault.forget();

@@ -1,4 +1,4 @@
-// A double of HashiCorp Vault and OpenBao: key/value engines, tokens, policies, three ways to log in, namespaces.
+// A double of HashiCorp Vault and OpenBao: key/value engines, tokens, policies, three auth methods, namespaces.
 // Sources: https://openbao.org/api-docs and the source of openbao/openbao (builtin/logical/kv), read 2026-11-21.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import { FakeTokens, type FakeToken, type TokenGrant } from './fake-vault-tokens
 /** One request as it reached the double. */
 export interface VaultCall {
   readonly method: string;
-  /** Decoded, behind `/v1/`, without the query. */
+  /** Decoded, after `/v1/`, without the query. */
   readonly path: string;
   readonly namespace: string;
   readonly token: string | undefined;
@@ -22,7 +22,7 @@ export interface VaultCall {
   readonly status: number | undefined;
 }
 
-/** What a whole server can suffer from. `silent` never answers. */
+/** Faults of the whole server. `silent` never answers. */
 export type VaultFault = 'sealed' | 'lagging' | 'throttled' | 'broken' | 'redirect' | 'html' | 'silent';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -48,7 +48,7 @@ const CAPABILITIES: Readonly<Record<string, Capability>> = {
 };
 const PROBE = 'sys/internal/ui/mounts/';
 
-/** Everything of one namespace; none of it is seen from another. */
+/** The mounts, policies and tokens of one namespace, which other namespaces cannot see. */
 export class FakeNamespace {
   readonly mounts = new Map<string, FakeEngine>();
   readonly authMethods = new Map<string, FakeAuthMethod>();
@@ -59,7 +59,7 @@ export class FakeNamespace {
     private readonly tokens: FakeTokens,
   ) {}
 
-  /** `path` without a slash at its end, of one or more segments. Mounts do not lie inside of each other. */
+  /** `path` has one or more segments and no slash at its end. Mounts cannot be nested. */
   mount<Engine extends FakeEngine>(path: string, engine: Engine): Engine {
     const [taken] = [...this.mounts.keys()].filter(
       (other) => other.startsWith(`${path}/`) || `${path}/`.startsWith(other),
@@ -96,7 +96,7 @@ export class FakeVault {
   readonly root: FakeNamespace;
   readonly rootToken: string;
   readonly tokens: FakeTokens;
-  /** Nobody may look mounts up, as behind a proxy that lets only some paths through. */
+  /** Refuses lookups of mounts, as behind a proxy that allows only some paths. */
   hidesMounts = false;
   private readonly noted: VaultCall[] = [];
   private readonly namespaces = new Map<string, FakeNamespace>();
@@ -110,7 +110,7 @@ export class FakeVault {
     this.rootToken = this.tokens.issue('', 'auth/token/root', { policies: ['root'], ttlSeconds: 0 }).id;
   }
 
-  /** Where clients find it. With a certificate it speaks TLS, for that certificate's host. */
+  /** The address for clients. With a certificate it uses TLS for that certificate's host. */
   get addr(): string {
     if (this.server === undefined) throw new Error('the double does not listen');
     return this.server.origin.replace('https://127.0.0.1', 'https://localhost');
@@ -131,7 +131,7 @@ export class FakeVault {
     return known;
   }
 
-  /** From now on, `times` times, for requests whose path fits. */
+  /** Simulates a fault for the next `times` requests whose path matches. */
   fail(kind: VaultFault, { times = Infinity, on = /^/ }: { readonly times?: number; readonly on?: RegExp } = {}): void {
     this.fault = { kind, times, on };
   }
@@ -140,7 +140,7 @@ export class FakeVault {
     this.fault = undefined;
   }
 
-  /** Paths that were asked for, in order. */
+  /** The requested paths, in order. */
   paths(): readonly string[] {
     return this.noted.map(({ path }) => path);
   }
@@ -224,7 +224,7 @@ export class FakeVault {
     return { ...envelope({ status: 200, warnings }), auth: this.tokens.authBlock(token) };
   }
 
-  /** Needs a right somewhere in the mount. Vault counts it as no use of the token. */
+  /** Requires a right somewhere in the mount. Vault does not count it as a use of the token. */
   private probe(namespace: FakeNamespace, id: string | undefined, path: string): EngineReply {
     const token = this.tokens.find(id, namespace.name);
     if (this.hidesMounts || (id !== undefined && token === undefined)) {

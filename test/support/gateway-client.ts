@@ -4,11 +4,11 @@ import { ADMIN_KEY } from './test-app.js';
 
 const MAX_PAGE_SIZE = 100;
 
-/** Speaks JSON with a gateway, as one caller. */
+/** A JSON client of a gateway, as one caller. */
 export class GatewayClient {
   constructor(
     private readonly url: string,
-    /** What tells who calls. */
+    /** The headers that identify the caller. */
     private readonly credentials: Readonly<Record<string, string>> = { 'x-gateway-api-key': ADMIN_KEY },
   ) {}
 

@@ -18,7 +18,7 @@ import { ADMIN_KEY, ENCRYPTION_KEY } from './test-app.js';
 import { REQUEST, scored } from './usage-gateway.js';
 
 const LEASE_MS = 2_000;
-/** In which every gateway has read the policies again. */
+/** After this time, every gateway has reloaded the policies. */
 const POLICIES_KNOWN_MS = 6_000;
 export const POLICIES = '/v1/policies/usage-limits';
 
@@ -30,23 +30,23 @@ interface Member {
 }
 
 interface CallOptions {
-  /** The gateway that is asked, by its number; any, unless told. */
+  /** The number of the gateway to call; by default, any. */
   readonly from?: number;
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** What reached the provider, against what the ledger says of it. Calls are named by their trace. */
+/** The calls that reached the provider, compared with the ledger. Calls are named by their trace ids. */
 export interface Reckoning {
   readonly reached: readonly string[];
-  /** That reached it, and are not in the ledger exactly once. */
+  /** Calls that reached the provider and are not in the ledger exactly once. */
   readonly miscounted: readonly string[];
-  /** Settled in the ledger, without having reached it. */
+  /** Calls that the ledger has as settled but that did not reach the provider. */
   readonly invented: readonly string[];
-  /** Presumed spent, without having reached it. */
+  /** Calls that the ledger has as presumed but that did not reach the provider. */
   readonly unsent: readonly string[];
 }
 
-/** Built gateways as processes of their own, on one new database, before one provider. */
+/** Built gateways as separate processes, on one new database, with one provider. */
 export class GatewayFleet {
   private known: ReadonlySet<string> = new Set();
 
@@ -60,7 +60,7 @@ export class GatewayFleet {
     private readonly virtualKey: string,
   ) {}
 
-  /** @param server PostgreSQL, on which it makes a database of its own */
+  /** @param server PostgreSQL server on which the fleet creates its own database */
   static async start(size: number, server: string, more: Readonly<Record<string, string>> = {}): Promise<GatewayFleet> {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-usage-'));
     const [database, provider] = await Promise.all([makeOwnDatabase(server), startFakeProvider()]);
@@ -95,7 +95,7 @@ export class GatewayFleet {
     return new GatewayClient(this.members[number]?.url ?? '');
   }
 
-  /** The status; 0 when the gateway died. */
+  /** The status of a call; 0 when the gateway died. */
   async call(traceId: string, { from = this.anyone(), metadata = {} }: CallOptions = {}): Promise<number> {
     const headers = {
       'content-type': 'application/json',
@@ -111,7 +111,7 @@ export class GatewayFleet {
     );
   }
 
-  /** Makes a policy for all calls, and waits until every gateway goes by it. Answers its id. */
+  /** Creates a policy for all calls, waits until every gateway applies it, and returns its id. */
   async limit(fields: object): Promise<string> {
     const policy = { conditions: [{ key: 'endpoint', value: 'rerank' }], type: 'cost', ...fields };
     const { id } = await this.client().create(POLICIES, policy);
@@ -121,14 +121,14 @@ export class GatewayFleet {
     return readString(id, 'id');
   }
 
-  /** Kills one at random, without a warning, and starts another in its place. */
+  /** Kills a random gateway without warning, and starts another one. */
   async killOne(): Promise<void> {
     const victim = this.anyone();
     await this.members[victim]?.process.kill();
     this.members[victim] = await this.start();
   }
 
-  /** A counter of Prometheus, of each gateway. */
+  /** A Prometheus counter, per gateway. */
   metric(name: string): Promise<readonly number[]> {
     return Promise.all(
       this.members.map(async (_member, number) => {
@@ -139,7 +139,7 @@ export class GatewayFleet {
     );
   }
 
-  /** Waits until no call is under way, or presumed to be. Answers the buckets that hold something back all the same. */
+  /** Waits until no call is in flight or presumed. Returns the buckets that still hold a reservation. */
   async atRest(): Promise<readonly UsageBucket[]> {
     await eventually(
       async () => (await this.books.getRepository(UsageReservation).countBy({ isWithdrawn: false })) === 0,
@@ -149,7 +149,7 @@ export class GatewayFleet {
     return buckets.filter(({ reserved }) => reserved !== '0');
   }
 
-  /** Only calls from now on are reckoned. */
+  /** Ignores all earlier calls. */
   async forget(): Promise<void> {
     this.provider.forget();
     this.known = new Set((await this.books.getRepository(UsageEvent).find()).map(({ id }) => id));

@@ -11,13 +11,13 @@ export class GatewayPair {
     private readonly replica: TestApp,
   ) {}
 
-  /** @param settings say which Redis */
+  /** @param settings of the Redis to use */
   static async start(settings: Readonly<Record<string, string>>): Promise<GatewayPair> {
     const gateway = await startUsageGateway(settings);
     return new GatewayPair(gateway, await startTestApp(settings, true));
   }
 
-  /** Statuses of calls with a new key that has three an hour, in turns at both gateways. */
+  /** Statuses of calls with a new key, limited to three per hour, to both gateways in turn. */
   async statusesInTurns(calls: number): Promise<readonly number[]> {
     const { key, client } = await this.gateway.admin.createKey({ scopes: ['api_keys.list'], rate_limits: [LIMIT] });
     const elsewhere = new GatewayClient(this.replica.url).as(key);
@@ -28,7 +28,7 @@ export class GatewayPair {
     return statuses;
   }
 
-  /** Whether both are. */
+  /** Whether both gateways are ready. */
   async isReady(): Promise<boolean> {
     const { admin } = this.gateway;
     const answers = await Promise.all(

@@ -5,12 +5,12 @@ import { eventually } from './eventually.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const LISTENS = /Tollgate listens on (\S+)\n/;
-/** Far more than a start takes, even on a busy machine. */
+/** Much longer than a start takes, even on a busy machine. */
 const START_MS = 60_000;
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A built program of this repository in a process of its own, with no settings but these. */
+/** A built program of this repository in a process of its own, with only these settings. */
 export class BuiltProgram {
   private output = '';
   private errors = '';
@@ -46,12 +46,12 @@ export class BuiltProgram {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Nobody reads what it prints until `exitCode` is asked for. */
+  /** The output is complete only after `exitCode` has resolved. */
   leaveOutput(): void {
     this.child.stdout?.pause();
   }
 
-  /** The exit code; null when a signal ended it. Then everything that was printed is there. */
+  /** The exit code, or null after a signal. Resolves when all output has arrived. */
   async exitCode(): Promise<number | null> {
     this.child.stdout?.resume();
     await this.closed;
@@ -73,7 +73,7 @@ export class GatewayProcess extends BuiltProgram {
     super(MAIN, { HOST: '127.0.0.1', PORT: '0', ...environment }, folder);
   }
 
-  /** The address, once it listens. */
+  /** The address of the gateway, once it listens. */
   async url(): Promise<string> {
     await eventually(() => this.hasEnded || LISTENS.test(this.stdout), START_MS);
     const url = LISTENS.exec(this.stdout)?.[1];

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { type JsonObject, readObject } from '../../src/common/json/read.js';
 import { createLogger, type Logger } from '../../src/telemetry/logger.js';
 
-/** A logger that keeps what is logged. */
+/** A logger that keeps its output. */
 export class GatheredLog {
   readonly logger: Logger;
   private readonly pieces: string[] = [];

@@ -1,10 +1,10 @@
 import { type ClientRequest, request } from 'node:http';
 import type { Answer } from './send.js';
 
-/** A request whose head and first bytes are sent, on a connection of its own. */
+/** A request of which only the head and the first bytes were sent, on a connection of its own. */
 export class HalfSent {
   readonly answer: Promise<Answer>;
-  /** When the gateway has closed the connection, or this side has. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<void>;
   private readonly outgoing: ClientRequest;
   private sent = 0;
@@ -26,18 +26,18 @@ export class HalfSent {
         incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text }));
       });
     });
-    // Who leaves waits for no answer.
+    // A disconnected client waits for no answer.
     this.answer.catch(() => undefined);
     this.send(1);
   }
 
-  /** The next characters of the body. */
+  /** Sends the next characters of the body. */
   send(count: number): void {
     this.outgoing.write(this.body.slice(this.sent, this.sent + count));
     this.sent += count;
   }
 
-  /** The rest of the body. */
+  /** Sends the rest of the body. */
   finish(): void {
     this.outgoing.end(this.body.slice(this.sent));
   }

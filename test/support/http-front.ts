@@ -5,14 +5,14 @@ import { startHttp } from '../../src/upstream/__fixtures__/loopback.js';
 export interface HttpFront {
   /** `http://localhost:<port>` */
   readonly origin: string;
-  /** Where requests go from now on, to each of these addresses in turn. They may only be known after the front has to be. */
+  /** Forwards to these addresses in turn from now on. They may be known only after the front's own address. */
   sendTo(...origins: readonly string[]): void;
   close(): Promise<void>;
 }
 
 /**
- * What stands before a gateway in a company: passes requests on as they come, `Host` included, with headers of its own put
- * to each that has none of that name. Bytes go both ways as they come, and who leaves on one side is gone on the other.
+ * A reverse proxy before a gateway: it forwards requests unchanged, including `Host`, and adds its own headers to each
+ * request that lacks them. It streams bytes in both directions, and closes one side when the other disconnects.
  */
 export async function startFront(headers: Readonly<Record<string, string>>): Promise<HttpFront> {
   let targets: readonly string[] = [];
@@ -22,7 +22,7 @@ export async function startFront(headers: Readonly<Record<string, string>>): Pro
     pass(incoming, response, targets[turn % targets.length] ?? '', headers);
   });
   return {
-    // Both names mean this machine; clients of the tests type this one.
+    // Both names refer to this machine; the tests' clients use this one.
     origin: `http://localhost:${server.port}`,
     sendTo: (...origins) => {
       targets = origins;

@@ -8,17 +8,17 @@ import { jsonOf, send } from './send.js';
 export const AUDIENCE = 'urn:tollgate';
 /** Another API of the same provider. */
 export const OTHER_AUDIENCE = 'urn:something-else';
-/** Tokens for it are no JWTs: the provider has to be asked about them. */
+/** Tokens for this audience are opaque: the gateway must introspect them. */
 export const OPAQUE_AUDIENCE = 'urn:opaque';
 
-/** Subjects of tokens may be UUIDs in capitals, and are other ones in small letters. */
+/** Subjects of tokens may be UUIDs in capitals, which are different subjects in lower case. */
 export const UUID_CLIENT = 'F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6';
 const CLIENT_SECRET = 'client-secret-0123456789';
-/** A client that may ask about tokens. */
+/** A client that may introspect tokens. */
 const INTROSPECTION_CLIENT = { client_id: 'terraform', client_secret: CLIENT_SECRET };
 
 export interface IdentityProvider {
-  /** What makes a gateway trust this provider. */
+  /** The settings with which a gateway trusts this provider. */
   readonly settings: Readonly<Record<string, string>>;
   readonly issuer: string;
   readonly jwksUri: string;
@@ -27,9 +27,9 @@ export interface IdentityProvider {
     readonly client_id: string;
     readonly client_secret: string;
   };
-  /** Requests that it got so far, by their paths. */
+  /** The paths of the requests so far. */
   readonly requests: readonly string[];
-  /** An access token as an administrator's tool gets it, for the named organisations. */
+  /** An access token for the named organisations, as an administrator's tool requests it. */
   tokenFor(grant: Grant): Promise<string>;
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ interface Grant {
   readonly audience?: string;
 }
 
-/** A real OpenID Connect provider on loopback that gives out JWT access tokens by client credentials. */
+/** A real OpenID Connect provider on loopback that issues JWT access tokens for client credentials. */
 export async function startIdentityProvider(): Promise<IdentityProvider> {
   let handle: RequestListener = () => undefined;
   const requests: string[] = [];
@@ -51,7 +51,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const issuer = `http://127.0.0.1:${Object(server.address()).port}`;
-  /** The claim of the next token. */
+  /** The organisation claim of the next token. */
   let organisationId: Grant['organisationId'];
   handle = await createHandler(issuer, () => organisationId);
   return {
@@ -117,7 +117,7 @@ async function createHandler(issuer: string, claim: () => unknown): Promise<Requ
   });
 }
 
-/** The provider warns of Node's version and of being used without a database, which is what a test wants. */
+/** The provider warns about Node's version and about the missing database, which the tests accept. */
 export async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
   const spies = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'info')].map((spy) =>
     spy.mockImplementation(() => undefined),

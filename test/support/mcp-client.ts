@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 export interface ConnectedClient {
   readonly client: Client;
   readonly transport: StreamableHTTPClientTransport;
-  /** As the gateway gave it. */
+  /** The session id that the gateway sent. */
   readonly sessionId: () => string;
   readonly close: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function connectClient(url: string, headers: Readonly<Record<string
   };
 }
 
-/** The same over the older transport. */
+/** The official client over the SSE transport. */
 export async function connectLegacyClient(url: string, headers: Readonly<Record<string, string>>): Promise<Client> {
   const withHeaders: typeof fetch = (input, init) => {
     const all = new Headers(init?.headers);

@@ -24,11 +24,11 @@ import { AUDIO, IMAGE, TOOLS } from './mcp-everything-tools.js';
 
 const STEP_MS = 50;
 
-/** What a tool may do while it is called. */
+/** The actions of a tool during its call. */
 type Extra = Parameters<Parameters<McpServer['server']['setRequestHandler']>[1]>[1];
 type Call = (args: Readonly<Record<string, unknown>>, extra: Extra) => Promise<CallToolResult> | CallToolResult;
 
-/** A server with all that the conformance suite asks for by name (MCP 2025-11-25). Its texts are the suite's. */
+/** A server with everything that the conformance suite requests by name (MCP 2025-11-25). Its texts are the suite's. */
 export function createEverythingServer(): McpServer {
   const capabilities = { tools: {}, prompts: {}, resources: { subscribe: true }, logging: {}, completions: {} };
   const mcp = new McpServer({ name: 'everything', version: '1.0.0' }, { capabilities });
@@ -115,7 +115,7 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [
     'test_reconnection',
     async (_args, extra) => {
-      // The client has to come back for the result.
+      // The client must reconnect for the result.
       extra.closeSSEStream?.();
       await sleep(2 * STEP_MS);
       return text('reconnected');

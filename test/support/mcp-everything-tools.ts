@@ -9,7 +9,7 @@ export const AUDIO = { type: 'audio', data: SILENCE, mimeType: 'audio/wav' } as 
 
 const NO_ARGUMENTS: Tool['inputSchema'] = { type: 'object', properties: {} };
 
-/** Their schemas reach clients as they are written here: no library rewrites them. */
+/** Clients receive these schemas as they are written here: no library rewrites them. */
 export const TOOLS: readonly Tool[] = [
   ...[
     ['test_simple_text', 'Answers with a text.'],
@@ -18,7 +18,7 @@ export const TOOLS: readonly Tool[] = [
     ['test_embedded_resource', 'Answers with a resource.'],
     ['test_multiple_content_types', 'Answers with several kinds of content.'],
     ['test_tool_with_logging', 'Logs while it runs.'],
-    ['test_tool_with_progress', 'Tells how far it is.'],
+    ['test_tool_with_progress', 'Reports its progress.'],
     ['test_error_handling', 'Fails.'],
     ['test_reconnection', 'Closes its stream before it answers.'],
     ['test_elicitation_sep1034_defaults', 'Asks for values that have defaults.'],

@@ -6,13 +6,13 @@ import { startHttp, type Loopback } from '../../src/upstream/__fixtures__/loopba
 const BASE = 'http://localhost';
 
 export interface LegacyMcpServer extends Loopback {
-  /** Where its stream is opened. */
+  /** The address of its stream. */
   readonly endpoint: URL;
 }
 
 /**
  * A server of the official SDK that speaks the HTTP+SSE transport of 2024-11-05, with the tool `echo`.
- * @param query what its addresses for messages have besides the session
+ * @param query of its message addresses, besides the session
  */
 export async function startLegacyMcpServer(query = ''): Promise<LegacyMcpServer> {
   const transports = new Map<string, SSEServerTransport>();

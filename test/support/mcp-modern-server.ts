@@ -11,7 +11,7 @@ const PAGE_SIZE = 2;
 
 export interface ModernMcpServer extends Loopback {
   readonly endpoint: URL;
-  /** Methods of JSON-RPC in the order in which they came; `DELETE` among them. */
+  /** JSON-RPC methods in the order of arrival, including `DELETE`. */
   readonly methods: string[];
   /** Sessions of the clients that began with a handshake. */
   readonly sessions: Set<string>;
@@ -23,13 +23,13 @@ export interface ModernMcpServerOptions {
   /** Answers come as event streams, with a notification before them. */
   readonly streams?: boolean;
   readonly tools?: readonly string[];
-  /** The server names itself where drafts of the revision had it. */
+  /** The server sends its name where drafts of the revision had it. */
   readonly draft?: boolean;
 }
 
 /**
- * A server of MCP 2026-07-28, from the words of its pages on versioning, Streamable HTTP and discovery: no handshake and no
- * session, POST only, and a request whose headers do not say what its body says is refused.
+ * A server of MCP 2026-07-28, after its pages on versioning, Streamable HTTP and discovery: no handshake, no session,
+ * POST only, and it refuses a request whose headers contradict its body.
  */
 export async function startModernMcpServer(options: ModernMcpServerOptions = {}): Promise<ModernMcpServer> {
   const methods: string[] = [];
@@ -78,11 +78,11 @@ function answer(
   response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
   const notification = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'soon' } };
   response.write(`: hello\n\ndata: ${JSON.stringify(notification)}\n\n`);
-  // It stays open: the response is all that a client may wait for.
+  // The stream stays open: clients must wait only for the response.
   response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
 }
 
-/** What the headers say otherwise than the body. */
+/** The header that contradicts the body, if any. */
 function mismatch({ headers }: IncomingMessage, method: unknown, params: unknown): string | undefined {
   const meta = isObject(params) ? params['_meta'] : undefined;
   if (!isObject(meta) || !isObject(meta[`${META}clientCapabilities`])) return '_meta is missing';

@@ -9,7 +9,7 @@ import type {
 const REDIRECT_URL = 'http://127.0.0.1:9/callback';
 const MAX_REDIRECTS = 10;
 
-/** A public client that registers itself, in memory. Its user is a browser that agrees to everything. */
+/** A public client that registers itself, in memory. Its user is a browser that grants everything. */
 export class MemoryOAuthClient implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT_URL;
   readonly clientMetadata: OAuthClientMetadata;
@@ -68,7 +68,7 @@ export class MemoryOAuthClient implements OAuthClientProvider {
     if (scope === 'all' || scope === 'tokens') this.stored = undefined;
   }
 
-  /** Goes where the user was sent last, in a browser without a past; returns the code that comes back. */
+  /** Opens the last login address in a browser without cookies; returns the code of the redirect. */
   async logIn(): Promise<string> {
     const cookies = new Map<string, string>();
     let url = this.authorizations.at(-1) ?? new URL('about:blank');

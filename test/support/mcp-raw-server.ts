@@ -12,7 +12,7 @@ export interface RawRequest {
   closedEarlyAt: number | undefined;
 }
 
-/** Knows nothing of MCP: notes what it gets to the byte, and answers as told. */
+/** A server without MCP logic: records requests to the byte and returns the configured answer. */
 export interface RawMcpServer extends Loopback {
   readonly endpoint: URL;
   /** In the order in which their bodies were complete. */
@@ -66,7 +66,7 @@ export function plain(status: number, headers: Readonly<Record<string, string>> 
   return (_request, response) => response.writeHead(status, headers).end(body);
 }
 
-/** Writes the pieces of an event stream one after the other, and ends it unless told otherwise. */
+/** Writes the pieces of an event stream one after the other, and by default ends it. */
 export function events(pieces: readonly (string | Buffer)[], intervalMs = 0, end = true): RequestListener {
   return (_request, response) => {
     openEventStream(response);
@@ -80,16 +80,16 @@ export function events(pieces: readonly (string | Buffer)[], intervalMs = 0, end
   };
 }
 
-/** A stream on which nothing ever comes: only its head is sent. */
+/** A stream without any event: only its head is sent. */
 export const silentEvents: RequestListener = (_request, response) => openEventStream(response);
 
-/** Breaks the connection behind the first event. */
+/** Breaks the connection after the first event. */
 export const brokenEvents: RequestListener = (request, response) => {
   openEventStream(response);
   response.write('data: {"half":true}\n\n', () => request.socket.destroy());
 };
 
-/** Sends `bytes` bytes, the same piece over and over, as fast as they are taken. */
+/** Sends `bytes` bytes in equal pieces, as fast as the client reads them. */
 export function large(
   bytes: number,
   onWritten: (total: number) => void = () => undefined,

@@ -8,7 +8,7 @@ import { ADMIN_KEY, ENCRYPTION_KEY } from './test-app.js';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Built gateways on one PostgreSQL, behind a balancer that knows no sessions. */
+/** Built gateways on one PostgreSQL, behind a balancer that does not know sessions. */
 export class McpReplicas {
   private readonly processes: (GatewayProcess | undefined)[] = [];
   private readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-mcp-'));
@@ -34,7 +34,7 @@ export class McpReplicas {
     return process;
   }
 
-  /** Ends the replica, if it runs, and starts it with these settings. */
+  /** Stops the replica if it runs, and starts it with these settings. */
   async restart(index: number, settings: Settings = {}): Promise<void> {
     await this.kill(index);
     const process = new GatewayProcess(
@@ -53,7 +53,7 @@ export class McpReplicas {
     this.front.targets[index] = new URL(await process.url());
   }
 
-  /** As when the machine goes: nothing is said to anybody. The balancer finds out by itself. */
+  /** Kills the replica as a power failure would: the balancer must detect it by itself. */
   async kill(index: number): Promise<void> {
     await this.processes[index]?.kill();
     this.processes[index] = undefined;

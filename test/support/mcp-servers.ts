@@ -11,30 +11,30 @@ export const PROGRESS_INTERVAL_MS = 300;
 
 export interface McpSdkServer extends Loopback {
   readonly endpoint: URL;
-  /** Ids of the sessions that are open. */
+  /** Ids of the open sessions. */
   readonly sessions: ReadonlySet<string>;
-  /** When each progress notification was handed to the SDK (`performance.now`). */
+  /** When each progress notification was passed to the SDK (`performance.now`). */
   readonly progressSentAt: readonly number[];
-  /** How many calls of the tool `slow` were cancelled. */
+  /** The number of cancelled calls of the tool `slow`. */
   readonly cancelled: number;
-  /** Ends the sessions as well. */
+  /** Closes the server and its sessions. */
   close(): Promise<void>;
 }
 
 export interface McpSdkServerOptions {
-  /** Without them every request gets a server of its own. Default true. */
+  /** Without sessions, every request gets a new server. Default true. */
   readonly sessions?: boolean;
-  /** Events get ids and can be read again. Default false. */
+  /** Events have ids and can be replayed. Default false. */
   readonly resumable?: boolean;
-  /** Another server than the one of this file; one for each session. */
+  /** Creates another server than the one of this file, one per session. */
   readonly create?: () => McpServer;
-  /** Refuses requests under other names than this machine's, as a server on a developer's machine has to. Default false. */
+  /** Refuses other host names than this machine's, as a server on a developer's machine must. Default false. */
   readonly checksHost?: boolean;
-  /** Taken for the revision of every request, whatever its header says. */
+  /** The revision of every request, regardless of its header. */
   readonly revision?: string;
 }
 
-/** A server of the official SDK at `/mcp`, whose tools use what the protocol has. */
+/** A server of the official SDK at `/mcp`, whose tools use the features of the protocol. */
 export async function startMcpServer(options: McpSdkServerOptions = {}): Promise<McpSdkServer> {
   const seen: Seen = { progressSentAt: [], cancelled: 0 };
   const transports = new Map<string, StreamableHTTPServerTransport>();
@@ -85,7 +85,7 @@ export async function startMcpServer(options: McpSdkServerOptions = {}): Promise
   );
 }
 
-/** Where the SDK reads it. */
+/** The place where the SDK reads it. */
 function setRevision({ rawHeaders }: IncomingMessage, revision: string): void {
   const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'mcp-protocol-version');
   if (at >= 0) rawHeaders[at + 1] = revision;
@@ -154,7 +154,7 @@ function createServer(seen: Seen): McpServer {
   return server;
 }
 
-/** Event ids name their stream, so that the events of one are never replayed on another. */
+/** Event ids name their stream, so that events of one stream are never replayed on another. */
 class MemoryEventStore implements EventStore {
   readonly #events: { readonly id: string; readonly streamId: string; readonly message: JSONRPCMessage }[] = [];
 
@@ -175,7 +175,7 @@ class MemoryEventStore implements EventStore {
     const last = this.#events.findIndex(({ id }) => id === lastEventId);
     const streamId = this.#events[last]?.streamId ?? '';
     for (const event of this.#events.slice(last + 1)) {
-      // A priming event has no message in it.
+      // A priming event contains no message.
       if (event.streamId === streamId && 'jsonrpc' in event.message) await send(event.id, event.message);
     }
     return streamId;

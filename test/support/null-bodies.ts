@@ -3,12 +3,12 @@ import type { SchemaOrRef } from '../../src/openapi/document.js';
 import type { ApiDocument } from './openapi.js';
 
 export interface NullBody {
-  /** Where the null is: `rate_limits.0.limit`. */
+  /** The path of the null: `rate_limits.0.limit`. */
   readonly param: string;
   readonly body: JsonObject;
 }
 
-/** The example with a null in one place: a body for each field that the schema names, those of its parts included. */
+/** The example with one null: a body for each field that the schema names, including nested fields. */
 export function nullBodies(document: ApiDocument, schema: SchemaOrRef, example: JsonObject): readonly NullBody[] {
   return Object.entries(document.resolve(schema).properties ?? {}).flatMap(([name, field]) => [
     { param: name, body: { ...example, [name]: null } },
@@ -19,7 +19,7 @@ export function nullBodies(document: ApiDocument, schema: SchemaOrRef, example: 
   ]);
 }
 
-/** The same within a field that is an object, or a list of objects. */
+/** The bodies with a null inside a field that is an object, or a list of objects. */
 function inPart(
   document: ApiDocument,
   field: SchemaOrRef,

@@ -65,7 +65,7 @@ export const NEW_JOB = {
   integrations: null,
 };
 
-/** Answers that providers of this form give: of what is new, of what has failed, and of what there is nothing of. */
+/** Answers of providers of this format: new objects, failed objects and empty lists. */
 export const RELAYED_ANSWERS: readonly (readonly [string, string, object])[] = [
   ...['/threads/{thread_id}/runs', '/batches', '/files', '/fine_tuning/jobs'].map(
     (path) => [path, 'nothing', NO_ITEMS] as const,

@@ -18,11 +18,11 @@ export type Ask = (method: string, path: string, more?: AskOptions) => Promise<A
 interface AskOptions extends Omit<Message, 'method' | 'path' | 'headers' | 'body'> {
   /** undefined: not sent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Text and bytes go out as they are, everything else as JSON. */
+  /** Strings and bytes are sent unchanged, everything else as JSON. */
   readonly body?: unknown;
 }
 
-/** Plain requests below `/v1`. Paths go out exactly as given. */
+/** Plain requests below `/v1`. Paths are sent exactly as given. */
 export function plainly({ app }: Pick<RerankGateway, 'app'>, virtualKey: string): Ask {
   return (method, path, { headers, body, ...more } = {}) =>
     send(app.url, {

@@ -14,17 +14,17 @@ export interface Operation {
   readonly details: NonNullable<PathItem['get']>;
 }
 
-/** A schema of a number, wherever it stands. */
+/** The schema of a number, at any place of the document. */
 export interface NumberSchema {
-  /** Of its property or parameter, e.g. `cost`. */
+  /** The name of its property or parameter, e.g. `cost`. */
   readonly name: string;
-  /** The same behind the name of its component, e.g. `UsagePeriodResponse.cost`. */
+  /** That name after the name of its component, e.g. `UsagePeriodResponse.cost`. */
   readonly place: string;
   readonly type: 'integer' | 'number';
   readonly schema: JsonObject;
 }
 
-/** An OpenAPI document, read the way a tool would. */
+/** An OpenAPI document, read as a tool would. */
 export class ApiDocument {
   private readonly asItStands: SchemaCheck;
   private readonly closed: SchemaCheck;
@@ -34,12 +34,12 @@ export class ApiDocument {
     this.closed = new SchemaCheck(document.components, closed);
   }
 
-  /** Without the addresses of MCP servers, which speak MCP. */
+  /** Operations without the addresses of MCP servers, which use MCP. */
   operations(): readonly Operation[] {
     return this.allOperations().filter(({ path }) => !path.includes('{server}'));
   }
 
-  /** Creates first, deletes last. */
+  /** Operations in the order creates first, deletes last. */
   allOperations(): readonly Operation[] {
     return METHODS.flatMap((method) =>
       Object.entries(this.document.paths).flatMap(([path, item]) => {
@@ -63,7 +63,7 @@ export class ApiDocument {
     return answer === undefined || '$ref' in answer ? undefined : answer.content?.['application/json']?.schema;
   }
 
-  /** The codes that an error response names, by its examples. */
+  /** The codes that an error response names, from its examples. */
   errorCodesOf({ details }: Operation, status: string): readonly string[] {
     const answer = details.responses[status];
     if (answer === undefined) return [];
@@ -90,7 +90,7 @@ export class ApiDocument {
     return this.resolve(found);
   }
 
-  /** As the document's own examples of bodies are put together. */
+  /** An example of the schema, built from the document's own examples. */
   exampleOf(schema: SchemaOrRef): unknown {
     return exampleOf(this.document, this.resolve(schema));
   }
@@ -99,7 +99,7 @@ export class ApiDocument {
     return this.resolve(schema).required ?? [];
   }
 
-  /** All of its schemas, each once. */
+  /** All schemas of the document, each once. */
   schemas(): readonly SchemaOrRef[] {
     const names = Object.keys(this.document.components?.schemas ?? {});
     const components = names.map((name): SchemaOrRef => ({ $ref: `#/components/schemas/${name}` }));
@@ -107,12 +107,12 @@ export class ApiDocument {
     return [...new Map(all.map((schema) => [JSON.stringify(schema), schema])).values()];
   }
 
-  /** What is wrong with a value, for a strict validator; throws for a schema that is none. */
+  /** The errors of a value in a strict validator; throws for an invalid schema. */
   problems(schema: SchemaOrRef, value: unknown): readonly string[] {
     return this.asItStands.problems(schema, value);
   }
 
-  /** The same, and the fields that are not documented. */
+  /** The errors of a value as above, and its undocumented fields. */
   differences(schema: SchemaOrRef, value: unknown): readonly string[] {
     const problems = this.problems(schema, value);
     return problems.length > 0 ? problems : this.closed.problems(schema, value);
@@ -147,7 +147,7 @@ function numbersIn(value: unknown, names: readonly string[] = []): readonly Numb
   ];
 }
 
-/** The path with its parameters filled in, in their order; the last value also stands for those that follow. */
+/** The path with its parameters filled in, in order; the last value also fills all further parameters. */
 export function fillIn(path: string, ...refs: readonly unknown[]): string {
   let index = 0;
   return path.replaceAll(/\{\w+\}/g, () => {

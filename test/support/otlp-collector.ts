@@ -16,12 +16,12 @@ export interface ExportedSpan {
 }
 
 export interface OtlpCollector {
-  /** What goes into OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: ExportedSpan[];
-  /** Paths and bodies of all exports, as they came. */
+  /** Paths and bodies of all exports, unchanged. */
   readonly exports: { readonly path: string; readonly body: string }[];
-  /** Status of the answers from now on. */
+  /** Sets the status of further answers. */
   status: number;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ interface OtlpBody {
   }[];
 }
 
-/** An OTLP/HTTP collector on loopback that keeps what it gets. */
+/** An OTLP/HTTP collector on loopback that keeps its exports. */
 export async function startOtlpCollector(): Promise<OtlpCollector> {
   const spans: ExportedSpan[] = [];
   const exports: { path: string; body: string }[] = [];

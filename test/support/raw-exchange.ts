@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Sends bytes as they are, and resolves with all that comes back until the server closes the connection. */
+/** Sends bytes unchanged, and resolves with the whole answer when the server closes the connection. */
 export function rawExchange(port: number, text: string): Promise<string> {
   return new Promise((done, fail) => {
     let answer = '';

@@ -7,7 +7,7 @@ import { json, type RawMcpServer, startRawMcpServer } from './mcp-raw-server.js'
 import { type Answer, send } from './send.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './test-app.js';
 
-/** One for all tests of the file that calls this, from before the first until after the last. */
+/** One gateway for all tests of the calling file, from before the first until after the last. */
 export function rawMcpGateway(settings: Readonly<Record<string, string>> = {}): RawMcpGateway {
   const mcp = new RawMcpGateway(settings);
   beforeAll(() => mcp.start());
@@ -16,7 +16,7 @@ export function rawMcpGateway(settings: Readonly<Record<string, string>> = {}): 
   return mcp;
 }
 
-/** A gateway, and an MCP server that answers it whatever a test wants. */
+/** A gateway, and an MCP server that returns any answer of a test. */
 class RawMcpGateway {
   gateway!: TestApp;
   admin!: GatewayClient;
@@ -29,19 +29,19 @@ class RawMcpGateway {
     this.admin = new GatewayClient(this.gateway.url);
   }
 
-  /** Registers the server under a new name, and returns that. */
+  /** Registers the server under a new slug and returns the slug. */
   async register(fields: object = {}): Promise<string> {
     const slug = `s-${randomUUID()}`;
     await this.admin.create('/v1/mcp-servers', { name: 'A server', slug, url: this.raw.endpoint.href, ...fields });
     return slug;
   }
 
-  /** The status of the answer to a message, or to a text instead of one. */
+  /** The status of the answer to a message, or to a raw body. */
   async post(slug: string, body: object | string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
     return (await this.call(`/${slug}/mcp`, body, headers)).status;
   }
 
-  /** The answer to a message, or to a text or pieces of one instead. */
+  /** The answer to a message, or to a raw body or its pieces. */
   call(
     path: string,
     body: object | string | readonly Buffer[],
@@ -53,12 +53,12 @@ class RawMcpGateway {
     return send(this.gateway.url + path, { method, headers: all, body: sent });
   }
 
-  /** What the report of usage says of each tool. */
+  /** The usage report's row of each tool. */
   usageOf(slug: string, more = '', client = this.admin): Promise<readonly JsonObject[]> {
     return client.list(`/v1/usage?group_by=mcp_server,mcp_tool&bucket=none&mcp_server=${slug}${more}`);
   }
 
-  /** How often each tool was called, when `total` calls are known. */
+  /** The number of calls of each tool, once `total` calls are recorded. */
   async callsByTool(slug: string, total: number): Promise<JsonObject> {
     const sum = (rows: readonly JsonObject[]): number => rows.reduce((calls, row) => calls + Number(row['calls']), 0);
     await eventually(async () => sum(await this.usageOf(slug)) >= total);
@@ -66,7 +66,7 @@ class RawMcpGateway {
     return Object.fromEntries(rows.map(({ group, calls }) => [String(Object(group).mcp_tool), calls]));
   }
 
-  /** The server answers as in the beginning, and remembers nothing. */
+  /** Resets the server's answer and its recorded requests. */
   reset(): void {
     this.raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: {} }));
     this.raw.forget();

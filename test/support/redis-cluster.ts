@@ -13,7 +13,7 @@ interface Node extends RedisProcess {
   readonly busPort: number;
 }
 
-/** A Redis Cluster of three primaries, of which the first has a replica. It asks for a password. */
+/** A Redis Cluster of three primaries, the first with a replica. It requires a password. */
 export class RedisCluster {
   private constructor(
     private readonly nodes: readonly Node[],
@@ -26,7 +26,7 @@ export class RedisCluster {
     return cluster;
   }
 
-  /** Its servers alone, which know nothing of each other. */
+  /** Its separate servers, before they form a cluster. */
   static async startNodes(): Promise<RedisCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-redis-'));
     const started = await Promise.allSettled(Array.from({ length: PRIMARIES + 1 }, () => startNode(folder)));
@@ -38,12 +38,12 @@ export class RedisCluster {
     throw failed.reason;
   }
 
-  /** Of all nodes. */
+  /** The URLs of all nodes. */
   get urls(): string {
     return this.nodes.map(({ port }) => urlOf(HOST, port)).join(', ');
   }
 
-  /** Primaries that have one key or more. */
+  /** The number of primaries that have at least one key. */
   async primariesInUse(): Promise<number> {
     const sizes = await Promise.all(this.nodes.slice(0, PRIMARIES).map(({ client }) => client.dbsize()));
     return sizes.filter((size) => size > 0).length;
@@ -54,13 +54,13 @@ export class RedisCluster {
     if (first !== undefined) kill(first, 'SIGKILL');
   }
 
-  /** From now on it takes connections and says nothing. */
+  /** Suspends the node: it accepts connections and never answers. */
   stopFirst(): void {
     const [first] = this.nodes;
     if (first !== undefined) kill(first, 'SIGSTOP');
   }
 
-  /** A key that the first primary has. */
+  /** A key of the first primary. */
   async keyOfFirst(): Promise<string> {
     const [, second] = this.nodes;
     for (let index = 0; ; index += 1) {
@@ -74,7 +74,7 @@ export class RedisCluster {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Makes a cluster of the nodes. */
+  /** Forms a cluster of the nodes. */
   async meet(): Promise<void> {
     try {
       await this.join();
@@ -105,7 +105,7 @@ export class RedisCluster {
   }
 }
 
-/** Once more with other ports where somebody else was faster. */
+/** Repeats the start with other ports when another process took one of them. */
 async function startNode(folder: string): Promise<Node> {
   return tryNode(folder).catch(() => tryNode(folder));
 }
@@ -119,7 +119,7 @@ async function tryNode(folder: string): Promise<Node> {
     'cluster-enabled': 'yes',
     'cluster-config-file': `nodes-${port}.conf`,
     'cluster-node-timeout': 1_000,
-    // The others serve on when one is away.
+    // The other nodes continue when one is down.
     'cluster-require-full-coverage': 'no',
     'repl-diskless-sync-delay': 0,
     requirepass: PASSWORD,

@@ -5,20 +5,20 @@ import { Redis } from 'ioredis';
 import { redisServer } from './services.js';
 
 export const HOST = '127.0.0.1';
-/** One that has to be encoded in a URL. */
+/** A password that must be encoded in a URL. */
 export const PASSWORD = 'p@ss:word/7';
 
-/** Since version 7 the port between the nodes of a cluster can be chosen, and slots be given in ranges. */
+/** Since version 7, the ports between cluster nodes are configurable, and slots can be assigned as ranges. */
 const canStart =
   Number(/v=(\d+)/.exec(spawnSync('redis-server', ['--version'], { encoding: 'utf8' }).stdout)?.[1]) >= 7;
 
-/** For what needs servers that die: servers of its own, where tests may use Redis and one is installed. */
+/** For tests that stop Redis servers: own servers, where Redis tests are allowed and one is installed. */
 export const onOwnRedis = canStart && redisServer !== undefined ? describe : describe.skip;
 
 export interface RedisProcess {
   readonly port: number;
   readonly process: ChildProcess;
-  /** Asks without end, also while the server is away. */
+  /** Repeats the command without a limit, also while the server is down. */
   readonly client: Redis;
 }
 
@@ -27,8 +27,8 @@ export function urlOf(host: string, port?: number): string {
 }
 
 /**
- * @param words of the command line; the server has to listen at `port` of 127.0.0.1, and to want the password
- * @throws when it ends before it answers
+ * @param words of the command line; the server must listen at `port` of 127.0.0.1 and require the password
+ * @throws when it exits before it answers
  */
 export async function startRedis(port: number, words: readonly string[]): Promise<RedisProcess> {
   const process = spawn('redis-server', words, { stdio: 'ignore' });
@@ -45,7 +45,7 @@ export async function startRedis(port: number, words: readonly string[]): Promis
   return { port, process, client };
 }
 
-/** `--name value` for each. */
+/** `--name value` for each setting. */
 export function wordsOf(options: Readonly<Record<string, string | number>>): readonly string[] {
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
@@ -55,7 +55,7 @@ export function kill({ client, process }: RedisProcess, signal: 'SIGKILL' | 'SIG
   process.kill(signal);
 }
 
-/** Returns when it is gone. */
+/** Returns when the process has ended. */
 export async function end(server: RedisProcess): Promise<void> {
   const { client, process } = server;
   if (client.status !== 'end') client.disconnect();

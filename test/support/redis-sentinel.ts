@@ -7,13 +7,13 @@ import { end, HOST, kill, PASSWORD, type RedisProcess, startRedis, urlOf, wordsO
 
 const NAME = 'my_Primary';
 
-/** A primary, its replica, and a sentinel that puts the one in the place of the other. All ask for a password. */
+/** A primary, its replica, and a sentinel that can promote the replica. All require a password. */
 export class WatchedRedis {
   private constructor(
     private readonly folder: string,
     private readonly servers: readonly RedisProcess[],
     private readonly sentinel: RedisProcess,
-    /** Of a sentinel that is away. */
+    /** The port of a sentinel that is down. */
     private readonly deadPort: number,
   ) {}
 
@@ -38,18 +38,18 @@ export class WatchedRedis {
     }
   }
 
-  /** What the gateway has to be told. The first sentinel of the list is away. */
+  /** The gateway's settings. The first sentinel of the list is down. */
   get settings(): { readonly REDIS_URL: string; readonly REDIS_SENTINEL_URLS: string } {
     const sentinels = [this.deadPort, this.sentinel.port].map((port) => urlOf(HOST, port));
     return { REDIS_URL: `${urlOf(NAME)}/1`, REDIS_SENTINEL_URLS: sentinels.join() };
   }
 
-  /** From now on it takes connections and says nothing. */
+  /** Suspends the primary: it accepts connections and never answers. */
   async stopPrimary(): Promise<void> {
     kill(await this.primary(), 'SIGSTOP');
   }
 
-  /** Keys of the database of the settings. */
+  /** The number of keys in the database of the settings. */
   async keys(): Promise<number> {
     const { client } = await this.primary();
     await client.select(1);
@@ -61,7 +61,7 @@ export class WatchedRedis {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** As the sentinel has it. */
+  /** The primary that the sentinel reports. */
   private async primary(): Promise<RedisProcess> {
     const address = await this.sentinel.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME);
     const server = this.servers.find(({ port }) => String(address) === `${HOST},${port}`);
@@ -79,7 +79,7 @@ async function startServer(folder: string, more: readonly string[] = []): Promis
 
 async function startSentinel(folder: string, primaryPort: number): Promise<RedisProcess> {
   const port = await closedPort();
-  // Sentinel writes into its file.
+  // Sentinel writes to its configuration file.
   const file = join(folder, 'sentinel.conf');
   const lines = [
     `bind ${HOST}`,

@@ -9,16 +9,16 @@ export const AWS_ACCESS_KEY_ID = 'AKIDEXAMPLE123456789';
 export const AWS_SECRET = 'aws-secret-8d2e6a0f/for+tests';
 export const BEDROCK_MODEL = 'arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0';
 
-/** Valid for every provider but Bedrock, whose models have other names. */
+/** Valid for every provider except Bedrock, whose models have other names. */
 export const VALID = { model: 'some-model', query: 'capital of France', documents: ['Rome', 'Paris is the capital'] };
 
 /** A gateway, and a provider behind it. */
 export interface RerankGateway {
   readonly app: TestApp;
   readonly provider: FakeProvider;
-  /** Makes a virtual key for the fake provider; answers its slug. */
+  /** Creates a virtual key for the fake provider; returns its slug. */
   virtualKey(provider: string, options?: VirtualKeyOptions): Promise<string>;
-  /** Objects are sent as JSON, text and bytes as they are. */
+  /** Objects are sent as JSON, strings and bytes unchanged. */
   rerank(virtualKey: string, body: unknown, more?: Pick<Message, 'headers' | 'signal'>): Promise<Answer>;
   close(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Loopback, startHttp } from '../../src/upstream/__fixtures__/loopback.js';
 
-/** A balancer in small: every request goes to the next target, whatever connection it came on. */
+/** A small balancer: every request is forwarded to the next target, regardless of its connection. */
 export interface RoundRobin extends Loopback {
-  /** Where requests go, in turn. One that nobody listens at is passed over. */
+  /** The targets, in turn. The balancer skips targets that refuse connections. */
   readonly targets: (URL | undefined)[];
-  /** The index of the target that got each request. */
+  /** The index of the target of each request. */
   readonly turns: readonly number[];
-  /** From now on to this one alone; in turn again without an index. */
+  /** Pins all requests to one target; without an index, returns to round robin. */
   pin(index?: number): void;
 }
 
@@ -19,7 +19,7 @@ export async function startRoundRobin(): Promise<RoundRobin> {
 
   const pass = (incoming: IncomingMessage, response: ServerResponse, body: Buffer, first: number, tried = 0): void => {
     const index = pinned ?? (first + tried) % targets.length;
-    // From its own first one on: the turn is moved on by others meanwhile, and each time back to the target that is gone.
+    // Starts at the request's own first target: other requests move the shared turn, possibly back to the dead target.
     const next = (): void => {
       if (tried < targets.length) pass(incoming, response, body, first, tried + 1);
       else response.writeHead(503).end();

@@ -12,14 +12,14 @@ export interface Address {
   readonly path: string;
 }
 
-/** A handler of a controller: where it is, and who may call it. */
+/** A controller's handler: its address and its required scope. */
 export interface Route extends Address {
   readonly name: string;
   /** undefined: public. */
   readonly scope: string | undefined;
 }
 
-/** Everything that the running application answers to, however it was registered. */
+/** All routes of the running application, including those of the framework. */
 export function addressesOf(app: NestExpressApplication): readonly Address[] {
   const express: Express = app.getHttpAdapter().getInstance();
   return express.router.stack.flatMap(({ route }) => {
@@ -34,7 +34,7 @@ function isAll(methods: readonly string[]): boolean {
   return METHODS.every((method) => methods.includes(method));
 }
 
-/** What the controllers say of themselves. */
+/** The routes that the controllers declare. */
 export function routesOf(app: NestExpressApplication): readonly Route[] {
   const handlers = controllerClasses(app).flatMap(handlersOf);
   return declaredRoutes(app).flatMap(({ name, scope }) => {
@@ -44,7 +44,7 @@ export function routesOf(app: NestExpressApplication): readonly Route[] {
   });
 }
 
-/** The same path with something in the place of its parameters. */
+/** The path with a value instead of its parameters. */
 export function fill(path: string, value: string): string {
   return path.replaceAll(/:\w+/g, value);
 }
@@ -56,7 +56,7 @@ function handlersOf(controller: Type): readonly (Address & { readonly name: stri
     if (typeof handler !== 'function' || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
     const method = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))] ?? '';
     const own = textsOf(PATH_METADATA, handler);
-    // A controller may have several addresses, and all of its handlers then do.
+    // A controller may have several addresses, which apply to all of its handlers.
     return textsOf(PATH_METADATA, controller).flatMap((base) =>
       own.map((path) => ({ name: `${controller.name}.${name}`, method, path: joined(base, path) })),
     );

@@ -10,7 +10,7 @@ export interface ScriptRun {
   readonly stderr: string;
 }
 
-/** Runs a program of a package to its end, in a process of its own and in the program's own folder. */
+/** Runs a program of a package to its end, in a separate process and in the program's own folder. */
 export async function runScript(
   file: string,
   words: readonly string[],

@@ -2,10 +2,10 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formats from 'ajv-formats';
 import { isObject, type JsonObject } from '../../src/common/json/read.js';
 
-/** Keywords of OpenAPI that are not JSON Schema's: where the schemas lie, and a note for readers. */
+/** OpenAPI keywords that JSON Schema lacks: the container of the schemas, and a note for readers. */
 const OPENAPI_KEYWORDS = ['components', 'example'];
 
-/** Checks values by schemas of an OpenAPI 3.1 document as they stand: they are JSON Schema, so nothing is translated. */
+/** Checks values against the schemas of an OpenAPI 3.1 document: they are JSON Schema, so no translation is needed. */
 export class SchemaCheck {
   private readonly ajv = new Ajv2020({ strict: true, allErrors: true });
   private readonly compiled = new Map<object, ValidateFunction>();
@@ -16,11 +16,11 @@ export class SchemaCheck {
   ) {
     formats.default(this.ajv);
     this.ajv.addVocabulary(OPENAPI_KEYWORDS);
-    // OpenAPI 3.0's. 3.1 does not know it, but the validator does.
+    // A keyword of OpenAPI 3.0. 3.1 does not have it, but the validator does.
     this.ajv.removeKeyword('nullable');
   }
 
-  /** What is wrong with a value, each behind its place; throws for a schema that is none. */
+  /** The errors of a value, each after its path; throws for an invalid schema. */
   problems(schema: object, value: unknown): readonly string[] {
     const known = this.compiled.get(schema);
     const validate = known ?? this.ajv.compile(this.form({ ...schema, components: this.components }));
@@ -29,7 +29,7 @@ export class SchemaCheck {
   }
 }
 
-/** A schema whose objects have no other fields than those that it names. */
+/** A schema whose objects have only the fields that it names. */
 export function closed(schema: JsonObject): JsonObject {
   const copy = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closedValue(value)]));
   const isOpen = 'additionalProperties' in schema || ![schema['type']].flat().includes('object');

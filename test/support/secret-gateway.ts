@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from './test-app.js';
 
 export const RERANKED = { id: 'r-1', results: [{ index: 0, relevance_score: 0.9 }] };
 
-/** A gateway between a Vault that keeps secrets and a provider that wants them. */
+/** A gateway between a Vault with secrets and a provider that requires them. */
 export class SecretGateway {
   private constructor(
     readonly app: TestApp,
@@ -30,7 +30,7 @@ export class SecretGateway {
     return new SecretGateway(app, provider, vault, kv, token);
   }
 
-  /** Id of a new reference to a secret of the Vault. */
+  /** Creates a reference to a secret of the Vault; returns its id. */
   async reference(path: string, fields: object = {}, client = this.admin): Promise<string> {
     const body = {
       name: path,
@@ -42,7 +42,7 @@ export class SecretGateway {
     return readString((await client.create('/v1/secret-references', body))['id'], 'id');
   }
 
-  /** Slug of a new virtual key for the provider, whose key is the only field of a secret unless told otherwise. */
+  /** Creates a virtual key for the provider, by default with the only field of a secret as key; returns its slug. */
   async virtualKey(secretReferenceId: string, fields: object = {}, client = this.admin): Promise<string> {
     const body = {
       name: 'mapped',
@@ -54,7 +54,7 @@ export class SecretGateway {
     return readString((await client.create('/v1/virtual-keys', body))['slug'], 'slug');
   }
 
-  /** The provider takes these keys and no others, after a moment. */
+  /** Makes the provider accept only these keys, after a delay. */
   accept(keys: readonly string[], milliseconds = 0): void {
     this.provider.replyWith((response, call) => {
       const reply = keys.includes(keyOf(call)) ? json(RERANKED) : json({ message: `no such key: ${keyOf(call)}` }, 401);

@@ -6,7 +6,7 @@ export interface Message {
   /** Sent instead of the URL's own path, which never has dot segments. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Pieces are sent one by one, without an announced length. */
+  /** Pieces are sent one by one, without a Content-Length. */
   readonly body?: string | Buffer | readonly Buffer[];
   /** Closes the connection when it fires. */
   readonly signal?: AbortSignal;
@@ -18,7 +18,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** One request on a connection of its own, which leaves nothing behind. Rejects when no whole answer comes. */
+/** One request on a connection of its own, which is closed afterwards. Rejects when no complete answer arrives. */
 export function send(
   url: string,
   { method = 'POST', path, headers = {}, body, signal }: Message = {},
@@ -58,7 +58,7 @@ export function jsonOf(answer: Pick<Answer, 'text'>): Readonly<Record<string, un
   return readObject(JSON.parse(answer.text), 'body');
 }
 
-/** What a refusal is told apart by. The sentence is left out: it may change. */
+/** The stable parts of a refusal. The message is left out: it may change. */
 export function refusalOf(answer: Answer): object {
   const { code, param, source } = readObject(jsonOf(answer)['error'], 'body.error');
   return { status: answer.status, code, param, source };

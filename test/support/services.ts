@@ -5,9 +5,9 @@ export const databaseServer = process.env['DATABASE_URL'];
 /** The Redis server that the tests may use. */
 export const redisServer = process.env['REDIS_URL'];
 
-/** For what the embedded database cannot show: it has one session, and its folder one gateway. */
+/** For behaviour that the embedded database cannot show: it has one session, and its folder serves one gateway. */
 export const onServer = databaseServer === undefined ? describe.skip : describe;
-/** For what gateways count together, which they do in Redis alone. */
+/** For counts that gateways share, which only Redis provides. */
 export const onRedis = redisServer === undefined ? describe.skip : describe;
-/** For what needs both. */
+/** For tests that need both. */
 export const onServers = databaseServer === undefined || redisServer === undefined ? describe.skip : describe;

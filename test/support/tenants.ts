@@ -12,7 +12,7 @@ export interface Tenant {
   readonly client: GatewayClient;
 }
 
-/** Another organisation with a workspace and an admin key, straight into the database: no route makes organisations. */
+/** Adds another organisation with a workspace and an admin key directly to the database: no route creates organisations. */
 export async function addTenant({ app, dataSource, url }: TestApp, slug: string): Promise<Tenant> {
   const issuer = app.get(ApiKeyIssuer, { strict: false });
   return dataSource.transaction(async (manager) => {

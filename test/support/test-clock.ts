@@ -1,6 +1,6 @@
 import { Clock } from '../../src/common/time/clock.js';
 
-/** The real time, plus what a test adds to it. */
+/** The real time, plus the offset of a test. */
 export class TestClock extends Clock {
   private offsetMs = 0;
   private setBackMs = 0;
@@ -13,7 +13,7 @@ export class TestClock extends Clock {
     return performance.now() + this.offsetMs;
   }
 
-  /** As when somebody puts the time of the machine right: no less time has passed for it. */
+  /** Simulates a correction of the machine's clock: the monotonic time does not change. */
   setBack(milliseconds: number): void {
     this.setBackMs += milliseconds;
   }

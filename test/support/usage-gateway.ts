@@ -14,16 +14,16 @@ import { GatewayClient } from './gateway-client.js';
 import { type RerankGateway, startRerankGateway } from './rerank-gateway.js';
 import type { Answer, Message } from './send.js';
 
-/** One search unit of this model of Cohere costs 0.002 dollars, and two short documents are one. */
+/** One search unit of this Cohere model costs $0.002, and two short documents are one search unit. */
 export const MODEL = 'rerank-v3.5';
 export const COST = 0.002;
 export const COST_NANO = 2_000_000n;
 export const REQUEST = { model: MODEL, query: 'capital of France', documents: ['Rome', 'Paris is the capital'] };
 
-/** For calls whose clients have been answered, or have left. */
+/** For calls whose clients have received an answer or have disconnected. */
 const SOON_MS = 2_000;
 
-/** As Cohere answers. */
+/** An answer in Cohere's format. */
 export function scored(searchUnits = 1): Reply {
   return json({
     id: 'c-1',
@@ -32,11 +32,11 @@ export function scored(searchUnits = 1): Reply {
   });
 }
 
-/** What was counted, from the database. */
+/** The counters and the ledger, from the database. */
 export class UsageBooks {
   constructor(private readonly gateway: RerankGateway) {}
 
-  /** The ledger, oldest first, once it has so many rows and nothing is under way. */
+  /** The ledger, oldest first, once it has that many rows and no call is in flight. */
   async ledger(rows: number): Promise<readonly UsageEvent[]> {
     const { dataSource } = this.gateway.app;
     const events = dataSource.getRepository(UsageEvent);
@@ -48,13 +48,13 @@ export class UsageBooks {
     return this.gateway.app.dataSource.getRepository(UsageReservation).countBy({ isWithdrawn: false });
   }
 
-  /** Types of the events that were raised, in alphabetical order. */
+  /** Types of the raised events, in alphabetical order. */
   async alerts(): Promise<readonly string[]> {
     const events = await this.gateway.app.dataSource.getRepository(WebhookOutboxEvent).find({ order: { type: 'ASC' } });
     return events.map(({ type }) => type);
   }
 
-  /** What there should be none of: counters that are not what the ledger adds up to, and calls that never end. */
+  /** Inconsistencies: counters that differ from the ledger's sum, and calls that never end. */
   async faults(): Promise<readonly unknown[]> {
     const meter = this.gateway.app.app.get(UsageMeter, { strict: false });
     const isIdle = await doneWithin(SOON_MS, meter.beforeApplicationShutdown());
@@ -68,10 +68,10 @@ export interface UsageGateway extends RerankGateway {
   readonly books: UsageBooks;
   /** A virtual key of Cohere at the fake provider. */
   readonly cohere: string;
-  /** Makes a policy: for all calls, a bucket for each API key, unless told otherwise. Answers its id. */
+  /** Creates a policy, by default for all calls with a bucket per API key; returns its id. */
   limit(fields: Readonly<Record<string, unknown>>): Promise<string>;
   call(more?: Pick<Message, 'headers' | 'signal'>): Promise<Answer>;
-  /** No policies, nothing used. */
+  /** Deletes all policies and usage. */
   reset(): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export async function startUsageGateway(settings: Readonly<Record<string, string
       gateway.provider.forget();
       gateway.provider.replyWith(scored());
       await eventually(async () => (await books.open()) === 0);
-      // Rows of calls without a limit would come after all others are gone.
+      // Rows of calls without a limit would be written after all others are deleted.
       await gateway.app.app.get<UsageStore>(USAGE_STORE, { strict: false }).flush();
       for (const table of TABLES) await gateway.app.dataSource.query(`DELETE FROM ${table}`);
       gateway.app.app.get(PolicyCache, { strict: false }).forget(readString(organisation_id, 'organisation_id'));

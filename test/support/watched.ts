@@ -1,6 +1,6 @@
 import { collectGarbage } from './collect-garbage.js';
 
-/** Objects that a test lets others have, to see whether they are still in memory. */
+/** Objects that a test hands out, to check whether they are still in memory. */
 export class Watched<Value extends WeakKey> {
   readonly #handed: WeakRef<Value>[] = [];
 
@@ -9,10 +9,10 @@ export class Watched<Value extends WeakKey> {
     return value;
   }
 
-  /** How many of them somebody still keeps. */
+  /** The number of objects that are still referenced. */
   async left(): Promise<number> {
     for (let round = 0; round < 3; round += 1) {
-      // A WeakRef keeps what it has shown until the end of the job.
+      // A WeakRef keeps its target until the end of the job in which it was read.
       await new Promise((done) => setImmediate(done));
       collectGarbage();
     }

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A wire between gateway and database that a test can cut, and mend again. */
+/** A connection between gateway and database that a test can cut and restore. */
 export class Wire {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -48,7 +48,7 @@ export function dial(url: string): () => Socket {
   return () => connect(Number(parsed.port || 5432), parsed.hostname);
 }
 
-/** The same database, by the wire that listens on this port. */
+/** The URL of the same database through the wire that listens on this port. */
 export function through(url: string, port: number): string {
   const wired = new URL(url);
   wired.hostname = '127.0.0.1';
