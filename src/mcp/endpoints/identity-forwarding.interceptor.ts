@@ -1,6 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { requestOf } from '../../common/http/execution-context.js';
+import { chain } from '../../common/maybe-promise.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 import { McpOutbound, outboundRequestOf } from './mcp-outbound.js';
 import { mcpCallOf } from './mcp-request.js';
@@ -14,10 +15,14 @@ export class IdentityForwardingInterceptor implements NestInterceptor<McpOutcome
   constructor(private readonly outbound: McpOutbound) {}
 
   /** @throws GatewayError as McpOutbound */
-  async intercept(context: ExecutionContext, next: CallHandler<McpOutcome>): Promise<Observable<McpOutcome>> {
+  intercept(
+    context: ExecutionContext,
+    next: CallHandler<McpOutcome>,
+  ): Observable<McpOutcome> | Promise<Observable<McpOutcome>> {
     const call = mcpCallOf(requestOf(context));
-    const headers = this.outbound.headersFor(outboundRequestOf(call));
-    call.outboundHeaders = headers instanceof Promise ? await headers : headers;
-    return next.handle();
+    return chain(this.outbound.headersFor(outboundRequestOf(call)), (headers) => {
+      call.outboundHeaders = headers;
+      return next.handle();
+    });
   }
 }
