@@ -2,9 +2,7 @@
 // Source: https://platform.openai.com/docs/api-reference/runs, read 2026-11-21.
 import { OrderedCursorQuery } from '../common/pagination/cursor.query.js';
 import type { RelayRoute } from '../gateway/relay/relay-route.js';
-import { MessagesQuery } from './dto/messages.query.js';
-import { RunIncludeQuery } from './dto/run-include.query.js';
-import { RunStepsQuery } from './dto/run-steps.query.js';
+import { MessagesQuery, RunIncludeQuery, RunStepsQuery } from './dto/assistants.query.js';
 import { ThreadRunListResponse, ThreadRunResponse } from './thread-run.response.js';
 
 const THREAD = { kind: 'thread', name: 'thread_id' } as const;

@@ -1,9 +1,8 @@
 import { Module } from '@nestjs/common';
 import { GatewayModule } from '../gateway/gateway.module.js';
 import { relayController } from '../gateway/relay/relay-controller.js';
-import { BATCH_PROVIDERS } from './batch-providers.js';
+import { BATCH_PROVIDERS, FILE_PROVIDERS } from './batch-providers.js';
 import { BATCH_ROUTES } from './batch.routes.js';
-import { FILE_PROVIDERS } from './file-providers.js';
 import { FILE_ROUTES } from './file.routes.js';
 
 @Module({

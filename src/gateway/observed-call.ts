@@ -1,6 +1,5 @@
 import type { Metrics } from '../telemetry/metrics.js';
-import { prepareProviderSpan } from '../telemetry/provider-span.js';
-import type { RequestContext } from '../telemetry/request-context.js';
+import { prepareProviderSpan, type RequestContext } from '../telemetry/request-context.js';
 import type { ProviderCallInfo, ProviderSpan } from '../telemetry/tracing.js';
 import { requestIdOf } from '../upstream/request-id.js';
 import type { AttemptObserver, UpstreamHead } from '../upstream/upstream.types.js';

@@ -1,6 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { RERANK_PROVIDERS } from './rerank-providers.js';
+import { azureAiRerank } from './providers/azure-ai.provider.js';
+import { bedrockRerank } from './providers/bedrock.provider.js';
+import { cohereRerank } from './providers/cohere.provider.js';
+import { jinaRerank } from './providers/jina.provider.js';
+import { localRerank } from './providers/local.provider.js';
+import { pineconeRerank } from './providers/pinecone.provider.js';
+import { voyageRerank } from './providers/voyage.provider.js';
 import type { RerankProvider } from './rerank.types.js';
+
+/** All rerank providers, one line each. */
+export const RERANK_PROVIDERS: readonly RerankProvider[] = [
+  cohereRerank,
+  voyageRerank,
+  jinaRerank,
+  pineconeRerank,
+  bedrockRerank,
+  azureAiRerank,
+  localRerank,
+];
 
 @Injectable()
 export class RerankProviderRegistry {

@@ -1,19 +1,27 @@
 // Imported only when tracing is configured: the SDK would cost every other start time and memory.
 import {
+  type Attributes,
+  type Context,
   diag,
   DiagLogLevel,
   ROOT_CONTEXT,
+  type Span,
   SpanKind,
   SpanStatusCode,
   trace as otel,
   TraceFlags,
+  type Tracer,
 } from '@opentelemetry/api';
-import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
+import {
+  BatchSpanProcessor,
+  type IdGenerator,
+  NodeTracerProvider,
+  RandomIdGenerator,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-node';
 import { doneWithin } from '../common/time/done-within.js';
-import { GivenIds } from './given-ids.js';
 import type { Logger } from './logger.js';
 import {
   callOutcomeAttributes,
@@ -23,7 +31,7 @@ import {
   shortened,
   toCallOutcome,
 } from './span-attributes.js';
-import { type TraceContext, traceContext, type TraceHeaders, toTraceparent } from './trace-headers.js';
+import { toTraceparent, type TraceContext, traceContext, type TraceHeaders } from './trace-headers.js';
 import { exportFailure, TracingProblems, withoutValues } from './tracing-problems.js';
 import {
   type CallOutcome,
@@ -208,4 +216,30 @@ function reportDiagnostics(problems: TracingProblems): void {
   const ignore = (): void => undefined;
   const logger = { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+type Ids = Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId'>;
+
+/** Random ids, except for spans that have theirs before they start: those that are logged and sent on. */
+class GivenIds implements IdGenerator {
+  private readonly random = new RandomIdGenerator();
+  private given: Ids | undefined;
+
+  /** `start` must start its span before it returns. */
+  during<Started>(ids: Ids, start: () => Started): Started {
+    this.given = ids;
+    try {
+      return start();
+    } finally {
+      this.given = undefined;
+    }
+  }
+
+  generateTraceId(): string {
+    return this.given?.w3cTraceId ?? this.random.generateTraceId();
+  }
+
+  generateSpanId(): string {
+    return this.given?.w3cSpanId ?? this.random.generateSpanId();
+  }
 }

@@ -3,8 +3,8 @@ import type { Principal } from '../access/principal.js';
 import type { GatewayError } from '../common/errors/gateway.error.js';
 import type { ClientConnection } from '../common/http/client-connection.js';
 import { LogFields } from './log-fields.js';
-import type { Metadata, TraceHeaders } from './trace-headers.js';
-import type { RequestSpan } from './tracing.js';
+import { type Metadata, toTraceparent, traceContext, type TraceHeaders } from './trace-headers.js';
+import type { ProviderCallInfo, ProviderSpan, RequestSpan } from './tracing.js';
 
 /** Longer than any model's name and ARN. Not every provider knows its models, and a log line must not grow with a name. */
 const MAX_LOGGED_MODEL_LENGTH = 512;
@@ -88,4 +88,12 @@ export function contextOf({ context }: Pick<Request, 'context'>): RequestContext
 
 function isEmpty(metadata: Metadata): boolean {
   return Object.keys(metadata).length === 0;
+}
+
+const nothing = (): void => undefined;
+
+/** The span of a provider call, not started yet. With tracing off, the provider is told of the gateway's own span. */
+export function prepareProviderSpan({ span, trace }: RequestContext, call: ProviderCallInfo): ProviderSpan {
+  if (span !== undefined) return span.prepareProviderCall(call);
+  return { headers: traceContext(toTraceparent(trace), trace), start: nothing, end: nothing };
 }

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
-import { BATCH_STATUSES, type BatchStatus } from '../batch-status.js';
+import { BATCH_STATUSES, type BatchStatus } from '../batch.response.js';
 
 /** In lower case: the interface's own, those of long operations in older versions of the API, and the other spelling. */
 const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([

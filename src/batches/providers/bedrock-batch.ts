@@ -10,7 +10,7 @@ import {
 import { type BedrockJobKind, toJobId } from '../../gateway/relay/bedrock-jobs.js';
 import { isoToUnixSeconds } from '../../gateway/relay/iso-time.js';
 import { toFileId } from '../../gateway/relay/s3-file.js';
-import type { BatchStatus } from '../batch-status.js';
+import type { BatchStatus } from '../batch.response.js';
 
 export const INVOCATION_JOB: BedrockJobKind = {
   idPrefix: 'batch_',

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
-import { ENDED_JOB_STATUSES, JOB_STATUSES, type JobStatus } from '../job-status.js';
+import { ENDED_JOB_STATUSES, JOB_STATUSES, type JobStatus } from '../fine-tuning.response.js';
 
 /** In lower case: the interface's own, Azure's, those of older versions of its API, and the other spelling. */
 const STATUSES: ReadonlyMap<string, JobStatus> = new Map([

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, readObject, readString, stringOrUndefined } 
 import { accountOf, type BedrockJobKind, toJobId } from '../../gateway/relay/bedrock-jobs.js';
 import { isoToUnixSeconds } from '../../gateway/relay/iso-time.js';
 import { toFileId } from '../../gateway/relay/s3-file.js';
-import type { JobStatus } from '../job-status.js';
+import type { JobStatus } from '../fine-tuning.response.js';
 import { fromBedrockHyperparameters } from './bedrock-hyperparameters.js';
 
 export const CUSTOMIZATION_JOB: BedrockJobKind = {

@@ -4,8 +4,7 @@ import { AcceptedBy } from '../../common/validation/body-rules.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { RerankDocument } from '../rerank.types.js';
-import { AreDocuments } from './are-documents.decorator.js';
-import { isRerankBody } from './is-rerank-body.js';
+import { AreDocuments, isRerankBody } from './is-rerank-body.js';
 
 /** Body of POST /v1/rerank. No rule here may need a conversion: accepted bodies are passed on as they came. */
 @AcceptedBy(isRerankBody)

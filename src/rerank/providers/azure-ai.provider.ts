@@ -1,7 +1,7 @@
 // Provider P6, rerank: Cohere's v2 contract on Azure. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank, read 2026-11-21.
 import { invalidField } from '../../common/errors/gateway.error.js';
 import { AZURE_RERANK_PATH, azureDeploymentName } from '../../upstream/providers/azure-ai.provider.js';
-import { estimateCohere } from '../billing/cohere-estimate.js';
+import { estimateCohere } from '../billing/estimates.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
 import { fromCohereAnswer, toCohereBody } from './cohere-v2.js';
 

@@ -5,7 +5,7 @@ import type { ProviderRequest } from '../../upstream/providers/provider.types.js
 import { estimateByChunks } from '../billing/estimates.js';
 import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
 import { documentText } from './document-text.js';
-import { readScores } from './read-scores.js';
+import { readScores } from './answers.js';
 
 const MAX_CHARACTERS = 32_000;
 /**

@@ -1,11 +1,10 @@
 // Cohere's rerank contract, version 2, which its own API and Azure AI Foundry share. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
 import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
-import { isBilledByToken } from '../billing/cohere-estimate.js';
+import { isBilledByToken } from '../billing/estimates.js';
 import type { RerankOutcome, RerankRequest } from '../rerank.types.js';
-import { billedCount } from './billed-count.js';
+import { billedCount, readScores } from './answers.js';
 import { documentTexts } from './document-text.js';
-import { readScores } from './read-scores.js';
 
 /** The fields that both hosts take. Documents are strings in version 2, and there is no `return_documents`. */
 export function toCohereBody(request: RerankRequest, model: string) {

@@ -1,9 +1,9 @@
 // Provider P1, rerank: POST /v2/rerank. Source: https://docs.cohere.com/reference/rerank, read 2026-11-21.
 import { withoutUndefined } from '../../common/without-undefined.js';
-import { estimateCohere } from '../billing/cohere-estimate.js';
+import { estimateCohere } from '../billing/estimates.js';
 import type { RemoteRerankProvider, RerankRequest } from '../rerank.types.js';
 import { fromCohereAnswer, toCohereBody } from './cohere-v2.js';
-import { originalJson } from './original-json.js';
+import { countMembers } from '../../common/json/scan.js';
 
 const FIELDS = new Set(['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc', 'priority']);
 
@@ -30,4 +30,18 @@ function toBody(request: RerankRequest) {
     max_tokens_per_doc: request.maxTokensPerDoc,
     priority: request.priority,
   });
+}
+
+/**
+ * The caller's own JSON, for a provider whose form is the gateway's: when it has only fields that the provider takes, and
+ * documents that are all text. That saves making the same text again.
+ *
+ * Each field must come once: of two that have one name the gateway reads the last, and the provider may read the first.
+ */
+export function originalJson({ original, documents }: RerankRequest, fields: ReadonlySet<string>): Buffer | undefined {
+  if (original === undefined) return undefined;
+  const { bytes, names } = original;
+  if (!names.every((name) => fields.has(name))) return undefined;
+  if (!documents.every((document) => typeof document === 'string')) return undefined;
+  return countMembers(bytes) === names.length ? bytes : undefined;
 }

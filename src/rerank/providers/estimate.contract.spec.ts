@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RERANK_PROVIDERS } from '../rerank-providers.js';
+import { RERANK_PROVIDERS } from '../rerank-provider.registry.js';
 import type { RerankDocument, RerankRequest } from '../rerank.types.js';
 import { azureAiRerank } from './azure-ai.provider.js';
 import { bedrockRerank } from './bedrock.provider.js';

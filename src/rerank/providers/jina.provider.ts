@@ -3,9 +3,8 @@ import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { estimateByTokens } from '../billing/estimates.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
-import { billedCount } from './billed-count.js';
+import { billedCount, readScores } from './answers.js';
 import { documentTexts } from './document-text.js';
-import { readScores } from './read-scores.js';
 
 export const jinaRerank: RemoteRerankProvider = {
   kind: 'remote',

@@ -6,9 +6,8 @@ import { withoutUndefined } from '../../common/without-undefined.js';
 import type { UsageEstimate } from '../../gateway/billable-use.js';
 import { estimateByChunks } from '../billing/estimates.js';
 import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rerank.types.js';
-import { billedCount } from './billed-count.js';
+import { billedCount, readScores } from './answers.js';
 import { documentText } from './document-text.js';
-import { readScores } from './read-scores.js';
 
 /** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Of other models the provider decides itself. */
 const MAX_DOCUMENTS_BY_MODEL: ReadonlyMap<string, number> = new Map([

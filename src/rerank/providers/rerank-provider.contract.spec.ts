@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, readArray, readObject, UnexpectedShapeError } from '../../common/json/read.js';
-import { RERANK_PROVIDERS } from '../rerank-providers.js';
+import { RERANK_PROVIDERS } from '../rerank-provider.registry.js';
 import { RERANK_OPTIONS, type RemoteRerankProvider } from '../rerank.types.js';
 import { at, fixture, requestWith } from './__fixtures__/requests.js';
 

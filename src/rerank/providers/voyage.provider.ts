@@ -4,9 +4,8 @@ import { withoutUndefined } from '../../common/without-undefined.js';
 import { estimateByTokens } from '../billing/estimates.js';
 import type { TokenLimits } from '../billing/tokens.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
-import { billedCount } from './billed-count.js';
+import { billedCount, readScores } from './answers.js';
 import { documentTexts } from './document-text.js';
-import { readScores } from './read-scores.js';
 
 /** What is longer is cut, or refused with `truncation: false`. Source: https://docs.voyageai.com/reference/reranker-api */
 const LIMITS_BY_MODEL: ReadonlyMap<string, TokenLimits> = new Map([

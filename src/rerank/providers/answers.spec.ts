@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readScores } from './read-scores.js';
+import { readScores } from './answers.js';
 
 const read = (items: unknown) => readScores(items, { path: 'body.results', scoreField: 'score', documentCount: 2 });
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { toRerankRequest } from '../rerank.mapper.js';
 import type { CreateRerankDto } from '../dto/create-rerank.dto.js';
 import type { RerankRequest } from '../rerank.types.js';
-import { cohereRerank } from './cohere.provider.js';
-import { originalJson } from './original-json.js';
+import { cohereRerank, originalJson } from './cohere.provider.js';
 
 const FIELDS = new Set(['model', 'query', 'documents', 'top_n']);
 

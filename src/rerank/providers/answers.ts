@@ -1,4 +1,11 @@
-import { isObject, numberOrUndefined, readArray, UnexpectedShapeError } from '../../common/json/read.js';
+import {
+  isObject,
+  type JsonObject,
+  numberOrUndefined,
+  readArray,
+  UnexpectedShapeError,
+} from '../../common/json/read.js';
+import { believableCount } from '../../gateway/believable-count.js';
 import type { RerankScore } from '../rerank.types.js';
 
 interface ScoreForm {
@@ -28,4 +35,16 @@ export function readScores(items: unknown, { path, scoreField, documentCount }: 
     const relevanceScore = numberOrUndefined(item[scoreField]) ?? fail('a number', position, `.${scoreField}`);
     return { index, relevanceScore };
   });
+}
+
+/** What an answer says that it bills, at a nested field; undefined where it says nothing that can be true. */
+export function billedCount(body: JsonObject, ...names: readonly string[]): number | undefined {
+  return believableCount(numberOrUndefined(nestedValue(body, ...names)));
+}
+
+/** A nested value of foreign JSON, undefined where the way to it ends: for fields that only inform. */
+function nestedValue(value: unknown, ...names: readonly string[]): unknown {
+  let current = value;
+  for (const name of names) current = isObject(current) ? current[name] : undefined;
+  return current;
 }

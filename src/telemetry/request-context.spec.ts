@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NEVER_ABORTED } from '../common/http/client-connection.js';
-import { prepareProviderSpan } from './provider-span.js';
-import { RequestContext } from './request-context.js';
+import { prepareProviderSpan, RequestContext } from './request-context.js';
 import { readTraceHeaders } from './trace-headers.js';
 import type { ProviderCallInfo, ProviderSpan, RequestSpan } from './tracing.js';
 
