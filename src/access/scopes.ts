@@ -14,7 +14,7 @@ export const SCOPES = [
   ...verbs('prices', ['create', 'read', 'list']),
   'completions.write',
   ...verbs('batches', MANAGED),
-  // Providers keep their jobs for ever.
+  // Providers never delete their jobs.
   ...verbs('fine_tuning', ['create', 'read', 'update', 'list']),
   ...verbs('threads', MANAGED),
   ...verbs('mcp_servers', MANAGED),

@@ -42,7 +42,7 @@ export function refWhere(ref: string): { readonly id: string } | { readonly slug
  * The row that a reference in an address means. Slugs are unique in a workspace only: a caller of the whole organisation may
  * find several, and means the organisation's own.
  * @param rows the organisation's own first
- * @param ambiguous what to tell the caller of several workspaces that have it
+ * @param ambiguous error message when several workspaces have it
  * @throws GatewayError `not_found` or `conflict`
  */
 export function meantRow<Row extends { readonly workspaceId: string | null }>(

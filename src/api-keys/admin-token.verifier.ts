@@ -48,7 +48,7 @@ export class AdminTokenVerifier {
 
   /**
    * @throws GatewayError `token_invalid` for every fault of the token
-   * @throws GatewayError `identity_provider_unavailable` when the provider's keys cannot be had
+   * @throws GatewayError `identity_provider_unavailable` when the provider's keys cannot be fetched
    */
   async verify(token: string): Promise<AdminToken> {
     if (this.provider === undefined) throw tokenInvalid('no identity provider is configured');
@@ -92,7 +92,7 @@ function toProvider(config: AppConfig, options: RemoteKeySetOptions): Provider |
   return { keySet: new RemoteKeySet(jwksUri, options), issuer, audience };
 }
 
-/** `message` tells a caller whose token is verified what it lacks; others learn nothing. */
+/** `message` names what is missing, and is only for callers whose token is verified. */
 function tokenInvalid(reason: string, cause?: unknown, message?: string): GatewayError {
   return new GatewayError('token_invalid', {
     reason,

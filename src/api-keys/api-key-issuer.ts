@@ -67,7 +67,7 @@ export class ApiKeyIssuer {
     const end = new Date(now.getTime() + transitionSeconds * 1000);
     const longOver = new Date(now.getTime() - ENDED_SECRET_KEPT_MS);
     await manager.delete(ApiKeySecret, { apiKeyId: apiKey.id, validUntil: LessThanOrEqual(longOver) });
-    // LEAST passes over null. Secrets that an earlier rotation left more time end with the others.
+    // LEAST ignores null. Secrets that an earlier rotation left more time end with the others.
     await manager
       .createQueryBuilder()
       .update(ApiKeySecret)

@@ -4,7 +4,7 @@ import { ApiKey } from './api-key.entity.js';
 /** One secret of a key. A key has two while it is being rotated. */
 @Entity('api_key_secrets')
 export class ApiKeySecret {
-  /** The part of the key that is no secret and finds the row. */
+  /** The public part of the key, which finds the row. */
   @PrimaryColumn({ name: 'public_id', type: 'varchar', length: 8, primaryKeyConstraintName: 'pk_api_key_secrets' })
   readonly publicId!: string;
 

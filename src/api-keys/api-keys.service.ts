@@ -93,7 +93,7 @@ export class ApiKeysService {
     });
     const saved = await this.apiKeys.manager.transaction(async (manager) => {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
-      // Whoever changes a key could otherwise widen one that it could not have created.
+      // A caller that changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
       const isOnlyRenamed = Object.keys(changes).every((field) => field === 'name');
       const changed = await updateRow(manager, apiKey, changes);
@@ -162,7 +162,7 @@ function levelProblems({
   return [fieldError('workspace_id', 'is not for keys of level organisation')];
 }
 
-/** With FOR_CHANGE, which needs a transaction, nobody else changes the key until that ends. */
+/** With FOR_CHANGE, which needs a transaction, the key is locked until the transaction ends. */
 async function find(
   manager: EntityManager,
   principal: Principal,

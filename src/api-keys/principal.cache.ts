@@ -40,7 +40,7 @@ export class PrincipalCache {
     this.answers.clear();
   }
 
-  /** What is no key takes no place in the cache. */
+  /** Strings that are not keys are not cached. */
   private lookUp(digest: string, key: string): MaybePromise<KeyAnswer> {
     return publicIdOf(key) === undefined ? { refusal: 'malformed' } : this.answers.find(digest, key);
   }

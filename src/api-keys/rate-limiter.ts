@@ -11,7 +11,7 @@ const NEVER_FULL = Number.MAX_SAFE_INTEGER;
 /** What came back after the end of a window would begin the next one below zero; and so near the end nobody misses it. */
 const NOT_GIVEN_BACK_MS = 5_000;
 
-/** SDKs sleep for as long as `Retry-After` says, be it until tomorrow, unless they are told not to try again. */
+/** SDKs sleep for as long as `Retry-After` says, even until tomorrow, unless the response forbids a retry. */
 const WORTH_WAITING_SECONDS = 60;
 
 /** One request in one counter. */

@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../common/without-undefined.js';
 
-/** A change, as the audit log tells of it. */
+/** A change, as it is written to the audit log. */
 export interface AuditRecord {
   readonly action: string;
   readonly resourceType: string;

@@ -67,7 +67,7 @@ export class AuditService {
   }
 }
 
-/** Both seconds are part of it, to their end: entries are answered by the second that they fell into. */
+/** Both seconds are included to their end: an entry belongs to the second in which it was written. */
 function timeRange({ from, to }: AuditLogQuery) {
   if (from !== undefined && to !== undefined && from > to) throw invalidField('from', 'must not be after to');
   const since = from === undefined ? undefined : MoreThanOrEqual(fromUnixSeconds(from));

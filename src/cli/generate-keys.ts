@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '../api-keys/api-key-format.js';
 import { exitWithError } from './fail.js';
 
-// Whoever reads along may stop early (`| head`).
+// The reader of the output may stop early (`| head`).
 process.stdout.on('error', () => undefined);
 
 if (process.argv.length > 2) exitWithError('usage: npm run keys:generate, which takes no arguments', 2);

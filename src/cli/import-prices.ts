@@ -40,7 +40,7 @@ async function write(settings: AppConfig, file: PriceListFile): Promise<void> {
 }
 
 async function read(place: string, settings: AppConfig): Promise<Pick<PriceListFile, 'name' | 'text'>> {
-  // As in the answer of a server, a byte order mark is no part of the text.
+  // As in the answer of a server, a byte order mark is not part of the text.
   if (!/^https?:/i.test(place)) {
     return { name: posix.basename(place), text: new TextDecoder().decode(await readFile(place)) };
   }

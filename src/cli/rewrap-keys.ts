@@ -8,7 +8,7 @@ import { readCommandSettings, onDatabase } from './command.js';
 import { exitWithError } from './fail.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
-// Whoever reads along may stop early (`| head`); the work goes on.
+// The reader of the output may stop early (`| head`); the work continues.
 process.stdout.on('error', () => undefined);
 
 if (process.argv.length > 2) exitWithError('usage: npm run keys:rewrap, which takes no arguments', 2);

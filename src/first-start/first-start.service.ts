@@ -31,7 +31,7 @@ export class FirstStartService implements OnApplicationBootstrap {
     if (made === undefined && chosen !== undefined) await this.tellOfStranger(chosen);
   }
 
-  /** A key that the operator has chosen too late would be refused, and nobody would know why. */
+  /** A key that the operator chooses too late would be refused without a visible reason. */
   private async tellOfStranger(chosen: string): Promise<void> {
     const publicId = publicIdOf(chosen);
     if (await this.dataSource.manager.existsBy(ApiKeySecret, { publicId })) return;

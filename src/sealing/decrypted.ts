@@ -32,7 +32,7 @@ export function openObject(sealer: Sealer, sealed: string | null, place: SealedP
   return isObject(object) ? object : {};
 }
 
-/** A secret that does not open must neither hide the resource that has it, nor stand in the way of a new one. */
+/** A secret that does not decrypt must neither hide its resource nor block a new secret. */
 export function decryptOr<Value>(open: () => Value, instead: Value): Decrypted<Value> {
   try {
     return { value: open(), failure: undefined };
@@ -42,7 +42,7 @@ export function decryptOr<Value>(open: () => Value, instead: Value): Decrypted<V
   }
 }
 
-/** For an update that leaves out what does not open. `advice` is a sentence that tells the caller what to send. */
+/** The error for an update that leaves out a secret that does not decrypt. `advice` is a sentence that says what to send. */
 export function incompleteUpdate({ message, reason, cause }: GatewayError, advice: string): GatewayError {
   return new GatewayError('secret_unavailable', { message: `${message} ${advice}`, ...(reason && { reason }), cause });
 }

@@ -6,7 +6,7 @@ import type { AppConfig } from '../config/environment.js';
 
 /** A master key with the short name that is written into what it seals. */
 export interface MasterKey {
-  /** 8 hexadecimal digits of the key's hash: tells keys apart, tells nothing of the key. */
+  /** 8 hexadecimal digits of the key's hash: they identify the key and reveal nothing of it. */
   readonly id: string;
   readonly bytes: Buffer;
 }

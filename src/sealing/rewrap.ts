@@ -11,7 +11,7 @@ export interface RewrapReport {
 }
 
 interface Pass extends RewrapReport {
-  /** Values that somebody changed between our reading and our writing. */
+  /** Values that changed between our read and our write. */
   readonly lost: number;
 }
 

@@ -7,13 +7,13 @@ export interface SecretLifetime {
   readonly staleMs: number;
 }
 
-/** What is known of a secret since the last fetches. Times in milliseconds of a clock that nobody can set back. */
+/** What is known of a secret since the last fetches. Times in milliseconds of a monotonic clock. */
 export interface CachedSecret {
   readonly revision: number;
   /** Number of the fetch that it is from: later ones have greater numbers. */
   readonly fetch: number;
   readonly document: SecretDocument | undefined;
-  /** From here on, a use of it fetches it anew in the background. */
+  /** From here on, a use fetches it again in the background. */
   readonly refreshAt: number;
   readonly freshUntil: number;
   readonly staleUntil: number;
@@ -44,7 +44,7 @@ const SLOW_RETRIES: ReadonlySet<SecretErrorCode> = new Set(['throttled', 'authen
 const RETRY_MS = 5_000;
 const SLOW_RETRY_MS = 10_000;
 
-/** Spread over ±10 %, so that secrets which were fetched together are not all fetched anew together. */
+/** Spread over ±10 %, so that secrets which were fetched together are not all fetched again together. */
 const JITTER = 0.1;
 /** The last part of its time in which a secret that is in use is fetched ahead. */
 const REFRESH_AHEAD = 0.1;
@@ -81,7 +81,7 @@ export function decide(cached: CachedSecret | undefined, now: number): CacheDeci
   if (cached === undefined) return { kind: 'fetch' };
   const { document, failure } = cached;
   const stale = now >= cached.freshUntil;
-  // While the manager fails nobody waits for it; while it may be well, a value that is too old is fetched first.
+  // While the manager fails no caller waits for it; otherwise a value that is too old is fetched first.
   if (document !== undefined && (!stale || (failure !== undefined && now < cached.staleUntil))) {
     return { kind: 'use', document, stale, renew: now >= cached.refreshAt && now >= cached.retryAt };
   }

@@ -13,7 +13,7 @@ import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
 /** A manager may need several requests for one secret (log in, look where it is, read it): together this many times the time for one. */
 const REQUESTS_IN_TIME = 4;
 
-/** Fetches secrets from their managers, and tells metrics and the log how it went. Never what it fetched. */
+/** Fetches secrets from their managers. Reports the outcome to metrics and the log, never the secret. */
 @Injectable()
 export class SecretFetcher {
   private readonly timeoutMs: number;

@@ -42,7 +42,7 @@ export class SecretReference {
   @Column({ type: 'varchar', length: 16 })
   readonly spelling!: Spelling;
 
-  /** The fields of `auth_config` that are no secrets, under the interface's names. */
+  /** The fields of `auth_config` that are not secret, under the interface's names. */
   @Column({ name: 'auth_config', type: 'jsonb', default: {} })
   authConfig!: Record<string, string>;
 

@@ -8,7 +8,7 @@ import { SecretReferenceStore, entryOf } from './secret-reference.store.js';
 import { SecretResolver } from './secret-resolver.js';
 import { accessOf } from './workspace-access.js';
 
-/** Tells whether a secret can be had at this moment, without showing it. */
+/** Tests whether a secret can be read at this moment, without showing it. */
 @Injectable()
 export class SecretReferenceProbe {
   constructor(

@@ -11,7 +11,7 @@ import { SecretReference } from './secret-reference.entity.js';
 const WRITE_EVERY_MS = 5_000;
 const MAX_REFERENCES = 10_000;
 
-/** Notes on the row how the last fetch of a secret went. Nobody waits for it, and nothing depends on it. */
+/** Writes the outcome of the last fetch of a secret to its row. No request waits for it, and nothing depends on it. */
 @Injectable()
 export class SecretReferenceStatus {
   readonly #written = new LRUCache<string, { readonly error: SecretErrorCode | null; readonly at: number }>({

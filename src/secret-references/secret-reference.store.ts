@@ -64,7 +64,7 @@ export class SecretReferenceStore {
     return row;
   }
 
-  /** The same in a transaction, until whose end nobody else changes the reference or begins to use it. */
+  /** As `get`, in a transaction. Until it ends, the reference can neither be changed nor mapped by another one. */
   async getForChange(manager: EntityManager, principal: Principal, ref: string): Promise<SecretReference> {
     const where = { ...refWhere(ref), organisationId: principal.organisationId };
     await manager.findOne(SecretReference, { select: { id: true }, where, lock: { mode: 'pessimistic_write' } });

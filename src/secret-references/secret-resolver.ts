@@ -45,7 +45,7 @@ export class SecretResolver {
       max: MAX_ENTRIES,
       maxSize: MAX_BYTES,
       sizeCalculation: ({ document }) => ENTRY_BYTES + (document === undefined ? 0 : bytesOf(document)),
-      // What nobody uses any more is not kept in memory either. 2: more than the jitter adds.
+      // Secrets that are not used any more are not kept in memory either. 2: more than the jitter adds.
       ttl: 2 * cacheMs + staleMs + REFRESH_EVERY_MS,
       ttlAutopurge: true,
     });
@@ -97,7 +97,7 @@ export class SecretResolver {
     for (const listener of this.#listeners) listener();
   }
 
-  /** For whoever keeps values: told of every reference that is forgotten. */
+  /** Calls back for every reference that is forgotten, so that other caches can drop its values. */
   onForget(listener: () => void): void {
     this.#listeners.push(listener);
   }

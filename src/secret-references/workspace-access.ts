@@ -11,7 +11,7 @@ export interface WorkspaceAccess {
   readonly workspaceIds: readonly string[];
 }
 
-/** The part of a body that tells it. */
+/** The part of a body that says which workspaces have access. */
 interface WantedAccess {
   readonly allow_all_workspaces?: boolean;
   /** Ids or slugs; null takes those before away. */

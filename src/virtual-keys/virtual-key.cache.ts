@@ -25,7 +25,7 @@ export interface UsableVirtualKey {
   readonly credential: Credential;
   /** Unix milliseconds; Infinity: never. */
   readonly expiresAt: number;
-  /** Where to read the credential anew; undefined when all of it is stored. */
+  /** Where to read the credential again; undefined when all of it is stored. */
   readonly source: CredentialSource | undefined;
 }
 
@@ -112,7 +112,7 @@ function usableOf(entry: Entry, now: number): UsableVirtualKey | undefined {
   return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
 }
 
-/** A credential that cannot be had is an answer too, and kept for a moment: it takes a database and a manager to find out. */
+/** A missing credential is cached for a moment too, since the lookup takes a database and a manager. */
 function asFailure(error: unknown): GatewayError {
   if (error instanceof GatewayError && error.code === 'secret_unavailable') return error;
   throw error;

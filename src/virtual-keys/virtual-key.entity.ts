@@ -46,7 +46,7 @@ export class VirtualKey {
   @Column({ type: 'varchar', length: 64 })
   readonly provider!: ProviderSlug;
 
-  /** The fields of `config` that are no secrets. */
+  /** The fields of `config` that are not secret. */
   @Column({ type: 'jsonb', default: {} })
   options!: Record<string, unknown>;
 

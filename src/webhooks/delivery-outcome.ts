@@ -18,7 +18,7 @@ export type DeliveryOutcome =
   | { readonly kind: 'unanswered'; readonly error: UnansweredReason; readonly latencyMs: number }
   /** Nothing was sent, and nothing ever will be. */
   | { readonly kind: 'hopeless'; readonly error: 'endpoint_disabled' | 'event_too_large' }
-  /** The gateway stops: somebody else should try, at once. */
+  /** The gateway stops: another one should try at once. */
   | { readonly kind: 'abandoned' };
 
 export type UnansweredReason = UpstreamFailureKind | 'secret_unavailable' | 'internal_error';
@@ -97,7 +97,7 @@ export const MAX_ATTEMPTS = WAITS_MS.length;
 
 /** Share of a wait that chance adds, so that what failed together does not come back together. */
 const JITTER = 0.2;
-/** A receiver may ask for more time than the schedule gives, but not for ever. */
+/** A receiver may ask for more time than the schedule gives, up to this limit. */
 const LONGEST_RETRY_AFTER_MS = 24 * HOUR_MS;
 
 /**

@@ -1,4 +1,4 @@
-/** Everything that the gateway tells endpoints of. docs/guides/webhooks.md has an example of each. */
+/** The types of events that the gateway sends. docs/guides/webhooks.md has an example of each. */
 export const EVENT_TYPES = [
   'usage_limit.threshold_reached',
   'usage_limit.exhausted',

@@ -1,7 +1,7 @@
 import { RunningCalls } from '../common/running-calls.js';
 import type { ClaimedEndpoint } from './claimed-delivery.js';
 
-/** Counts the deliveries under way in this gateway, all, and for each endpoint and organisation. */
+/** Counts the deliveries in flight in this gateway: in total, per endpoint and per organisation. */
 export class RunningDeliveries {
   readonly #calls = new RunningCalls();
   readonly #byEndpoint = new Map<string, number>();
@@ -31,7 +31,7 @@ export class RunningDeliveries {
     }
   }
 
-  /** Resolves when none is under way, or when `maxMs` have passed. */
+  /** Resolves when none is in flight, or when `maxMs` have passed. */
   idle(maxMs?: number): Promise<void> {
     return this.#calls.idle(maxMs);
   }

@@ -39,7 +39,7 @@ export class WebhookDelivery {
   @Column({ name: 'next_attempt_at', type: 'timestamptz', nullable: true })
   nextAttemptAt!: Date | null;
 
-  /** Set while it is being sent. Whoever comes back with another id than this has lost the delivery to somebody else. */
+  /** Set while it is being sent. A gateway that returns with another id has lost the delivery to another gateway. */
   @Column({ name: 'claim_id', type: 'uuid', nullable: true })
   claimId!: string | null;
 
@@ -49,7 +49,7 @@ export class WebhookDelivery {
   @Column({ name: 'last_status_code', type: 'integer', nullable: true })
   lastStatusCode!: number | null;
 
-  /** Why the last attempt failed, when no answer tells. */
+  /** Why the last attempt failed, when there was no answer. */
   @Column({ name: 'last_error', type: 'varchar', length: 64, nullable: true })
   lastError!: string | null;
 

@@ -13,7 +13,7 @@ const FAN_OUT_BATCH = 20;
 /** Longer than any attempt takes: what is not back by then was left behind by a gateway that died. */
 const LEASE_MS = 60_000;
 
-/** How much may be under way at a time in this gateway, and what is. */
+/** The limits of deliveries in flight in this gateway, and the current ones. */
 export interface Capacity {
   readonly free: number;
   readonly perEndpoint: number;
@@ -46,7 +46,7 @@ export class WebhookDeliveryQueue {
   }
 
   /**
-   * Due deliveries, from now on this gateway's to send: those of organisations that have the fewest under way here first,
+   * Due deliveries, from now on this gateway's to send: those of organisations that have the fewest in flight here first,
    * and of each the longest due.
    */
   async claim({ free, perEndpoint, perOrganisation, running }: Capacity): Promise<readonly ClaimedDelivery[]> {
@@ -118,7 +118,7 @@ const FAN_OUT = `
  * $1 now, $2 end of the lease, $3 and $4 endpoints and how many of their deliveries run here, $5 most that may run for one
  * endpoint, $6 to $8 the same for organisations, $9 most to claim. Goes from endpoint to endpoint along one index, and takes
  * from each its own share: a long queue behind one neither hides the others nor makes the look at them slow. Organisations
- * take turns, those with fewer deliveries under way first.
+ * take turns, those with fewer deliveries in flight first.
  */
 const CLAIM_DUE = `
   WITH RECURSIVE waiting AS (

@@ -1,7 +1,7 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
 import type { SubscribableEvent } from './event-types.js';
 
-/** `administrator`: somebody switched it off. `gone`: the receiver answered 410. */
+/** `administrator`: a caller of the API switched it off. `gone`: the receiver answered 410. */
 export type DisabledReason = 'administrator' | 'gone';
 
 /** An address that events are sent to, signed with its own secret. */
@@ -32,7 +32,7 @@ export class WebhookEndpoint {
   @Column({ name: 'sealed_secret', type: 'text', select: false })
   sealedSecret!: string;
 
-  /** Signs too while a rotation is under way. */
+  /** Signs too during a rotation. */
   @Column({ name: 'sealed_previous_secret', type: 'text', nullable: true, select: false })
   sealedPreviousSecret!: string | null;
 

@@ -59,7 +59,7 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** Nobody else changes the endpoint between the reading that `change` gets and the writing of what it returns. */
+  /** The endpoint is locked between the read that `change` receives and the write of what it returns. */
   async change(
     principal: Principal,
     id: string,

@@ -2,7 +2,7 @@ import { Column, CreateDateColumn, Entity, Index, PrimaryGeneratedColumn } from 
 import type { EventType } from './event-types.js';
 
 /**
- * Something that happened, for whoever subscribed to it. Written in the transaction in which it happened, also by plain
+ * An event, for all endpoints that subscribe to it. Written in the transaction in which it happened, also by plain
  * SQL, so that the one is never there without the other.
  */
 @Entity('webhook_outbox')

@@ -17,7 +17,7 @@ const MAX_RUNNING = 64;
 const MAX_RUNNING_PER_ENDPOINT = 4;
 /** The slow receivers of one organisation leave some of it to the others. */
 const MAX_RUNNING_PER_ORGANISATION = 48;
-/** What is under way may finish in this time when the gateway stops; what does not is sent by another, or after the start. */
+/** When the gateway stops, deliveries in flight have this time to finish; others are sent by another gateway, or after the next start. */
 const MAX_DRAIN_MS = 5_000;
 
 /** Hands events out to endpoints and sends what is due, on every replica at once. */

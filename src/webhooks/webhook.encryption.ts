@@ -59,7 +59,7 @@ export class WebhookEncryptor {
     return former === undefined ? [current] : [current, former];
   }
 
-  /** undefined when it does not open: a former secret must not stand in the way of a new one. */
+  /** undefined when it does not decrypt: a former secret must not block a new one. */
   private openIfPossible(sealed: string, place: SealedPlace): string | undefined {
     try {
       return this.sealer.open(sealed, place);

@@ -104,7 +104,7 @@ export function toWebhookDeliveryResponse(row: WebhookDelivery): WebhookDelivery
     event_type: row.eventType,
     status: row.status,
     attempts: row.attempts,
-    // Of one that is under way, the column has the end of its lease.
+    // Of one that is in flight, the column has the end of its lease.
     next_attempt_at: row.claimId === null ? toUnixSeconds(row.nextAttemptAt) : null,
     last_attempt_at: toUnixSeconds(row.lastAttemptAt),
     last_status_code: row.lastStatusCode,

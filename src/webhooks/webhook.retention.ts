@@ -12,7 +12,7 @@ const DELETE_SUCCEEDED = `
     LIMIT $2 FOR UPDATE SKIP LOCKED
   )`;
 
-/** Events with a key stay, since the key is what keeps an event from being sent twice; whoever gave it takes it away. */
+/** Events with a key stay, since the key is what keeps an event from being sent twice; its sender removes it. */
 const DELETE_EVENTS = `
   DELETE FROM "webhook_outbox" WHERE "id" IN (
     SELECT "id" FROM "webhook_outbox" AS event

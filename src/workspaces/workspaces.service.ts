@@ -130,7 +130,7 @@ export class WorkspacesService {
   }
 }
 
-/** With FOR_CHANGE, which needs a transaction, nobody else changes the workspace until that ends. */
+/** With FOR_CHANGE, which needs a transaction, the workspace is locked until the transaction ends. */
 async function find(
   manager: EntityManager,
   principal: Principal,

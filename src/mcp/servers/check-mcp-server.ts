@@ -29,7 +29,7 @@ export interface McpServerRules {
 
 /**
  * The rules for a change of a server. What it has already was allowed when it came in: settings of the gateway that have changed
- * since then must not keep anybody from disabling it. Calls ask the egress policy anew, and fail without a key to sign with.
+ * since then must not prevent a change such as disabling it. Calls ask the egress policy again, and fail without a key to sign with.
  */
 export function rulesForChange({ egress, canSign }: McpServerRules, before: McpServerSettings): McpServerRules {
   const known = new Set(addressesIn(before).map((url) => url.href));
@@ -56,7 +56,7 @@ export function checkMcpServer(settings: McpServerSettings, rules: McpServerRule
   ]);
 }
 
-/** The rules between headers, mapped secrets and what is told of users. */
+/** The rules between headers, mapped secrets and the forwarding of identities. */
 export function problemsOfSecretsAndIdentity(
   settings: McpServerSettings,
   rules: McpServerRules,

@@ -71,7 +71,7 @@ export class McpServerToolStore {
   }
 
   /**
-   * Remembers what one caller was shown, which may be a part: tools are added and described anew, never forgotten, and
+   * Remembers what one caller was shown, which may be a part: tools are added and updated, never forgotten, and
    * stay enabled or disabled. Writes nothing where nothing is new, and nothing for a server that is gone.
    */
   async note(server: ServerOfTenant, seen: readonly SeenTool[]): Promise<void> {
@@ -98,7 +98,7 @@ export class McpServerToolStore {
   }
 }
 
-/** Whether the server is there. Then nobody else writes its tools till the end of the transaction: no two wait for each other's rows. */
+/** Locks the server, if it exists, so that its tools are written by one transaction at a time and no two deadlock. */
 async function isLocked(manager: EntityManager, { id, organisationId }: ServerOfTenant): Promise<boolean> {
   const lock = { mode: 'pessimistic_write' } as const;
   return (await manager.findOne(McpServer, { select: { id: true }, where: { id, organisationId }, lock })) !== null;

@@ -72,7 +72,7 @@ export class McpServerDirectory {
     return chain(this.lookUp(address, undefined), ({ server }) => server);
   }
 
-  /** After a change on this replica: it is felt at once here, and within the cache's time elsewhere. */
+  /** Call after a change on this replica: it takes effect here at once, and elsewhere within the time of the cache. */
   clear(): void {
     this.meanings.clear();
   }
@@ -91,7 +91,7 @@ export class McpServerDirectory {
     const hasWorkspace = address.workspace !== undefined || (tenant?.workspaceId ?? null) !== null;
     const [row, another] = preferred(rows, hasWorkspace);
     if (row === undefined || another !== undefined) return AMBIGUOUS;
-    // Only what is meant is opened: a secret that does not open must not stand in the way of other servers.
+    // Only the chosen server is opened: a secret that does not decrypt must not block other servers.
     const disabledTools = await this.tools.disabledNames(row.id);
     const defaultMetadata = await this.workspaces.defaultsFor(tenant, row);
     const server = await this.definitions.openForUse(row, { defaultMetadata, disabledTools });

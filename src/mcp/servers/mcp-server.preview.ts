@@ -54,7 +54,7 @@ export class McpServerPreview {
 }
 
 function masked(headers: Headers, { headers: fixed, mapped, identity }: UsableMcpServer): Headers {
-  // Whoever may see the server may not see anything of a secret of the manager.
+  // A caller that may see the server may see nothing of a manager's secret.
   const hidden = new Set(mapped.headerNames.map((name) => name.toLowerCase()));
   const secret = new Set(['authorization', ...Object.keys(fixed).map((name) => name.toLowerCase())]);
   const { userIdentityForwarding: forwarding } = identity;

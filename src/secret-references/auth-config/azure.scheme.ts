@@ -7,7 +7,7 @@ import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthRules, AuthScheme, SecretAddress } from './auth-scheme.types.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** A tenant's id, or one of its verified domains. Without a dot it could be `common`, which is no tenant. */
+/** A tenant's id, or one of its verified domains. Without a dot it could be `common`, which is not a tenant. */
 const TENANT = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.{1,253}$)[0-9a-z-]{1,63}(?:\.[0-9a-z-]{1,63})+)$/i;
 const TENANT_MESSAGE = '$property must be a UUID or a domain name';
 const UUID_MESSAGE = '$property must be a UUID';

@@ -50,7 +50,7 @@ function sealedConfigOf(scheme: AuthScheme, { nameOf }: GivenAuthConfig): Sealed
   };
 }
 
-/** A mask tells which secret the caller saw. When that is no longer the stored one, the caller should know. */
+/** A mask shows which secret the caller has seen. When another one is stored by now, the caller should know. */
 function staleMasks(stored: AuthConfig, { masks, nameOf }: GivenAuthConfig): readonly ErrorDetail[] {
   return [...masks]
     .filter(([field, { value }]) => !isMaskOf(value, ownText(stored, field)))

@@ -142,7 +142,7 @@ export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
   readonly slug?: string;
 }
 
-/** For both fields that tell which workspaces may use a reference: all of them, or some, but not both. */
+/** For both fields that say which workspaces may use a reference: all of them, or some, but not both. */
 function IsOneWorkspaceChoice(): PropertyDecorator {
   return ValidateBy({
     name: 'isOneWorkspaceChoice',

@@ -123,7 +123,7 @@ export class AwsClients {
   }
 }
 
-/** Tells callers apart. Hashed, so that the keys of caches hold no secret. */
+/** Identifies a caller. Hashed, so that the keys of caches hold no secret. */
 export function awsFingerprint(caller: AwsCaller): string {
   return createHash('sha256').update(JSON.stringify(caller)).digest('base64');
 }

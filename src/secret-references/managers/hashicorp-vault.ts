@@ -14,7 +14,7 @@ import { vaultPathProblem } from './vault-path.js';
 import { VaultSession } from './vault-session.js';
 
 const MAX_SESSIONS = 500;
-/** Credentials that nobody uses any more are not kept in memory. */
+/** Credentials that are not used any more are not kept in memory. */
 const SESSION_IDLE_MS = 60 * 60 * 1_000;
 
 interface Connection {
@@ -88,7 +88,7 @@ function lastingLease(token: string): VaultLease {
   return { token, durationMs: 0, renewAt: Infinity, expiresAt: Infinity, isRenewable: false, usesLeft: undefined };
 }
 
-/** Tells sessions apart: by organisation, address, namespace and every credential. */
+/** Identifies a session: by organisation, address, namespace and every credential. */
 function fingerprint({ organisationId, authConfig }: SecretRequest): string {
   const fields = Object.entries(authConfig).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash('sha256')

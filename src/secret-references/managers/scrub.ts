@@ -1,7 +1,7 @@
 /** Longest text that `scrub` returns. */
 export const MAX_SCRUBBED_CHARACTERS = 300;
 
-/** What the patterns read: they are not run over megabytes that somebody else wrote. */
+/** What the patterns read: they are not run over megabytes of foreign text. */
 const MAX_READ_CHARACTERS = 8_192;
 const REMOVED = '[removed]';
 

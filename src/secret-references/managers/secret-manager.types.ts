@@ -1,4 +1,4 @@
-/** The interface's names. `../auth-config/spelling.ts` knows the vendors' own. */
+/** The interface's names. The schemes in `../auth-config/` have the providers' own as well. */
 export type ManagerType = 'cloudA_sm' | 'cloudB_kv' | 'vendorC_vault';
 
 /** What went wrong with a secret. A bounded set: shown as `last_error` and as a label of metrics. */
@@ -26,7 +26,7 @@ export const SECRET_ERROR_CODES = [
 ] as const;
 export type SecretErrorCode = (typeof SECRET_ERROR_CODES)[number];
 
-/** A secret could not be had. `code` may be shown; `detail` is for the log alone, and holds no secret. */
+/** A secret could not be read. `code` may be shown; `detail` is for the log alone, and holds no secret. */
 export class SecretError extends Error {
   constructor(
     readonly code: SecretErrorCode,

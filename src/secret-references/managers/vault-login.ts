@@ -11,7 +11,7 @@ export interface VaultLogin {
   readonly body: Readonly<Record<string, string>>;
 }
 
-/** How a configuration gets its tokens; undefined when it has one. Made anew for each login. */
+/** How a configuration gets its tokens; undefined when it has one. Made again for each login. */
 export type PrepareLogin = () => Promise<VaultLogin>;
 
 /** @throws SecretError `invalid_request` for a variant that does not exist */
