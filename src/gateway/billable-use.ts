@@ -18,12 +18,31 @@ export interface ReportedUsage {
   readonly isComputed?: boolean | undefined;
 }
 
+/** Counts what a streamed answer costs, from its bytes as they pass. One for each attempt. */
+export interface StreamMeter {
+  /** Must not throw, and must not keep the bytes. */
+  push(chunk: Buffer): void;
+  /** What has come so far. A unit that is absent is charged with its bound, in particular the input before it is reported. */
+  readonly usage: ReportedUsage;
+  /** Whether some of the model's output has come. */
+  readonly hasOutput: boolean;
+}
+
 /** A use of a model that costs money, or tokens that are counted. */
-export interface BillableUse<Result> {
+export interface MeteredUse {
   /** For policies and the ledger: `rerank`. */
   readonly endpoint: string;
   /** As requested. */
   readonly model: string;
   estimate(): UsageEstimate;
+}
+
+/** A use whose answer is read whole. */
+export interface BillableUse<Result> extends MeteredUse {
   usageOf(result: Result): ReportedUsage;
+}
+
+/** A use whose answer passes as a stream. */
+export interface BillableStream extends MeteredUse {
+  newMeter(): StreamMeter;
 }

@@ -55,7 +55,7 @@ function decidingUnit({ unit }: UsageEstimate, prices: readonly Price[]): Quanti
 }
 
 /** A call is one request where requests have a price. */
-function figuresOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
+export function figuresOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
   const isByRequest = prices.some(({ unit }) => unit === 'request');
   const all = isByRequest ? { ...quantities, request: 1n } : quantities;
   const cost = costOf(all, prices);

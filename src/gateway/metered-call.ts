@@ -6,7 +6,7 @@ import { doneWithin } from '../common/time/done-within.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { chargeOf } from '../policies/policy-charges.js';
 import type { PolicyAttributes } from '../policies/policy-keys.js';
-import type { AttemptObserver, UpstreamAttempt } from '../upstream/upstream.types.js';
+import type { AttemptObserver, BodyFilter, UpstreamAttempt } from '../upstream/upstream.types.js';
 import {
   type AttemptOutcome,
   type Charge,
@@ -18,15 +18,19 @@ import {
   type UsageFigures,
   type UsageStore,
 } from '../usage/usage-store.types.js';
+import { isWithinBound, largestQuantities } from '../usage/units.js';
 import { outcomeOfAttempt } from './attempt-outcome.js';
-import type { ReportedUsage, UsageEstimate } from './billable-use.js';
-import { type CallCost, costOfReport, NOTHING } from './call-cost.js';
+import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
+import { type CallCost, costOfReport, figuresOf, NOTHING } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 
 /** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
 const SETTLING_MS = 1_000;
+/** Share of the lease after which a stream that still runs extends it. */
+const LEASE_USED = 0.5;
+const NO_BYTES = Buffer.alloc(0);
 const NO_POLICIES: readonly CompiledPolicy[] = [];
 const NO_CHARGES: readonly Charge[] = [];
 
@@ -45,15 +49,29 @@ export interface CallPlan {
 }
 
 /**
- * The usage of one call. Each attempt at the provider is reserved, then settled or released, exactly once; without a
- * policy it is only noted, and nobody waits for that.
+ * The usage of one call: the one place that reserves and settles. Each attempt at the provider is reserved, then settled or
+ * released, exactly once; without a policy it is only noted, and no one waits for that.
+ *
+ * A streamed answer is counted while it passes: its reservation grows with it, and what came is charged however it ends.
  */
 export class MeteredCall implements AttemptObserver {
-  /** The attempt that is under way, or whose answer is still to be read. */
+  /** The attempt that is in flight, or whose answer is still to be read. */
   private open: Reservation | undefined;
   private settling: Promise<unknown> | undefined;
   /** With those after a renewed credential. */
   private attempts = 0;
+  /** Of an answer that passes as a stream. */
+  private newMeter: (() => StreamMeter) | undefined;
+  private meter: StreamMeter | undefined;
+  /** Whether some of the stream has come. */
+  private hasBegun = false;
+  /** By `performance.now()`. */
+  private startedAt = 0;
+  private firstTokenMs: number | null = null;
+  private leaseSince = 0;
+  private isExtending = false;
+  private refusal: unknown;
+  private policies = NO_POLICIES;
 
   constructor(
     private readonly plan: CallPlan,
@@ -68,8 +86,25 @@ export class MeteredCall implements AttemptObserver {
    * Throws and rejects with what the caller is told.
    */
   before(): MaybePromise<void> {
+    this.meter = this.newMeter?.();
+    this.hasBegun = false;
+    this.firstTokenMs = null;
     if (this.settling === undefined) return this.admit();
     return doneWithin(SETTLING_MS, this.settling).then(() => this.admit());
+  }
+
+  started(): void {
+    this.startedAt = performance.now();
+    this.leaseSince = this.startedAt;
+  }
+
+  /**
+   * For an answer that passes as a stream: its filter, which changes no byte. Call before the first attempt. The filter ends the
+   * stream when a usage limit leaves no room for more.
+   */
+  meterStream(newMeter: () => StreamMeter): BodyFilter {
+    this.newMeter = newMeter;
+    return { push: (chunk) => this.see(chunk), end: () => NO_BYTES };
   }
 
   after(attempt: UpstreamAttempt): void {
@@ -81,7 +116,7 @@ export class MeteredCall implements AttemptObserver {
       case 'free':
         return this.settle(attempted, NOTHING, 'computed', 'failed');
       case 'unknown':
-        return this.presume(attempted);
+        return this.settleUnfinished(attempted, attempt.failure === 'caller_gone');
       case 'answered':
         this.open = attempted;
     }
@@ -97,12 +132,56 @@ export class MeteredCall implements AttemptObserver {
     this.settle(answered, figures, source, 'answered');
   }
 
+  /** The stream is complete, and its meter knows what it costs. */
+  succeedStream(): void {
+    if (this.meter) this.succeed(this.meter.usage);
+  }
+
   /** However the call ended: what is not accounted for by now may have been done by the provider. */
   end(): void {
     const left = this.open;
     this.open = undefined;
-    if (left !== undefined) this.presume(left);
+    if (left !== undefined) this.settleUnfinished(left, this.refusal !== undefined);
     this.ended();
+  }
+
+  private see(chunk: Buffer): Buffer {
+    if (this.refusal !== undefined) throw this.refusal;
+    const { meter, open } = this;
+    if (meter === undefined) return chunk;
+    meter.push(chunk);
+    this.hasBegun = true;
+    if (meter.hasOutput) this.firstTokenMs ??= Math.round(performance.now() - this.startedAt);
+    if (open !== undefined && !this.isExtending) this.extendWhenDue(open, meter);
+    return chunk;
+  }
+
+  /** While half of the lease is left, and before more came than is reserved. */
+  private extendWhenDue(open: Reservation, meter: StreamMeter): void {
+    const now = performance.now();
+    const isLeaseDue = now - this.leaseSince > open.leaseMs * LEASE_USED;
+    const came = costOfReport(meter.usage, this.plan.estimate, this.plan.cost).figures;
+    const isBeyond = !isWithinBound(came.quantities, open.bound.quantities);
+    if (!isLeaseDue && !isBeyond) return;
+    const bound = isBeyond
+      ? figuresOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost.prices)
+      : open.bound;
+    this.leaseSince = now;
+    this.isExtending = true;
+    void this.extend(open, bound).finally(() => (this.isExtending = false));
+  }
+
+  /** Never rejects. A store that cannot be reached lets the stream go on: it was admitted, and is settled at its end. */
+  private async extend(open: Reservation, bound: UsageFigures): Promise<void> {
+    const expiresAt = new Date(this.clock.now().getTime() + open.leaseMs);
+    try {
+      const outcome = await this.store.extend({ reservation: open, bound, expiresAt });
+      if (this.open?.id !== open.id) return;
+      if (outcome.kind === 'admitted') this.open = { ...open, bound };
+      else if (outcome.kind !== 'gone') this.refusal = refusalOf(outcome, open.charges, this.policies);
+    } catch (cause) {
+      if (!(cause instanceof StoreUnavailableError)) this.refusal = cause;
+    }
   }
 
   private admit(): MaybePromise<void> {
@@ -110,6 +189,7 @@ export class MeteredCall implements AttemptObserver {
   }
 
   private async reserve(policies: readonly CompiledPolicy[]): Promise<void> {
+    this.policies = policies;
     const { facts } = this.context.request;
     const reservation = this.nextAttempt(policies, 0);
     const outcome = await this.store.reserve(reservation).catch((cause: unknown) => {
@@ -141,15 +221,24 @@ export class MeteredCall implements AttemptObserver {
     };
   }
 
-  private presume(reservation: Reservation): void {
-    this.settle(reservation, this.plan.cost.bound, 'presumed', 'unknown');
+  /**
+   * An attempt without a complete answer. Of a stream that has begun, or whose client left, what came is charged, and the rest
+   * released. Of any other, the provider may have done all of the work: the bound is presumed.
+   */
+  private settleUnfinished(reservation: Reservation, isCancelled: boolean): void {
+    if (this.meter === undefined || !(this.hasBegun || isCancelled)) {
+      return this.settle(reservation, reservation.bound, 'presumed', 'unknown');
+    }
+    const { estimate, cost } = this.plan;
+    const { figures, source } = costOfReport(this.meter.usage, estimate, cost);
+    this.settle(reservation, figures, source, isCancelled ? 'cancelled' : 'unknown');
   }
 
   private settle(reservation: Reservation, figures: UsageFigures, source: FigureSource, outcome: AttemptOutcome): void {
     const { facts } = this.context.request;
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
     const { id, at, dimensions, rate } = reservation;
-    const settled = { figures, source, outcome, rate, firstTokenMs: null };
+    const settled = { figures, source, outcome, rate, firstTokenMs: this.firstTokenMs };
     if (reservation.charges.length > 0) this.keep(this.store.settle({ reservation, ...settled }));
     else this.store.record({ id, at, dimensions, ...settled });
   }

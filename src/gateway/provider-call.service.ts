@@ -17,7 +17,7 @@ import {
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { mappedOptions } from '../virtual-keys/provider-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
-import type { BillableUse } from './billable-use.js';
+import type { BillableStream, BillableUse } from './billable-use.js';
 import type { MeteredCall } from './metered-call.js';
 import { ObservedCall } from './observed-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -100,6 +100,31 @@ export class ProviderCallService {
     }
   }
 
+  /**
+   * A call that costs and whose answer passes as a stream: reserve, send, meter beside the bytes, settle. It is repeated only
+   * until the first byte of an answer is there for its sink. However it ends, what came is charged and the rest released: when
+   * the client leaves, when the provider breaks off, and when a usage limit ends it.
+   * @throws GatewayError for every outcome but 2xx, as `runBillable` does
+   */
+  async streamBillable(
+    context: ProviderContext,
+    operation: ProviderOperation,
+    use: BillableStream,
+    streams: Omit<ProviderStreams, 'upload' | 'filter'>,
+  ): Promise<RelayedAnswer> {
+    const call = await this.meter.begin(context, use);
+    try {
+      const filter = call.meterStream(() => use.newMeter());
+      const answer = await this.relay(context, operation, { ...streams, filter, retry: operation.retry }, call);
+      // An answer that no sink took is whole, and is metered at once.
+      if (answer.body !== undefined) filter.push(answer.body);
+      call.succeedStream();
+      return answer;
+    } finally {
+      this.end(call, context);
+    }
+  }
+
   private end(call: MeteredCall, { request }: ProviderContext): void {
     call.end();
     const { limit_monitored: result } = request.facts;
@@ -148,7 +173,13 @@ export class ProviderCallService {
    * sent twice.
    * @throws GatewayError for every other outcome
    */
-  relay(context: ProviderContext, operation: ProviderOperation, streams: ProviderStreams): Promise<RelayedAnswer> {
+  relay(
+    context: ProviderContext,
+    operation: ProviderOperation,
+    streams: ProviderStreams,
+    meter?: AttemptObserver,
+  ): Promise<RelayedAnswer> {
+    let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<RelayedAnswer> => {
       const telemetry = this.telemetryOf(current, operation);
       // The log line is written when the last byte is out, which is before the call is over.
@@ -159,9 +190,14 @@ export class ProviderCallService {
       };
       const request = withHeaders(operation.request, telemetry.headers);
       const call = providerRelay(current.virtualKey, request, { ...streams, sinkFor }, this.config);
-      return this.successful(current, telemetry, () =>
-        this.client.relay({ ...call, caller: current.request.caller, observers: [telemetry] }),
-      );
+      const observers = meter === undefined ? [telemetry] : [meter, telemetry];
+      try {
+        return await this.successful(current, telemetry, () =>
+          this.client.relay({ ...call, attemptsMade, caller: current.request.caller, observers }),
+        );
+      } finally {
+        attemptsMade += telemetry.attempts;
+      }
     };
     return this.withRenewal(context, send, () => streams.upload === undefined);
   }

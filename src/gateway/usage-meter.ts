@@ -12,7 +12,7 @@ import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { Price } from '../usage/prices/price.types.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
-import type { BillableUse, UsageEstimate } from './billable-use.js';
+import type { MeteredUse, UsageEstimate } from './billable-use.js';
 import { CallPrices } from './call-prices.js';
 import { costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown } from './limit-refusal.js';
@@ -44,7 +44,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   /**
    * Never rejects for what a policy says: the attempts are asked that. Call `end` of the result once, however the call ends.
    */
-  begin(context: ProviderContext, use: BillableUse<never>): MaybePromise<MeteredCall> {
+  begin(context: ProviderContext, use: MeteredUse): MaybePromise<MeteredCall> {
     this.running.begin();
     try {
       const call = this.open(context, use);
@@ -58,7 +58,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
     await this.running.idle(END_MS);
   }
 
-  private open(context: ProviderContext, use: BillableUse<never>): MaybePromise<MeteredCall> {
+  private open(context: ProviderContext, use: MeteredUse): MaybePromise<MeteredCall> {
     const { organisationId } = context.principal;
     const provider = context.virtualKey.provider.slug;
     const estimate = use.estimate();
@@ -107,7 +107,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   }
 }
 
-function factsOf({ principal, virtualKey, request }: ProviderContext, use: BillableUse<never>): PolicyAttributes {
+function factsOf({ principal, virtualKey, request }: ProviderContext, use: MeteredUse): PolicyAttributes {
   const provider = virtualKey.provider.slug;
   return {
     api_key: principal.id,

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { AnswerSink, BodyWatcher } from './stream-exchange.js';
-import { UpstreamFailure } from './upstream.types.js';
+import { type BodyFilter, UpstreamFailure } from './upstream.types.js';
 
 /** The longest end of an event: the end of its last line and a blank one. */
 const LONGEST_END = 3;
@@ -12,6 +12,7 @@ export class EventSink implements AnswerSink {
 
   constructor(
     readonly stream: Writable,
+    readonly filter: BodyFilter | undefined,
     readonly pauseMs: number,
     readonly idleMs: number,
   ) {}

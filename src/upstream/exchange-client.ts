@@ -42,7 +42,7 @@ export class ExchangeClient extends Client {
       ...options,
       connect: (target, callback) => {
         const isForNobody = asked.length > 0 && asked.every((exchange) => exchange?.settled === true);
-        if (isForNobody) return void queueMicrotask(() => callback(new NobodyWaitsError(), null));
+        if (isForNobody) return queueMicrotask(() => callback(new NobodyWaitsError(), null));
         connect(target, (...result) => {
           const [, socket] = result;
           if (socket) connection.watch(socket);

@@ -31,6 +31,8 @@ export interface ProviderStreams {
   /** Whether `sinkFor` has a sink for streams of events only. */
   readonly takesEvents?: boolean | undefined;
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
+  readonly filter?: UpstreamRelayCall['filter'];
+  readonly retry?: UpstreamRelayCall['retry'];
 }
 
 /** Longest time for a call with this credential, in milliseconds. */
@@ -56,7 +58,7 @@ export function providerCall(
 export function providerRelay(
   { provider, credential }: ProviderTarget,
   request: ProviderRequest,
-  { upload, accept, takesEvents, sinkFor }: ProviderStreams,
+  { upload, accept, takesEvents, sinkFor, filter, retry }: ProviderStreams,
   limits: ProviderLimits,
 ): Omit<UpstreamRelayCall, 'caller'> {
   const idleTimeoutMs = timeoutMsOf(credential.options, limits);
@@ -67,6 +69,8 @@ export function providerRelay(
     eventIdleTimeoutMs: takesEvents ? Math.max(idleTimeoutMs, limits.PROVIDER_STREAM_IDLE_MS) : undefined,
     maxBufferedBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
     sinkFor,
+    filter,
+    retry,
   };
 }
 

@@ -68,7 +68,7 @@ function relay(sink: Collector | Valve, eventIdleTimeoutMs?: number): () => unkn
   const onHead = (): AnswerSink =>
     eventIdleTimeoutMs === undefined
       ? { stream: sink, pauseMs: PAUSE_MS }
-      : new EventSink(sink, PAUSE_MS, eventIdleTimeoutMs);
+      : new EventSink(sink, undefined, PAUSE_MS, eventIdleTimeoutMs);
   const plan = { limits, maxBufferedBytes: 100_000, onHead };
   new StreamExchange(wireRequest(request), plan).run(provider).then(note, note);
   return () => outcome;

@@ -8,6 +8,7 @@ import { toExchangeError, type ExchangeStage } from './exchange-failure.js';
 import type { UploadBody } from './upload-body.js';
 import { firstHeader } from './upstream-headers.js';
 import {
+  type BodyFilter,
   UpstreamFailure,
   type RelayedAnswer,
   type UpstreamHead,
@@ -23,14 +24,6 @@ const LEAST_LEFT = 0.1;
 
 /** Answers that come in one turn of the event loop go on together. */
 const turns = new TickBatcher();
-
-/** Changes a body on its way. What it throws ends the exchange. */
-export interface BodyFilter {
-  /** What may go on of what has come so far; may be empty. */
-  push(chunk: Buffer): Buffer;
-  /** What is left at the end of the body. */
-  end(): Buffer;
-}
 
 /** Sees a body pass. Must not throw, nor keep the body waiting. */
 export interface BodyWatcher {

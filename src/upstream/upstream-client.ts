@@ -106,13 +106,15 @@ export class UpstreamClient implements UpstreamSender {
     const { body, ...head } = call.request;
     // Made first, so that there is always somebody who listens to the source.
     const upload = body instanceof Readable ? new UploadBody(body) : undefined;
-    const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, 'silence');
-    const plan = { limits, maxBufferedBytes: call.maxBufferedBytes, onHead: this.#sinkOf(call) };
+    const retry = upload ? 'never' : (call.retry ?? 'never');
+    const awaitsFirstByte = retry !== 'never';
+    const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, awaitsFirstByte ? 'call' : 'silence');
+    const plan = { limits, maxBufferedBytes: call.maxBufferedBytes, onHead: this.#sinkOf(call), awaitsFirstByte };
     try {
       this.#checkOpen();
       if (upload && signer) throw new GatewayError('provider_not_supported', { reason: UNSIGNABLE });
       const request = { ...head, body: Buffer.isBuffer(body) ? body : undefined };
-      return await sendWithRetries({ ...call, request, retry: 'never' }, limits, this.#clock, (signed) =>
+      return await sendWithRetries({ ...call, request, retry }, limits, this.#clock, (signed) =>
         this.#exchange(this.#relayPools, signed, plan, upload),
       );
     } catch (error) {
@@ -150,13 +152,14 @@ export class UpstreamClient implements UpstreamSender {
     return exchange.run(lease.pool);
   }
 
-  #sinkOf({ sinkFor, eventIdleTimeoutMs, idleTimeoutMs }: UpstreamRelayCall): ExchangePlan['onHead'] {
+  #sinkOf({ sinkFor, filter, eventIdleTimeoutMs, idleTimeoutMs }: UpstreamRelayCall): ExchangePlan['onHead'] {
     const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
     return (head) => {
       // The exchange fails with a redirect, and nothing of it is passed on.
       const stream = isRedirect(head) ? undefined : sinkFor(head);
-      if (stream === undefined || eventIdleTimeoutMs === undefined) return stream && { stream, pauseMs };
-      return new EventSink(stream, pauseMs, eventIdleTimeoutMs);
+      if (stream === undefined) return undefined;
+      if (eventIdleTimeoutMs !== undefined) return new EventSink(stream, filter, pauseMs, eventIdleTimeoutMs);
+      return { stream, filter, pauseMs, idleMs: idleTimeoutMs };
     };
   }
 

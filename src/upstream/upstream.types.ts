@@ -2,6 +2,14 @@ import type { Readable, Writable } from 'node:stream';
 import type { MaybePromise } from '../common/maybe-promise.js';
 import type { ClientConnection } from '../common/http/client-connection.js';
 
+/** Changes a body on its way. What it throws ends the exchange. */
+export interface BodyFilter {
+  /** What may go on of what has come so far; may be empty. */
+  push(chunk: Buffer): Buffer;
+  /** What is left at the end of the body. */
+  end(): Buffer;
+}
+
 /** One HTTP request to a service outside the gateway, as plain data. */
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -96,6 +104,13 @@ export interface UpstreamRelayCall extends CallParts {
    * held and returned. What this throws is what the call rejects with.
    */
   readonly sinkFor: (head: UpstreamHead) => Writable | undefined;
+  /** Changes the body on its way to the sink. What it throws is what the call rejects with. */
+  readonly filter?: BodyFilter | undefined;
+  /**
+   * Repeats attempts whose answer has not begun: then `sinkFor` is asked at the first byte of the body, and until then
+   * `idleTimeoutMs` bounds all attempts together. By default a call is made once. Not with a body that is a stream.
+   */
+  readonly retry?: RetryMode | undefined;
 }
 
 /** One attempt of a call: an answer of any status, or a failure. Signing and the waits between attempts are not in it. */

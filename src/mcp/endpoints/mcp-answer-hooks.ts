@@ -11,7 +11,7 @@ import { ToolListWatch } from '../inspection/tool-list-watch.js';
 import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
 import { clientEndpoint } from '../legacy/message-endpoint.js';
 import { filterChain } from '../proxy/filter-chain.js';
-import type { BodyFilter } from '../../upstream/stream-exchange.js';
+import type { BodyFilter } from '../../upstream/upstream.types.js';
 import type { McpHooks } from '../proxy/mcp-proxy.types.js';
 import type { McpMessage } from './mcp-message.js';
 import type { McpCallContext } from './mcp-request.js';

@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
-import type { BodyFilter } from '../../upstream/stream-exchange.js';
+import type { BodyFilter } from '../../upstream/upstream.types.js';
 
 const NOTHING = Buffer.alloc(0);
 /** The endpoint is the first event; before it there can only be comments. */

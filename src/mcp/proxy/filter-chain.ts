@@ -1,4 +1,4 @@
-import type { BodyFilter } from '../../upstream/stream-exchange.js';
+import type { BodyFilter } from '../../upstream/upstream.types.js';
 
 /** One filter behind the other; undefined when there is none. */
 export function filterChain(...filters: readonly (BodyFilter | undefined)[]): BodyFilter | undefined {

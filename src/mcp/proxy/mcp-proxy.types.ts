@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
-import type { BodyFilter, BodyWatcher } from '../../upstream/stream-exchange.js';
-import type { UpstreamHead } from '../../upstream/upstream.types.js';
+import type { BodyWatcher } from '../../upstream/stream-exchange.js';
+import type { BodyFilter, UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
 
 /** Where the requests of one MCP server go, as plain data. */
