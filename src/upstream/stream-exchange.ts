@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyBuffer } from '../common/http/body-buffer.js';
+import { endAnswer } from '../common/http/closing-answers.js';
 import { TickBatcher } from '../common/tick-batcher.js';
 import type { CallDeadline } from './call-deadline.js';
 import type { Connecting, GuardedConnection } from './exchange-client.js';
@@ -272,7 +273,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     const sink = this.#sink;
     if (!this.#isCorked || !sink) return;
     this.#isCorked = false;
-    if (this.#isReceived && !this.settled) this.#guard(() => void sink.stream.end(sink.filter?.end()));
+    if (this.#isReceived && !this.settled) this.#guard(() => endAnswer(sink.stream, sink.filter?.end()));
     else sink.stream.uncork();
   };
 
