@@ -21,7 +21,7 @@ function rerankBy(caller: GatewayClient): Promise<Answer> {
   return caller.post('/v1/rerank', rerank, { 'x-gateway-virtual-key': 'local' });
 }
 
-onServer('a database with defaults of its own (needs DATABASE_URL)', () => {
+onServer('a database with unusual defaults (needs DATABASE_URL)', () => {
   let database: OwnDatabase;
   let gateway: TestApp;
   let client: GatewayClient;

@@ -9,7 +9,7 @@ import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 import { dial, through, Wire } from './support/wire.js';
 
-describe('when the database cannot be reached', () => {
+describe('a database that cannot be reached', () => {
   let app: TestApp;
   let wire: Wire;
   let port: number;
@@ -121,7 +121,7 @@ onServer(
   },
 );
 
-onServer('when the database takes no writes (needs DATABASE_URL: it is set for new connections)', () => {
+onServer('a database that accepts no writes (needs DATABASE_URL: the setting applies to new connections)', () => {
   let app: TestApp;
   let admin: GatewayClient;
   let primary: Client;
@@ -175,7 +175,7 @@ onServer('when the database takes no writes (needs DATABASE_URL: it is set for n
   });
 });
 
-onServer('when the database takes no connections', () => {
+onServer('a database that accepts no connections', () => {
   let app: TestApp;
   let database: OwnDatabase;
   let elsewhere: Client;

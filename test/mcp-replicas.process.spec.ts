@@ -24,7 +24,7 @@ jest.setTimeout(120_000);
 
 type Headers = Readonly<Record<string, string>>;
 
-onServer('two gateways in turns (needs DATABASE_URL)', () => {
+onServer('two gateways behind a balancer (needs DATABASE_URL)', () => {
   let replicas: McpReplicas;
   let sdk: McpSdkServer;
   let url: string;

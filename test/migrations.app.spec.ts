@@ -181,7 +181,7 @@ onServer('gateways that migrate at once (needs DATABASE_URL: the embedded databa
   });
 });
 
-onServer('a migration of a table that others use (needs DATABASE_URL: the embedded database has one session)', () => {
+onServer('a migration of a table in use (needs DATABASE_URL: the embedded database has one session)', () => {
   const BEFORE = MIGRATIONS.indexOf(LetGoOfArchivedPolicies1795219200060);
   let place: Place;
   let database: OwnDatabase;
@@ -230,7 +230,7 @@ onServer('a migration of a table that others use (needs DATABASE_URL: the embedd
   });
 });
 
-onServer('a database with archived policies (needs DATABASE_URL for a database of its own)', () => {
+onServer('a database with archived policies (needs DATABASE_URL for a separate database)', () => {
   const KNOWN = MIGRATIONS.indexOf(LetGoOfArchivedPolicies1795219200060) + 1;
   let database: OwnDatabase;
 

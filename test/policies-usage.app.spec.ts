@@ -177,7 +177,7 @@ describe('a reset that cannot finish', () => {
     await nothingReset();
   });
 
-  onServer('(needs DATABASE_URL: the embedded database has one session)', () => {
+  onServer('a locked bucket (needs DATABASE_URL: the embedded database has one session)', () => {
     it('returns store_unavailable for a reset while another session locks the bucket', async () => {
       const other = gateway.app.dataSource.createQueryRunner();
       await other.startTransaction();

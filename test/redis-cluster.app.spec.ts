@@ -14,7 +14,7 @@ const REMEMBERED = /^gateway_limit_refusals_remembered_total (\d+)$/m;
 // Four servers agree on their roles, and later detect a failed node.
 jest.setTimeout(120_000);
 
-onOwnRedis('a Redis Cluster (needs REDIS_URL, and redis-server 7 on the path)', () => {
+onOwnRedis('a Redis Cluster (needs REDIS_URL and redis-server 7 on the PATH)', () => {
   let cluster: RedisCluster;
   let pair: GatewayPair;
   let gateway: UsageGateway;

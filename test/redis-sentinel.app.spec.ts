@@ -12,7 +12,7 @@ type Settings = WatchedRedis['settings'];
 // A sentinel must detect that a server is gone, and choose another.
 jest.setTimeout(120_000);
 
-onOwnRedis('Redis behind sentinels (needs REDIS_URL, and redis-server 7 on the path)', () => {
+onOwnRedis('Redis behind sentinels (needs REDIS_URL and redis-server 7 on the PATH)', () => {
   let redis: WatchedRedis;
   let pair: GatewayPair;
 

@@ -69,12 +69,15 @@ describe('a provider that fails', () => {
     ['refuses the key with 401', json({ message: 'no' }, 401), 1, CREDENTIAL],
     ['refuses the key with 403', json({ message: 'no' }, 403), 1, CREDENTIAL],
     ['refuses the key with its own status', json({ message: 'no' }, 498), 1, CREDENTIAL],
-  ] satisfies readonly (readonly [string, Reply, number, object])[])('%s', async (_what, reply, attempts, refusal) => {
-    gateway.provider.replyWith(reply);
-    const answer = await gateway.rerank(patient, VALID);
-    expect(refusalOf(answer)).toEqual(refusal);
-    expect(gateway.provider.calls).toHaveLength(attempts);
-  });
+  ] satisfies readonly (readonly [string, Reply, number, object])[])(
+    'returns the documented error when the provider %s',
+    async (_what, reply, attempts, refusal) => {
+      gateway.provider.replyWith(reply);
+      const answer = await gateway.rerank(patient, VALID);
+      expect(refusalOf(answer)).toEqual(refusal);
+      expect(gateway.provider.calls).toHaveLength(attempts);
+    },
+  );
 
   it('returns provider_failed after three attempts when the provider refuses connections', async () => {
     const headers = { 'x-gateway-trace-id': 'connections-refused' };

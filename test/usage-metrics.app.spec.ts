@@ -33,7 +33,7 @@ it('counts decisions and batches of usage limits', async () => {
   expect(await metric('gateway_usage_dropped_total')).toBe(0);
 });
 
-onRedis('with Redis (needs REDIS_URL)', () => {
+onRedis('usage metrics with Redis (needs REDIS_URL)', () => {
   it('counts remembered refusals as decisions and separately', async () => {
     const names = ['gateway_limit_decisions_total{result="exceeded"}', 'gateway_limit_refusals_remembered_total'];
     const [exceeded = 0, remembered = 0] = await Promise.all(names.map(metric));
