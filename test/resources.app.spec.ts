@@ -7,15 +7,15 @@ import { jsonOf, refusalOf } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 
-/** What all resources of the API have in common; what one of them does differently stands in a spec of its own. */
+/** The rules that all resources of the API share; a resource's own rules are in its own spec. */
 interface Resource {
   readonly path: string;
-  /** A good create, but for the name. */
+  /** A valid create without the name. */
   readonly body: JsonObject;
-  /** What an update changes, and to what. */
+  /** The field that an update changes, and its new value. */
   readonly change: readonly [field: string, value: string];
   readonly hasSlug: boolean;
-  /** A field that the create needs. */
+  /** A field that the create requires. */
   readonly needs: string;
 }
 
@@ -61,7 +61,7 @@ afterAll(() => gateway.close());
 const bodyOf = ({ path, body }: Resource): JsonObject =>
   path === '/v1/webhooks' ? { ...body, description: 'One' } : { ...body, name: 'One' };
 
-/** Makes one, and answers its id. */
+/** Creates a resource; returns its id. */
 async function make(resource: Resource, client: GatewayClient = owner.client, more: object = {}): Promise<string> {
   return readString((await client.create(resource.path, { ...bodyOf(resource), ...more }))['id'], 'id');
 }
@@ -69,7 +69,7 @@ async function make(resource: Resource, client: GatewayClient = owner.client, mo
 const idsOf = (items: readonly JsonObject[]): readonly unknown[] => items.map(({ id }) => id);
 
 describe('every resource', () => {
-  it('is made, read, changed in the named field alone, and deleted', () =>
+  it('creates, reads, updates only the named field and deletes every resource', () =>
     forEvery(ALL, async (resource) => {
       const at = `${resource.path}/${await make(resource)}`;
       const made = await owner.client.read(at);
@@ -83,14 +83,14 @@ describe('every resource', () => {
       expect((await owner.client.delete(at)).status).toBe(204);
     }));
 
-  it('needs what its create needs, and names the field', () =>
+  it('names the missing field of a create', () =>
     forEvery(ALL, async (resource) => {
       const { [resource.needs]: _left, ...rest } = bodyOf(resource);
       const refusal = refusalOf(await owner.client.post(resource.path, rest));
       expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: resource.needs });
     }));
 
-  it('takes no field that it does not have, in a create or in an update', () =>
+  it('refuses unknown fields in creates and updates', () =>
     forEvery(ALL, async (resource) => {
       const unknown = { surprise: 1 };
       const wrong = { status: 400, code: 'validation_failed', param: 'surprise' };
@@ -103,7 +103,7 @@ describe('every resource', () => {
       }
     }));
 
-  it('is found by its slug as by its id', () =>
+  it('finds a resource by slug and by id', () =>
     forEvery(WITH_SLUG, async (resource) => {
       const id = await make(resource, owner.client, { slug: 'By_Slug-1' });
       const at = `${resource.path}/By_Slug-1`;
@@ -114,7 +114,7 @@ describe('every resource', () => {
       expect(refusalOf(await owner.client.get(`${resource.path}/${id}`))).toEqual(MISSING);
     }));
 
-  it('is listed once, newest first, whatever the size of the pages', () =>
+  it('lists each resource once, newest first, with any page size', () =>
     forEvery(ALL, async (resource) => {
       const made: string[] = [];
       for (let count = 0; count < 3; count += 1) made.unshift(await make(resource));
@@ -130,13 +130,13 @@ describe('every resource', () => {
       expect(await owner.client.list(`${resource.path}?current_page=${all.length}`)).toEqual([]);
     }));
 
-  it('refuses pages that there cannot be', () =>
+  it('refuses invalid page parameters', () =>
     forEvery(pairs(ALL, ['page_size=0', 'page_size=101', 'current_page=-1', 'page=1']), async ([{ path }, query]) => {
       const refusal = refusalOf(await owner.client.get(`${path}?${query}`));
       expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: query.split('=')[0] });
     }));
 
-  it('does not exist for another organisation, by its id or by its slug', () =>
+  it('returns 404 to another organisation, by id and by slug', () =>
     forEvery(ALL, async (resource) => {
       const slug = { slug: 'only-ours' };
       const id = await make(resource, owner.client, resource.hasSlug ? slug : {});
@@ -152,7 +152,7 @@ describe('every resource', () => {
       expect(await owner.client.read(`${resource.path}/${id}`)).toEqual(before);
     }));
 
-  it('asks for the scope of each action', () =>
+  it('requires the scope of each action', () =>
     forEvery(ALL, async (resource) => {
       const at = `${resource.path}/${await make(resource)}`;
       const reads = SCOPES.filter((scope) => /[.](read|list)$/.test(scope));
@@ -166,7 +166,7 @@ describe('every resource', () => {
     }));
 });
 
-/** What counts the changes, where there is such a field. */
+/** The field that counts changes, if the resource has one. */
 function versionOf(read: JsonObject): JsonObject {
   return 'revision' in read ? { revision: read['revision'] } : {};
 }

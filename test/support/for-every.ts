@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 
 /**
- * One test over all rows of a table. Every row is tried, and each that fails is named with what it failed of.
- * @param least how many rows there must be: an empty table would prove everything
+ * Checks every row of a table in one test, and names each row that fails with its error.
+ * @param least the minimum number of rows: an empty table would prove nothing
  */
 export async function forEvery<Row>(
   rows: readonly (readonly [name: string, row: Row])[],
@@ -21,7 +21,7 @@ export async function forEvery<Row>(
   expect(failed).toEqual([]);
 }
 
-/** Each row with each value. */
+/** Every combination of a row and a value. */
 export function pairs<Row, Value>(
   rows: readonly (readonly [name: string, row: Row])[],
   values: readonly Value[],

@@ -8,7 +8,7 @@ interface Place {
 }
 
 export interface TestDatabase extends Place {
-  /** Those of a gateway, or of a command, on it. */
+  /** The settings of a gateway or command that uses it. */
   readonly settings: { readonly DATABASE_URL: string; readonly DATABASE_POOL_SIZE: string };
   /** Removes every row, so that the next gateway finds an empty database. */
   empty(): Promise<void>;
@@ -34,7 +34,7 @@ async function withDataSource(place: Place, work: (source: TollgateDataSource) =
   }
 }
 
-/** DELETE, because TRUNCATE makes new files for every table and index; as a replica, which minds no order of tables. */
+/** DELETE, because TRUNCATE makes new files for every table and index; as a replica, which checks no foreign keys. */
 async function deleteAll(source: TollgateDataSource): Promise<void> {
   const deletions = source.entityMetadatas.map((entity) => `DELETE FROM "${entity.tableName}";`);
   await source.query(`BEGIN; SET LOCAL session_replication_role = replica; ${deletions.join(' ')} COMMIT`);
