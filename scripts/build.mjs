@@ -15,6 +15,8 @@ const SOURCE_FOLDERS = ['src', 'migrations'];
 const SETTINGS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 // Plain JavaScript that Node starts by path, so it must be in dist whatever the compiler thinks of it.
 const WORKER = 'src/database/embedded/pglite.worker.js';
+// Read when the gateway starts.
+const SQL_FOLDERS = ['migrations/baseline', 'migrations/functions'];
 // A builder that was killed leaves its folder behind; no build takes nearly this long.
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
@@ -40,6 +42,7 @@ async function build(wanted) {
     writeFileSync(config, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions }));
     await compile(relative(ROOT, config));
     if (existsSync(join(ROOT, WORKER)) && !existsSync(join(out, WORKER))) cpSync(join(ROOT, WORKER), join(out, WORKER));
+    for (const folder of SQL_FOLDERS) cpSync(join(ROOT, folder), join(out, folder), { recursive: true });
     writeFileSync(join(out, STAMP), wanted);
     putInPlace(out, wanted);
   } finally {
@@ -101,7 +104,7 @@ function fingerprint() {
 
 function sourceFilesIn(folder) {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name) && !entry.name.endsWith('.spec.ts'))
+    .filter((entry) => entry.isFile() && /\.(ts|js|sql)$/.test(entry.name) && !entry.name.endsWith('.spec.ts'))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
     .filter((file) => !file.includes('__fixtures__'))
     .sort();

@@ -1,4 +1,4 @@
-// Runs TypeORM's migration commands on the built data source, building it first when needed.
+// Runs migrations as the gateway does, and TypeORM's other migration commands, on the built data source.
 //   node scripts/migration.mjs run | revert | show
 //   node scripts/migration.mjs generate <verb>-<noun>   writes migrations/<epoch-ms>-<verb>-<noun>.ts
 import { spawnSync } from 'node:child_process';
@@ -21,6 +21,7 @@ try {
   exit(error.message);
 }
 if (command === 'generate') generate();
+else if (command === 'run') run('dist/src/cli/run-migrations.js', []);
 else typeorm([`migration:${command}`]);
 
 function generate() {

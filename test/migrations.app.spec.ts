@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
-import { LetGoOfArchivedPolicies1795219200060 } from '../migrations/1795219200060-let-go-of-archived-policies.js';
 import { MIGRATIONS } from '../migrations/migrations.js';
 import { hasAllMigrations, MIGRATION_LOCK, runMigrations } from '../src/database/run-migrations.js';
 import { type EntityClass, TollgateDataSource } from '../src/database/tollgate-data-source.js';
@@ -17,6 +16,16 @@ class ForgottenThing {
 
   @Column({ type: 'integer' })
   readonly size!: number;
+}
+
+class AddNote1795219299998 implements MigrationInterface {
+  readonly name = 'AddNote1795219299998';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE "usage_policies" ADD "note" text');
+  }
+
+  async down(): Promise<void> {}
 }
 
 class Lost1795219299999 implements MigrationInterface {
@@ -136,6 +145,49 @@ describe('the migrations', () => {
   });
 });
 
+describe('the functions of the database', () => {
+  let source: TollgateDataSource;
+
+  beforeAll(async () => {
+    source = await open(await testDatabase());
+  });
+  afterAll(() => source.destroy());
+
+  const bodyOf = async (name: string): Promise<string> => {
+    const [row] = await source.query('SELECT prosrc FROM pg_proc WHERE proname = $1', [name]);
+    return row.prosrc;
+  };
+
+  it('are applied again when their file is not the one that was applied last, and no others', async () => {
+    const body = await bodyOf('usage_raise_alerts');
+    const before = await source.query('SELECT name, hash, applied_at FROM sql_functions ORDER BY name');
+    await source.query(`
+      CREATE OR REPLACE FUNCTION usage_raise_alerts(p_buckets uuid[]) RETURNS void LANGUAGE sql AS 'SELECT NULL'`);
+    await source.query(`UPDATE sql_functions SET hash = 'of another file' WHERE name = 'usage_raise_alerts'`);
+    await runMigrations(source);
+    expect(await bodyOf('usage_raise_alerts')).toBe(body);
+    const after = await source.query('SELECT name, hash, applied_at FROM sql_functions ORDER BY name');
+    const changed = after.filter(
+      (row: { applied_at: Date }, index: number) => row.applied_at > before[index].applied_at,
+    );
+    expect(changed.map(({ name }: { name: string }) => name)).toEqual(['usage_raise_alerts']);
+    expect(after.map(({ hash }: { hash: string }) => hash)).toEqual(before.map(({ hash }: { hash: string }) => hash));
+  });
+
+  it('are written whole or not at all', async () => {
+    await source.query(`UPDATE sql_functions SET hash = 'old' WHERE name IN ('usage_apply', 'usage_reset')`);
+    await source.query('ALTER TABLE sql_functions ADD CONSTRAINT no_reset CHECK (name <> $$usage_reset$$) NOT VALID');
+    await expect(runMigrations(source)).rejects.toThrow('no_reset');
+    expect(await source.query(`SELECT name FROM sql_functions WHERE hash = 'old' ORDER BY name`)).toEqual([
+      { name: 'usage_apply' },
+      { name: 'usage_reset' },
+    ]);
+    await source.query('ALTER TABLE sql_functions DROP CONSTRAINT no_reset');
+    await runMigrations(source);
+    expect(await source.query(`SELECT name FROM sql_functions WHERE hash = 'old'`)).toEqual([]);
+  });
+});
+
 onServer('gateways that migrate at once (needs DATABASE_URL: the embedded database has one session)', () => {
   let database: OwnDatabase;
 
@@ -182,7 +234,6 @@ onServer('gateways that migrate at once (needs DATABASE_URL: the embedded databa
 });
 
 onServer('a migration of a table in use (needs DATABASE_URL: the embedded database has one session)', () => {
-  const BEFORE = MIGRATIONS.indexOf(LetGoOfArchivedPolicies1795219200060);
   let place: Place;
   let database: OwnDatabase;
   let dump: Client;
@@ -193,7 +244,7 @@ onServer('a migration of a table in use (needs DATABASE_URL: the embedded databa
     place = { url: database.url, poolSize: 2 };
     [dump, caller] = [new Client({ connectionString: place.url }), new Client({ connectionString: place.url })];
     await Promise.all([dump.connect(), caller.connect()]);
-    await withMigrations(place, BEFORE, (source) => runMigrations(source));
+    await withMigrations(place, MIGRATIONS.length, (source) => runMigrations(source));
     await dump.query('BEGIN; LOCK TABLE "usage_policies" IN ACCESS SHARE MODE');
     // As long as the gateways' own statements wait.
     await caller.query(`SET lock_timeout = '1s'`);
@@ -204,7 +255,8 @@ onServer('a migration of a table in use (needs DATABASE_URL: the embedded databa
   });
 
   it('waits without blocking queries, reports the wait once and then migrates', async () => {
-    await withMigrations(place, BEFORE + 1, async (source) => {
+    const source = await open(place, ENTITIES, [...MIGRATIONS, AddNote1795219299998]);
+    try {
       const [{ lock_timeout: before }] = await source.query('SHOW lock_timeout');
       let told = 0;
       let isDone = false;
@@ -215,9 +267,11 @@ onServer('a migration of a table in use (needs DATABASE_URL: the embedded databa
 
       await dump.query('ROLLBACK');
       await migrated;
-      await caller.query('SELECT "active_workspace_id" FROM "usage_policies"');
+      await caller.query('SELECT "note" FROM "usage_policies"');
       expect(await source.query('SHOW lock_timeout')).toEqual([{ lock_timeout: before }]);
-    });
+    } finally {
+      await source.destroy();
+    }
   });
 
   it('does not retry a migration that fails for another reason', async () => {
@@ -227,42 +281,5 @@ onServer('a migration of a table in use (needs DATABASE_URL: the embedded databa
     } finally {
       await source.destroy();
     }
-  });
-});
-
-onServer('a database with archived policies (needs DATABASE_URL for a separate database)', () => {
-  const KNOWN = MIGRATIONS.indexOf(LetGoOfArchivedPolicies1795219200060) + 1;
-  let database: OwnDatabase;
-
-  beforeAll(async () => {
-    database = await makeOwnDatabase(databaseServer ?? '');
-  });
-
-  afterAll(() => database.drop());
-
-  it('migrates down and up again although workspaces were deleted', async () => {
-    await withMigrations({ url: database.url, poolSize: 2 }, KNOWN, async (source) => {
-      await runMigrations(source);
-      await source.query(`INSERT INTO organisations (slug, name) VALUES ('o', 'o')`);
-      await source.query(`
-        INSERT INTO workspaces (organisation_id, slug, name) SELECT id, name_of, name_of
-        FROM organisations, unnest(ARRAY['gone', 'left']) AS name_of`);
-      await source.query(`
-        INSERT INTO usage_policies (organisation_id, workspace_id, active_workspace_id, status, name,
-          conditions, group_by, type, credit_limit)
-        SELECT organisation_id, id, CASE WHEN slug = 'left' THEN id END,
-          CASE WHEN slug = 'left' THEN 'active' ELSE 'archived' END, slug, '[]', '{}', 'cost', 1 FROM workspaces`);
-      await source.query(`DELETE FROM workspaces WHERE slug = 'gone'`);
-      await source.undoLastMigration();
-      await runMigrations(source);
-      const policies = await source.query(`
-        SELECT name, workspace_id IS NOT NULL AS has_workspace, workspace_id = active_workspace_id AS keeps_it
-        FROM usage_policies ORDER BY name`);
-      expect(policies).toEqual([
-        { name: 'gone', has_workspace: false, keeps_it: null },
-        { name: 'left', has_workspace: true, keeps_it: true },
-      ]);
-      await expect(source.query(`DELETE FROM workspaces WHERE slug = 'left'`)).rejects.toThrow('fk_usage_policies');
-    });
   });
 });

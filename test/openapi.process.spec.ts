@@ -24,7 +24,7 @@ const FRACTIONS = [
   'temperature',
   'top_p',
 ];
-const WHOLE_UNITS = /(^|_)(at|bytes|calls|finish|from|messages|ms|seconds|tokens|total|until|units)$/;
+const WHOLE_UNITS = /(^|_)(at|bytes|calls|finish|from|messages|ms|quantities|seconds|tokens|total|until|units)$/;
 const WHOLE = [
   'attempts',
   'bytes_in',

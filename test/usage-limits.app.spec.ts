@@ -127,7 +127,12 @@ describe('a limit that is reached', () => {
   it('reserves nothing for a call without a policy', async () => {
     expect((await gateway.call()).headers).not.toHaveProperty('x-gateway-limit-remaining');
     const [row] = await gateway.books.ledger(1);
-    expect(row).toMatchObject({ costNano: String(COST_NANO), searchUnits: '1', bucketIds: [], status: 'settled' });
+    expect(row).toMatchObject({
+      costNano: String(COST_NANO),
+      quantities: { search_unit: 1 },
+      bucketIds: [],
+      source: 'provider',
+    });
   });
 });
 
@@ -159,7 +164,7 @@ describe('the amount of a limit', () => {
     const request = { model: 'any', query: 'capital', documents: ['Paris is the capital', 'Rome'] };
     expect((await gateway.rerank(local, request)).status).toBe(OK);
     const [row] = await gateway.books.ledger(1);
-    expect(row).toMatchObject({ costNano: '0', provider: 'local', source: 'computed', status: 'settled' });
+    expect(row).toMatchObject({ costNano: '0', provider: 'local', source: 'computed', outcome: 'answered' });
     const refused = await gateway.rerank(local, request);
     expect(errorOf(refused)['details']).toEqual([expect.objectContaining({ policy_id: tokens })]);
   });
@@ -341,7 +346,7 @@ describe('a model without a price', () => {
     expect((await call()).status).toBe(OK);
     expect(await told()).toBe(before + (fields !== undefined && 'enforcement' in fields ? 1 : 0));
     const [row] = await gateway.books.ledger(1);
-    expect(row).toMatchObject({ costNano: '0', priceId: null, searchUnits: '1' });
+    expect(row).toMatchObject({ costNano: '0', priceIds: [], quantities: { search_unit: 1 } });
   });
 
   it('falls back to the list price when the own price is for another unit', async () => {
@@ -349,7 +354,7 @@ describe('a model without a price', () => {
     await gateway.limit({ credit_limit: 1 });
     expect((await gateway.call()).status).toBe(OK);
     const [row] = await gateway.books.ledger(1);
-    expect(row).toMatchObject({ costNano: String(COST_NANO), priceId: 'd9fafbff-3fbd-474f-a8ec-a7b691610bed' });
+    expect(row).toMatchObject({ costNano: String(COST_NANO), priceIds: ['d9fafbff-3fbd-474f-a8ec-a7b691610bed'] });
   });
 
   it('refuses a model whose price is for a unit that the provider does not bill', async () => {

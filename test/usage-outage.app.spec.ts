@@ -108,6 +108,6 @@ describe('a database that cannot be reached', () => {
     gateway.provider.replyWith(scored());
     await mend();
     await expectRecovered(4);
-    expect(await gateway.app.dataSource.getRepository(UsageEvent).countBy({ status: 'presumed' })).toBe(0);
+    expect(await gateway.app.dataSource.getRepository(UsageEvent).countBy({ source: 'presumed' })).toBe(0);
   });
 });

@@ -31,8 +31,15 @@ beforeAll(async () => {
   }));
   await write({ at: 0, costNano: '1' });
   await write({ at: 3_599, costNano: '2000000', metadata: { team: 'search', user: 'alice' } });
-  await write({ at: 3_600, model: 'rerank-2.5', provider: 'voyage', costNano: '3', tokens: '40', searchUnits: '0' });
-  await write({ at: DAY - 1, workspaceId, apiKeyId: 'key-2', status: 'presumed', metadata: { team: 'ads' } });
+  await write({
+    at: 3_600,
+    model: 'rerank-2.5',
+    provider: 'voyage',
+    costNano: '3',
+    tokens: '40',
+    quantities: { input: 40 },
+  });
+  await write({ at: DAY - 1, workspaceId, apiKeyId: 'key-2', source: 'presumed', metadata: { team: 'ads' } });
   await write({ at: DAY, costNano: '999' });
   await write({ at: 30 * DAY, costNano: '5' });
 });
@@ -45,7 +52,6 @@ async function write({ at, ...fields }: Fields, organisation = organisationId): 
   await gateway.dataSource.getRepository(UsageEvent).insert({
     id: randomUUID(),
     at: new Date((START + at) * 1_000),
-    status: 'settled',
     organisationId: organisation,
     workspaceId: null,
     apiKeyId: 'key-1',
@@ -60,9 +66,13 @@ async function write({ at, ...fields }: Fields, organisation = organisationId): 
     attempt: 1,
     costNano: '10',
     tokens: '100',
-    searchUnits: '1',
+    quantities: { input: 100, search_unit: 1 },
+    mode: 'standard',
+    tier: 0,
     source: 'provider',
-    priceId: null,
+    outcome: 'answered',
+    priceIds: [],
+    firstTokenMs: null,
     bucketIds: [],
     amounts: [],
     ...fields,
@@ -87,6 +97,7 @@ describe('GET /v1/usage', () => {
           cost: 0.002000014,
           tokens: 340,
           search_units: 3,
+          quantities: { input: 340, search_unit: 3 },
           presumed_calls: 1,
         },
       ],

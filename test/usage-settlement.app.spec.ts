@@ -8,9 +8,11 @@ import { BEDROCK_MODEL } from './support/rerank-gateway.js';
 import { jsonOf, refusalOf } from './support/send.js';
 import { COST, COST_NANO, REQUEST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
-const FREE = { status: 'settled', costNano: '0', tokens: '0', searchUnits: '0' };
-const PRESUMED = { status: 'presumed', costNano: String(COST_NANO), searchUnits: '1', source: 'presumed' };
-const BILLED = { status: 'settled', costNano: String(COST_NANO), searchUnits: '1', source: 'provider' };
+const FREE = { outcome: 'failed', costNano: '0', tokens: '0', quantities: {} };
+const unitsOf = (search_unit: number): unknown => expect.objectContaining({ search_unit });
+const ONE_UNIT = unitsOf(1);
+const PRESUMED = { source: 'presumed', outcome: 'unknown', costNano: String(COST_NANO), quantities: ONE_UNIT };
+const BILLED = { source: 'provider', outcome: 'answered', costNano: String(COST_NANO), quantities: ONE_UNIT };
 
 let gateway: UsageGateway;
 /** Times out after half a second. */
@@ -62,14 +64,14 @@ describe.each([
       endpoint: 'rerank',
       metadata: { user: 'alice' },
       traceId: 'ledger-row',
-      priceId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      priceIds: [expect.stringMatching(/^[0-9a-f-]{36}$/)],
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
     });
   });
 
   it.each<[string, Reply, object, number]>([
-    ['reports more usage', scored(3), { ...BILLED, costNano: '6000000', searchUnits: '3' }, 200],
-    ['reports zero usage', scored(0), { ...BILLED, costNano: '0', searchUnits: '0' }, 200],
+    ['reports more usage', scored(3), { ...BILLED, costNano: '6000000', quantities: unitsOf(3) }, 200],
+    ['reports zero usage', scored(0), { ...BILLED, costNano: '0', quantities: unitsOf(0) }, 200],
     ['reports no usage', json({ results: [] }), { ...BILLED, source: 'computed' }, 200],
     ['reports negative usage', scored(-1), { ...BILLED, source: 'computed' }, 200],
     ['reports impossible usage', scored(1e300), { ...BILLED, source: 'computed' }, 200],
@@ -144,7 +146,7 @@ describe('a provider that bills by token', () => {
     gateway.provider.replyWith(json({ data: [], model: 'rerank-2.5', usage: { total_tokens: 123 } }));
     expect((await gateway.rerank(voyage, { ...REQUEST, model: 'rerank-2.5' })).status).toBe(200);
     const [row] = await gateway.books.ledger(1);
-    expect(row).toMatchObject({ costNano: '6150', tokens: '123', searchUnits: '0', source: 'provider' });
+    expect(row).toMatchObject({ costNano: '6150', tokens: '123', quantities: { input: 123 }, source: 'provider' });
     expect(row?.amounts.toSorted()).toEqual(['123', '6150']);
   });
 });
@@ -156,7 +158,7 @@ describe('a provider that reports no usage', () => {
     gateway.provider.replyWith(json({ results: [{ index: 0, relevanceScore: 0.5 }] }));
     expect((await gateway.rerank(bedrock, { ...REQUEST, model: BEDROCK_MODEL })).status).toBe(200);
     const [row] = await gateway.books.ledger(1);
-    expect(row).toMatchObject({ costNano: String(COST_NANO), searchUnits: '1', source: 'computed' });
+    expect(row).toMatchObject({ costNano: String(COST_NANO), quantities: ONE_UNIT, source: 'computed' });
   });
 
   it('charges an answer in several pages once', async () => {
@@ -205,7 +207,7 @@ describe('a reported figure that is impossible', () => {
     expect(jsonOf(answer)['usage']).toEqual(believed === undefined ? undefined : { search_units: believed });
     expect((await searchUnitsCounted()) - before).toBe(believed ?? 0);
     expect((await requestLine(gateway.app, traceId))['search_units']).toBe(believed);
-    expect(await gateway.books.ledger(1)).toMatchObject([{ searchUnits: String(believed ?? 1) }]);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ quantities: { search_unit: believed ?? 1 } }]);
   });
 });
 
@@ -221,6 +223,8 @@ describe('a call of the built-in reranker that the gateway refuses', () => {
       param: 'documents.0.text',
     });
     expect((await gateway.rerank(local, { ...request, documents: ['x'] })).status).toBe(200);
-    expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ status: 'settled', provider: 'local' })]);
+    expect(await gateway.books.ledger(1)).toEqual([
+      expect.objectContaining({ outcome: 'answered', provider: 'local' }),
+    ]);
   });
 });

@@ -97,7 +97,7 @@ it('answers and settles a call that ends within the grace time', async () => {
   release();
   expect((await answer).status).toBe(200);
   expect(await gateway.exitCode()).toBe(0);
-  await expectOneRow({ status: 'settled', costNano: String(COST_NANO), source: 'provider' });
+  await expectOneRow({ outcome: 'answered', costNano: String(COST_NANO), source: 'provider' });
 });
 
 it('presumes the cost of a call that the shutdown cuts off', async () => {
@@ -106,5 +106,5 @@ it('presumes the cost of a call that the shutdown cuts off', async () => {
   gateway.signal('SIGTERM');
   await expect(answer).rejects.toThrow();
   expect(await gateway.exitCode()).toBe(0);
-  await expectOneRow({ status: 'presumed', costNano: String(COST_NANO) });
+  await expectOneRow({ source: 'presumed', costNano: String(COST_NANO) });
 });

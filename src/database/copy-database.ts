@@ -7,14 +7,15 @@ const PAGE_ROWS = 500;
 
 const HERE = `c.relnamespace = to_regnamespace(quote_ident(current_schema()))`;
 
-/** Partitions come with their table. The target notes its migrations itself. */
+/** Partitions come with their table. The target notes its migrations and functions itself. */
 const TABLES = `
   SELECT c.relname::text AS name, ARRAY(
     SELECT DISTINCT other.relname::text FROM pg_constraint k JOIN pg_class other ON other.oid = k.confrelid
     WHERE k.contype = 'f' AND k.conrelid = c.oid AND k.confrelid <> c.oid
   ) AS needs
   FROM pg_class c
-  WHERE ${HERE} AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'migrations' ORDER BY c.relname`;
+  WHERE ${HERE} AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname NOT IN ('migrations', 'sql_functions')
+  ORDER BY c.relname`;
 
 const PARTITIONS = `
   SELECT c.relname::text AS name, parent.relname::text AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound

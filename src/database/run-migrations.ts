@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MigrationExecutor, type QueryRunner } from 'typeorm';
 import { isLockRefused } from './database-errors.js';
+import { applySqlFunctions } from './sql-functions.js';
 import type { TollgateDataSource } from './tollgate-data-source.js';
 
 /** Any constant will do; all gateways of one database must use the same. */
@@ -18,7 +19,7 @@ const PAUSE_MS = 2_000;
 export type MigrationWait = 'gateway' | 'table';
 
 /**
- * Applies pending migrations, once among all gateways that start together on one database. Lock and migrations share a
+ * Applies pending migrations, then changed functions, once among all gateways that start together on one database. Lock and migrations share a
  * connection: the embedded database has no second one, and neither has a pool of one.
  *
  * @param onWait told once for each of the two; the migrations wait for as long as that takes
@@ -79,6 +80,7 @@ async function isMigrated(dataSource: TollgateDataSource, runner: QueryRunner): 
   executor.transaction = 'each';
   try {
     await executor.executePendingMigrations();
+    await applySqlFunctions(runner);
     return true;
   } catch (error) {
     if (isLockRefused(error)) return false;

@@ -1,5 +1,7 @@
 import { isStorableText, toStorableOrNull, toStorableText } from '../common/storable-text.js';
-import type { UsageDimensions } from './usage-store.types.js';
+import type { AppliedRate } from './prices/price.types.js';
+import { tokensOf, toQuantitiesJson } from './units.js';
+import type { Settlement, UsageDimensions, UsageFigures } from './usage-store.types.js';
 
 const LONG = 255;
 const SHORT = 64;
@@ -30,6 +32,22 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
     trace_id: traceColumn(dimensions),
     attempt: dimensions.attempt,
   };
+}
+
+export function figureColumns({ costNano, quantities }: UsageFigures) {
+  return {
+    cost_nano: String(costNano),
+    tokens: String(tokensOf(quantities)),
+    quantities: toQuantitiesJson(quantities),
+  };
+}
+
+export function rateColumns({ mode, tier, priceIds }: AppliedRate) {
+  return { mode, tier, price_ids: priceIds };
+}
+
+export function settledColumns({ figures, source, outcome, rate, firstTokenMs }: Omit<Settlement, 'reservation'>) {
+  return { ...figureColumns(figures), ...rateColumns(rate), source, outcome, first_token_ms: firstTokenMs };
 }
 
 export function traceColumn({ traceId }: UsageDimensions): string {

@@ -1,7 +1,8 @@
 import { Column } from 'typeorm';
-import type { FigureSource } from './usage-store.types.js';
+import type { PriceMode } from './prices/price.types.js';
+import type { QuantitiesJson } from './units.js';
 
-/** Who called what, and the figures: columns that reservations and the ledger have in common. */
+/** Who called what, and figures: columns that reservations (bounds) and the ledger (what was used) have in common. */
 export abstract class LedgerRow {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
@@ -45,17 +46,22 @@ export abstract class LedgerRow {
   @Column({ name: 'cost_nano', type: 'bigint' })
   readonly costNano!: string;
 
+  /** Sum of the quantities that are tokens. */
   @Column({ type: 'bigint' })
   readonly tokens!: string;
 
-  @Column({ name: 'search_units', type: 'bigint' })
-  readonly searchUnits!: string;
+  @Column({ type: 'jsonb', default: {} })
+  readonly quantities!: QuantitiesJson;
 
-  @Column({ type: 'varchar', length: 16 })
-  readonly source!: FigureSource;
+  @Column({ type: 'varchar', length: 16, default: 'standard' })
+  readonly mode!: PriceMode;
 
-  @Column({ name: 'price_id', type: 'uuid', nullable: true })
-  readonly priceId!: string | null;
+  /** Input tokens from which the prices count. */
+  @Column({ type: 'integer', default: 0 })
+  readonly tier!: number;
+
+  @Column({ name: 'price_ids', type: 'uuid', array: true, default: [] })
+  readonly priceIds!: string[];
 
   @Column({ name: 'bucket_ids', type: 'uuid', array: true })
   readonly bucketIds!: string[];

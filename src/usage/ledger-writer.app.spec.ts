@@ -8,7 +8,7 @@ import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
 import { cost, reservationOf, settledAs } from './__fixtures__/usage.js';
 import { NO_RATE } from './prices/price.types.js';
-import { tokensOf } from './units.js';
+import { tokensOf, toQuantitiesJson } from './units.js';
 import { UsageEvent } from './usage-event.entity.js';
 import { LedgerWriter, type UsageNotesOptions } from './ledger-writer.js';
 import type { UnlimitedUsage, UsageDimensions } from './usage-store.types.js';
@@ -56,19 +56,31 @@ async function rows(): Promise<readonly UsageEvent[]> {
 }
 
 /** What is in the ledger of a usage, as far as it says so. */
-function inLedger({ id, at, dimensions, figures, source, rate }: UnlimitedUsage): Partial<UsageEvent> {
+function inLedger({
+  id,
+  at,
+  dimensions,
+  figures,
+  source,
+  outcome,
+  rate,
+  firstTokenMs,
+}: UnlimitedUsage): Partial<UsageEvent> {
   const { costNano, quantities } = figures;
   return {
     id,
     at,
     source,
-    priceId: rate.priceIds[0] ?? null,
-    status: source === 'presumed' ? 'presumed' : 'settled',
+    outcome,
+    mode: rate.mode,
+    tier: rate.tier,
+    priceIds: [...rate.priceIds],
+    firstTokenMs,
     ...dimensions,
     apiKeyId: dimensions.apiKeyId ?? '',
     costNano: String(costNano),
     tokens: String(tokensOf(quantities)),
-    searchUnits: String(quantities.search_unit ?? 0n),
+    quantities: toQuantitiesJson(quantities),
     bucketIds: [],
     amounts: [],
   };
@@ -107,6 +119,9 @@ describe('usage that nothing limits', () => {
   it.each<readonly [string, Partial<UnlimitedUsage>]>([
     ['the figures', { figures: { costNano: MAX_FIGURE, quantities: { input: 7n, search_unit: 2n } } }],
     ['the source', { source: 'presumed' }],
+    ['the outcome', { outcome: 'cancelled' }],
+    ['the time to its first token', { firstTokenMs: 12 }],
+    ['the mode', { rate: { ...NO_RATE, mode: 'batch' } }],
     ['the price', { rate: { ...NO_RATE, priceIds: [randomUUID()] } }],
     ['the time', { at: new Date('2031-02-03T04:05:06.789Z') }],
   ])('is what it was, also beside one that differs in %s', async (_what, change) => {

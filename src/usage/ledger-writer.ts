@@ -1,14 +1,14 @@
 import type { DataSource } from 'typeorm';
 import { type PreparedRow, type RowShape, GroupedInsert } from '../database/grouped-insert.js';
 import { WriteBehind, type WriteBehindOptions } from '../database/write-behind.js';
-import { isSameInLedger, ledgerColumns, traceColumn } from './ledger-columns.js';
+import { figureColumns, isSameInLedger, ledgerColumns, rateColumns, traceColumn } from './ledger-columns.js';
+import type { AppliedRate } from './prices/price.types.js';
 import { UsageEvent } from './usage-event.entity.js';
-import { tokensOf } from './units.js';
 import type { UsageObserver } from './usage-observer.js';
 import type { UnlimitedUsage } from './usage-store.types.js';
 import { isCountable } from './usage-work.js';
 
-const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'search_units'];
+const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'quantities', 'first_token_ms'];
 
 export type UsageNotesOptions = Omit<
   WriteBehindOptions<UnlimitedUsage, PreparedRow>,
@@ -61,19 +61,21 @@ const SHAPE: RowShape<UnlimitedUsage> = {
   isAlike: (one, other) =>
     isSameInLedger(one.dimensions, other.dimensions) &&
     one.source === other.source &&
-    one.rate.priceIds[0] === other.rate.priceIds[0],
-  sharedOf: ({ dimensions, source, rate }) => {
-    const status = source === 'presumed' ? 'presumed' : 'settled';
-    const price_id = rate.priceIds[0] ?? null;
+    one.outcome === other.outcome &&
+    (one.rate === other.rate || isSameRate(one.rate, other.rate)),
+  sharedOf: ({ dimensions, source, outcome, rate }) => {
     const { trace_id: _ownTrace, ...shared } = ledgerColumns(dimensions);
-    return { ...shared, source, price_id, status, bucket_ids: [], amounts: [] };
+    return { ...shared, ...rateColumns(rate), source, outcome, bucket_ids: [], amounts: [] };
   },
-  ownOf: ({ id, at, dimensions, figures }) => ({
+  ownOf: ({ id, at, dimensions, figures, firstTokenMs }) => ({
     id,
     at: at.getTime(),
     trace_id: traceColumn(dimensions),
-    cost_nano: String(figures.costNano),
-    tokens: String(tokensOf(figures.quantities)),
-    search_units: String(figures.quantities.search_unit ?? 0n),
+    ...figureColumns(figures),
+    first_token_ms: firstTokenMs,
   }),
 };
+
+function isSameRate(one: AppliedRate, other: AppliedRate): boolean {
+  return one.mode === other.mode && one.tier === other.tier && one.priceIds.join() === other.priceIds.join();
+}

@@ -398,23 +398,6 @@ describe('when an answer is lost after the database did the work', () => {
   });
 });
 
-describe('a release by a gateway of the version before, which does not say for how long', () => {
-  it('keeps its reservation from being written for ten minutes', async () => {
-    const store = open();
-    const charge = chargeOf();
-    const reservation = reservationOf([charge]);
-    const { id, at } = reservation;
-    const settles = JSON.stringify([{ id, at, status: 'released' }]);
-    await dataSource.query(USAGE_BATCH, ['[]', '[]', '{1}', '{}', '{}', '{}', '{}', settles, '[]', 10]);
-    const later = (minutes: number): Date => new Date(Date.now() + minutes * 60_000);
-    await store.reap(later(9));
-    await expect(store.reserve(reservation)).rejects.toThrow(StoreUnavailableError);
-    expect(await seen.bucket(charge)).toBeUndefined();
-    await store.reap(later(11));
-    expect((await store.reserve(reservation)).kind).toBe('admitted');
-  });
-});
-
 describe('when the database cannot be reached', () => {
   it.each(['refused', 'crowded out'] as const)(
     'admissions that were never sent leave nothing behind: %s',

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/time/clock.js';
 import { isDataRefused } from '../database/database-errors.js';
 import { BatchConnection, NotSentError } from './batch-connection.js';
-import { limitOf, reserveOutcomes } from './usage-batch.js';
+import { admissionOutcomes, limitOf } from './usage-batch.js';
 import type { UsageObserver } from './usage-observer.js';
 import {
   type Adjustment,
@@ -20,7 +20,7 @@ import {
   type UsageStore,
 } from './usage-store.types.js';
 import { LedgerWriter } from './ledger-writer.js';
-import { asRecord, assertCountable, type UsageWork } from './usage-work.js';
+import { type Admission, asRecord, assertCountable, isAdmission, type UsageWork } from './usage-work.js';
 import { type QueuedWork, WorkQueue } from './work-queue.js';
 import { ReservationRollbacks } from './reservation-rollbacks.js';
 
@@ -82,16 +82,18 @@ export class PostgresUsageStore implements UsageStore {
 
   async reserve(reservation: Reservation): Promise<ReserveOutcome> {
     assertCountable(reservation.bound);
-    const outcome = await this.admit(reservation).catch((error: unknown) => {
+    const outcome = await this.admit({ kind: 'reserve', id: reservation.id, reservation }).catch((error: unknown) => {
       if (error instanceof StoreUnavailableError) this.observer.decided('unavailable');
       throw error;
     });
+    if (outcome.kind === 'gone') throw new StoreUnavailableError();
     this.observer.decided(outcome.kind);
     return outcome;
   }
 
-  async extend(_extension: Extension): Promise<ExtendOutcome> {
-    throw new StoreUnavailableError();
+  async extend(extension: Extension): Promise<ExtendOutcome> {
+    assertCountable(extension.bound);
+    return this.admit({ kind: 'extend', id: extension.reservation.id, extension });
   }
 
   async settle(settlement: Settlement): Promise<void> {
@@ -163,7 +165,7 @@ export class PostgresUsageStore implements UsageStore {
     for (const item of left) item.failed(new StoreUnavailableError());
   }
 
-  private admit(reservation: Reservation): Promise<ReserveOutcome> {
+  private admit(work: Admission): Promise<ExtendOutcome> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => item.failed(new StoreUnavailableError()), this.options.reserveTimeoutMs);
       const end = (): void => {
@@ -171,12 +173,12 @@ export class PostgresUsageStore implements UsageStore {
         item.isGivenUp = true;
       };
       const item: QueuedWork = {
-        work: { kind: 'reserve', id: reservation.id, reservation },
+        work,
         isGivenUp: false,
         mayBeWritten: false,
         done: (outcome) => {
-          // Whoever asked has been told that it is not admitted.
-          if (item.isGivenUp) return this.takeBack(reservation);
+          // The caller was refused. An extension can stay: its call settles the whole reservation.
+          if (item.isGivenUp) return work.kind === 'reserve' ? this.takeBack(work.reservation) : undefined;
           end();
           if (outcome !== undefined) resolve(outcome);
         },
@@ -197,9 +199,9 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   private enqueue(item: QueuedWork): void {
-    const isOpen = this.state === 'open' || (this.state === 'draining' && item.work.kind !== 'reserve');
+    const isOpen = this.state === 'open' || (this.state === 'draining' && !isAdmission(item.work));
     if (!isOpen || !this.queue.add(item)) {
-      if (item.work.kind !== 'reserve') this.observer.dropped(1);
+      if (!isAdmission(item.work)) this.observer.dropped(1);
       return item.failed(new StoreUnavailableError());
     }
     this.start();
@@ -244,11 +246,11 @@ export class PostgresUsageStore implements UsageStore {
     const started = performance.now();
     const row = await this.connection.run(works);
     this.observer.batchDone(batch.length, (performance.now() - started) / 1_000);
-    const outcomes = reserveOutcomes(works, row)[Symbol.iterator]();
+    const outcomes = admissionOutcomes(works, row)[Symbol.iterator]();
     const lost = new Set(row.o_lost);
     for (const item of batch) {
       const { work } = item;
-      if (work.kind === 'reserve') answer(item, outcomes.next().value);
+      if (isAdmission(work)) answer(item, outcomes.next().value);
       else if (work.kind === 'settle' && lost.has(work.id)) this.enqueue({ ...item, work: asRecord(work.settlement) });
       else item.done();
     }
@@ -258,7 +260,7 @@ export class PostgresUsageStore implements UsageStore {
   private async isolate(batch: readonly QueuedWork[], cause: unknown): Promise<boolean> {
     const [first, ...rest] = batch;
     if (first !== undefined && rest.length === 0) {
-      if (first.work.kind !== 'reserve') this.observer.dropped(1);
+      if (!isAdmission(first.work)) this.observer.dropped(1);
       first.failed(new Error('the database refuses this usage', { cause }));
       return true;
     }
@@ -269,10 +271,10 @@ export class PostgresUsageStore implements UsageStore {
 
   private putOff(batch: readonly QueuedWork[], cause: unknown): void {
     this.observer.batchFailed();
-    this.queue.putBack(batch.filter(({ work }) => work.kind !== 'reserve'));
+    this.queue.putBack(batch.filter(({ work }) => !isAdmission(work)));
     for (const item of batch) {
-      if (item.work.kind !== 'reserve') continue;
-      if (item.mayBeWritten) this.takeBack(item.work.reservation);
+      if (!isAdmission(item.work)) continue;
+      if (item.mayBeWritten && item.work.kind === 'reserve') this.takeBack(item.work.reservation);
       item.failed(new StoreUnavailableError({ cause }));
     }
   }
@@ -288,7 +290,7 @@ export class PostgresUsageStore implements UsageStore {
   }
 }
 
-function answer(item: QueuedWork, outcome: ReserveOutcome | undefined): void {
+function answer(item: QueuedWork, outcome: ExtendOutcome | undefined): void {
   if (outcome === undefined) item.failed(new StoreUnavailableError());
   else item.done(outcome);
 }

@@ -1,6 +1,7 @@
 import type { TimeBucket } from './dto/usage-report.query.js';
 import { isMetadataKey, metadataNameOf } from './metadata-key.js';
 import { REPORT_COLUMNS, type ReportKey } from './report-keys.js';
+import { QUANTITY_UNITS, type QuantityUnit } from './units.js';
 
 /** Which rows of the ledger are added up, and by what. */
 export interface ReportRange {
@@ -22,6 +23,11 @@ export interface Statement {
   readonly parameters: readonly unknown[];
 }
 
+/** null where no row has a figure of the unit. */
+const SUMS_BY_UNIT = QUANTITY_UNITS.map(
+  (unit) => `sum((quantities -> '${unit}')::bigint) AS ${columnOfUnit(unit)}`,
+).join(', ');
+
 /** Sums by period and group: columns `start`, `g0`, `g1`, …, then the sums. Text of callers is only ever a parameter. */
 export function reportStatement(range: ReportRange): Statement {
   const parameters: unknown[] = [];
@@ -41,8 +47,8 @@ export function reportStatement(range: ReportRange): Statement {
   const places = ['start', ...groups].map((_, index) => index + 1).join(', ');
   const sql = `
     SELECT ${start} AS start, ${groups.map((group, index) => `${group} AS g${index}, `).join('')}
-      count(*) AS calls, sum(cost_nano) AS cost_nano, sum(tokens) AS tokens, sum(search_units) AS search_units,
-      count(*) FILTER (WHERE status = 'presumed') AS presumed
+      count(*) AS calls, sum(cost_nano) AS cost_nano, sum(tokens) AS tokens, ${SUMS_BY_UNIT},
+      count(*) FILTER (WHERE source = 'presumed') AS presumed
     FROM usage_events WHERE ${conditions.join(' AND ')}
     GROUP BY ${places}`;
   return { sql, parameters };
@@ -60,6 +66,11 @@ export function pageOf({ sql, parameters }: Statement, groups: number, skip: num
 
 export function countOf({ sql, parameters }: Statement): Statement {
   return { sql: `SELECT count(*) AS total FROM (${sql}) AS report`, parameters };
+}
+
+/** In which `reportStatement` has the sum of a unit. */
+export function columnOfUnit(unit: QuantityUnit): `q_${QuantityUnit}` {
+  return `q_${unit}`;
 }
 
 function equals(columns: Readonly<Record<string, string>>, bind: (value: unknown) => string): string {

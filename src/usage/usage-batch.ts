@@ -1,15 +1,11 @@
 import { toStorableText } from '../common/storable-text.js';
 import { isoTexts } from '../common/time/iso-text.js';
-import { ledgerColumns } from './ledger-columns.js';
-import { tokensOf } from './units.js';
-import type { BucketState, Charge, ReserveOutcome, Reservation, UsageFigures } from './usage-store.types.js';
+import { figureColumns, ledgerColumns, rateColumns, settledColumns } from './ledger-columns.js';
+import type { BucketState, Charge, ExtendOutcome, Extension, Reservation, UsageFigures } from './usage-store.types.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
 
-/**
- * One call of the database's function `usage_batch`, whose comment says what each parameter is. Its `p_extends` is
- * always empty: a call that outlasts its lease is presumed spent, and settled as it was once it ends.
- */
-export const USAGE_BATCH = `SELECT * FROM usage_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, '[]', $10)`;
+/** One call of the database's function, whose comment says what each parameter is: `migrations/functions/usage_batch.sql`. */
+export const USAGE_BATCH = `SELECT * FROM usage_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 /** As the driver returns it: bigint as text; null where the batch has none. */
 export interface BatchRow {
@@ -21,7 +17,7 @@ export interface BatchRow {
 }
 
 /** By the function's numbers. */
-const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded', 'withdrawn'] as const;
+const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded', 'withdrawn', 'gone'] as const;
 
 const MAX_VALUE_KEY = 2048;
 
@@ -48,21 +44,18 @@ class BatchWriter {
     switch (work.kind) {
       case 'reserve':
         return this.addReserve(work.reservation);
+      case 'extend':
+        return this.addExtension(work.extension);
       case 'settle': {
-        const { reservation, figures, source, rate } = work.settlement;
-        const { id, at } = reservation;
-        const status = source === 'presumed' ? 'presumed' : 'settled';
-        const price_id = rate.priceIds[0] ?? null;
-        this.rows.settles.push({ id, at: begun(at), status, source, price_id, ...figureColumns(figures) });
+        const { reservation, ...settled } = work.settlement;
+        this.rows.settles.push({ id: reservation.id, at: begun(reservation.at), ...settledColumns(settled) });
         return;
       }
-      case 'extend':
-        throw new Error('an extension is not written yet');
       case 'release':
         this.rows.settles.push({
           id: work.id,
           at: begun(work.at),
-          status: 'released',
+          is_released: true,
           expires_at: ended(work.expiresAt),
           is_final: work.isFinal,
         });
@@ -95,11 +88,21 @@ class BatchWriter {
       expires_at: ended(expiresAt),
       ...ledgerColumns(dimensions),
       ...figureColumns(bound),
-      source: 'presumed',
-      price_id: rate.priceIds[0] ?? null,
+      ...rateColumns(rate),
     });
+    this.addCharges(charges, bound, dimensions.organisationId);
+  }
+
+  private addExtension({ reservation, bound, expiresAt }: Extension): void {
+    const { id, at, dimensions, charges } = reservation;
+    const times = { at: begun(at), expires_at: ended(expiresAt) };
+    this.rows.reserves.push({ id, is_extension: true, ...times, ...figureColumns(bound) });
+    this.addCharges(charges, bound, dimensions.organisationId);
+  }
+
+  private addCharges(charges: readonly Charge[], bound: UsageFigures, organisationId: string): void {
     for (const charge of charges) {
-      this.chargeBuckets.push(this.place(charge, dimensions.organisationId));
+      this.chargeBuckets.push(this.place(charge, organisationId));
       this.chargeAmounts.push(amountOf(bound, charge));
       this.chargeLimits.push(limitOf(charge));
       this.chargeEnforced.push(charge.enforced);
@@ -108,15 +111,12 @@ class BatchWriter {
   }
 
   private addRecord({ usage, charges }: UsageWork & { readonly kind: 'record' }): void {
-    const { id, at, dimensions, figures, source, rate } = usage;
+    const { id, at, dimensions, ...settled } = usage;
     this.rows.records.push({
       id,
       at: begun(at),
-      status: source === 'presumed' ? 'presumed' : 'settled',
       ...ledgerColumns(dimensions),
-      ...figureColumns(figures),
-      source,
-      price_id: rate.priceIds[0] ?? null,
+      ...settledColumns(settled),
       buckets: charges.map(({ charge }) => this.place(charge, dimensions.organisationId, true)),
       amounts: charges.map(({ amount }: AmountCharge) => String(amount)),
     });
@@ -151,13 +151,13 @@ export function batchParameters(works: readonly UsageWork[], maxBuckets: number)
   return writer.parameters(maxBuckets);
 }
 
-/** What was decided about each `reserve` of the batch, in its order; undefined: it was released before it arrived. */
-export function reserveOutcomes(works: readonly UsageWork[], row: BatchRow): readonly (ReserveOutcome | undefined)[] {
-  const outcomes: (ReserveOutcome | undefined)[] = [];
+/** What was decided about each `reserve` and `extend` of the batch, in its order; undefined: it was released before it arrived. */
+export function admissionOutcomes(works: readonly UsageWork[], row: BatchRow): readonly (ExtendOutcome | undefined)[] {
+  const outcomes: (ExtendOutcome | undefined)[] = [];
   let first = 0;
   for (const work of works) {
-    if (work.kind !== 'reserve') continue;
-    const { charges } = work.reservation;
+    if (work.kind !== 'reserve' && work.kind !== 'extend') continue;
+    const { charges } = work.kind === 'reserve' ? work.reservation : work.extension.reservation;
     const states = charges.map((charge, index) => stateOf(charge, row, first + index));
     const kind = OUTCOMES[row.o_outcomes?.[outcomes.length] ?? -1];
     if (kind === undefined) throw new Error('usage_batch answered without an outcome');
@@ -165,6 +165,7 @@ export function reserveOutcomes(works: readonly UsageWork[], row: BatchRow): rea
     const isFailing = (index: number): boolean =>
       charges[index]?.enforced === true && row.o_verdicts?.[start + index] !== 0;
     if (kind === 'withdrawn') outcomes.push(undefined);
+    else if (kind === 'gone') outcomes.push({ kind, failing: [] });
     else if (kind === 'admitted') outcomes.push({ kind, buckets: states });
     else outcomes.push({ kind, failing: states.filter((_, index) => isFailing(index)) });
     first += charges.length;
@@ -176,14 +177,6 @@ function stateOf(charge: Charge, { o_used, o_reserved }: BatchRow, index: number
   const { policyId, bucketHash, windowId, limit } = charge;
   const used = BigInt(o_used?.[index] ?? 0);
   return { policyId, bucketHash, windowId, limit, used, reserved: BigInt(o_reserved?.[index] ?? 0) };
-}
-
-function figureColumns({ costNano, quantities }: UsageFigures) {
-  return {
-    cost_nano: String(costNano),
-    tokens: String(tokensOf(quantities)),
-    search_units: String(quantities.search_unit ?? 0n),
-  };
 }
 
 export function limitOf({ limit }: Pick<Charge, 'limit'>): bigint {

@@ -1,9 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { LedgerRow } from './ledger-row.js';
+import type { AttemptOutcome, FigureSource } from './usage-store.types.js';
 
 /**
  * The ledger: one row for each call that went out. Rows are only added; one that was presumed becomes the truth when that
- * is known. Partitioned by month; written by `usage_batch`, and by `UsageNotes` where no counter is touched.
+ * is known. Partitioned by month; written by `usage_batch`, and by `LedgerWriter` where no counter is touched.
  */
 @Entity('usage_events')
 @Index('ix_usage_events_organisation', ['organisationId', 'at'])
@@ -16,7 +17,13 @@ export class UsageEvent extends LedgerRow {
   readonly at!: Date;
 
   @Column({ type: 'varchar', length: 16 })
-  readonly status!: 'settled' | 'presumed';
+  readonly source!: FigureSource;
+
+  @Column({ type: 'varchar', length: 16 })
+  readonly outcome!: AttemptOutcome;
+
+  @Column({ name: 'first_token_ms', type: 'integer', nullable: true })
+  readonly firstTokenMs!: number | null;
 
   /** When the buckets were charged, by the database's clock. */
   @Column({ name: 'charged_at', type: 'timestamptz', default: () => 'clock_timestamp()' })

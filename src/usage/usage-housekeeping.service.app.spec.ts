@@ -166,8 +166,8 @@ describe('the partitions of the ledger', () => {
 
     await store.settle(settlementOf(late, { figures: cost(4n) }));
     await store.settle(settlementOf(late));
-    const rows = await dataSource.query('SELECT status, cost_nano FROM usage_events WHERE id = $1', [late.id]);
-    expect(rows).toEqual([{ status: 'settled', cost_nano: '4' }]);
+    const rows = await dataSource.query('SELECT source, cost_nano FROM usage_events WHERE id = $1', [late.id]);
+    expect(rows).toEqual([{ source: 'provider', cost_nano: '4' }]);
     await store.close();
   });
 });

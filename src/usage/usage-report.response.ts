@@ -15,11 +15,14 @@ export class UsagePeriodResponse {
   /** US dollars. */
   @ApiProperty({ format: 'double' })
   readonly cost: number;
-  /** Input and output tokens together. */
+  /** Of all kinds, as policies of type `tokens` count them. */
   readonly tokens: number;
   /** Search units of rerank calls. */
   readonly search_units: number;
-  /** Calls with an unknown end. The sums include their estimates. */
+  /** Sums by unit, of the units that the calls have figures of: `input`, `cache_read`, `output`, `search_unit`, … */
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer', format: 'int64' } })
+  readonly quantities: Readonly<Record<string, number>>;
+  /** Calls whose end is not known: their bound is in the sums. */
   readonly presumed_calls: number;
 }
 

@@ -12,7 +12,8 @@ import { foldNames } from './call-names.js';
 import { inLedger } from './ledger-columns.js';
 import { canonicalModel, possibleModels } from './model-names.js';
 import { ReportQueries } from './report-queries.js';
-import { countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
+import { QUANTITY_UNITS, type QuantityUnit } from './units.js';
+import { columnOfUnit, countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
 import type { ReportKey } from './report-keys.js';
 import type { UsagePeriodResponse, UsageReportResponse } from './usage-report.response.js';
 
@@ -22,7 +23,8 @@ const MAX_DAYS: Readonly<Record<TimeBucket, number>> = { hour: 31, day: 366, mon
 const NANO_DECIMALS = 9;
 
 /** Sums arrive as text: they may be more than a number holds. */
-type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'search_units' | 'presumed', string>> &
+type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'presumed', string>> &
+  Readonly<Record<`q_${QuantityUnit}`, string | null>> &
   Readonly<Record<`g${number}`, string | null>> & { readonly start: Date };
 
 interface CountRow {
@@ -101,9 +103,18 @@ function toPeriod(row: Row, { bucket, groupBy, to }: ReportRange): UsagePeriodRe
     calls: Number(row.calls),
     cost: fromScaled(BigInt(row.cost_nano), NANO_DECIMALS),
     tokens: Number(row.tokens),
-    search_units: Number(row.search_units),
+    search_units: Number(row.q_search_unit ?? 0),
+    quantities: quantitiesOf(row),
     presumed_calls: Number(row.presumed),
   };
+}
+
+function quantitiesOf(row: Row): Readonly<Record<string, number>> {
+  const known = QUANTITY_UNITS.flatMap((unit) => {
+    const sum = row[columnOfUnit(unit)];
+    return sum === null ? [] : [[unit, Number(sum)] as const];
+  });
+  return Object.fromEntries(known);
 }
 
 function groupOf(row: Row, groupBy: readonly ReportKey[]): Readonly<Record<string, string | null>> {

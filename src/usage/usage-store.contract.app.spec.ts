@@ -13,6 +13,7 @@ import {
   type Reservation,
   StoreUnavailableError,
   type UnlimitedUsage,
+  type UsageFigures,
 } from './usage-store.types.js';
 
 const MAX_BUCKETS = 3;
@@ -315,6 +316,97 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       tested.store.record(usage);
       await eventually(async () => (await tested.ledger()).length > 0);
       expect(await tested.ledger()).toEqual([{ id, costNano: 3n, tokens: 0n, source: 'provider', amounts: [] }]);
+    });
+  });
+
+  describe('an extension', () => {
+    const extend = (reservation: Reservation, bound: UsageFigures, at = new Date(reservation.at.getTime() + 120_000)) =>
+      tested.store.extend({ reservation, bound, expiresAt: at });
+
+    it('reserves what is missing up to the new bound, once however often it is sent', async () => {
+      const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 1_000n })];
+      const reservation = await admit([money, tokens], { bound: cost(10n, 100n) });
+      for (let times = 0; times < 2; times += 1) {
+        expect(await extend(reservation, cost(60n, 900n))).toMatchObject({
+          kind: 'admitted',
+          buckets: [{ reserved: 60n }, { reserved: 900n }],
+        });
+      }
+      await tested.store.settle(settlementOf(reservation, { figures: cost(50n, 650n) }));
+      expect(await tested.bucket(money)).toMatchObject({ used: 50n, reserved: 0n });
+      expect(await tested.bucket(tokens)).toMatchObject({ used: 650n, reserved: 0n });
+    });
+
+    it('never lowers what is reserved', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge], { bound: cost(10n) });
+      expect((await extend(reservation, cost(3n))).kind).toBe('admitted');
+      expect(await tested.bucket(charge)).toMatchObject({ reserved: 10n });
+    });
+
+    it('reserves in all of its buckets or in none', async () => {
+      const [roomy, full] = [chargeOf({ limit: 1_000n }), chargeOf()];
+      const reservation = await admit([roomy, full], { bound: cost(10n) });
+      const other = await admit([full], { bound: cost(60n) });
+      const refused = await extend(reservation, cost(50n));
+      expect([refused.kind, refused.kind === 'contended' && refused.failing.map(({ policyId }) => policyId)]).toEqual([
+        'contended',
+        [full.policyId],
+      ]);
+      expect(await tested.bucket(roomy)).toMatchObject({ reserved: 10n });
+      await tested.store.settle(settlementOf(other, { figures: cost(60n) }));
+      expect((await extend(reservation, cost(50n))).kind).toBe('exceeded');
+      expect((await extend(reservation, cost(40n))).kind).toBe('admitted');
+      expect(await tested.bucket(full)).toMatchObject({ used: 60n, reserved: 40n });
+    });
+
+    it('lengthens the lease, also when the bound does not fit', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge], { bound: cost(10n) });
+      expect((await extend(reservation, cost(101n))).kind).toBe('exceeded');
+      expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(0);
+      expect(await tested.store.reap(new Date(reservation.at.getTime() + 120_001))).toBe(1);
+      expect(await tested.bucket(charge)).toMatchObject({ used: 10n, reserved: 0n });
+    });
+
+    it('is what is presumed spent when its gateway dies', async () => {
+      const charge = chargeOf();
+      const reservation = await admit([charge], { bound: cost(10n) });
+      await extend(reservation, cost(30n), reservation.at);
+      expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(1);
+      expect(await tested.bucket(charge)).toMatchObject({ used: 30n, reserved: 0n });
+      expect(await tested.ledger()).toMatchObject([{ costNano: 30n, source: 'presumed', amounts: [30n] }]);
+    });
+
+    it('of a reservation that is not open reserves nothing', async () => {
+      const charge = chargeOf();
+      const [settled, released] = [await admit([charge]), await admit([charge])];
+      await tested.store.settle(settlementOf(settled));
+      await tested.store.release(released.id, released.at);
+      for (const over of [settled, released, reservationOf([charge])]) {
+        expect(await extend(over, cost(20n))).toEqual({ kind: 'gone', failing: [] });
+      }
+      expect(await tested.bucket(charge)).toMatchObject({ used: 10n, reserved: 0n });
+    });
+
+    it('passes limits that only monitor, and counts there', async () => {
+      const charge = chargeOf({ enforced: false });
+      const reservation = await admit([charge], { bound: cost(10n) });
+      expect((await extend(reservation, cost(500n))).kind).toBe('admitted');
+      expect(await tested.bucket(charge)).toMatchObject({ reserved: 500n });
+    });
+
+    it('never takes a limit over, however many ask at once', async () => {
+      const charge = chargeOf();
+      const calls = await Promise.all(Array.from({ length: 10 }, () => admit([charge], { bound: cost(5n) })));
+      const outcomes = await Promise.all(calls.map((call) => extend(call, cost(20n))));
+      expect(outcomes.filter(({ kind }) => kind === 'admitted')).toHaveLength(3);
+      expect(await tested.bucket(charge)).toMatchObject({ used: 0n, reserved: 95n });
+    });
+
+    it('refuses a bound that cannot be counted', async () => {
+      const reservation = await admit([chargeOf()]);
+      await expect(extend(reservation, cost(10n ** 16n))).rejects.toThrow(RangeError);
     });
   });
 

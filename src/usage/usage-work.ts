@@ -7,10 +7,14 @@ export interface AmountCharge {
   readonly amount: bigint;
 }
 
+/** What a caller waits for. */
+export type Admission =
+  | { readonly kind: 'reserve'; readonly id: string; readonly reservation: Reservation }
+  | { readonly kind: 'extend'; readonly id: string; readonly extension: Extension };
+
 /** One thing to do in a batch. The id is that of the call; a batch has one work for each id. */
 export type UsageWork =
-  | { readonly kind: 'reserve'; readonly id: string; readonly reservation: Reservation }
-  | { readonly kind: 'extend'; readonly id: string; readonly extension: Extension }
+  | Admission
   | { readonly kind: 'settle'; readonly id: string; readonly settlement: Settlement }
   | {
       readonly kind: 'release';
@@ -28,6 +32,10 @@ export type UsageWork =
       /** Of a reservation that got lost. */
       readonly charges: readonly AmountCharge[];
     };
+
+export function isAdmission(work: UsageWork): work is Admission {
+  return work.kind === 'reserve' || work.kind === 'extend';
+}
 
 /** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
 export const MAX_FIGURE = 10n ** 15n;

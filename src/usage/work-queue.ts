@@ -1,5 +1,5 @@
-import type { ReserveOutcome } from './usage-store.types.js';
-import type { UsageWork } from './usage-work.js';
+import type { ExtendOutcome } from './usage-store.types.js';
+import { isAdmission, type UsageWork } from './usage-work.js';
 
 /** Something that waits for its batch, and who waits for it. */
 export interface QueuedWork {
@@ -8,7 +8,7 @@ export interface QueuedWork {
   isGivenUp: boolean;
   /** A statement with it was sent and its answer is not known. */
   mayBeWritten: boolean;
-  done(outcome?: ReserveOutcome): void;
+  done(outcome?: ExtendOutcome): void;
   failed(error: Error): void;
 }
 
@@ -28,8 +28,7 @@ export class WorkQueue {
 
   /** Whether there was room. */
   add(item: QueuedWork): boolean {
-    const [lane, max] =
-      item.work.kind === 'reserve' ? [this.admissions, this.maxAdmissions] : [this.kept, this.maxKept];
+    const [lane, max] = isAdmission(item.work) ? [this.admissions, this.maxAdmissions] : [this.kept, this.maxKept];
     if (lane.length >= max) return false;
     lane.push(item);
     return true;

@@ -160,16 +160,19 @@ export class GatewayFleet {
     const reached = this.provider.calls.map(({ headers }) => String(headers['traceparent']).split('-')[1] ?? '');
     const arrivals = new Set(reached);
     const counted = new Map<string, number>();
-    const traces = rows.map(({ traceId, status }) => ({ trace: traceId.replaceAll('-', ''), status }));
+    const traces = rows.map(({ traceId, source }) => ({
+      trace: traceId.replaceAll('-', ''),
+      isPresumed: source === 'presumed',
+    }));
     for (const { trace } of traces) counted.set(trace, (counted.get(trace) ?? 0) + 1);
     const absent = traces.filter(({ trace }) => !arrivals.has(trace));
-    const absentAs = (wanted: string): readonly string[] =>
-      absent.filter(({ status }) => status === wanted).map(({ trace }) => trace);
+    const absentAs = (wanted: boolean): readonly string[] =>
+      absent.filter(({ isPresumed }) => isPresumed === wanted).map(({ trace }) => trace);
     return {
       reached,
       miscounted: reached.filter((trace) => counted.get(trace) !== 1),
-      invented: absentAs('settled'),
-      unsent: absentAs('presumed'),
+      invented: absentAs(false),
+      unsent: absentAs(true),
     };
   }
 

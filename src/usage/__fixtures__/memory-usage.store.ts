@@ -98,10 +98,16 @@ export class MemoryUsageStore implements UsageStore {
       const missing = amountOf(bound, charge) - amount;
       return { charge, amount: missing > 0n ? missing : 0n };
     });
-    const verdicts = more.map(({ charge, amount }) => ({ charge, verdict: this.verdict(charge, amount) }));
+    const verdicts = more.map(({ charge, amount }, index) => ({
+      charge,
+      verdict: this.verdict(charge, amount, open.charges[index]?.amount),
+    }));
     const refused = verdicts.filter(({ charge, verdict }) => charge.enforced && verdict !== 'fits');
     for (const kind of ['exceeded', 'contended'] as const) {
       if (!refused.some(({ verdict }) => verdict === kind)) continue;
+      for (const { charge, verdict } of refused)
+        if (verdict === 'exceeded')
+          this.exhaust(charge, amountOf(bound, charge), reservation.dimensions.organisationId);
       return { kind, failing: refused.map(({ charge }) => this.state(charge)) };
     }
     for (const { charge, amount } of more) this.at(charge).reserved += amount;
@@ -167,10 +173,11 @@ export class MemoryUsageStore implements UsageStore {
     return { kind: 'admitted', buckets: charges.map((charge) => this.state(charge)) };
   }
 
-  private verdict(charge: Charge, amount: bigint): 'fits' | 'exceeded' | 'crowded' | 'contended' {
+  /** @param held by the call itself, among what is reserved */
+  private verdict(charge: Charge, amount: bigint, held = 0n): 'fits' | 'exceeded' | 'crowded' | 'contended' {
     const { used, reserved, limit } = this.state(charge);
     const isLimited = charge.enforced && amount > 0n;
-    if (isLimited && used + amount > limit) return 'exceeded';
+    if (isLimited && used + held + amount > limit) return 'exceeded';
     if (!this.buckets.has(nameOf(charge)) && this.countLike(charge) >= this.maxBuckets) return 'crowded';
     return isLimited && used + reserved + amount > limit ? 'contended' : 'fits';
   }

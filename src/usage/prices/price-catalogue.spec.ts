@@ -44,6 +44,8 @@ function row(id: string, fields: Partial<PriceRow> = {}): PriceRow {
     provider: 'cohere',
     model: 'rerank-v3.5',
     unit: 'search_unit',
+    mode: 'standard',
+    minInputTokens: 0,
     price: '0.001000000000000000',
     effectiveFrom: new Date(START - 1_000),
     source: 'api',

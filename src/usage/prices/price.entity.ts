@@ -1,5 +1,5 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
-import type { UnitSpelling } from './price.types.js';
+import type { PriceMode, UnitSpelling } from './price.types.js';
 
 /** What one unit of a model costs from a day on. Rows are only ever added: the ledger names the one that was used. */
 @Entity('prices')
@@ -22,6 +22,13 @@ export class PriceRow {
   /** As it was written: see `unitOf`. */
   @Column({ type: 'varchar', length: 32 })
   readonly unit!: UnitSpelling;
+
+  @Column({ type: 'varchar', length: 16, default: 'standard' })
+  readonly mode!: PriceMode;
+
+  /** The tier: calls with fewer input tokens have another price. */
+  @Column({ name: 'min_input_tokens', type: 'integer', default: 0 })
+  readonly minInputTokens!: number;
 
   /** US dollars for one unit. Text: a number of JavaScript would lose digits. */
   @Column({ type: 'numeric', precision: 38, scale: 18 })
