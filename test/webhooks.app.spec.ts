@@ -866,6 +866,7 @@ describe('several gateways on one database', () => {
     wake();
     await happen({ type: 'usage_limit.reset' });
     await arrived(2);
+    await eventually(async () => (await countOf('pending')) === 1);
     expect(await admin.list(`${endpoint.path}/deliveries?status=pending`)).toMatchObject([{ id }]);
     advance(MINUTE_MS + 1_000);
     await arrived(3);
