@@ -18,23 +18,23 @@ const CALLER: Principal = {
 };
 
 describe('tenantWhere', () => {
-  it('lets a caller of the whole organisation see all its workspaces', () => {
+  it('shows all workspaces to a caller of the whole organisation', () => {
     expect(tenantWhere(CALLER)).toEqual({ organisationId: 'org-1' });
   });
 
-  it('holds a caller of one workspace in it', () => {
+  it('limits a caller of one workspace to it', () => {
     expect(tenantWhere({ ...CALLER, workspaceId: 'ws-1' })).toEqual({ organisationId: 'org-1', workspaceId: 'ws-1' });
   });
 });
 
 describe('refWhere', () => {
-  it('tells ids from slugs', () => {
+  it('distinguishes ids from slugs', () => {
     const id = randomUUID();
     expect(refWhere(id)).toEqual({ id });
     expect(refWhere('search-team')).toEqual({ slug: 'search-team' });
   });
 
-  it.each(['', '\0', 'a b', '%00', "' OR 1=1 --", '../other', 'ü'])('finds nothing for %j', (junk) => {
+  it.each(['', '\0', 'a b', '%00', "' OR 1=1 --", '../other', 'ü'])('matches no row for the reference %j', (junk) => {
     expect(refWhere(junk)).toEqual({ slug: '' });
     expect('').not.toMatch(SLUG_PATTERN);
   });

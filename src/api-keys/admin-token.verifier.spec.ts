@@ -103,7 +103,7 @@ async function refusalOf(token: string, by: AdminTokenVerifier = verifier): Prom
 }
 
 describe('a good token', () => {
-  it('tells who calls, for which organisations, with which scopes', async () => {
+  it('returns the caller, its organisations and its scopes', async () => {
     expect(await verifier.verify(await sign())).toEqual({
       subject: 'admin-1',
       organisationIds: [ORGANISATION],
@@ -111,12 +111,12 @@ describe('a good token', () => {
     });
   });
 
-  it('may spell ids in capitals, and leaves other words as they are', async () => {
+  it('accepts organisation ids in capitals and keeps other words as they are', async () => {
     const claims = { organisation_id: [ORGANISATION.toUpperCase(), 'Acme'] };
     expect((await verifier.verify(await sign(claims))).organisationIds).toEqual([ORGANISATION, 'Acme']);
   });
 
-  it('may be signed by any key of the set', async () => {
+  it('accepts a token signed by any key of the set', async () => {
     const tokens = [
       sign({}, elliptic, { alg: 'ES256', kid: 'ec-1' }),
       sign({}, edwards, { alg: 'Ed25519', kid: 'ed-1' }),
@@ -124,7 +124,7 @@ describe('a good token', () => {
     for (const token of await Promise.all(tokens)) expect((await verifier.verify(token)).subject).toBe('admin-1');
   });
 
-  it('may list organisations and scopes as arrays, and several audiences', async () => {
+  it('accepts arrays of organisations, scopes and audiences', async () => {
     const claims = { organisation_id: ['a', 'b'], scope: ['workspaces.read'], aud: ['other', AUDIENCE] };
     expect(await verifier.verify(await sign(claims))).toMatchObject({
       organisationIds: ['a', 'b'],
@@ -132,7 +132,7 @@ describe('a good token', () => {
     });
   });
 
-  it('may have other claims for both, as the settings say', async () => {
+  it('reads organisations and scopes from the claims that the settings name', async () => {
     const names = { ADMIN_OIDC_ORGANISATION_CLAIM: 'tenants', ADMIN_OIDC_SCOPE_CLAIM: 'permissions' };
     const claims = { tenants: ['a'], permissions: ['workspaces.read'] };
     expect(await verifierFor(server.url('/keys').href, names).verify(await sign(claims))).toMatchObject({
@@ -141,7 +141,7 @@ describe('a good token', () => {
     });
   });
 
-  it('gives nothing for scopes that the gateway does not know, and for claims of another form', async () => {
+  it('grants no scope for unknown scopes and for claims of another form', async () => {
     const claims = { organisation_id: [{ id: 'b' }, 'a'], scope: 'openid everything workspaces.list ' };
     expect(await verifier.verify(await sign(claims))).toMatchObject({
       organisationIds: ['a'],
@@ -151,7 +151,7 @@ describe('a good token', () => {
     expect((await verifier.verify(await sign({ scope: undefined }))).scopes.size).toBe(0);
   });
 
-  it('is taken when the clocks differ by a few seconds', async () => {
+  it('accepts a token when the clocks differ by a few seconds', async () => {
     const token = await sign({ exp: nowSeconds() - 10, nbf: nowSeconds() + 10 });
     expect((await verifier.verify(token)).subject).toBe('admin-1');
   });
@@ -159,42 +159,42 @@ describe('a good token', () => {
 
 describe('a token is refused', () => {
   it.each<readonly [string, Readonly<Record<string, unknown>>]>([
-    ['for another audience', { aud: 'another-api' }],
-    ['without an audience', { aud: undefined }],
-    ['from another issuer', { iss: 'https://evil.example.com' }],
-    ['from an issuer that only begins the same', { iss: `${ISSUER}.evil.example` }],
-    ['without an issuer', { iss: undefined }],
-    ['that has expired', { exp: nowSeconds() - 60 }],
-    ['that never expires', { exp: undefined }],
-    ['that expires in words', { exp: 'tomorrow' }],
-    ['that is not valid yet', { nbf: nowSeconds() + 300 }],
-    ['without a subject', { sub: undefined }],
-    ['with an empty subject', { sub: '' }],
-    ['with a subject that is no text', { sub: 42 }],
-    ['with a subject that no audit log could hold', { sub: 'x'.repeat(256) }],
-    ['with a NUL character in its subject', { sub: 'admin\0' }],
-    ['without an organisation', { organisation_id: undefined }],
-    ['with an empty list of organisations', { organisation_id: [] }],
-    ['with organisations in another form', { organisation_id: { id: ORGANISATION } }],
-  ])('%s', async (_what, claims) => {
+    ['a token for another audience', { aud: 'another-api' }],
+    ['a token without an audience', { aud: undefined }],
+    ['a token from another issuer', { iss: 'https://evil.example.com' }],
+    ['a token from an issuer that only begins like ours', { iss: `${ISSUER}.evil.example` }],
+    ['a token without an issuer', { iss: undefined }],
+    ['a token that has expired', { exp: nowSeconds() - 60 }],
+    ['a token that never expires', { exp: undefined }],
+    ['a token that expires in words', { exp: 'tomorrow' }],
+    ['a token that is not valid yet', { nbf: nowSeconds() + 300 }],
+    ['a token without a subject', { sub: undefined }],
+    ['a token with an empty subject', { sub: '' }],
+    ['a token whose subject is not text', { sub: 42 }],
+    ['a token with a subject that no audit log could hold', { sub: 'x'.repeat(256) }],
+    ['a token with a NUL character in its subject', { sub: 'admin\0' }],
+    ['a token without an organisation', { organisation_id: undefined }],
+    ['a token with an empty list of organisations', { organisation_id: [] }],
+    ['a token with organisations in another form', { organisation_id: { id: ORGANISATION } }],
+  ])('refuses %s', async (_what, claims) => {
     expect((await refusalOf(await sign(claims))).code).toBe('token_invalid');
   });
 
-  it('with the claim and the setting that lack an organisation, for the caller and for the log', async () => {
+  it('names the missing claim and its setting to the caller and in the log', async () => {
     const by = verifierFor(server.url('/keys').href, { ADMIN_OIDC_ORGANISATION_CLAIM: 'tenants' });
     const { message, reason } = await refusalOf(await sign(), by);
     for (const text of [message, reason]) expect(text).toMatch(/tenants.*ADMIN_OIDC_ORGANISATION_CLAIM/);
   });
 
-  it('when it was signed by a stranger under a known name', async () => {
+  it('refuses a token that a stranger signed under a known key id', async () => {
     expect((await refusalOf(await sign({}, stranger))).code).toBe('token_invalid');
   });
 
-  it('when nobody knows the name of its key', async () => {
+  it('refuses a token with an unknown key id', async () => {
     expect((await refusalOf(await sign({}, stranger, { kid: 'rsa-2' }))).code).toBe('token_invalid');
   });
 
-  it('when its claims were changed after it was signed', async () => {
+  it('refuses a token whose claims were changed after it was signed', async () => {
     const [header = '', , signature = ''] = (await sign()).split('.');
     const claims = Buffer.from(JSON.stringify({ ...CLAIMS, exp: nowSeconds() + 300, sub: 'root' })).toString(
       'base64url',
@@ -202,14 +202,14 @@ describe('a token is refused', () => {
     expect((await refusalOf(`${header}.${claims}.${signature}`)).code).toBe('token_invalid');
   });
 
-  it.each(['none', 'None', 'NONE', ''])('without a signature: alg %j', async (alg) => {
+  it.each(['none', 'None', 'NONE', ''])('refuses a token without a signature: alg %j', async (alg) => {
     const claims = { ...CLAIMS, exp: nowSeconds() + 300 };
     for (const kid of ['rsa-1', undefined]) {
       expect((await refusalOf(forge({ alg, kid, typ: 'JWT' }, claims, () => ''))).code).toBe('token_invalid');
     }
   });
 
-  it('when the public key was used as a shared secret', async () => {
+  it('refuses a token signed with the public key as a shared secret', async () => {
     const claims = { ...CLAIMS, exp: nowSeconds() + 300 };
     const pem = await exportSPKI(rsa.publicKey);
     const { n = '' } = await exportJWK(rsa.publicKey);
@@ -220,7 +220,7 @@ describe('a token is refused', () => {
     }
   });
 
-  it('when it brings its own key, or says where to fetch it', async () => {
+  it('refuses a token that brings its own key or an address to fetch it', async () => {
     const evil = await startHttp(answerWithKeys);
     const jwk = await exportJWK(stranger.publicKey);
     for (const header of [
@@ -237,7 +237,7 @@ describe('a token is refused', () => {
     await evil.close();
   });
 
-  it('when it has an extension that must be understood', async () => {
+  it('refuses a token with a critical extension', async () => {
     const token = await sign();
     const [, claims = '', signature = ''] = token.split('.');
     const header = Buffer.from(JSON.stringify({ ...HEADER, crit: ['b64'], b64: false })).toString('base64url');
@@ -252,9 +252,11 @@ describe('a token is refused', () => {
     ['an encrypted token', 'a.b.c.d.e'],
     ['empty objects', 'e30.e30.e30'],
     ['a very long header', `${'x'.repeat(10_000)}.e30.e30`],
-  ])('when it is none: %s', async (_what, token) => expect((await refusalOf(token)).code).toBe('token_invalid'));
+  ])('refuses text that is not a token: %s', async (_what, token) =>
+    expect((await refusalOf(token)).code).toBe('token_invalid'),
+  );
 
-  it('with a hint for clients, a reason for the log, and none of its text', async () => {
+  it('refuses with a hint for clients and a reason for the log, without the text of the token', async () => {
     const token = await sign({ aud: 'another-api' });
     const refusal = await refusalOf(token);
     expect(refusal).toMatchObject({
@@ -265,7 +267,7 @@ describe('a token is refused', () => {
     expect(`${refusal.message} ${refusal.reason}`).not.toContain(token);
   });
 
-  it('when no identity provider is configured', async () => {
+  it('refuses tokens when no identity provider is configured', async () => {
     const without = new AdminTokenVerifier(loadConfig({}), new EgressPolicy([]), clock, { warn: () => undefined });
     const before = server.requests.length;
     expect((await refusalOf(await sign(), without)).code).toBe('token_invalid');
@@ -274,7 +276,7 @@ describe('a token is refused', () => {
 });
 
 describe('the key set', () => {
-  it('is fetched once, however many tokens of unknown keys come', async () => {
+  it('fetches the key set once, however many tokens name unknown keys', async () => {
     const before = server.requests.length;
     await verifier.verify(await sign());
     const bad = await Promise.all(Array.from({ length: 10 }, (_, at) => sign({}, stranger, { kid: `unknown-${at}` })));
@@ -282,7 +284,7 @@ describe('the key set', () => {
     expect(server.requests.length - before).toBe(1);
   });
 
-  it('locks nobody out while it cannot be fetched, for an hour', async () => {
+  it('accepts tokens for an hour while the key set cannot be fetched', async () => {
     const token = await sign();
     await verifier.verify(token);
     answer = (_request, response) => void response.writeHead(503).end();
@@ -292,13 +294,13 @@ describe('the key set', () => {
     expect((await refusalOf(token)).code).toBe('identity_provider_unavailable');
   });
 
-  it('is of use although there is null in it', async () => {
+  it('uses a key set that contains null', async () => {
     const keys = [null, { ...(await exportJWK(rsa.publicKey)), kid: 'rsa-1' }];
     answer = (_request, response) => void response.end(JSON.stringify({ keys }));
     expect((await verifier.verify(await sign())).subject).toBe('admin-1');
   });
 
-  it('may have several keys for a token that names none', async () => {
+  it('tries several keys for a token without a key id', async () => {
     const keys = [await exportJWK(stranger.publicKey), await exportJWK(rsa.publicKey)];
     answer = (_request, response) => void response.end(JSON.stringify({ keys }));
     expect((await verifier.verify(await sign({}, rsa, { kid: undefined }))).subject).toBe('admin-1');
@@ -306,7 +308,7 @@ describe('the key set', () => {
     expect((await refusalOf(await sign({}, unknown, { kid: undefined }))).code).toBe('token_invalid');
   });
 
-  it('is fetched once for tokens that come together', async () => {
+  it('fetches the key set once for concurrent tokens', async () => {
     const before = server.requests.length;
     const token = await sign();
     await Promise.all(Array.from({ length: 5 }, () => verifier.verify(token)));
@@ -334,30 +336,30 @@ describe('an identity provider that cannot be asked', () => {
     ['is missing', (_request, response) => void response.writeHead(404).end()],
     ['answers with a page', (_request, response) => void response.end('<html></html>')],
     ['answers with other JSON', (_request, response) => void response.end('{"jwks_uri":"elsewhere"}')],
-    ['answers with keys that are none', (_request, response) => void response.end('{"keys":[1]}')],
+    ['answers with invalid keys', (_request, response) => void response.end('{"keys":[1]}')],
     ['hangs up', (request) => void request.socket.destroy()],
     ['answers without end', (_request, response) => void response.end(`{"keys":["${'x'.repeat(2_000_000)}"]}`)],
-  ])('is not the fault of the token: it %s', async (_what, failure) => {
+  ])('returns 502 when the identity provider %s', async (_what, failure) => {
     answer = failure;
     const refusal = await refusalOf(token);
     expect(refusal).toMatchObject({ code: 'identity_provider_unavailable', status: 502 });
   });
 
-  it('is not the fault of the token: nobody listens', async () => {
+  it('returns 502 when no identity provider listens', async () => {
     const gone = await startHttp(answerWithKeys);
     await gone.close();
     const refusal = await refusalOf(token, verifierFor(gone.url('/keys').href));
     expect(refusal.code).toBe('identity_provider_unavailable');
   });
 
-  it('is not the fault of the token: it never answers', async () => {
+  it('returns 502 when the identity provider never answers', async () => {
     const silent = await startTcp(() => undefined);
     const refusal = await refusalOf(token, verifierFor(silent.url('/keys').href));
     expect(refusal.code).toBe('identity_provider_unavailable');
     await silent.close();
   });
 
-  it('is not asked at an address that the egress rules forbid', async () => {
+  it('sends no request to an identity provider that the egress rules forbid', async () => {
     for (const address of ['https://169.254.169.254/keys', 'https://10.0.0.1/keys', 'http://login.example.com/keys']) {
       expect((await refusalOf(token, verifierFor(address))).code).toBe('identity_provider_unavailable');
     }

@@ -35,7 +35,7 @@ describe('generateApiKey', () => {
 describe('publicIdOf', () => {
   it('still reads keys of the first release', () => expect(publicIdOf(KNOWN_KEY)).toBe('00000000'));
 
-  it('notices every single mistyped character', () => {
+  it('detects every single mistyped character', () => {
     const key = generateApiKey();
     const place = fc.integer({ min: 3, max: key.length - 1 });
     const digit = fc.constantFrom(...BASE62.split(''));
@@ -47,7 +47,7 @@ describe('publicIdOf', () => {
     );
   });
 
-  it('notices two swapped neighbours', () => {
+  it('detects two swapped neighbours', () => {
     const key = generateApiKey();
     fc.assert(
       fc.property(fc.integer({ min: 12, max: key.length - 2 }), (at) => {
@@ -71,14 +71,14 @@ describe('publicIdOf', () => {
     KNOWN_KEY.replaceAll('_', ''),
   ])('refuses %j', (text) => expect(publicIdOf(text)).toBeUndefined());
 
-  it('refuses whatever is not a key', () => {
+  it('refuses every value that is not a key', () => {
     fc.assert(fc.property(fc.string(), (text) => publicIdOf(text) === undefined));
     fc.assert(fc.property(fc.stringMatching(/^tg_\w{8}_\w{49}$/), (text) => publicIdOf(text) === undefined));
   });
 });
 
 describe('looksLikeApiKey', () => {
-  it('tells a mistyped key from a token, so that both get the right refusal', () => {
+  it('distinguishes a mistyped key from a token, so that each gets the right refusal', () => {
     expect(looksLikeApiKey('tg_mistyped')).toBe(true);
     expect(looksLikeApiKey('eyJhbGciOiJSUzI1NiJ9.e30.c2ln')).toBe(false);
   });

@@ -13,16 +13,16 @@ describe('readCredentials', () => {
     expect(readCredentials(headers)).toEqual({ kind: 'api_key', key: KEY });
   });
 
-  it('takes our own header before everything else', () => {
+  it('prefers our own header to every other credential', () => {
     const headers = { 'x-gateway-api-key': KEY, 'x-portkey-api-key': 'tg_other', authorization: `Bearer ${TOKEN}` };
     expect(readCredentials(headers)).toEqual({ kind: 'api_key', key: KEY });
   });
 
-  it('takes other bearer tokens for those of an administrator', () => {
+  it('reads other bearer tokens as admin tokens', () => {
     expect(readCredentials({ authorization: `Bearer ${TOKEN}` })).toEqual({ kind: 'token', token: TOKEN });
   });
 
-  it('takes a mistyped key for a key, in both places', () => {
+  it('reads a mistyped key as a key in both headers', () => {
     expect(readCredentials({ authorization: 'Bearer tg_mistyped' })).toEqual({ kind: 'api_key', key: 'tg_mistyped' });
     expect(readCredentials({ 'x-gateway-api-key': 'junk' })).toEqual({ kind: 'api_key', key: 'junk' });
   });
@@ -37,5 +37,5 @@ describe('readCredentials', () => {
     { authorization: `Basic ${KEY}` },
     { authorization: KEY },
     { cookie: `x-gateway-api-key=${KEY}` },
-  ])('finds nothing in %j', (headers) => expect(readCredentials(headers)).toEqual({ kind: 'none' }));
+  ])('finds no credential in %j', (headers) => expect(readCredentials(headers)).toEqual({ kind: 'none' }));
 });

@@ -6,9 +6,9 @@ import { RedisConnection } from '../redis/redis-connection.js';
 import { redisReason } from '../redis/redis-reason.js';
 
 const SECONDS: Readonly<Record<RateLimitUnit, number>> = { rps: 1, rpm: 60, rph: 3_600, rpd: 86_400 };
-/** A counter only counts. What is too much says the limit of the moment, which may change while the counter runs. */
+/** A counter only counts: the limit is compared by us, and may change while the counter runs. */
 const NEVER_FULL = Number.MAX_SAFE_INTEGER;
-/** What came back after the end of a window would begin the next one below zero; and so near the end nobody misses it. */
+/** A unit given back after the end of its window would start the next one below zero. So near the end it is not given back. */
 const NOT_GIVEN_BACK_MS = 5_000;
 
 /** SDKs sleep for as long as `Retry-After` says, even until tomorrow, unless the response forbids a retry. */

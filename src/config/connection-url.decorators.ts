@@ -29,7 +29,7 @@ function databaseProblem(value: unknown): string | undefined {
   if (hostOf(value).includes(',')) return 'must name one host, not several';
   const url = parse(value.replace(WITHOUT_HOST, '$1localhost'));
   if (url === undefined) return UNREADABLE;
-  // Other tools know it. Here it would be passed over, and the tables made elsewhere.
+  // Other tools know it. The driver would ignore it, and make the tables elsewhere.
   if (url.searchParams.has('schema')) return 'must not have "schema": ?options=-c%20search_path%3Dname chooses one';
   return undefined;
 }

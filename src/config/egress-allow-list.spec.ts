@@ -8,13 +8,15 @@ describe('EgressAllowList', () => {
     ['VAULT.Internal.', 'vault.internal', 443],
     [' my_service ', 'my_service', 80],
     ['bücher.internal', 'xn--bcher-kva.internal', 443],
-  ])('%p names %s', (entry, name, port) => expect(new EgressAllowList([entry]).hasName(name, port)).toBe(true));
+  ])('allows by the entry %p the name %s', (entry, name, port) =>
+    expect(new EgressAllowList([entry]).hasName(name, port)).toBe(true),
+  );
 
-  it('holds a name with a port to that port', () => {
+  it('allows a name with a port on that port only', () => {
     expect(new EgressAllowList(['vault.internal:8200']).hasName('vault.internal', 8201)).toBe(false);
   });
 
-  it('does not take a name for the names under it', () => {
+  it('does not allow the names under an allowed name', () => {
     expect(new EgressAllowList(['internal']).hasName('vault.internal', 443)).toBe(false);
   });
 
@@ -27,7 +29,9 @@ describe('EgressAllowList', () => {
     ['[::1]', '::1'],
     ['[::1]:443', '0:0:0:0:0:0:0:1'],
     ['fd00::/8', 'fd12:3456::1'],
-  ])('%s covers %s', (entry, address) => expect(new EgressAllowList([entry]).hasAddress(address, 443)).toBe(true));
+  ])('allows by the entry %s the address %s', (entry, address) =>
+    expect(new EgressAllowList([entry]).hasAddress(address, 443)).toBe(true),
+  );
 
   it.each([
     ['10.0.0.0/8', '11.0.0.1'],
@@ -37,7 +41,7 @@ describe('EgressAllowList', () => {
     ['127.0.0.1/32', '::ffff:127.0.0.1'],
     ['fe80::/10', 'fe80::1%eth0'],
     ['10.0.0.0/8', 'ten.example'],
-  ])('%s does not cover %s', (entry, address) =>
+  ])('does not allow by the entry %s the address %s', (entry, address) =>
     expect(new EgressAllowList([entry]).hasAddress(address, 443)).toBe(false),
   );
 

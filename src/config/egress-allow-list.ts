@@ -27,7 +27,7 @@ export class EgressAllowList {
     }
   }
 
-  /** What is wrong with entries, by their numbers: the values are nobody's business. Undefined: nothing. */
+  /** Names the wrong entries by their numbers, since the values may be secret. Undefined: none is wrong. */
   static problemOf(entries: readonly string[]): string | undefined {
     const scratch = new EgressAllowList([]);
     const wrong = entries.flatMap((entry, index) => (scratch.#add(entry.trim()) ? [] : [index + 1]));

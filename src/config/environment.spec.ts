@@ -36,17 +36,17 @@ describe('without any setting', () => {
     expect(loadConfig({}).DATABASE_URL).toBeUndefined();
   });
 
-  it('takes empty variables for absent ones, as compose files leave them', () => {
+  it('reads empty variables as absent, as compose files leave them', () => {
     expect(loadConfig({ PORT: '', DATABASE_URL: '', TOLLGATE_ADMIN_KEY: '', EGRESS_ALLOW: '' })).toEqual(
       loadConfig({}),
     );
   });
 
-  it('takes blanks for absent ones: they are no zero', () => {
+  it('reads spaces as absent and not as zero', () => {
     expect(loadConfig({ PORT: ' ', SECRET_CACHE_MS: '\t', REDIS_URL: '  ' })).toEqual(loadConfig({}));
   });
 
-  it('takes hosts with an underscore, as compose files name them', () => {
+  it('accepts hosts with an underscore, as compose files name them', () => {
     const addresses = {
       DATABASE_URL: 'postgres://u:p@my_db:5432/x',
       REDIS_URL: 'redis://redis_cache:6379',
@@ -55,7 +55,7 @@ describe('without any setting', () => {
     expect(loadConfig({ ...addresses, TOLLGATE_ENCRYPTION_KEY: KEY })).toMatchObject(addresses);
   });
 
-  it('does not take in variables that it does not know', () => {
+  it('ignores variables that it does not know', () => {
     expect(loadConfig({ PATH: '/bin', HOME: '/root' })).not.toHaveProperty('PATH');
   });
 });
@@ -63,12 +63,12 @@ describe('without any setting', () => {
 describe('.env.example', () => {
   const example = parseEnv(readFileSync(new URL('../../.env.example', import.meta.url), 'utf8'));
 
-  it('has every setting that has a default, with that default', () => {
+  it('lists every setting that has a default, with that default', () => {
     expect(loadConfig(example)).toEqual(loadConfig({}));
     expect(Object.keys(example)).toEqual(expect.arrayContaining(Object.keys(loadConfig({}))));
   });
 
-  it.each(Object.keys(example))('has no setting that is passed over: %s', (name) => {
+  it.each(Object.keys(example))('lists no setting that the gateway ignores: %s', (name) => {
     expect(isRead(name)).toBe(true);
   });
 });
@@ -89,7 +89,7 @@ describe('reading', () => {
     ['MAX_JSON_BODY_BYTES', '1024', 1_024],
     ['JSON_BODY_TIMEOUT_MS', '1000', 1_000],
     ['AZURE_CLIENT_ID', 'fad7d5b3-0000-4000-8000-0000000000a4', 'fad7d5b3-0000-4000-8000-0000000000a4'],
-  ])('understands %s=%s', (name, text, value) => {
+  ])('reads %s=%s', (name, text, value) => {
     expect(loadConfig({ [name]: text })).toHaveProperty(name, value);
   });
 
@@ -103,22 +103,22 @@ describe('reading', () => {
     'postgresql://user:secret@/tollgate?host=/run/postgresql',
     'postgresql://user@%2Frun%2Fpostgresql/tollgate',
     'postgres://db.example/tollgate?options=-c%20search_path%3Dgateway',
-  ])('takes %s for a database', (url) => {
+  ])('accepts %s for a database', (url) => {
     expect(loadConfig({ ...SHARED, DATABASE_URL: url }).DATABASE_URL).toBe(url);
   });
 
   it.each([KEY, KEY.replace('=', ''), Buffer.alloc(32, 251).toString('base64url'), 'aF'.repeat(32)])(
-    'takes %s for an encryption key',
+    'accepts %s for an encryption key',
     (key) => {
       expect(loadConfig({ TOLLGATE_ENCRYPTION_KEY: key }).TOLLGATE_ENCRYPTION_KEY).toBe(key);
     },
   );
 
-  it('takes production with a shared database and its key', () => {
+  it('accepts production with a shared database and its key', () => {
     expect(loadConfig({ ...SHARED, NODE_ENV: 'production' }).NODE_ENV).toBe('production');
   });
 
-  it('takes a whole OpenID Connect provider', () => expect(loadConfig(OIDC)).toMatchObject(OIDC));
+  it('accepts a complete OpenID Connect provider', () => expect(loadConfig(OIDC)).toMatchObject(OIDC));
 });
 
 describe('refusing', () => {
@@ -203,11 +203,11 @@ describe('refusing', () => {
     expect(namedIn(complaintAbout(wrong))).toEqual(new Set(named));
   });
 
-  it('names production without a shared database, since the embedded one does not survive a power loss', () => {
+  it('refuses production without a shared database, since the embedded one does not survive a power loss', () => {
     expect([...namedIn(complaintAbout({ NODE_ENV: 'production' }))]).toEqual(['DATABASE_URL']);
   });
 
-  it('names the encryption key that is missing beside a shared database: a generated one would differ on each replica', () => {
+  it('requires the encryption key with a shared database: a generated one would differ on each replica', () => {
     const complaint = complaintAbout({ DATABASE_URL: SHARED.DATABASE_URL });
     expect([...namedIn(complaint)]).toEqual(['TOLLGATE_ENCRYPTION_KEY']);
   });
@@ -236,7 +236,7 @@ describe('refusing', () => {
     },
   );
 
-  it('never shows a value, since any of them may be a secret', () => {
+  it('never shows the value of a setting, since any may be a secret', () => {
     const secrets = {
       NODE_ENV: 'value-1',
       PORT: 'value-2',

@@ -115,7 +115,7 @@ export class AppConfig extends RedisSettings {
   @Max(100_000)
   readonly MCP_STREAMS_PER_CALLER: number = 16;
 
-  /** Calls of one caller that may be under way at one MCP server, in each gateway process; an answer may be a stream too. */
+  /** Calls of one caller that may be in flight at one MCP server, in each gateway process; an answer may be a stream too. */
   @ToNumber()
   @IsInt()
   @Min(1)
@@ -155,7 +155,7 @@ export class AppConfig extends RedisSettings {
   @IsString()
   readonly ADMIN_OIDC_SCOPE_CLAIM: string = 'scope';
 
-  /** How long a call may be under way before it is presumed spent, because its gateway seems to have died. */
+  /** How long a call may be in flight before it is presumed spent, because its gateway seems to have died. */
   @ToNumber()
   @IsInt()
   @Min(1_000)
@@ -189,7 +189,7 @@ export class InvalidConfigError extends Error {
   }
 }
 
-/** Reads and checks the settings; an empty variable, or one of blanks, counts as absent. */
+/** Reads and checks the settings; an empty variable, or one of spaces, counts as absent. */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): AppConfig {
   const given = Object.fromEntries(
     [...settingNames()].map((name) => [name, environment[name]]).filter(([, value]) => value?.trim()),

@@ -17,7 +17,7 @@ const PRIVATE_PEM = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
 const PUBLIC_PEM = String(publicKey.export({ type: 'spki', format: 'pem' }));
 
 describe('the settings of the MCP gateway', () => {
-  it('are all optional', () => {
+  it('needs no setting of the MCP gateway', () => {
     expect(loadConfig({})).toMatchObject({
       MCP_SESSION_SECRETS: [],
       MCP_OAUTH_SCOPES: [],
@@ -39,7 +39,7 @@ describe('the settings of the MCP gateway', () => {
     { ...OAUTH, ...INTROSPECTION },
     { ...OAUTH, MCP_OAUTH_JWKS_URI: undefined, ...INTROSPECTION },
     { ...OAUTH, MCP_OAUTH_SCOPES: 'mcp:read,mcp:write', MCP_OAUTH_AUTHORIZATION_SERVERS: 'https://a.example' },
-  ])('are taken: %#', (settings) => expect(() => loadConfig(settings)).not.toThrow());
+  ])('accepts valid settings of the MCP gateway: %#', (settings) => expect(() => loadConfig(settings)).not.toThrow());
 
   it.each<readonly [string, Readonly<Record<string, string | undefined>>]>([
     ['JWT_PRIVATE_KEY', { JWT_PRIVATE_KEY: 'letmein' }],
@@ -57,7 +57,7 @@ describe('the settings of the MCP gateway', () => {
       'MCP_OAUTH_INTROSPECTION_CLIENT_SECRET',
       { ...OAUTH, ...INTROSPECTION, MCP_OAUTH_INTROSPECTION_CLIENT_SECRET: undefined },
     ],
-  ])('are refused, and named without their value: %s', (name, settings) => {
+  ])('refuses %s and names it without its value', (name, settings) => {
     let message = '';
     try {
       loadConfig(settings);

@@ -3,7 +3,7 @@ import { readRsaPrivateKey, readRsaPublicKeys } from '../common/crypto/rsa-pem.j
 import { ToList } from '../common/validation/conversion.decorators.js';
 import { IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
-/** Settings of the MCP gateway: who its users are, and how servers are told. */
+/** Settings of the MCP gateway: who its users are, and how servers receive their identity. */
 export class IdentitySettings {
   /** Signs the identity of MCP users (`jwt_header`): an RSA private key in PEM, line breaks also as `\\n`, or base64 of it. */
   @OptionalSetting()
@@ -41,7 +41,7 @@ export class IdentitySettings {
   @IsWebAddress()
   readonly MCP_OAUTH_JWKS_URI?: string;
 
-  /** For tokens that are no JWTs (RFC 7662). */
+  /** For tokens that are not JWTs (RFC 7662). */
   @OptionalSetting()
   @IsWebAddress()
   readonly MCP_OAUTH_INTROSPECTION_ENDPOINT?: string;

@@ -7,22 +7,22 @@ const CLUSTER = 'redis://cache-1';
 const PRIMARY = 'redis://user:secret@cache';
 
 describe('the settings of Redis', () => {
-  it('are all optional', () => {
+  it('needs no setting of Redis', () => {
     expect(loadConfig({})).toMatchObject({ REDIS_CLUSTER_URLS: [], REDIS_SENTINEL_URLS: [] });
     expect(loadConfig({}).REDIS_URL).toBeUndefined();
   });
 
   it.each(['redis://cache', 'redis://cache:6379/', 'rediss://:p%40ss@cache:6380/15', 'redis://user:secret@[::1]:6379'])(
-    'take %s for a server',
+    'accepts %s for a server',
     (url) => expect(loadConfig({ REDIS_URL: url }).REDIS_URL).toBe(url),
   );
 
-  it('take nodes for a cluster', () => {
+  it('accepts nodes of a cluster', () => {
     const nodes = ['redis://u:p%40ss@cache-1:7000', 'redis://u:p%40ss@[::1]:7001/', 'redis://u:p%40ss@cache-3/0'];
     expect(loadConfig({ REDIS_CLUSTER_URLS: nodes.join(' , ') }).REDIS_CLUSTER_URLS).toEqual(nodes);
   });
 
-  it.each(['redis://cache', 'rediss://user:p%40ss@my_Primary/3'])('take sentinels for %s', (url) => {
+  it.each(['redis://cache', 'rediss://user:p%40ss@my_Primary/3'])('accepts sentinels for %s', (url) => {
     const config = loadConfig({ REDIS_URL: url, REDIS_SENTINEL_URLS: SENTINELS });
     expect(config).toMatchObject({ REDIS_URL: url, REDIS_SENTINEL_URLS: SENTINELS.split(', ') });
   });
@@ -50,7 +50,7 @@ describe('the settings of Redis', () => {
     ],
     ['REDIS_SENTINEL_URLS', 'redis://a:26379, redis://b:26379/1', 'must name no database'],
     ['REDIS_SENTINEL_URLS', 'sentinel-1:26379', 'must be a URL that begins with redis:// or rediss://'],
-  ])('say what is wrong with %s when it is %j', (name, value, problem) => {
+  ])('says what is wrong with %s when it is %j', (name, value, problem) => {
     const others = name === 'REDIS_SENTINEL_URLS' ? { REDIS_URL: PRIMARY } : {};
     const complaint = complaintAbout({ ...others, [name]: value });
     expect(complaint).toMatch(new RegExp(`${name} .*${problem}`));
@@ -66,7 +66,7 @@ describe('the settings of Redis', () => {
     ['REDIS_URL', { REDIS_URL: `${PRIMARY}:6379`, REDIS_SENTINEL_URLS: SENTINELS }],
     ['REDIS_URL', { REDIS_URL: 'redis:///0', REDIS_SENTINEL_URLS: SENTINELS }],
     ['REDIS_URL', { REDIS_URL: 'nowhere', REDIS_SENTINEL_URLS: SENTINELS }],
-  ])('name %s when they do not go together: %j', (name, settings) => {
+  ])('names %s when Redis settings contradict each other: %j', (name, settings) => {
     const complaint = complaintAbout(settings);
     expect([...namedIn(complaint)]).toEqual([name]);
     for (const value of Object.values(settings)) expect(complaint).not.toContain(value);

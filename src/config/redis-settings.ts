@@ -15,7 +15,7 @@ export class RedisSettings extends SecretSettings {
   @AreRedisUrls()
   readonly REDIS_SENTINEL_URLS: readonly string[] = [];
 
-  /** Nodes of a Redis Cluster to begin with, in the place of REDIS_URL. */
+  /** First nodes of a Redis Cluster, instead of REDIS_URL. */
   @ToList()
   @AreRedisUrls()
   readonly REDIS_CLUSTER_URLS: readonly string[] = [];
@@ -36,7 +36,7 @@ export function redisProblems(settings: RedisSettings): readonly string[] {
       'REDIS_URL is required with REDIS_SENTINEL_URLS: its host is the name that the sentinels have for the primary',
     ];
   }
-  // What is no URL at all has its own complaint.
+  // A value that is not a URL has its own complaint.
   if (!URL.canParse(url)) return [];
   const { hostname, port } = new URL(url);
   if (hostname !== '' && port === '') return [];

@@ -88,7 +88,7 @@ export class SecretSettings extends IdentitySettings {
   readonly SECRET_STALE_MS: number = 900_000;
 }
 
-/** Half of an identity would be passed over for whatever else the machine has. */
+/** The SDK would ignore half of an identity and use any other that the machine has. */
 export function awsIdentityProblems(settings: SecretSettings): readonly string[] {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = settings;
   if ((id === undefined) !== (secret === undefined)) {

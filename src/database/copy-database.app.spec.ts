@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Every row of a table in PostgreSQL's own text, which tells NULL from JSON's null. */
+/** Every row of a table in PostgreSQL's own text, which distinguishes NULL from JSON's null. */
 async function textOf(place: TollgateDataSource, table: string): Promise<string> {
   const [{ text }] = await place.query(`
     SELECT string_agg(ROW(x.*)::text || (body IS NULL), E'\\n' ORDER BY id) AS text FROM "${table}" x`);
@@ -65,7 +65,7 @@ async function slugs(): Promise<readonly unknown[]> {
 }
 
 describe('a copy', () => {
-  it('has every value of every type as it was, however many rows there are', async () => {
+  it('copies every value of every type, however many rows there are', async () => {
     for (const place of [source, target]) await place.query(ODDITIES);
     await source.query(FILL);
     const copied = await copyDatabase(source, target);
@@ -73,7 +73,7 @@ describe('a copy', () => {
     expect(await textOf(target, 'oddities')).toBe(await textOf(source, 'oddities'));
   });
 
-  it('has all tables of this version, and rows after those that they refer to', async () => {
+  it('copies all tables of this version, and rows after those that they refer to', async () => {
     await addOrganisation(source, 'first');
     await source.query(`INSERT INTO workspaces (organisation_id, slug, name) SELECT id, slug, name FROM organisations`);
     const copied = await copyDatabase(source, target);
@@ -85,7 +85,7 @@ describe('a copy', () => {
     expect(await hasAllMigrations(target)).toBe(true);
   });
 
-  it('has the months of the ledger', async () => {
+  it('copies the months of the ledger', async () => {
     await source.query(`SELECT usage_make_partitions('2026-01-15', 0)`);
     await source.query(`
       INSERT INTO usage_events (id, at, organisation_id, api_key_id, endpoint, trace_id, cost_nano, tokens, source,
@@ -97,7 +97,7 @@ describe('a copy', () => {
     ]);
   });
 
-  it('is of rows alone: no table has what counts or computes beside them', async () => {
+  it('copies rows alone: no table has counters or computed state beside them', async () => {
     await runMigrations(target);
     const beside: readonly unknown[] = await target.query(`
       SELECT table_name || '.' || column_name AS name FROM information_schema.columns
@@ -109,20 +109,21 @@ describe('a copy', () => {
 });
 
 describe('hasAllMigrations', () => {
-  it('is so of the tables of this version', async () => expect(await hasAllMigrations(source)).toBe(true));
+  it('finds all migrations in the tables of this version', async () =>
+    expect(await hasAllMigrations(source)).toBe(true));
 
   it.each([
     ['an older version', 'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)'],
     ['a newer version', `INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Later9999999999999')`],
     ['no version', 'DROP TABLE migrations'],
-  ])('is not so of %s', async (_what, change) => {
+  ])('misses migrations in the tables of %s', async (_what, change) => {
     await source.query(change);
     expect(await hasAllMigrations(source)).toBe(false);
   });
 });
 
 describe('no copy is made', () => {
-  it('into a database that has rows, which stays as it is', async () => {
+  it('refuses to copy into a database that has rows, and changes nothing in it', async () => {
     await target.query('CREATE TABLE organisations (slug text, name text)');
     await addOrganisation(target, 'there');
     await addOrganisation(source, 'first');
@@ -131,7 +132,7 @@ describe('no copy is made', () => {
     expect(await hasAllMigrations(target)).toBe(false);
   });
 
-  it('of a part: where one row is refused, none is left', async () => {
+  it('leaves no row of a copy in which one row was refused', async () => {
     await addOrganisation(source, 'first');
     for (const place of [source, target]) await place.query('CREATE TABLE zeros (size integer)');
     await target.query('ALTER TABLE zeros ADD CHECK (size = 0)');

@@ -43,7 +43,7 @@ export interface CopiedTable {
  * Copies every row into a database that has none, and makes its tables first. The rows are written in one transaction:
  * all of them, or none.
  *
- * @param source has all migrations, and nobody else writes to it
+ * @param source has all migrations, and no other process writes to it
  */
 export async function copyDatabase(
   source: TollgateDataSource,

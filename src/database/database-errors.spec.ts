@@ -33,34 +33,34 @@ describe('violatedUniqueIndex', () => {
     ['an error that did not come from a statement', driverError({ code: '23505', constraint: 'uq_workspaces_slug' })],
     ['text', 'uq_workspaces_slug'],
     ['nothing', undefined],
-  ])('knows no index for %s', (_what, error) => expect(violatedUniqueIndex(error)).toBeUndefined());
+  ])('finds no unique index in %s', (_what, error) => expect(violatedUniqueIndex(error)).toBeUndefined());
 });
 
 describe('unavailableReason', () => {
-  it('tells the code, by which a full disk and a lost connection differ', () => {
+  it('returns the code, by which a full disk and a lost connection differ', () => {
     expect(unavailableReason(failed({ code: '53100' }))).toBe('database: 53100');
     expect(unavailableReason(driverError({ code: 'ECONNREFUSED' }))).toBe('database: ECONNREFUSED');
   });
 
-  it('has none where the driver gives none', () => {
+  it('returns no code where the driver has none', () => {
     expect(unavailableReason(driverError({}, 'Connection terminated'))).toBe('database');
   });
 });
 
 describe('violatedForeignKey', () => {
-  it('names the key that refused a row', () => {
+  it('names the foreign key that refused a row', () => {
     const error = failed({ code: '23503', constraint: 'fk_api_keys_workspace' });
     expect(violatedForeignKey(error)).toBe('fk_api_keys_workspace');
   });
 
   it.each([failed({ code: '23505', constraint: 'uq_workspaces_slug' }), failed({ code: '23503' }), undefined])(
-    'knows none for %p',
+    'finds no foreign key in %p',
     (error) => expect(violatedForeignKey(error)).toBeUndefined(),
   );
 });
 
 describe('isForeignKeyViolation', () => {
-  it('knows a row that others still refer to', () =>
+  it('recognises the refusal to delete a row that others refer to', () =>
     expect(isForeignKeyViolation(failed({ code: '23503' }))).toBe(true));
 
   it.each([failed({ code: '23505' }), failed({}), driverError({ code: '23503' }), null])(
@@ -70,21 +70,22 @@ describe('isForeignKeyViolation', () => {
 });
 
 describe('isDataRefused', () => {
-  it.each(['22003', '22P05', '23505', '23514'])('knows %s', (code) =>
+  it.each(['22003', '22P05', '23505', '23514'])('recognises the refused data of %s', (code) =>
     expect(isDataRefused(failed({ code }))).toBe(true),
   );
 
   it.each([failed({ code: '53100' }), failed({}), driverError({ code: '23505' }), undefined])(
-    'is not fooled by %p',
+    'finds no refused data in %p',
     (error) => expect(isDataRefused(error)).toBe(false),
   );
 });
 
 describe('isStatementCanceled', () => {
-  it('knows a statement that took too long', () => expect(isStatementCanceled(failed({ code: '57014' }))).toBe(true));
+  it('recognises a statement that took too long', () =>
+    expect(isStatementCanceled(failed({ code: '57014' }))).toBe(true));
 
   it.each([failed({ code: '57P01' }), failed({}), driverError({ code: '57014' }), undefined])(
-    'is not fooled by %p',
+    'finds no canceled statement in %p',
     (error) => expect(isStatementCanceled(error)).toBe(false),
   );
 });
@@ -102,7 +103,7 @@ describe('isDatabaseUnavailable', () => {
   const CONNECTIONS = ['57P01', '57P03', '57P05', '53300', '08006', '3D000', '55000', '28000', '28P01'];
   const STATEMENTS = ['55P03', '40P01', '40001', '57014', '25006', '25P03', '25P04', '53100', '53200', '58030'];
 
-  it.each([...NETWORK, ...CONNECTIONS, ...STATEMENTS])('knows %s', (code) => {
+  it.each([...NETWORK, ...CONNECTIONS, ...STATEMENTS])('recognises an unavailable database by %s', (code) => {
     expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
     expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
   });
@@ -112,7 +113,7 @@ describe('isDatabaseUnavailable', () => {
     'Connection terminated due to connection timeout',
     'timeout exceeded when trying to connect',
     'Query read timeout',
-  ])('knows the driver by its sentence: %s', (message) => {
+  ])('recognises an unavailable database by the sentence of the driver: %s', (message) => {
     expect(isDatabaseUnavailable(driverError({}, message))).toBe(true);
     expect(isDatabaseUnavailable(new QueryFailedError('SELECT 1', [], driverError({}, message)))).toBe(true);
   });
@@ -123,16 +124,18 @@ describe('isDatabaseUnavailable', () => {
     ['an error without a code', new TypeError('cannot read properties of undefined')],
     ['text', 'ECONNREFUSED'],
     ['nothing', undefined],
-  ])('takes %s for what it is', (_what, error) => expect(isDatabaseUnavailable(error)).toBe(false));
+  ])('does not take %s for an unavailable database', (_what, error) =>
+    expect(isDatabaseUnavailable(error)).toBe(false),
+  );
 });
 
 describe('isEntryRefused', () => {
-  it.each(['3D000', '55000', '28000', '28P01'])('is so for %s', (code) =>
+  it.each(['3D000', '55000', '28000', '28P01'])('recognises a refused entry by %s', (code) =>
     expect(isEntryRefused(driverError({ code }))).toBe(true),
   );
 
   it.each([driverError({ code: 'ECONNREFUSED' }), failed({ code: '23505' }), new Error('away'), undefined])(
-    'is not so for %p',
+    'finds no refused entry in %p',
     (error) => expect(isEntryRefused(error)).toBe(false),
   );
 });
@@ -141,11 +144,11 @@ describe('isConnectionSpoilt', () => {
   it.each([
     ['a server that takes no writes', failed({ code: '25006' })],
     ['a statement that was given up', new QueryFailedError('SELECT 1', [], driverError({}, 'Query read timeout'))],
-  ])('is so after %s', (_what, error) => expect(isConnectionSpoilt(error)).toBe(true));
+  ])('gives up the connection after %s', (_what, error) => expect(isConnectionSpoilt(error)).toBe(true));
 
   it.each([
     ['a lock that others hold', failed({ code: '55P03' })],
     ['a full disk', failed({ code: '53100' })],
     ['text', '25006'],
-  ])('is not so after %s', (_what, error) => expect(isConnectionSpoilt(error)).toBe(false));
+  ])('keeps the connection after %s', (_what, error) => expect(isConnectionSpoilt(error)).toBe(false));
 });

@@ -76,7 +76,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
 }
 
-/** Whether the server was reached, and lets nobody in by these settings. */
+/** Whether the server was reached, and refuses every connection with these settings. */
 export function isEntryRefused(error: unknown): boolean {
   const code = codeOf(error);
   return NO_ENTRY_CODES.some((known) => known === code);
@@ -94,9 +94,9 @@ export function unavailableReason(error: unknown): string {
 }
 
 /**
- * Whether nobody should get the connection of this statement any more. Either the driver has given the statement up, but the
- * connection is at it still: whoever got it next would wait behind it, and might commit its transaction. Or its server takes
- * no writes, and by now the address may lead to another one that does.
+ * Whether the connection of this statement must not be used again. Either the driver has given the statement up, but the
+ * connection still runs it: the next user would wait for it, and might commit its transaction. Or its server takes no
+ * writes, and by now the address may lead to another one that does.
  */
 export function isConnectionSpoilt(error: unknown): boolean {
   return isNativeError(error) && (error.message.includes(READ_TIMEOUT) || codeOf(error) === READ_ONLY);

@@ -44,8 +44,8 @@ async function sent(callers: readonly string[]): Promise<readonly unknown[]> {
   return groups;
 }
 
-describe('rows that share what they have in common', () => {
-  it('send it once', async () => {
+describe('rows that share values', () => {
+  it('sends values that rows share once', async () => {
     expect(await sent(['a', 'b', 'a', 'a', 'b'])).toEqual([
       { caller: 'a', rows: [{ id: 0 }, { id: 2 }, { id: 3 }] },
       { caller: 'b', rows: [{ id: 1 }, { id: 4 }] },
@@ -53,18 +53,18 @@ describe('rows that share what they have in common', () => {
     expect(made).toBe(2);
   });
 
-  it('look no further back than to the last sixteen', async () => {
+  it('compares a row with the last sixteen groups only', async () => {
     const callers = upTo(17).map(String);
     const groups = await sent([...callers, '1', '0']);
     expect([groups.length, made]).toEqual([17, 18]);
   });
 
-  it('have no column of their own that the table lacks', () => {
+  it('throws for a column that the table lacks', () => {
     const database = { query: () => Promise.resolve() };
     expect(() => new GroupedInsert(database, TABLE, ['id', 'other'], SHAPE)).toThrow('other');
   });
 
-  it('are each what they were', async () => {
+  it('inserts every row with all its own values', async () => {
     const property = fc.asyncProperty(fc.array(fc.nat(40).map(String)), async (callers) => {
       const expected = new Map<string, object[]>();
       for (const [id, caller] of callers.entries()) expected.set(caller, [...(expected.get(caller) ?? []), { id }]);

@@ -7,7 +7,7 @@ export interface RowShape<Item> {
   readonly isAlike: (one: Item, other: Item) => boolean;
   /** By column of the database, as JSON has it, with times in milliseconds since 1970. */
   readonly sharedOf: (item: Item) => Readonly<Record<string, unknown>>;
-  /** The same. */
+  /** By column and in JSON's form, as in `sharedOf`. */
   readonly ownOf: (item: Item) => Readonly<Record<string, unknown>>;
 }
 

@@ -39,21 +39,21 @@ function retentionOn(deleted: Query): TestRetention {
 }
 
 describe('retention', () => {
-  it('takes batch after batch until one is not full', async () => {
+  it('deletes batch after batch until one is not full', async () => {
     const left = [1_000, 1_000, 7];
     await retentionOn(async () => left.shift() ?? 0).sweep();
     const batch = ['DELETE', new Date(NOW.getTime() - 30 * DAY), 1_000];
     expect([asked, warnings]).toEqual([[batch, batch, batch], []]);
   });
 
-  it('begins with the gateway', async () => {
+  it('starts to delete when the gateway starts', async () => {
     const retention = retentionOn(async () => 0);
     retention.onApplicationBootstrap();
     await eventually(async () => asked.length === 1);
     await retention.beforeApplicationShutdown();
   });
 
-  it('keeps nobody who stops waiting for more than the batch under way', async () => {
+  it('stops after the batch in progress', async () => {
     let stopped: Promise<void> | undefined;
     const retention = retentionOn(async () => {
       if (asked.length === 3) stopped = retention.beforeApplicationShutdown();
@@ -64,7 +64,7 @@ describe('retention', () => {
     expect([asked.length, warnings]).toEqual([3, []]);
   });
 
-  it('tells of a failure, and goes on with the next sweep', async () => {
+  it('logs a failure and goes on with the next sweep', async () => {
     let failures = 1;
     const retention = retentionOn(async () => {
       if (failures-- > 0) throw new Error('away');

@@ -44,7 +44,7 @@ export abstract class Retention implements OnApplicationBootstrap, BeforeApplica
 
   protected abstract deleteBefore(time: Date): Promise<void>;
 
-  /** What is left has time until the next start; calls under way have not. */
+  /** The rest can wait until the next start; calls in flight cannot. */
   protected get isStopping(): boolean {
     return this.loop.isStopped;
   }

@@ -8,14 +8,14 @@ import type { TollgateDataSource } from './tollgate-data-source.js';
 export const MIGRATION_LOCK = 7_160_233;
 
 /**
- * Whoever asks for a table waits behind a migration that waits for it. The gateways' own statements wait for a second at
+ * A statement that needs a table waits behind a migration that waits for it. The gateways' own statements wait for a second at
  * most before they are refused, so that a migration has to give way sooner.
  */
 const LOCK_TIMEOUT_MS = 500;
 /** For those who waited behind it. */
 const PAUSE_MS = 2_000;
 
-/** Whom migrations may have to wait for: another gateway that applies them, or whoever uses a table (a dump, a report). */
+/** Whom migrations may have to wait for: another gateway that applies them, or a user of a table (a dump, a report). */
 export type MigrationWait = 'gateway' | 'table';
 
 /**
@@ -43,7 +43,7 @@ export async function runMigrations(
         await sleep(PAUSE_MS);
       }
     } finally {
-      // A connection that is gone has taken both along, and what it went for is the failure to tell of.
+      // A connection that is gone has released both, and the failure that ended it is the one to report.
       await unlock(runner).catch(() => undefined);
     }
   } finally {

@@ -34,7 +34,7 @@ function get(): MaybePromise<Value> {
   return known.get('org-1', Date.now());
 }
 
-/** What somebody gets who asks now, and after how long. */
+/** The value that a request gets now, and after how long. */
 async function got(): Promise<readonly [string, number]> {
   const askedAt = Date.now();
   const waiting = Promise.resolve(get()).then(({ name }) => [name, Date.now() - askedAt] as const);
@@ -50,13 +50,16 @@ describe('LastKnown, with a database that is slow', () => {
     { ageMs: 10_000, answersAfterMs: 401, gets: ['new', 401] },
     { ageMs: 60_000, answersAfterMs: 1_999, gets: ['new', 1_999] },
     { ageMs: 60_000, answersAfterMs: 2_001, gets: ['old', 2_000] },
-  ])('$answersAfterMs ms, and a value of $ageMs ms: $gets', async ({ ageMs, answersAfterMs, gets }) => {
-    jest.setSystemTime(ageMs);
-    answerAfterMs = answersAfterMs;
-    expect(await got()).toEqual(gets);
-  });
+  ])(
+    'gets $gets when the database takes $answersAfterMs ms and the value is $ageMs ms old',
+    async ({ ageMs, answersAfterMs, gets }) => {
+      jest.setSystemTime(ageMs);
+      answerAfterMs = answersAfterMs;
+      expect(await got()).toEqual(gets);
+    },
+  );
 
-  it('waits for what has changed on this replica, however new the known value is', async () => {
+  it('waits for a change on this replica, however new the known value is', async () => {
     known.forget('org-1');
     answerAfterMs = 1_500;
     expect(await got()).toEqual(['new', 1_500]);

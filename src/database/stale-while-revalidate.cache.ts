@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../common/maybe-promise.js';
 
-/** How long a value is used before it is read again; a change on this replica is felt at once. */
+/** How long a value is used before it is read again; a change on this replica takes effect at once. */
 const FRESH_MS = 1_000;
-/** Until this age it still serves the requests that find it old, while it is read again: under traffic nobody waits. */
+/** Until this age it still serves the requests that find it old, while it is read again: under traffic no request waits. */
 const REFRESH_MS = 5_000;
-/** Changes elsewhere are felt within this time, unless the database takes too long to tell. */
+/** Changes elsewhere take effect within this time, unless the database takes too long to answer. */
 const PROMISED_MS = 10_000;
-/** Somebody who has to wait for a newer one waits no longer than this, and then takes what is known. */
+/** A request that has to wait for a newer value waits no longer than this, and then uses the known one. */
 const PATIENCE_MS = 400;
 /** The same where what is known is older than promised, or known to be wrong: about as long as a reservation may take. */
 const LONG_PATIENCE_MS = 2_000;

@@ -9,7 +9,7 @@ import { isObject } from '../common/json/read.js';
 /** Longest wait for a connection and for one statement: a request must fail, not hang, when the database does not answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
-/** After this the server itself ends a statement, so that its connection is free and what is answered with 503 is not done later. */
+/** After this the server itself ends a statement: its connection is free, and what the gateway refused with 503 is not done later. */
 const SERVER_TIMEOUT_MS = 4_500;
 
 /** What the gateway's statements and its driver rely on; a role or a database may have other defaults. */
@@ -24,7 +24,7 @@ const SESSION = [
 ];
 const WITHOUT_LIMITS = ['SET statement_timeout = 0', 'SET idle_in_transaction_session_timeout = 0'];
 
-/** The one connection to the embedded database is kept: whoever came in between would keep the gateway out. */
+/** The one connection to the embedded database is kept: another client in between would keep the gateway out. */
 const NEVER = 0;
 
 /** A class with `@Entity()`. */

@@ -18,16 +18,16 @@ function tableWith(...taken: readonly string[]) {
 }
 
 describe('a slug that is made from the name', () => {
-  it('is taken as it is when it is free', async () => {
+  it('uses the slug of the name when it is free', async () => {
     expect(await withFreeSlug(undefined, 'Search team', tableWith().insert)).toBe('search-team');
   });
 
-  it('gets a suffix when it is taken', async () => {
+  it('adds a suffix to the slug of the name when it is taken', async () => {
     const slug = await withFreeSlug(undefined, 'Search team', tableWith('search-team').insert);
     expect(slug).toMatch(/^search-team-[0-9a-f]{6}$/);
   });
 
-  it('is given up after five tries', async () => {
+  it('gives up the slug of the name after five tries', async () => {
     const asked: string[] = [];
     const never = async (slug: string): Promise<string> => {
       asked.push(slug);
@@ -39,11 +39,11 @@ describe('a slug that is made from the name', () => {
 });
 
 describe('a wanted slug', () => {
-  it('is taken as it is when it is free', async () => {
+  it('uses a wanted slug when it is free', async () => {
     expect(await withFreeSlug('My_Slug', 'Search team', tableWith().insert)).toBe('My_Slug');
   });
 
-  it('is refused when it is taken, and never changed', async () => {
+  it('refuses a wanted slug that is taken, and never changes it', async () => {
     const { asked, insert } = tableWith('mine');
     await expect(withFreeSlug('mine', 'Search team', insert)).rejects.toMatchObject({
       code: 'conflict',
@@ -54,7 +54,7 @@ describe('a wanted slug', () => {
 });
 
 it.each([duplicate('pk_workspaces'), new Error('another failure')])(
-  'passes on what is not about slugs: %p',
+  'rethrows errors that are not about slugs: %p',
   async (error) => {
     const insert = (): Promise<never> => Promise.reject(error);
     await expect(withFreeSlug(undefined, 'Search', insert)).rejects.toBe(error);

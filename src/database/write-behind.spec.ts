@@ -67,11 +67,11 @@ async function pass(ms: number): Promise<void> {
   await turn();
 }
 
-describe('what is written behind the back of others', () => {
+describe('WriteBehind', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('goes some at a time, each once and in order', async () => {
+  it('writes items in batches, each once and in order', async () => {
     const { database, buffer, add } = start();
     add(0, 450);
     await Promise.all([buffer.flush(), buffer.flush()]);
@@ -79,7 +79,7 @@ describe('what is written behind the back of others', () => {
     expect(database.items).toEqual(upTo(450));
   });
 
-  it('goes as soon as it fills a batch, and the rest with the next one or when it is time', async () => {
+  it('writes as soon as a batch is full, and the rest with the next batch or after the pause', async () => {
     const { database, add } = start();
     add(0, 199);
     await turn();
@@ -98,7 +98,7 @@ describe('what is written behind the back of others', () => {
     expect(database.items).toEqual(upTo(850));
   });
 
-  it('that comes while a statement is under way gathers as well', async () => {
+  it('gathers items that come while a statement is in flight', async () => {
     const { database, add } = start();
     let answer: () => void = () => undefined;
     database.answers = [new Promise((done) => (answer = done))];
@@ -113,7 +113,7 @@ describe('what is written behind the back of others', () => {
     expect(database.batches).toEqual([[3, 4, 5, 6, 7, 8]]);
   });
 
-  it('is not tried again with every further item while the database is away, but when it is time', async () => {
+  it('retries after the pause, and not with every further item, while the database is away', async () => {
     const { database, failures, add } = start();
     database.isAway = true;
     for (let item = 0; item < 300; item += 1) {
@@ -129,7 +129,7 @@ describe('what is written behind the back of others', () => {
     expect(database.items).toEqual(upTo(500));
   });
 
-  it('is tried once, and again when it is time, after a statement that failed late', async () => {
+  it('retries once at once and then after the pause when a statement failed late', async () => {
     const { database, failures, add } = start();
     let failFirst: (error: Error) => void = () => undefined;
     database.answers = [new Promise((_done, fail) => (failFirst = fail))];
@@ -150,7 +150,7 @@ describe('what is written behind the back of others', () => {
     expect(database.items).toEqual(upTo(410));
   });
 
-  it('is kept as far as there is room, and what is lost is told at once for all', async () => {
+  it('keeps items as far as there is room and reports lost ones at once for all', async () => {
     const { database, lost, prepared, buffer, add } = start();
     database.isAway = true;
     add(0, 10_050);
@@ -163,7 +163,7 @@ describe('what is written behind the back of others', () => {
     expect(prepared).toEqual(upTo(10_000));
   });
 
-  it('is given up where the database refuses it, and costs no other', async () => {
+  it('drops an item that the database refuses, and no other', async () => {
     const { database, lost, buffer, add } = start();
     database.refused = 2;
     add(0, 7);
@@ -172,7 +172,7 @@ describe('what is written behind the back of others', () => {
     expect(lost).toEqual([[1, true]]);
   });
 
-  it('goes once, although the database goes away between the halves of a batch that it has refused', async () => {
+  it('writes each item once when the database goes away between the halves of a refused batch', async () => {
     const { database, buffer, add } = start();
     add(0, 4);
     database.refused = 2;
@@ -184,17 +184,17 @@ describe('what is written behind the back of others', () => {
   });
 });
 
-describe('the end of what is written behind the back of others', () => {
+describe('the end of WriteBehind', () => {
   const QUICK = { retryPauseMs: 10, drainMs: 100 };
 
-  it('comes when all is written', async () => {
+  it('closes when all items are written', async () => {
     const { database, lost, buffer, add } = start();
     add(0, 250);
     await buffer.close();
     expect([database.items.length, lost]).toEqual([250, []]);
   });
 
-  it('waits for a database that is away, and what comes meanwhile goes with the rest', async () => {
+  it('waits at its end for a database that is away, and writes items that come meanwhile', async () => {
     const { database, lost, failures, buffer, add } = start();
     database.isAway = true;
     add(0, 3);
@@ -210,7 +210,7 @@ describe('the end of what is written behind the back of others', () => {
     ['is away', (database: FakeDatabase) => void (database.isAway = true)],
     ['does not answer', (database: FakeDatabase) => void (database.answers = [new Promise(() => undefined)])],
   ])(
-    'waits no longer than so for one that %s: what is left is lost, as is all that comes later',
+    'waits at its end no longer than its limit for a database that %s, and loses the rest and all later items',
     async (_how, fail) => {
       const { database, lost, buffer, add } = start(QUICK);
       fail(database);
@@ -230,7 +230,7 @@ describe('the end of what is written behind the back of others', () => {
     },
   );
 
-  it('tells of each once, also of those for which there was no room, and of those that are refused later still', async () => {
+  it('reports each lost item once, also without room and when refused after the end', async () => {
     const { database, lost, failures, buffer, add } = start(QUICK);
     let refuse: (error: Error) => void = () => undefined;
     database.answers = [new Promise((_done, fail) => (refuse = fail))];

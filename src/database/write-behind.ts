@@ -23,13 +23,13 @@ export interface WriteBehindOptions<Item, Row> {
 /** At the end there is little time. */
 const MAX_PAUSE_AT_END_MS = 250;
 
-/** Writes what nobody waits for: some at a time, in their order, behind the callers' backs. */
+/** Write-behind buffer: writes rows in batches and in their order, after the answer. */
 export class WriteBehind<Item, Row> {
   /** Oldest first. */
   private waiting: Row[] = [];
-  /** For want of room, since it was last told. */
+  /** Without room, since losses were last reported. */
   private lost = 0;
-  /** Until the next run; there is none while one is under way. */
+  /** Until the next run; there is none while one is in progress. */
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   /** The database failed: what is waiting is tried again when it is time, and not with every further item. */

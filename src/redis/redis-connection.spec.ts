@@ -37,13 +37,13 @@ describe('the log', () => {
     ['the code of the network', REFUSED, 'ECONNREFUSED'],
     ['the word of Redis and the command', WRONG, 'WRONGPASS (auth)'],
     ['a name where nothing else is known', new TypeError('no idea'), 'TypeError'],
-  ])('tells what is wrong with Redis by %s, without the password', (_what, error, reason) => {
+  ])('logs what is wrong with Redis by %s, without the password', (_what, error, reason) => {
     connection.client?.emit('error', error);
     expect(reasons()).toEqual([reason]);
     expect(log.text).not.toMatch(new RegExp(`${PASSWORD}|cache|invalid`));
   });
 
-  it('tells each reason once for each outage, also when they take turns', () => {
+  it('logs each reason once per outage, also when reasons alternate', () => {
     for (const error of [REFUSED, WRONG, REFUSED, WRONG]) connection.client?.emit('error', error);
     connection.client?.emit('ready');
     connection.client?.emit('error', WRONG);
@@ -65,13 +65,13 @@ describe('a Redis', () => {
   });
   const status = (): string | undefined => connection.client?.status;
 
-  it('that takes writes is ready', async () => {
+  it('is ready when Redis accepts writes', async () => {
     await connection.onModuleInit();
     expect(await connection.whyNotReady()).toBeUndefined();
     expect(redis.received).toContain('\r\nselect\r\n');
   });
 
-  it('that takes no writes any more is not ready, and its address is connected to again', async () => {
+  it('is not ready when Redis accepts no more writes, and connects again', async () => {
     await connection.onModuleInit();
     redis.answer = refusing({ set: READONLY });
     expect(await connection.whyNotReady()).toBe('READONLY (set)');
@@ -80,7 +80,7 @@ describe('a Redis', () => {
     expect(await connection.whyNotReady()).toBeUndefined();
   });
 
-  it('that is full is not ready, and keeps its connection', async () => {
+  it('is not ready when Redis is full, and keeps its connection', async () => {
     await connection.onModuleInit();
     redis.answer = refusing({ set: "OOM command not allowed when used memory > 'maxmemory'." });
     expect(await connection.whyNotReady()).toBe('OOM (set)');
@@ -88,13 +88,13 @@ describe('a Redis', () => {
     expect(redis.connections).toBe(1);
   });
 
-  it('that hangs is not ready', async () => {
+  it('is not ready when Redis hangs', async () => {
     await connection.onModuleInit();
     redis.answer = silent;
     expect(await connection.whyNotReady()).toBe('no answer in time');
   });
 
-  it('without the database of the URL is not ready, gets no commands, and is tried again', async () => {
+  it('is not ready and sends no command when Redis lacks the database of the URL, and tries again', async () => {
     redis.answer = refusing({ select: 'ERR DB index is out of range' });
     await connection.onModuleInit();
     expect(await connection.whyNotReady()).toBe('no connection');
@@ -106,7 +106,7 @@ describe('a Redis', () => {
   });
 });
 
-it('is not ready while no node of a cluster answers, and says so once', async () => {
+it('is not ready while no node of a cluster answers, and logs it once', async () => {
   const nodes = [1, 2].map((port) => `redis://:${PASSWORD}@127.0.0.1:${port}`);
   const connection = connectionTo({ REDIS_CLUSTER_URLS: nodes.join() });
   await connection.onModuleInit();
@@ -130,16 +130,16 @@ it.each([
   ["Socket timeout. Expecting data, but didn't receive any in 3000ms.", 'no answer in time'],
   ["Cluster isn't ready and enableOfflineQueue options is false", 'no connection'],
   ['timeout', 'no answer in time'],
-  ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel tells the primary'],
+  ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel names the primary'],
   ['failed to connect to sentinel a:1 because ERR No such master with that name', 'a sentinel does not know the name'],
   ['failed to connect to sentinel a:1 because NOAUTH Authentication required.', 'NOAUTH'],
   ['failed to connect to sentinel a:1 because Command timed out', 'a sentinel cannot be reached'],
   ['failed to connect to sentinel a:1 because Connection is closed.', 'a sentinel cannot be reached'],
-])('tells what a cluster or a sentinel lacks: %s', (message, reason) => {
+])('reports what a cluster or a sentinel lacks: %s', (message, reason) => {
   expect(redisReason(new Error(message))).toBe(reason);
 });
 
-it('asks sentinels with their own account, in their own way, and the servers in theirs', () => {
+it('asks sentinels and servers with their own accounts and TLS', () => {
   const connection = connectionTo({
     REDIS_URL: 'rediss://user:of-the-server@my_Primary/3',
     REDIS_SENTINEL_URLS: `rediss://sentinel:p%40ss@a.example, rediss://sentinel:p%40ss@[::1]:5000`,
@@ -161,7 +161,7 @@ it('asks sentinels with their own account, in their own way, and the servers in 
   for (const name of ['sentinelTLS', 'tls']) expect(plain.client?.options).not.toHaveProperty(name, expect.anything());
 });
 
-it('is ready when none is configured', async () => {
+it('is ready when no Redis is configured', async () => {
   const connection = new RedisConnection(loadConfig({}), createLogger('silent'));
   expect(await connection.whyNotReady()).toBeUndefined();
 });

@@ -12,7 +12,7 @@ const MAX_REASONS = 100;
 
 /** A little more than connecting may take. */
 const START_WAIT_MS = 3_000;
-/** Written to see whether the server takes writes; nobody reads it. */
+/** Written to see whether the server takes writes; its value is never read. */
 const READY_KEY = 'tollgate:ready';
 const READY_KEY_MS = 1_000;
 /** In as many slots: that one node is away must not take all gateways out. */

@@ -3,7 +3,7 @@ import { errorCodeOf } from '../common/errors/describe-error.js';
 
 /** The client and the rate limiter have no codes for these; their sentences are all there is. */
 const SENTENCES = [
-  [/^All sentinels are unreachable/, 'no sentinel tells the primary'],
+  [/^All sentinels are unreachable/, 'no sentinel names the primary'],
   [/No such master with that name/, 'a sentinel does not know the name'],
   // ioredis keeps the cause to itself. A refusal of the sentinel has a word of its own.
   [/^failed to connect to sentinel \S+ because (?![A-Z]{3,} )/, 'a sentinel cannot be reached'],

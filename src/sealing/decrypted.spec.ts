@@ -17,9 +17,9 @@ describe('openSealed', () => {
   const sealer = new Sealer(new KeyRing(parseMasterKey(Buffer.alloc(32, 1).toString('base64'))));
   const sealed = sealer.seal('secret', PLACE);
 
-  it('opens what was sealed for the place', () => expect(openSealed(sealer, sealed, PLACE)).toBe('secret'));
+  it('opens a value that was sealed for the place', () => expect(openSealed(sealer, sealed, PLACE)).toBe('secret'));
 
-  it('tells the caller that it is not available, and the log why', () => {
+  it('returns secret unavailable to the caller and the reason to the log', () => {
     const open = (message?: string): string => openSealed(sealer, sealed, { ...PLACE, rowId: 'row-2' }, message);
     expect(open).toThrow(
       expect.objectContaining({
@@ -33,21 +33,24 @@ describe('openSealed', () => {
 });
 
 describe('openedOr', () => {
-  it('gives what opens', () => {
+  it('returns the value that opens', () => {
     expect(decryptOr(() => 'secret', 'instead')).toEqual({ value: 'secret', failure: undefined });
   });
 
-  it('goes on with something else where nothing opens, and says why', () => {
+  it('returns the fallback and the failure when the value does not open', () => {
     expect(decryptOr(failWith(FAILURE), 'instead')).toEqual({ value: 'instead', failure: FAILURE });
   });
 
-  it.each([new TypeError('a defect'), new GatewayError('internal_error')])('hides nothing else: %s', (error) => {
-    expect(() => decryptOr(failWith(error), 'instead')).toThrow(error);
-  });
+  it.each([new TypeError('a defect'), new GatewayError('internal_error')])(
+    'rethrows every other error: %s',
+    (error) => {
+      expect(() => decryptOr(failWith(error), 'instead')).toThrow(error);
+    },
+  );
 });
 
 describe('incompleteUpdate', () => {
-  it('tells the caller what to send, and keeps the reason for the log', () => {
+  it('names the fields that the caller has to send and keeps the reason for the log', () => {
     const error = incompleteUpdate(FAILURE, 'Send again: key.');
     expect(error).toMatchObject({ code: 'secret_unavailable', reason: 'no master key with id k1' });
     expect(error.message).toBe(`${FAILURE.message} Send again: key.`);

@@ -10,16 +10,16 @@ describe('parseMasterKey', () => {
     ['base64', BYTES.toString('base64')],
     ['base64 without its padding', BYTES.toString('base64').replace('=', '')],
     ['base64url', BYTES.toString('base64url')],
-  ])('reads %s', (_form, text) => expect(parseMasterKey(text).bytes).toEqual(BYTES));
+  ])('reads a master key in %s', (_form, text) => expect(parseMasterKey(text).bytes).toEqual(BYTES));
 
-  it('gives a key the same name however it is written, and other keys other names', () => {
+  it('gives one key one name in every form, and other keys other names', () => {
     const { id } = parseMasterKey(BYTES.toString('hex'));
     expect(id).toMatch(/^[0-9a-f]{8}$/);
     expect(parseMasterKey(BYTES.toString('base64')).id).toBe(id);
     expect(parseMasterKey(Buffer.alloc(32, 1).toString('hex')).id).not.toBe(id);
   });
 
-  it('gives a name that does not show the beginning of the key', () => {
+  it('names a key without showing its beginning', () => {
     expect(BYTES.toString('hex')).not.toContain(parseMasterKey(BYTES.toString('hex')).id);
   });
 
@@ -36,13 +36,13 @@ describe('KeyRing', () => {
   const current = parseMasterKey(Buffer.alloc(32, 1).toString('hex'));
   const previous = parseMasterKey(Buffer.alloc(32, 2).toString('hex'));
 
-  it('finds the current and the previous keys by their names', () => {
+  it('finds current and previous keys by their names', () => {
     const ring = new KeyRing(current, [previous]);
     expect(ring.find(current.id)).toBe(current);
     expect(ring.find(previous.id)).toBe(previous);
   });
 
-  it('does not find a key that was taken out', () => {
+  it('does not find a key that was removed', () => {
     expect(new KeyRing(current).find(previous.id)).toBeUndefined();
     expect(new KeyRing(current).find('')).toBeUndefined();
   });

@@ -26,24 +26,24 @@ function load(settings: { readonly current?: string; readonly previous?: readonl
 }
 
 describe('with a configured key', () => {
-  it('takes it, and knows the previous ones', () => {
+  it('uses the configured key and knows the previous ones', () => {
     const ring = load({ current: CONFIGURED, previous: [PREVIOUS] });
     expect(ring.current).toEqual(parseMasterKey(CONFIGURED));
     expect(ring.find(parseMasterKey(PREVIOUS).id)).toBeDefined();
   });
 
-  it('makes no file', () => {
+  it('makes no key file when a key is configured', () => {
     load({ current: CONFIGURED });
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  it('refuses a previous key that is none', () => {
+  it('refuses a previous key that is not a key', () => {
     expect(() => load({ current: CONFIGURED, previous: ['short'] })).toThrow(/32 bytes/);
   });
 });
 
-describe('without one', () => {
-  it('makes a key at the first start and finds it again at the next', () => {
+describe('without a configured key', () => {
+  it('makes a key at the first start and reads it at the next', () => {
     expect(load().current).toEqual(load().current);
   });
 
@@ -53,20 +53,20 @@ describe('without one', () => {
     expect(load().current.id).not.toBe(first.id);
   });
 
-  it('lets nobody else read the key', () => {
+  it('makes a key file that only its owner can read', () => {
     load();
     expect(statSync(join(dataDir, 'encryption.key')).mode & 0o777).toBe(0o600);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   });
 
-  it('takes the key of the file with a line break at its end, as editors leave it', () => {
+  it('reads a key file with a line break at its end, as editors leave it', () => {
     const { current } = load();
     const path = join(dataDir, 'encryption.key');
     writeFileSync(path, `${readFileSync(path, 'utf8')}\n`);
     expect(load().current).toEqual(current);
   });
 
-  it('opens what the key of the file sealed when the operator names it as a previous one', () => {
+  it('opens values of the key file when the operator configures it as a previous one', () => {
     const { current } = load();
     const inFile = readFileSync(join(dataDir, 'encryption.key'), 'utf8');
     expect(load({ current: CONFIGURED, previous: [inFile] }).find(current.id)).toEqual(current);

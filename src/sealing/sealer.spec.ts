@@ -30,13 +30,13 @@ function flipBit(part: string, byte: number): string {
 }
 
 describe('seal', () => {
-  it('keeps any text', () => {
+  it('opens every text that it sealed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => before.open(before.seal(text, PLACE), PLACE) === text),
     );
   });
 
-  it('names the master key and shows nothing of the text', () => {
+  it('names the master key and shows nothing of the sealed text', () => {
     const sealed = before.seal('sk-very-secret', PLACE);
     expect(sealed).toMatch(new RegExp(`^v1\\.${OLD.id}\\.[\\w-]+\\.[\\w-]+$`));
     for (const part of sealed.split('.')) expect(Buffer.from(part, 'base64url').toString()).not.toContain('secret');
@@ -46,7 +46,7 @@ describe('seal', () => {
     expect(before.seal('same', PLACE)).not.toBe(before.seal('same', PLACE));
   });
 
-  it('uses the current master key and not a previous one', () => {
+  it('seals with the current master key and not a previous one', () => {
     expect(during.seal('text', PLACE).split('.')[1]).toBe(NEW.id);
   });
 });
@@ -54,7 +54,7 @@ describe('seal', () => {
 describe('open', () => {
   const sealed = before.seal('sk-very-secret', PLACE);
 
-  it('takes values of a previous master key', () => expect(during.open(sealed, PLACE)).toBe('sk-very-secret'));
+  it('opens values of a previous master key', () => expect(during.open(sealed, PLACE)).toBe('sk-very-secret'));
 
   it.each([
     ['tenant', { ...PLACE, organisationId: 'org-2' }],
@@ -109,11 +109,11 @@ describe('open', () => {
     withPart(sealed, 3, () => ''),
     withPart(sealed, 3, (part) => part.slice(0, 12)),
     withPart(sealed, 3, (part) => part.slice(0, -4)),
-  ])('refuses what has lost its form: %j', (text) => {
+  ])('refuses a value in another form: %j', (text) => {
     expect(() => before.open(text, PLACE)).toThrow(SealError);
   });
 
-  it('says nothing of the value in its error', () => {
+  it('shows nothing of the value in its error', () => {
     const messageOf = (text: string): string => {
       try {
         return before.open(text, PLACE);
@@ -129,28 +129,28 @@ describe('open', () => {
 describe('rewrap', () => {
   const sealed = before.seal('sk-very-secret', PLACE);
 
-  it('makes a value that needs the new master key only', () => {
+  it('rewraps a value so that it needs the new master key only', () => {
     const rewrapped = during.rewrap(sealed, PLACE) ?? '';
     expect(after.open(rewrapped, PLACE)).toBe('sk-very-secret');
     expect(() => before.open(rewrapped, PLACE)).toThrow(SealError);
   });
 
-  it('wraps the data key anew and leaves the value as it is', () => {
+  it('wraps the data key again and leaves the value as it is', () => {
     const [, , wrapped, body] = (during.rewrap(sealed, PLACE) ?? '').split('.');
     expect(body).toBe(sealed.split('.')[3]);
     expect(wrapped).not.toBe(sealed.split('.')[2]);
   });
 
-  it('has nothing to do the second time', () => {
+  it('changes nothing when it rewraps a second time', () => {
     expect(during.rewrap(during.rewrap(sealed, PLACE) ?? '', PLACE)).toBeUndefined();
   });
 
-  it('keeps the value bound to its place', () => {
+  it('keeps a rewrapped value bound to its place', () => {
     const rewrapped = during.rewrap(sealed, PLACE) ?? '';
     expect(() => after.open(rewrapped, { ...PLACE, rowId: 'row-2' })).toThrow(SealError);
   });
 
-  it('refuses a value from another place, an unknown master key and a damaged data key', () => {
+  it('refuses to rewrap a value from another place, of an unknown master key or with a damaged data key', () => {
     expect(() => during.rewrap(sealed, { ...PLACE, rowId: 'row-2' })).toThrow(SealError);
     expect(() => after.rewrap(sealed, PLACE)).toThrow(SealError);
     expect(() =>

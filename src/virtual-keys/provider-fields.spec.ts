@@ -59,7 +59,7 @@ describe('sealedConfigOf', () => {
   it.each([
     [cohere, ['key', 'config.base_url', 'config.timeout_ms']],
     [openai, ['key', 'config.organization', 'config.project', 'config.isolation']],
-  ])('has the key and the options of the provider', (provider, fields) => {
+  ])('accepts the key and the options of the provider in its fields', (provider, fields) => {
     expect(fields.filter((field) => !sealedConfigOf(provider).has(field))).toEqual([]);
   });
 
@@ -73,7 +73,9 @@ describe('sealedConfigOf', () => {
     [cohere, 'KEY'],
     [local, 'key'],
     [local, 'config.base_url'],
-  ])('has no other fields', (provider, field) => expect(sealedConfigOf(provider).has(field)).toBe(false));
+  ])('knows no other field of the provider', (provider, field) =>
+    expect(sealedConfigOf(provider).has(field)).toBe(false),
+  );
 
   it('seals the key and the sensitive options, and sends them to config.base_url', () => {
     const { isSecret, hostFieldOf } = sealedConfigOf(sample);
@@ -84,19 +86,19 @@ describe('sealedConfigOf', () => {
 });
 
 describe('fromFields', () => {
-  it('reverses toFields', () => {
+  it('returns the config that toFields was given', () => {
     const body = { key: 'sk', config: { timeout_ms: 5, base_url: 'x', 'config.odd': false } };
     expect(fromFields(toFields(body))).toEqual(body);
     expect(fromFields(toFields({}))).toEqual({ key: undefined, config: {} });
   });
 
-  it.each(['', null, 1, {}, 'x'.repeat(8193)])('refuses a mapped key that is not a text: %j', (value) => {
+  it.each(['', null, 1, {}, 'x'.repeat(8193)])('refuses a mapped key that is not text: %j', (value) => {
     expect(() => fromFields(new Map([['key', value]]))).toThrow(expect.objectContaining({ param: 'key' }));
   });
 });
 
 describe('checkFields with mapped fields', () => {
-  it('neither misses a mapped field nor judges its value', () => {
+  it('neither requires a mapped field nor validates its value', () => {
     const fields = toFields({ key: 'bad', config: { region: 'nowhere' } });
     expect(() => checkFields(sample, fields, egress, mapping('key', 'config.region'))).not.toThrow();
     expect(() => checkFields(sample, toFields({ key: 'bad' }), egress, mapping('config.region'))).toThrow(GatewayError);
@@ -119,7 +121,7 @@ describe('checkFields', () => {
     { region: 'eu', password: 'secret', retries: 3, timeout_ms: 100 },
     { base_url: 'https://api.example.com/v1' },
     { base_url: 'http://127.0.0.1:8080' },
-  ])('takes %j', (config) => expect(() => check(config)).not.toThrow());
+  ])('accepts the config %j', (config) => expect(() => check(config)).not.toThrow());
 
   it.each([
     [{ region: 1 }, ['config.region']],
@@ -145,11 +147,11 @@ describe('checkFields', () => {
     'https://metadata.google.internal',
     'https://localhost',
     'ftp://api.example.com',
-  ])('refuses %s, which no request could be sent to', (url) => {
+  ])('refuses the address %s, to which no request could be sent', (url) => {
     expect(wrongParamsOf({ base_url: url })).toEqual(['config.base_url']);
   });
 
-  it("lists what the provider's own rules find, together with a refused address", () => {
+  it("lists the problems of the provider's own rules together with a refused address", () => {
     expect(wrongParamsOf({ region: 'nowhere', base_url: 'https://10.0.0.1' }, 'bad')).toEqual([
       'config.region',
       'key',
@@ -157,7 +159,7 @@ describe('checkFields', () => {
     ]);
   });
 
-  it('never shows a value', () => {
+  it('never shows a value in an error', () => {
     try {
       check({ password: ['hunter2'], base_url: 'https://user:hunter2@api.example.com' });
     } catch (error) {

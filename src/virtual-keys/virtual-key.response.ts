@@ -41,7 +41,7 @@ export class VirtualKeyTestResponse {
   /** Code of the error, when it did not. */
   readonly error?: string;
   /**
-   * What is wrong with a secret reference, as its own test tells it, when `error` is `secret_unavailable` for that; or
+   * What is wrong with a secret reference, as its own test reports it, when `error` is `secret_unavailable` for that; or
    * `value_not_valid`, when the field does not take the secret.
    */
   readonly secret_error?: string;

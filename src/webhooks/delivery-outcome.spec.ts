@@ -9,7 +9,7 @@ function inMs(milliseconds: number): Date {
 }
 
 describe('afterAttempt', () => {
-  it('completes what was accepted', () => {
+  it('completes a delivery that the receiver accepted', () => {
     expect(afterAttempt({ kind: 'accepted', status: 200, latencyMs: 7 }, 2, NOW, 0)).toEqual({
       status: 'succeeded',
       attempts: 3,
@@ -28,7 +28,7 @@ describe('afterAttempt', () => {
     expect(changes).toMatchObject({ status: 'failed', attempts: 1, nextAttemptAt: null, lastStatusCode: 410 });
   });
 
-  it('tries again what was refused, later each time', () => {
+  it('retries a refused delivery, later each time', () => {
     expect(afterAttempt(REFUSED, 0, NOW, 0)).toMatchObject({
       status: 'pending',
       attempts: 1,
@@ -41,17 +41,17 @@ describe('afterAttempt', () => {
     expect(afterAttempt(asked, 0, NOW, 0)).toMatchObject({ nextAttemptAt: inMs(3_600_000) });
   });
 
-  it('notes the status and what was wrong with the rest', () => {
+  it('records the status and the error of the rest of the answer', () => {
     const changes = afterAttempt({ ...REFUSED, error: 'too_large' }, 0, NOW, 0);
     expect(changes).toMatchObject({ status: 'pending', lastStatusCode: 500, lastError: 'too_large' });
   });
 
-  it('tries again what got no answer, and notes why', () => {
+  it('retries a delivery without an answer and records the reason', () => {
     const changes = afterAttempt({ kind: 'unanswered', error: 'timeout', latencyMs: 15_000 }, 0, NOW, 0);
     expect(changes).toMatchObject({ status: 'pending', lastStatusCode: null, lastError: 'timeout' });
   });
 
-  it('gives up with the tenth attempt', () => {
+  it('gives up after the tenth attempt', () => {
     expect(afterAttempt(REFUSED, 8, NOW, 0)).toMatchObject({ status: 'pending', attempts: 9 });
     expect(afterAttempt(REFUSED, 9, NOW, 0)).toMatchObject({
       status: 'failed',
@@ -64,13 +64,13 @@ describe('afterAttempt', () => {
   it.each<DeliveryOutcome & { kind: 'hopeless' }>([
     { kind: 'hopeless', error: 'endpoint_disabled' },
     { kind: 'hopeless', error: 'event_too_large' },
-  ])('counts nothing that was not sent: $error', (outcome) => {
+  ])('counts no attempt that was not sent: $error', (outcome) => {
     const changes = afterAttempt(outcome, 4, NOW, 0);
     expect(changes).toMatchObject({ status: 'failed', lastError: outcome.error, nextAttemptAt: null });
     expect(changes).not.toHaveProperty('attempts');
   });
 
-  it('hands back what was abandoned, as if nothing had been', () => {
+  it('returns an abandoned delivery to the queue without counting an attempt', () => {
     expect(afterAttempt({ kind: 'abandoned' }, 4, NOW, 0)).toEqual({ claimId: null, nextAttemptAt: NOW });
   });
 });

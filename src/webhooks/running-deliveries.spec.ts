@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RunningDeliveries } from './running-deliveries.js';
 
 describe('RunningDeliveries', () => {
-  it('counts all, and those of each endpoint and organisation, until they end well or badly', async () => {
+  it('counts running deliveries in total, per endpoint and per organisation, until each ends', async () => {
     const running = new RunningDeliveries();
     const ends: { done(): void; fail(error: Error): void }[] = [];
     const works = ['a', 'a', 'b'].map((id) =>
@@ -32,7 +32,7 @@ describe('RunningDeliveries', () => {
     expect([running.total, running.byEndpoint.size, running.byOrganisation.size]).toEqual([0, 0, 0]);
   });
 
-  it('does not wait longer than it may', async () => {
+  it('waits for running deliveries no longer than its limit', async () => {
     const running = new RunningDeliveries();
     void running.during({ id: 'a', organisationId: 'o' }, () => new Promise(() => undefined));
     await running.idle(10);

@@ -23,7 +23,7 @@ describe('signedHeaders', () => {
     });
   });
 
-  it('signs what the specification says, done by hand', () => {
+  it('signs id, time and body as the specification says', () => {
     const key = Buffer.from(OTHER_SECRET.slice(6), 'base64');
     const content = `${VECTOR.id}.1614265330.${VECTOR.body}`;
     const headers = signedHeaders(VECTOR.id, VECTOR.at, VECTOR.body, [OTHER_SECRET]);
@@ -37,7 +37,7 @@ describe('signedHeaders', () => {
     expect(first).not.toBe(VECTOR.signature);
   });
 
-  it('covers id, time and body: a change of any of them is found', () => {
+  it('makes another signature when the id, the time or the body changes', () => {
     const now = new Date();
     const headers = signedHeaders('id-1', now, '{"a":1}', [VECTOR.secret]);
     const webhook = new Webhook(VECTOR.secret);
@@ -52,14 +52,14 @@ describe('signedHeaders', () => {
 });
 
 describe('eventBody', () => {
-  it('wraps the data with its type and its time, and leaves it as it is', () => {
+  it('wraps the unchanged data with its type and its time', () => {
     const data = '{"credit_limit": 9007199254740993.000000001}';
     expect(eventBody({ type: 'usage_limit.reset', occurredAt: new Date(0), data })).toBe(
       `{"type":"usage_limit.reset","timestamp":"1970-01-01T00:00:00.000Z","data":${data}}`,
     );
   });
 
-  it('is JSON whatever the type is', () => {
+  it('writes the event as JSON for every type', () => {
     const body = eventBody({ type: '"},{"', occurredAt: new Date(0), data: '{}' });
     expect(JSON.parse(body)).toMatchObject({ type: '"},{"' });
   });

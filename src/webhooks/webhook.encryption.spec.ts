@@ -21,7 +21,7 @@ describe('WebhookEncryptor', () => {
     expect(vault.signingSecrets({ ...ROW, ...first.columns }, NOW)).toEqual([first.secret]);
   });
 
-  it('lets the previous secret sign too, until its time is over', () => {
+  it('signs with the previous secret too until its time is over', () => {
     const first = vault.issue(ROW);
     const rotated = vault.rotate({ ...ROW, ...first.columns }, LATER);
     const row = { ...ROW, ...rotated.columns };
@@ -37,7 +37,7 @@ describe('WebhookEncryptor', () => {
     expect(vault.signingSecrets({ ...ROW, ...rotated.columns }, NOW)).toEqual([rotated.secret]);
   });
 
-  it('opens nothing in another place, nor without its master key', () => {
+  it('opens no secret in another place or without its master key', () => {
     const { columns, secret } = vault.issue(ROW);
     const row = { ...ROW, ...columns };
     expect(() => vault.signingSecrets({ ...row, id: 'endpoint-2' }, NOW)).toThrow(SealError);
@@ -58,7 +58,7 @@ describe('WebhookEncryptor', () => {
     );
   });
 
-  it('makes a new secret also when the old one does not open', () => {
+  it('makes a new secret when the old one does not open', () => {
     const lost = { ...ROW, ...vaultWith(2).issue(ROW).columns };
     const rotated = vault.rotate(lost, LATER);
     expect(vault.signingSecrets({ ...ROW, ...rotated.columns }, NOW)).toEqual([rotated.secret]);

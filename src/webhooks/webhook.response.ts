@@ -73,7 +73,7 @@ export class WebhookDeliveryResponse {
   readonly status: string;
   /** How often the delivery was tried. */
   readonly attempts: number;
-  /** Unix seconds; null: there is none, or it is under way. */
+  /** Unix seconds; null: there is none, or it is in progress. */
   readonly next_attempt_at: number | null;
   /** Unix seconds; null: not tried yet. */
   readonly last_attempt_at: number | null;

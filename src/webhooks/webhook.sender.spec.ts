@@ -90,7 +90,7 @@ describe('WebhookSender', () => {
     [503, { kind: 'refused', status: 503, retryAfterMs: 120_000 }],
     [301, { kind: 'refused', status: 301, error: 'redirect', retryAfterMs: 120_000 }],
     [307, { kind: 'refused', status: 307, error: 'redirect', retryAfterMs: 120_000 }],
-  ])('takes the answer %i for what it is, after one request', async (status, outcome) => {
+  ])('classifies the answer %i after one request', async (status, outcome) => {
     handle = (_request, response) => response.writeHead(status, { 'retry-after': '120', location: '/else' }).end();
     expect(await sender().attempt(delivery(), NEVER)).toMatchObject(outcome);
     expect(server.requests).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('WebhookSender', () => {
     [500, 'x'.repeat(100_000), { kind: 'refused', status: 500, error: 'too_large', retryAfterMs: 120_000 }],
     [410, undefined, { kind: 'gone', status: 410 }],
     [503, undefined, { kind: 'refused', status: 503, error: 'incomplete', retryAfterMs: 120_000 }],
-  ])('knows an answer %i by its head, whatever becomes of the rest', async (status, body, outcome) => {
+  ])('classifies the answer %i by its head when its body fails', async (status, body, outcome) => {
     handle = (_request, response) => {
       response.writeHead(status, { 'retry-after': '120' });
       if (body === undefined) response.write('half', () => response.socket?.destroy());
@@ -122,7 +122,7 @@ describe('WebhookSender', () => {
     },
   );
 
-  it('sends nothing to a disabled endpoint, and nothing that is too large', async () => {
+  it('sends nothing to a disabled endpoint and no event that is too large', async () => {
     expect(await sender().attempt(delivery({ disabledAt: NOW }), NEVER)).toEqual({
       kind: 'hopeless',
       error: 'endpoint_disabled',
@@ -132,7 +132,7 @@ describe('WebhookSender', () => {
     expect(server.connections).toBe(0);
   });
 
-  it('says when the secret does not open, and shows none in the log', async () => {
+  it('reports a secret that does not open, and shows none in the log', async () => {
     const { secret, columns } = vault.issue({ ...ENDPOINT, id: 'another' });
     const outcome = await sender().attempt(delivery(columns), NEVER);
     expect(outcome).toMatchObject({ kind: 'unanswered', error: 'secret_unavailable' });
@@ -143,13 +143,13 @@ describe('WebhookSender', () => {
     expect(log.text).not.toContain(columns.sealedSecret);
   });
 
-  it('takes a defect for an outcome, so that it cannot stop the others', async () => {
+  it('returns a defect as an outcome, so that it cannot stop other deliveries', async () => {
     const outcome = await sender().attempt(delivery({ url: 'no url' }), NEVER);
     expect(outcome).toMatchObject({ kind: 'unanswered', error: 'internal_error' });
     expect(log.text).not.toContain('no url');
   });
 
-  it('leaves at once when the gateway stops', async () => {
+  it('ends the request at once when the gateway stops', async () => {
     const stop = new AbortController();
     let arrived = (): void => undefined;
     const arrival = new Promise<void>((done) => (arrived = done));

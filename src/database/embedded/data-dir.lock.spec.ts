@@ -30,7 +30,7 @@ function startedOf(child: ChildProcess): ChildProcess & { readonly pid: number }
   return Object.assign(child, { pid });
 }
 
-/** A gateway whose process this one cannot see: only the file tells that it lives. */
+/** A gateway whose process this one cannot see: only the file shows that it lives. */
 async function startElsewhere(): Promise<ChildProcess & { readonly pid: number }> {
   writeFileSync(lockFile, ELSEWHERE);
   const script = `setInterval(() => fs.utimesSync(${JSON.stringify(lockFile)}, new Date(), new Date()), 1000)`;
@@ -74,7 +74,7 @@ function ownPlace(): string {
   return place ?? '';
 }
 
-it('holds the folder until it is given back', () => {
+it('holds the folder until the lock is released', () => {
   const unlock = lockDataDir(dataDir);
   expect(() => lockDataDir(dataDir)).toThrow(DataDirInUseError);
   unlock();
@@ -88,12 +88,12 @@ it('says which folder is in use, and by which process', () => {
   expect(() => lockDataDir(dataDir)).toThrow(`process ${process.pid}`);
 });
 
-it('fails on a folder that is not there', () => {
+it('fails on a folder that does not exist', () => {
   expect(() => lockDataDir(join(dataDir, 'missing'))).toThrow(/ENOENT/);
 });
 
 describe('a lock that another process left', () => {
-  it.each([false, true])('is respected while that process runs (of an older gateway: %j)', async (isOld) => {
+  it.each([false, true])('respects a lock while its process runs (of an older gateway: %j)', async (isOld) => {
     const other = await startProcess();
     const lock = `${other.pid} ${startTimeOf(other.pid)}`;
     const place = ownPlace();
@@ -103,7 +103,7 @@ describe('a lock that another process left', () => {
     await end(other);
   });
 
-  it('is taken over when that process was killed', async () => {
+  it('takes over the lock of a process that was killed', async () => {
     const other = await startProcess();
     writeFileSync(lockFile, `${other.pid} ${startTimeOf(other.pid)}`);
     await end(other);
@@ -111,7 +111,7 @@ describe('a lock that another process left', () => {
     expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} ${startTimeOf(process.pid)} `);
   });
 
-  it('is taken over when that process was killed and its parent has not noticed yet, where that can be seen', async () => {
+  it('takes over the lock of a killed process whose parent has not reaped it yet, where that can be seen', async () => {
     // The shell becomes a program that knows nothing of a child.
     const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = await once(parent.stdout, 'data');
@@ -124,7 +124,7 @@ describe('a lock that another process left', () => {
     await end(parent);
   });
 
-  it('is taken over when its process id belongs to another process now', async () => {
+  it('takes over a lock whose process id belongs to another process now', async () => {
     const other = await startProcess();
     writeFileSync(lockFile, `${other.pid} 1`);
     const unlock = lockDataDir(dataDir);
@@ -133,14 +133,14 @@ describe('a lock that another process left', () => {
     await end(other);
   });
 
-  it.each(['', 'not a lock', '-1 5', '0 5', '1e99 5', ' \n'])('is taken over when it is damaged: %j', (content) => {
+  it.each(['', 'not a lock', '-1 5', '0 5', '1e99 5', ' \n'])('takes over a damaged lock: %j', (content) => {
     writeFileSync(lockFile, content);
     lockDataDir(dataDir);
     expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} `);
     expect(readdirSync(dataDir)).toEqual(['gateway.lock']);
   });
 
-  it('is left to the process that is just taking it over', async () => {
+  it('leaves a lock to the process that is just taking it over', async () => {
     const other = await startProcess();
     writeFileSync(lockFile, '999999999 5');
     writeFileSync(`${lockFile}.takeover`, `${other.pid} ${startTimeOf(other.pid)}`);
@@ -151,21 +151,21 @@ describe('a lock that another process left', () => {
     expect(readdirSync(dataDir)).toEqual(['gateway.lock']);
   });
 
-  it('is respected while it is touched, when its process is in another container', async () => {
+  it('respects a lock that a process in another container touches', async () => {
     const other = await startElsewhere();
     expect(() => lockDataDir(dataDir)).toThrow('process 1 of another container or machine');
     expect(readFileSync(lockFile, 'utf8')).toBe(ELSEWHERE);
     await end(other);
   });
 
-  it('is taken over when nothing in another container touches it any more', () => {
+  it('takes over a lock that no process in another container touches any more', () => {
     writeFileSync(lockFile, ELSEWHERE);
     lockDataDir(dataDir);
     expect(readFileSync(lockFile, 'utf8')).toContain(`${process.pid} `);
     expect(readdirSync(dataDir)).toEqual(['gateway.lock']);
   }, 20_000);
 
-  it('is taken at once when it is given back meanwhile', async () => {
+  it('takes a lock at once when it is released meanwhile', async () => {
     writeFileSync(lockFile, ELSEWHERE);
     const script = `setTimeout(() => fs.rmSync(${JSON.stringify(lockFile)}), 500)`;
     const other = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
@@ -175,7 +175,7 @@ describe('a lock that another process left', () => {
   }, 20_000);
 });
 
-it('shows that it lives as long as it holds the folder', async () => {
+it('touches the lock as long as it holds the folder', async () => {
   const unlock = lockDataDir(dataDir);
   const taken = statSync(lockFile).mtimeMs;
   await sleep(1_500);
@@ -183,7 +183,7 @@ it('shows that it lives as long as it holds the folder', async () => {
   unlock();
 });
 
-it('leaves the lock alone and says so once, when another gateway has taken the folder over meanwhile', async () => {
+it('leaves the lock alone and logs once when another gateway has taken over the folder', async () => {
   let lost = 0;
   const unlock = lockDataDir(dataDir, () => (lost += 1));
   await sleep(1_500);

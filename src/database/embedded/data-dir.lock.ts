@@ -56,7 +56,7 @@ function acquire(path: string, dataDir: string): () => void {
   }
 }
 
-/** Makes the lock; false when there is one. Throws on the last try: somebody else gets in between again and again. */
+/** Makes the lock; false when there is one. Throws on the last try: another process gets in between again and again. */
 function create(path: string, attempt: number): boolean {
   try {
     writeFileSync(path, OWN, { flag: 'wx', mode: 0o600 });
@@ -71,7 +71,7 @@ function giveBack(path: string): void {
   if (!isSomebodyElses(path)) rmSync(path, { force: true });
 }
 
-/** After this process was paused, with its container for one. A lock that cannot be read is nobody's yet. */
+/** After this process was paused, with its container for one. A lock that cannot be read has no owner yet. */
 function isSomebodyElses(path: string): boolean {
   try {
     return (readLock(path) ?? OWN) !== OWN;

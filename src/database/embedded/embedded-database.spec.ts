@@ -41,19 +41,19 @@ describe('a connection to the embedded database beside the gateway', () => {
     return gateway.query('SELECT size FROM things');
   }
 
-  it('is refused, and the gateway is not disturbed', async () => {
+  it('refuses a second connection and does not disturb the gateway', async () => {
     await expect(intrude()).rejects.toThrow();
     expect(await sizes()).toEqual([{ size: 1 }]);
   });
 
-  it('is refused however long the gateway has had nothing to ask', async () => {
-    // The pool closes connections that idle for ten seconds, unless it is told not to.
+  it('refuses a second connection while the gateway is idle', async () => {
+    // The pool closes connections that idle for ten seconds, unless configured otherwise.
     await new Promise((resolve) => setTimeout(resolve, 11_000));
     await expect(intrude()).rejects.toThrow();
     expect(await sizes()).toEqual([{ size: 1 }]);
   });
 
-  it('leaves nothing behind when it comes while the gateway has none', async () => {
+  it('opens the database again after a connection that came while the gateway had none', async () => {
     const runner = gateway.createQueryRunner();
     const connection: Pick<Client, 'end'> = await runner.connect();
     await connection.end();

@@ -148,14 +148,14 @@ export class McpServerTestResponse {
   /** Code of the error, when it did not. */
   readonly error?: string;
   /**
-   * What is wrong with a secret reference, as its own test tells it, when `error` is `secret_unavailable` for that; or
+   * What is wrong with a secret reference, as its own test reports it, when `error` is `secret_unavailable` for that; or
    * `value_not_valid`, when the field does not take the secret.
    */
   readonly secret_error?: string;
 }
 
 export class IdentityPreviewResponse {
-  /** Header that tells who the user is. */
+  /** Header that names the user. */
   readonly header_name: string;
   /** What it says; null where it is the user's own token. */
   readonly claims: Record<string, unknown> | null;
@@ -165,7 +165,7 @@ export class HeadersPreviewResponse {
   readonly object: 'mcp-headers-preview';
   /** As the server would get them; secrets masked. */
   readonly headers: Record<string, string>;
-  /** null: the server would not be told who the user is. */
+  /** null: the server would not receive the user's identity. */
   @ApiProperty({ type: IdentityPreviewResponse, nullable: true })
   readonly identity: IdentityPreviewResponse | null;
 }
