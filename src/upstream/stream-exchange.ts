@@ -1,7 +1,7 @@
+import { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyBuffer } from '../common/http/body-buffer.js';
-import { endAnswer } from '../common/http/closing-answers.js';
 import { TickBatcher } from '../common/tick-batcher.js';
 import type { CallDeadline } from './call-deadline.js';
 import type { Connecting, GuardedConnection } from './exchange-client.js';
@@ -122,6 +122,8 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   #isPaused = false;
   /** Until the end of the turn of the event loop. */
   #isCorked = false;
+  /** What is corked meanwhile. */
+  #held: Writable | null = null;
   readonly #leastLeftMs: number;
   #resolve: (answer: RelayedAnswer) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
@@ -265,7 +267,8 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   #cork(sink: AnswerSink): void {
     if (this.#isCorked) return;
     this.#isCorked = true;
-    sink.stream.cork();
+    this.#held = heldFor(sink.stream);
+    this.#held?.cork();
     turns.add(this.#uncork);
   }
 
@@ -273,8 +276,8 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     const sink = this.#sink;
     if (!this.#isCorked || !sink) return;
     this.#isCorked = false;
-    if (this.#isReceived && !this.settled) this.#guard(() => endAnswer(sink.stream, sink.filter?.end()));
-    else sink.stream.uncork();
+    if (this.#isReceived && !this.settled) this.#guard(() => void sink.stream.end(sink.filter?.end()));
+    else this.#held?.uncork();
   };
 
   /** An exception in a hook ends the exchange; undici would take it for a fault of its own. */
@@ -322,6 +325,14 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     if (!this.#isReceived) this.plan.limits.waitForUpstream();
     this.#controller?.resume();
   };
+}
+
+/**
+ * What to cork for a stream: of an HTTP answer its socket, if it has one by now. An answer that is corked itself says that it is
+ * full and never that it has drained where the socket takes all at once, and Node 24 writes its end before what it holds back.
+ */
+function heldFor(stream: Writable): Writable | null {
+  return stream instanceof ServerResponse ? stream.socket : stream;
 }
 
 export function isRedirect({ status }: UpstreamHead): boolean {

@@ -1,5 +1,4 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
-import type { Writable } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody, RequestAbortedError } from './read-body.js';
 
 /** All of it is thrown away. */
@@ -35,19 +34,7 @@ const LAST_READ_MS = 10_000;
 
 /** Ends an answer that may not go on. A client that reads nothing more would keep its connection, which no limit counts any longer. */
 export function endInTime(response: ServerResponse, lastBytes = ''): void {
-  endAnswer(response, lastBytes);
+  response.end(lastBytes);
   const cut = setTimeout(() => response.destroy(), LAST_READ_MS).unref();
   response.once('close', () => clearTimeout(cut));
-}
-
-/**
- * Ends an answer that may be corked. Node 24 writes the end of a chunked answer before the chunks that are held back, when its
- * head has gone out before. So the socket holds them back instead: `end` lets it go, and all goes out in one piece.
- */
-export function endAnswer(stream: Writable, lastBytes?: string | Buffer): void {
-  if (stream instanceof ServerResponse && stream.writableCorked > 0) {
-    stream.socket?.cork();
-    stream.uncork();
-  }
-  stream.end(lastBytes);
 }
