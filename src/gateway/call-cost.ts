@@ -2,8 +2,11 @@ import { costOf } from '../usage/prices/cost.js';
 import { type AppliedRate, NO_RATE, type Price } from '../usage/prices/price.types.js';
 import { type Counts, NO_QUANTITIES, QUANTITY_UNITS, type Quantities, type QuantityUnit } from '../usage/units.js';
 import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
-import { believableCount, HIGHEST_COUNT } from './believable-count.js';
 import type { ReportedUsage, UsageEstimate } from './billable-use.js';
+import { MAX_FIGURE } from '../usage/usage-work.js';
+
+/** More than any call uses, in any of the figures. What is beyond is not believed. */
+export const HIGHEST_COUNT = Number(MAX_FIGURE);
 
 const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 
@@ -69,4 +72,10 @@ function quantitiesOf(counts: Counts): Quantities {
     if (count !== undefined) quantities[unit] = BigInt(count);
   }
   return quantities;
+}
+
+/** A whole number, rounded up; undefined where there is none, or one that cannot be true. */
+export function believableCount(figure: number | undefined): number | undefined {
+  if (figure === undefined || !(figure >= 0 && figure <= HIGHEST_COUNT)) return undefined;
+  return Math.ceil(figure);
 }

@@ -4,7 +4,6 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Clock } from '../common/time/clock.js';
 import { doneWithin } from '../common/time/done-within.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
-import { chargeOf } from '../policies/policy-charges.js';
 import type { PolicyAttributes } from '../policies/policy-keys.js';
 import type { AttemptObserver, BodyFilter, UpstreamAttempt } from '../upstream/upstream.types.js';
 import {
@@ -19,12 +18,13 @@ import {
   type UsageStore,
 } from '../usage/usage-store.types.js';
 import { isWithinBound, largestQuantities } from '../usage/units.js';
-import { outcomeOfAttempt } from './attempt-outcome.js';
 import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
 import { type CallCost, costOfReport, figuresOf, NOTHING } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
+import { assertNever } from '../common/assert-never.js';
+import { chargeOf } from '../policies/compiled-policies.js';
 
 /** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
 const SETTLING_MS = 1_000;
@@ -261,5 +261,32 @@ export class MeteredCall implements AttemptObserver {
     const { facts } = this.context.request;
     facts.limit_monitored ??= refusal?.result;
     facts.limit_monitored_policy ??= refusal?.policyId;
+  }
+}
+
+/**
+ * What an attempt at a provider costs. `nothing_sent`: it does not count at all. `free`: it counts, at no cost. `unknown`:
+ * the provider may have done the work. `answered`: the answer tells.
+ */
+export type AttemptResult = 'nothing_sent' | 'free' | 'unknown' | 'answered';
+
+export function outcomeOfAttempt({ wasSent, status, failure }: UpstreamAttempt): AttemptResult {
+  if (!wasSent) return 'nothing_sent';
+  if (failure === undefined) return status !== undefined && status >= 200 && status <= 299 ? 'answered' : 'free';
+  switch (failure) {
+    case 'connect':
+    case 'refused_by_egress':
+      return 'nothing_sent';
+    case 'redirect':
+      return 'free';
+    case 'broken':
+    case 'incomplete':
+    case 'interim':
+    case 'timeout':
+    case 'too_large':
+    case 'caller_gone':
+      return 'unknown';
+    default:
+      return assertNever(failure);
   }
 }

@@ -1,8 +1,12 @@
 import type { Metrics } from '../telemetry/metrics.js';
 import { prepareProviderSpan, type RequestContext } from '../telemetry/request-context.js';
 import type { ProviderCallInfo, ProviderSpan } from '../telemetry/tracing.js';
-import { requestIdOf } from '../upstream/request-id.js';
-import type { AttemptObserver, UpstreamHead } from '../upstream/upstream.types.js';
+import {
+  type AttemptObserver,
+  type UpstreamHead,
+  type UpstreamHeaders,
+  firstHeader,
+} from '../upstream/upstream.types.js';
 
 /**
  * What span, metrics and log line tell of one call at a provider. One that ends before its first attempt (refused by a usage
@@ -74,4 +78,17 @@ export class ObservedCall implements AttemptObserver {
   private noteTime(milliseconds: number): void {
     this.request.facts.upstream_ms = Math.round(this.earlierMs + milliseconds);
   }
+}
+
+/** OpenAI and most others; Amazon; Azure's API management. */
+const NAMES = ['x-request-id', 'x-amzn-requestid', 'apim-request-id'] as const;
+const ID = /^[\x21-\x7e]{1,128}$/;
+
+/** The provider's own id of a request, which its support asks for. */
+export function requestIdOf(headers: UpstreamHeaders): string | undefined {
+  for (const name of NAMES) {
+    const id = firstHeader(headers, name);
+    if (id !== undefined && ID.test(id)) return id;
+  }
+  return undefined;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { compilePolicies, readableMatches } from './compiled-policies.js';
-import { matchingPolicies } from './policy-charges.js';
+import { compilePolicies, readableMatches, matchingPolicies } from './compiled-policies.js';
 import type { PolicyAttributes } from './policy-keys.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 

@@ -1,9 +1,11 @@
 import { DO_NOT_RETRY, GatewayError } from '../common/errors/gateway.error.js';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.js';
 import { compileReadable } from './conditions.js';
-import { matchingPolicies } from './policy-charges.js';
 import type { PolicyAttributes } from './policy-keys.js';
 import type { UsagePolicy } from './usage-policy.entity.js';
+import type { Charge } from '../usage/usage-store.types.js';
+import { windowAt } from '../usage/windows.js';
+import { bucketOf } from './buckets.js';
 
 /** A policy in force that this version does not understand: nobody knows what it would let pass. */
 export type UnreadablePolicy = Pick<CompiledPolicy, 'id' | 'workspaceId' | 'matches'> & { readonly cause: unknown };
@@ -70,4 +72,32 @@ function unreadablePolicy({ id, cause }: Pick<UnreadablePolicy, 'id' | 'cause'>)
 
 function never(): boolean {
   return false;
+}
+
+/** The policies that a call falls under. */
+export function matchingPolicies<Policy extends Pick<CompiledPolicy, 'workspaceId' | 'matches'>>(
+  policies: readonly Policy[],
+  facts: PolicyAttributes,
+): readonly Policy[] {
+  return policies.filter(
+    ({ workspaceId, matches }) => (workspaceId === null || workspaceId === facts.workspace_id) && matches(facts),
+  );
+}
+
+/** The bucket of a policy that a call at this moment is charged to. */
+export function chargeOf(policy: CompiledPolicy, facts: PolicyAttributes, at: Date): Charge {
+  const bucket = bucketOf(policy.groupBy, facts);
+  const window = windowAt(policy.periodicReset, at);
+  return {
+    policyId: policy.id,
+    bucketHash: bucket.hash,
+    windowId: window.id,
+    valueKey: bucket.valueKey,
+    workspaceId: policy.workspaceId,
+    unit: policy.unit,
+    limit: policy.limit,
+    threshold: policy.threshold,
+    enforced: policy.enforced,
+    resetsAt: window.resetsAt,
+  };
 }

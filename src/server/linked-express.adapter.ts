@@ -1,12 +1,12 @@
-import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, ServerResponse, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { TickBatcher } from '../common/tick-batcher.js';
 import { JsonText } from '../common/json/write.js';
 import { answerMalformedRequest, type NoteRefusal } from './malformed-request.js';
-import { closeQueuedAnswers } from './queued-answers.js';
 import { RouteIndex } from './route-index.js';
+import type { Socket } from 'node:net';
 
 /** Longer than the idle time-outs of common load balancers (60 s), so that they close a connection first and no request is lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -124,4 +124,40 @@ function indexRoutes({ router }: Express): void {
 /** `match` is a public method of the router's layers that its types leave out. */
 function matches(layer: object, path: string): boolean {
   return 'match' in layer && typeof layer.match === 'function' && Boolean(layer.match(path));
+}
+
+/** Of one connection. Each is a request that is being handled, however little it cost the client to send. */
+const MAX_QUEUED = 100;
+
+/**
+ * Closes the answers of pipelined requests (RFC 9112, section 9.3.2) when their connection ends before it is their turn. Node 20
+ * closes only the one whose turn it is: the others would stay open for ever, with everything that ends with an answer. A
+ * connection with too many of them is cut.
+ */
+export function closeQueuedAnswers(server: Server): void {
+  const queues = new WeakMap<Socket, Set<ServerResponse>>();
+
+  const queueOf = (socket: Socket): Set<ServerResponse> => {
+    const known = queues.get(socket);
+    if (known !== undefined) return known;
+    const queue = new Set<ServerResponse>();
+    queues.set(socket, queue);
+    socket.once('close', () => {
+      for (const answer of queue) answer.destroy();
+      // Who has closed by then, all of them in Node 24, has left.
+      setImmediate(() => {
+        for (const answer of queue) answer.emit('close');
+      });
+    });
+    return queue;
+  };
+
+  // Whoever waits for the end of an answer listens by the time it comes, or is told of it when the request's turn comes.
+  server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
+    if (answer.socket !== null) return;
+    const queue = queueOf(socket);
+    queue.add(answer);
+    answer.once('close', () => queue.delete(answer));
+    if (queue.size > MAX_QUEUED) socket.destroy();
+  });
 }

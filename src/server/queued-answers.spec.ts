@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../test/support/eventually.js';
-import { closeQueuedAnswers } from './queued-answers.js';
+import { closeQueuedAnswers } from './linked-express.adapter.js';
 
 let server: Server;
 let client: Socket;

@@ -2,8 +2,7 @@ import { assertNever } from '../common/assert-never.js';
 import { DO_NOT_RETRY, GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
 import { parseForeignJson, UnexpectedShapeError } from '../common/json/read.js';
 import { forbidsRetry, readRetryAfter, readRetryAfterMs } from './retry-after.js';
-import { firstHeader } from './upstream-headers.js';
-import { UpstreamFailure, type UpstreamAnswer } from './upstream.types.js';
+import { UpstreamFailure, type UpstreamAnswer, firstHeader } from './upstream.types.js';
 import type { Provider, ProviderErrorText } from './providers/provider.types.js';
 
 const MAX_MESSAGE_CHARACTERS = 1_000;

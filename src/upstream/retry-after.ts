@@ -1,9 +1,8 @@
 // Retry-After is a number of seconds or an HTTP-date (RFC 9110, 10.2.3). Of the three date formats only the one that
+import { type UpstreamHeaders, firstHeader } from './upstream.types.js';
+
 // may be generated today is read. `retry-after-ms` is the finer form that OpenAI and Azure OpenAI send beside it.
 import { DO_NOT_RETRY } from '../common/errors/gateway.error.js';
-import { firstHeader } from './upstream-headers.js';
-import type { UpstreamHeaders } from './upstream.types.js';
-
 const SECONDS = /^\d+$/;
 const MILLISECONDS = /^\d+(?:\.\d+)?$/;
 /** More counts as this much, as an age does for caches (RFC 9111, 1.2.2): clients can read it, whatever they count in. */

@@ -1,6 +1,5 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { CallDeadline } from './call-deadline.js';
-import { retryDelayMs } from './retry-policy.js';
 import {
   UpstreamFailure,
   type AttemptObserver,
@@ -8,7 +7,9 @@ import {
   type UpstreamAttempt,
   type UpstreamCall,
   type UpstreamRequest,
+  type RetryMode,
 } from './upstream.types.js';
+import { forbidsRetry, retryAfterMs } from './retry-after.js';
 
 export interface RetryClock {
   /** Milliseconds since 1970. */
@@ -68,7 +69,8 @@ export async function sendWithRetries(
     // The deadline came before the retry was sent: it was not made.
     if (last !== undefined && isTimeout(outcome) && !outcome.wasSent) return resultOf(last);
 
-    const isRenewed: boolean = !wasRenewed && isAnswer(outcome) && signer?.renew?.(outcome) === true;
+    const isRenewed: boolean =
+      !wasRenewed && !(outcome instanceof UpstreamFailure) && signer?.renew?.(outcome) === true;
     wasRenewed ||= isRenewed;
     delayMs = retryDelayMs({
       mode: call.retry,
@@ -89,10 +91,6 @@ function resultOf(outcome: Outcome): RelayedAnswer {
   return outcome;
 }
 
-function isAnswer(outcome: Outcome): outcome is RelayedAnswer {
-  return !(outcome instanceof UpstreamFailure);
-}
-
 function isTimeout(value: unknown): value is UpstreamFailure {
   return value instanceof UpstreamFailure && value.kind === 'timeout';
 }
@@ -107,4 +105,59 @@ function toAttempt(number: number, durationMs: number, outcome: Outcome): Upstre
   return outcome instanceof UpstreamFailure
     ? { number, durationMs, wasSent: outcome.wasSent, failure: outcome.kind }
     : { number, durationMs, wasSent: true, status: outcome.status };
+}
+
+const MAX_RETRIES = 2;
+const BASE_DELAY_MS = 250;
+const MAX_DELAY_MS = 4_000;
+
+/** An attempt that is over, and what there is to go by. */
+export interface RetryQuestion {
+  readonly mode: RetryMode;
+  /** Only its signature was refused, and the next attempt has another one. */
+  readonly isRenewed: boolean;
+  readonly outcome: RelayedAnswer | UpstreamFailure;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Milliseconds until the deadline of the call. */
+  readonly remainingMs: number;
+  readonly nowMs: number;
+  /** From 0 up to, not including, 1. */
+  readonly random: number;
+}
+
+/**
+ * Milliseconds to wait before the next attempt; undefined when this outcome is the last: it is not of the kind that
+ * passes, the attempts are used up, or the deadline would come before the next attempt.
+ */
+export function retryDelayMs(question: RetryQuestion): number | undefined {
+  if (question.attempt > MAX_RETRIES) return undefined;
+  if (question.isRenewed) return 0;
+  if (!isRetryable(question.mode, question.outcome)) return undefined;
+  const delay = Math.max(backOffMs(question), askedDelayMs(question));
+  return delay < question.remainingMs ? delay : undefined;
+}
+
+function isRetryable(mode: RetryMode, outcome: RelayedAnswer | UpstreamFailure): boolean {
+  if (mode === 'never') return false;
+  if (!(outcome instanceof UpstreamFailure)) {
+    return mode === 'idempotent' && isPassingStatus(outcome.status) && !forbidsRetry(outcome.headers);
+  }
+  if (outcome.isPartial) return false;
+  if (outcome.kind === 'connect') return true;
+  return mode === 'idempotent' && (outcome.kind === 'broken' || outcome.kind === 'incomplete');
+}
+
+/** 501 and 505 say that the provider lacks the method or the HTTP version: the request will never work (RFC 9110, 15.6). */
+function isPassingStatus(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/** Full jitter: evenly spread from zero up to the exponential bound, so that clients which failed together do not return together. */
+function backOffMs({ attempt, random }: RetryQuestion): number {
+  return random * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
+}
+
+function askedDelayMs({ outcome, nowMs }: RetryQuestion): number {
+  return outcome instanceof UpstreamFailure ? 0 : (retryAfterMs(outcome.headers, nowMs) ?? 0);
 }

@@ -7,7 +7,6 @@ import type { CallDeadline } from './call-deadline.js';
 import type { Connecting, GuardedConnection } from './exchange-client.js';
 import { toExchangeError, type ExchangeStage } from './exchange-failure.js';
 import type { UploadBody } from './upload-body.js';
-import { firstHeader } from './upstream-headers.js';
 import {
   type BodyFilter,
   UpstreamFailure,
@@ -15,6 +14,7 @@ import {
   type UpstreamHead,
   type UpstreamHeaders,
   type UpstreamRequest,
+  firstHeader,
 } from './upstream.types.js';
 
 /**
@@ -146,7 +146,12 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
       upload?.on('error', (error) => this.abandon(error));
       if (upload?.errored) this.abandon(upload.errored);
       this.plan.limits.listen((failure) => this.abandon(failure));
-      if (!this.settled) this.#guard(() => void dispatcher.dispatch(this.request, this));
+      if (this.settled) return;
+      try {
+        dispatcher.dispatch(this.request, this);
+      } catch (error) {
+        this.abandon(error);
+      }
     });
   }
 
@@ -195,7 +200,11 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.seen.bytes += chunk.length;
     this.plan.limits.touch();
     const sink = this.#sink;
-    if (!sink) return this.#hold(chunk);
+    if (!sink) {
+      if (this.#buffer.size + chunk.length > this.plan.maxBufferedBytes) this.abandon(this.#tooLarge());
+      else this.#buffer.push(chunk);
+      return;
+    }
     if (!sink.filter) this.#write(sink, chunk);
     else this.#guard(() => this.#write(sink, sink.filter?.push(chunk)));
     sink.watcher?.push(chunk);
@@ -221,7 +230,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
 
   #open(head: UpstreamHead): void {
     this.#isOpen = true;
-    this.#guard(() => {
+    try {
       const sink = this.plan.onHead?.(head);
       // Neither followed nor passed on: it would take credentials elsewhere.
       if (isRedirect(head)) {
@@ -240,12 +249,10 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
       sink.stream.on('error', this.#onGone).on('close', this.#onGone).on('drain', this.#onDrain);
       sink.stream.on('finish', () => (this.#isReceived ? this.#succeed(head) : this.#onGone()));
       if (sink.stream.destroyed) this.#onGone();
-    });
-  }
-
-  #hold(chunk: Buffer): void {
-    if (this.#buffer.size + chunk.length > this.plan.maxBufferedBytes) this.abandon(this.#tooLarge());
-    else this.#buffer.push(chunk);
+    } catch (error) {
+      // An exception in a hook ends the exchange; undici would take it for a fault of its own.
+      this.abandon(error);
+    }
   }
 
   #tooLarge(): UpstreamFailure {

@@ -178,3 +178,9 @@ export class UpstreamFailure extends Error {
     return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: false });
   }
 }
+
+/** The value of a header that should come once; the first when it came more often. */
+export function firstHeader(headers: UpstreamHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' || value === undefined ? value : value[0];
+}

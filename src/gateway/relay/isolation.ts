@@ -7,13 +7,13 @@ import { describeDefect } from '../../common/errors/describe-error.js';
 import { DO_NOT_RETRY, GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isStorableText } from '../../common/storable-text.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
-import { baseUrl, serverOf } from '../../upstream/providers/base-url.js';
 import type { BaseProviderOptions } from '../../upstream/providers/provider.types.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { answeredIds, isRecordable, usedIds } from './object-ids.js';
 import type { OperationInput } from './operation.types.js';
 import { ProviderObject } from './provider-object.entity.js';
 import type { ProviderObjectKind, RelayRoute } from './relay-route.js';
+import { baseUrl, serverOf } from '../../upstream/providers/build-request.js';
 
 /** Whose objects a request may see at its provider. */
 export interface Ownership {

@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
-import { firstHeader } from '../../upstream/upstream-headers.js';
-import type { UpstreamHead } from '../../upstream/upstream.types.js';
+import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import type { RelayRoute } from './relay-route.js';
 
 /** A JSON answer for the caller. */

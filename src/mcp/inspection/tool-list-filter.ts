@@ -1,10 +1,9 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { parseForeignJson } from '../../common/json/read.js';
-import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
+import { UpstreamFailure, type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
 import { isEventStream, mediaTypeOf } from '../proxy/response-head.js';
-import { firstHeader } from '../../upstream/upstream-headers.js';
 import type { ToolAccess } from './tool-denial.js';
 import { withoutDeniedTools } from './tool-list-text.js';
 

@@ -4,8 +4,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/comm
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/time/clock.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
-import { firstHeader } from '../../upstream/upstream-headers.js';
-import type { UpstreamHead } from '../../upstream/upstream.types.js';
+import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
 import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 import { isEventStream, isPlain, mediaTypeOf } from '../proxy/response-head.js';

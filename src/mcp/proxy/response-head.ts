@@ -1,6 +1,5 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { firstHeader } from '../../upstream/upstream-headers.js';
-import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
+import { UpstreamFailure, type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import type { McpHooks } from './mcp-proxy.types.js';
 
 /**

@@ -5,8 +5,8 @@ import {
   readArray,
   UnexpectedShapeError,
 } from '../../common/json/read.js';
-import { believableCount } from '../../gateway/believable-count.js';
 import type { RerankScore } from '../rerank.types.js';
+import { believableCount } from '../../gateway/call-cost.js';
 
 interface ScoreForm {
   /** Where the items are, for the message. */

@@ -1,8 +1,7 @@
+import { type UpstreamHead, firstHeader } from '../upstream.types.js';
+
 // How AWS says that it does not take the credentials of a request, by name: the status is 400 or 403, as for much else.
 // Source: https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html, read 2026-11-21.
-import { firstHeader } from '../upstream-headers.js';
-import type { UpstreamHead } from '../upstream.types.js';
-
 /** Without the suffix `Exception`, which the same error has in one protocol and not in the other. */
 export const REFUSED_CREDENTIALS: readonly string[] = [
   'ExpiredToken',

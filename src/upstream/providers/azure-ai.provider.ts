@@ -1,9 +1,8 @@
 // Provider P6, Azure AI Foundry hosting Cohere models. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank
 // and https://docs.cohere.com/docs/cohere-on-microsoft-azure, read 2026-11-21.
+import { bearer, buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { IsIn } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { baseUrl, joinUrl, pathPrefix } from './base-url.js';
-import { bearer, buildRequest, headerKey } from './build-request.js';
 import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';

@@ -1,7 +1,6 @@
 // Azure OpenAI. Source: https://learn.microsoft.com/rest/api/azureopenai/models/list and https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, read 2026-11-21.
+import { buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
-import { baseUrl, joinUrl, pathPrefix } from './base-url.js';
-import { buildRequest, headerKey } from './build-request.js';
 import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';

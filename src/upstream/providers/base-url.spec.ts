@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { baseUrl, joinUrl, parseBaseUrl, serverOf } from './base-url.js';
+import { baseUrl, joinUrl, parseBaseUrl, serverOf } from './build-request.js';
 
 describe('parseBaseUrl', () => {
   it.each(['https://api.cohere.com', 'http://127.0.0.1:4000/v1', 'https://[::1]:8443/a/b/', 'HTTPS://Host.example'])(

@@ -8,9 +8,8 @@ import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOpt
 import { AWS_REGION, awsEndpoint } from '../aws/aws-region.js';
 import { areCredentialsRefused } from '../aws/aws-refusal.js';
 import { AWS_ROLE_ARN } from '../aws/aws-role-arn.js';
+import { buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { type AwsCredentials, signAwsRequest } from '../aws/aws-signature.js';
-import { baseUrl, joinUrl } from './base-url.js';
-import { buildRequest } from './build-request.js';
 import { plainMessage } from './error-text.js';
 import { keyProblems, missingOptions, unusedOptions } from './option-rules.js';
 import { Sensitive } from './sensitive.decorator.js';

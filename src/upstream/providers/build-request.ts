@@ -1,4 +1,5 @@
-import { GatewayError } from '../../common/errors/gateway.error.js';
+import { LRUCache } from 'lru-cache';
+import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { VISIBLE_ASCII } from '../../common/constants.js';
 import type { UpstreamRequest } from '../upstream.types.js';
 import type { Credential, ProviderRequest } from './provider.types.js';
@@ -37,4 +38,77 @@ export function headerKey(credential: Pick<Credential, 'key'>): string {
     throw new GatewayError('secret_unavailable', { reason });
   }
   return key;
+}
+
+export const MAX_BASE_URL_CHARACTERS = 2_048;
+
+const VERSION_AT_END = /\/v\d+$/;
+const VERSION_AT_START = /^\/v\d+(?=\/|$)/;
+/** `.` and `..` as whole segments, in every spelling: the URL API, or the server, would resolve them and leave the base's path. */
+const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
+
+/** The URL when the text can serve as a base: absolute, http(s), no userinfo, query or fragment. Egress rules come later. */
+export function parseBaseUrl(text: string): URL | undefined {
+  if (text.length > MAX_BASE_URL_CHARACTERS || /[\s?#\\]/.test(text) || !/^https?:\/\//i.test(text)) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.username === '' && url.password === '' ? url : undefined;
+}
+
+/** A URL that was made once and is shared by all calls to it: to parse one for every call is dear. Never to be changed. */
+const bases = new LRUCache<string, URL>({ max: 1_000 });
+const addresses = new WeakMap<URL, Map<string, URL>>();
+/** Paths may hold ids; those that come again and again are few. */
+const ADDRESSES_PER_BASE = 16;
+
+/** The virtual key's own base URL, else the provider's. Checked again here, since a secret reference may have supplied it. */
+export function baseUrl(options: { readonly base_url?: string }, providerDefault?: string): URL {
+  const text = options.base_url ?? providerDefault;
+  if (text === undefined) throw new GatewayError('secret_unavailable', { reason: 'config.base_url is missing' });
+  const known = bases.get(text);
+  if (known !== undefined) return known;
+  const url = parseBaseUrl(text);
+  if (url === undefined)
+    throw new GatewayError('secret_unavailable', { reason: 'config.base_url is not a usable URL' });
+  bases.set(text, url);
+  return url;
+}
+
+/**
+ * Appends path and query to the base; host and path prefix of the base stay. A version at the end of the base gives way
+ * to the one that the path begins with, so that `https://host` and `https://host/v1` mean the same for `/v1/rerank`.
+ */
+export function joinUrl(base: URL, { path, query }: Pick<ProviderRequest, 'path' | 'query'>): URL {
+  const known = addresses.get(base)?.get(path);
+  const url = known ?? appendPath(base, path);
+  if (known === undefined) remember(base, path, url);
+  return query === undefined ? url : withQuery(url, query);
+}
+
+function appendPath(base: URL, path: string): URL {
+  if (!path.startsWith('/') || DOT_SEGMENT.test(path)) throw invalidField('path', 'must not have dot segments');
+  const prefix = pathPrefix(base);
+  const url = new URL(base);
+  url.pathname = (VERSION_AT_START.test(path) ? prefix.replace(VERSION_AT_END, '') : prefix) + path;
+  return url;
+}
+
+/** The same for two bases that `joinUrl` makes the same addresses of, as far as the paths have a version. */
+export function serverOf(base: URL): string {
+  return base.origin + pathPrefix(base).replace(VERSION_AT_END, '');
+}
+
+function remember(base: URL, path: string, url: URL): void {
+  const known = addresses.get(base) ?? new Map<string, URL>();
+  if (known.size < ADDRESSES_PER_BASE) addresses.set(base, known.set(path, url));
+}
+
+function withQuery(address: URL, query: Readonly<Record<string, string>>): URL {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
+}
+
+/** The base's path without slashes at its end; empty for a bare origin. */
+export function pathPrefix(base: URL): string {
+  return base.pathname.replace(/\/+$/, '');
 }

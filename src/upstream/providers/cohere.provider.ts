@@ -1,6 +1,6 @@
+import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
+
 // Provider P1. Source: https://docs.cohere.com/reference/about and https://docs.cohere.com/reference/errors, read 2026-11-21.
-import { baseUrl, joinUrl } from './base-url.js';
-import { bearer, buildRequest } from './build-request.js';
 import { plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';

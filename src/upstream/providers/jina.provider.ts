@@ -1,6 +1,6 @@
+import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
+
 // Provider P3. Source: https://api.jina.ai/redoc#tag/rerank and https://jina.ai/reranker, read 2026-11-21.
-import { baseUrl, joinUrl } from './base-url.js';
-import { bearer, buildRequest } from './build-request.js';
 import { anyOf, detail, plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';

@@ -1,7 +1,6 @@
 // Servers that speak OpenAI's API. Source: https://platform.openai.com/docs/api-reference, read 2026-11-21.
+import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
-import { baseUrl, joinUrl } from './base-url.js';
-import { bearer, buildRequest } from './build-request.js';
 import { anyOf, detail, nestedError, plainMessage } from './error-text.js';
 import { missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';

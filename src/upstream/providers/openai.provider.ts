@@ -1,9 +1,8 @@
 // OpenAI. Source: https://platform.openai.com/docs/api-reference/authentication and …/docs/guides/error-codes, read 2026-11-21.
 import { Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { VISIBLE_ASCII } from '../../common/constants.js';
-import { baseUrl, joinUrl } from './base-url.js';
-import { bearer, buildRequest } from './build-request.js';
 import { nestedError } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';

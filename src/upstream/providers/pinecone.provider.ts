@@ -1,8 +1,7 @@
 // Provider P4. Source: https://github.com/pinecone-io/pinecone-api/blob/main/2026-04/inference_2026-04.oas.yaml, read 2026-11-21.
 import { Matches } from 'class-validator';
+import { buildRequest, headerKey, baseUrl, joinUrl } from './build-request.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { baseUrl, joinUrl } from './base-url.js';
-import { buildRequest, headerKey } from './build-request.js';
 import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';

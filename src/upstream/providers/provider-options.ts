@@ -1,6 +1,6 @@
 import { buildMessage, IsInt, Max, Min, ValidateBy } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { MAX_BASE_URL_CHARACTERS, parseBaseUrl } from './base-url.js';
+import { MAX_BASE_URL_CHARACTERS, parseBaseUrl } from './build-request.js';
 
 /** Options that every provider behind HTTP takes. A provider's own class adds its fields. */
 export class ProviderOptions {

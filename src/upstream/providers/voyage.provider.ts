@@ -1,6 +1,6 @@
+import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
+
 // Provider P2. Source: https://docs.voyageai.com/reference/reranker-api and https://docs.voyageai.com/docs/error-codes, read 2026-11-21.
-import { baseUrl, joinUrl } from './base-url.js';
-import { bearer, buildRequest } from './build-request.js';
 import { anyOf, detail, plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UpstreamFailureKind } from '../upstream/upstream.types.js';
-import { type AttemptOutcome, outcomeOfAttempt } from './attempt-outcome.js';
+import { type AttemptResult, outcomeOfAttempt } from './metered-call.js';
 
 const ATTEMPT = { number: 1, durationMs: 5 } as const;
 
 describe('outcomeOfAttempt', () => {
-  it.each<[number, AttemptOutcome]>([
+  it.each<[number, AttemptResult]>([
     [200, 'answered'],
     [204, 'answered'],
     [304, 'free'],
@@ -18,7 +18,7 @@ describe('outcomeOfAttempt', () => {
     expect(outcomeOfAttempt({ ...ATTEMPT, wasSent: true, status })).toBe(outcome);
   });
 
-  it.each<[UpstreamFailureKind, AttemptOutcome]>([
+  it.each<[UpstreamFailureKind, AttemptResult]>([
     ['connect', 'nothing_sent'],
     ['refused_by_egress', 'nothing_sent'],
     ['redirect', 'free'],

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { requestIdOf } from './request-id.js';
-import type { UpstreamHeaders } from './upstream.types.js';
+import type { UpstreamHeaders } from '../upstream/upstream.types.js';
+import { requestIdOf } from './observed-call.js';
 
 it.each<readonly [UpstreamHeaders, string | undefined]>([
   [{ 'x-request-id': 'req_1', 'apim-request-id': 'a' }, 'req_1'],

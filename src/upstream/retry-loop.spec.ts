@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { retryDelayMs, type RetryQuestion } from './retry-policy.js';
 import {
   UpstreamFailure,
   type UpstreamAnswer,
   type UpstreamFailureKind,
   type UpstreamHeaders,
 } from './upstream.types.js';
+import { retryDelayMs, type RetryQuestion } from './retry-loop.js';
 
 function answer(status: number, headers: UpstreamHeaders = {}): UpstreamAnswer {
   return { status, headers, body: Buffer.alloc(0) };
