@@ -71,6 +71,8 @@ describe('a price', () => {
     const price = await admin.read(`/v1/prices/${String(created['id'])}`);
     expect(price).toEqual({
       ...VALID,
+      mode: 'standard',
+      min_input_tokens: 0,
       id: created['id'],
       object: 'price',
       organisation_id: organisationId,
@@ -216,6 +218,15 @@ describe('the list of prices', () => {
       expect((await listed(`&model=${model}`)).map((price) => price['id'])).toEqual([id, bundledId('rerank-v3.5')]);
     }
     expect(await listed('&model=rerank-v3_5')).toEqual([]);
+  });
+
+  it('sets prices of modes and tiers', async () => {
+    await make({ unit: 'input', model: 'tiered', mode: 'batch', min_input_tokens: 200_000 });
+    await make({ unit: 'input', model: 'tiered' });
+    expect(await listed('&model=tiered')).toMatchObject([
+      { mode: 'standard', min_input_tokens: 0 },
+      { mode: 'batch', min_input_tokens: 200_000 },
+    ]);
   });
 
   it('accepts old names of units, returns them unchanged and finds both names', async () => {

@@ -9,7 +9,16 @@ const TOKENS = { unit: 'input', counts: { input: 500 }, exact: false } as const;
 /** In billionths of a dollar. */
 function price(unit: QuantityUnit, nano: bigint): Price {
   const effectiveFrom = new Date('2026-01-01T00:00:00Z');
-  return { id: unit, provider: 'cohere', model: 'm', unit, price: nano * 1_000_000_000n, effectiveFrom };
+  return {
+    id: unit,
+    provider: 'cohere',
+    model: 'm',
+    unit,
+    mode: 'standard',
+    minInputTokens: 0,
+    price: nano * 1_000_000_000n,
+    effectiveFrom,
+  };
 }
 
 describe('costOfEstimate', () => {

@@ -1,5 +1,5 @@
-import { costOf } from '../usage/prices/cost.js';
-import { type AppliedRate, NO_RATE, type Price } from '../usage/prices/price.types.js';
+import { costOf, dearestPrices, pricesThatApply, rateOf } from '../usage/prices/cost.js';
+import type { AppliedRate, Price, PriceMode } from '../usage/prices/price.types.js';
 import { type Counts, NO_QUANTITIES, QUANTITY_UNITS, type Quantities, type QuantityUnit } from '../usage/units.js';
 import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
 import type { ReportedUsage, UsageEstimate } from './billable-use.js';
@@ -12,11 +12,16 @@ const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 
 export const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
 
+/** Until a call can say otherwise. */
+const MODE: PriceMode = 'standard';
+
 /** What a call costs at most, and how its prices apply. */
 export interface CallCost {
+  /** Of all tiers and modes. */
   readonly prices: readonly Price[];
   /** Whether something that the call uses has a price. */
   readonly isPriced: boolean;
+  /** That of the bound: of each unit the highest price that can apply. */
   readonly rate: AppliedRate;
   readonly bound: UsageFigures;
 }
@@ -28,12 +33,14 @@ export function measuredUnits({ counts }: UsageEstimate): readonly QuantityUnit[
 
 export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]): CallCost {
   const measured = measuredUnits(estimate);
-  const applied = prices.filter(({ unit }) => measured.includes(unit));
+  const known = prices.filter(({ unit }) => measured.includes(unit));
+  const quantities = quantitiesOf(estimate.counts);
+  const dearest = dearestPrices(known, [MODE], quantities);
   return {
-    prices: applied,
-    isPriced: applied.length > 0,
-    rate: { ...NO_RATE, priceIds: applied.map(({ id }) => id) },
-    bound: figuresOf(quantitiesOf(estimate.counts), applied),
+    prices: known,
+    isPriced: dearest.length > 0,
+    rate: rateOf(dearest, MODE),
+    bound: figuresAt(quantities, dearest),
   };
 }
 
@@ -57,8 +64,18 @@ function decidingUnit({ unit }: UsageEstimate, prices: readonly Price[]): Quanti
   return priced?.unit ?? unit;
 }
 
-/** A call is one request where requests have a price. */
+/** At the prices that apply to these quantities. */
 export function figuresOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
+  return figuresAt(quantities, pricesThatApply(prices, MODE, quantities));
+}
+
+/** The rate of `figuresOf`. */
+export function appliedRate({ quantities }: UsageFigures, prices: readonly Price[]): AppliedRate {
+  return rateOf(pricesThatApply(prices, MODE, quantities), MODE);
+}
+
+/** A call is one request where requests have a price. */
+function figuresAt(quantities: Quantities, prices: readonly Price[]): UsageFigures {
   const isByRequest = prices.some(({ unit }) => unit === 'request');
   const all = isByRequest ? { ...quantities, request: 1n } : quantities;
   const cost = costOf(all, prices);

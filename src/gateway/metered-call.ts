@@ -19,7 +19,7 @@ import {
 } from '../usage/usage-store.types.js';
 import { isWithinBound, largestQuantities } from '../usage/units.js';
 import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
-import { type CallCost, costOfReport, figuresOf, NOTHING } from './call-cost.js';
+import { appliedRate, type CallCost, costOfReport, figuresOf, NOTHING } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -237,7 +237,8 @@ export class MeteredCall implements AttemptObserver {
   private settle(reservation: Reservation, figures: UsageFigures, source: FigureSource, outcome: AttemptOutcome): void {
     const { facts } = this.context.request;
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
-    const { id, at, dimensions, rate } = reservation;
+    const { id, at, dimensions } = reservation;
+    const rate = figures === reservation.bound ? reservation.rate : appliedRate(figures, this.plan.cost.prices);
     const settled = { figures, source, outcome, rate, firstTokenMs: this.firstTokenMs };
     if (reservation.charges.length > 0) this.keep(this.store.settle({ reservation, ...settled }));
     else this.store.record({ id, at, dimensions, ...settled });

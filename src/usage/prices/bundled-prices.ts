@@ -77,6 +77,8 @@ const ROWS: readonly Row[] = [
 
 export const BUNDLED_PRICES: readonly BundledPrice[] = ROWS.map(({ price, from = SINCE, ...row }) => ({
   ...row,
+  mode: 'standard',
+  minInputTokens: 0,
   price: toAtto(price),
   effectiveFrom: new Date(`${from}T00:00:00Z`),
 }));

@@ -17,6 +17,8 @@ function row(id: string, fields: Partial<Price> = {}): Price {
     provider: 'cohere',
     model: 'rerank-v3.5',
     unit: 'search_unit',
+    mode: 'standard',
+    minInputTokens: 0,
     price: 1n,
     effectiveFrom: day(0),
     ...fields,

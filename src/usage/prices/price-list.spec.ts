@@ -12,6 +12,8 @@ function row(id: string, fields: Partial<Price>): Price {
     provider: 'cohere',
     model: 'rerank-v3.5',
     unit: 'search_unit',
+    mode: 'standard',
+    minInputTokens: 0,
     price: 1n,
     effectiveFrom: new Date('2026-01-01T00:00:00Z'),
     ...fields,

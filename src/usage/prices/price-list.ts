@@ -9,7 +9,8 @@ const RANK_OF_ANY = 0;
 const RANKS_OF_A_NAME = 10_000;
 
 /**
- * The prices of a model at a moment: the rows whose pattern fits it best, and of those the newest in force for each unit. A
+ * The prices of a model at a moment: the rows whose pattern fits it best, and of those the newest in force for each unit,
+ * mode and tier. A
  * pattern that fits less well adds nothing: `*` is for models without a price of their own.
  * @param lists in order of precedence: where one has the model at all, the later ones do not count
  * @param names of the model, folded, in groups that go before each other
@@ -24,7 +25,7 @@ export function pricesOf(
 ): readonly Price[] {
   for (const list of lists) {
     let bestRank = RANK_OF_ANY;
-    let best = new Map<PricedUnit, Price>();
+    let best = new Map<string, Price>();
     for (const price of list) {
       if (price.provider !== provider || price.effectiveFrom > at) continue;
       if (!units.includes(price.unit)) continue;
@@ -32,8 +33,9 @@ export function pricesOf(
       if (rank === undefined || rank < bestRank) continue;
       if (rank > bestRank) best = new Map();
       bestRank = rank;
-      const known = best.get(price.unit);
-      if (known === undefined || price.effectiveFrom >= known.effectiveFrom) best.set(price.unit, price);
+      const place = `${price.unit} ${price.mode} ${price.minInputTokens}`;
+      const known = best.get(place);
+      if (known === undefined || price.effectiveFrom >= known.effectiveFrom) best.set(place, price);
     }
     if (best.size > 0) return [...best.values()];
   }

@@ -19,6 +19,10 @@ export class PriceResponse {
   readonly model: string;
   /** As it was set: `input` and `input_token` are the same unit, and so are `output` and `output_token`. */
   readonly unit: string;
+  /** How the call is served: `standard`, `batch`, `flex` or `priority`. */
+  readonly mode: string;
+  /** The price counts for calls with at least so many input tokens. */
+  readonly min_input_tokens: number;
   /** US dollars for one unit, a decimal number in a string. */
   readonly price: string;
   /** Unix seconds. */
@@ -43,6 +47,8 @@ export function toPriceResponse(price: VisiblePrice): PriceResponse {
     provider: price.provider,
     model: price.model,
     unit: price.unitSpelling,
+    mode: price.mode,
+    min_input_tokens: price.minInputTokens,
     price: formatDecimal(price.price, PRICE_DECIMALS),
     effective_from: toUnixSeconds(price.effectiveFrom),
     source: price.source,

@@ -33,6 +33,9 @@ export interface Price {
   /** A name, or the beginning of names with `*` at its end. */
   readonly model: string;
   readonly unit: PricedUnit;
+  readonly mode: PriceMode;
+  /** The tier: it counts for calls with at least so many input tokens. */
+  readonly minInputTokens: number;
   /** For one unit. */
   readonly price: AttoDollars;
   readonly effectiveFrom: Date;

@@ -24,18 +24,18 @@ export class PricesService {
 
   async create(principal: Principal, dto: CreatePriceDto): Promise<VisiblePrice> {
     assertOrganisationLevel(principal);
-    const { organisation_id: _named, effective_from: from, ...fields } = dto;
+    const { organisation_id: _named, effective_from: from, min_input_tokens: minInputTokens, ...fields } = dto;
     const row = await this.store.create(
       principal,
       {
-        ...fields,
+        ...withoutUndefined({ ...fields, minInputTokens }),
         organisationId: principal.organisationId,
         // In whole seconds, as a named moment is: of two prices of one second the one that was set later counts.
         effectiveFrom: fromUnixSeconds(from ?? toUnixSeconds(this.clock.now())),
         source: 'api',
         createdBy: principal.id,
       },
-      Object.keys(withoutUndefined({ ...fields, effective_from: from })),
+      Object.keys(withoutUndefined({ ...fields, min_input_tokens: minInputTokens, effective_from: from })),
     );
     this.catalogue.forget(principal.organisationId);
     return fromRow(row);

@@ -18,10 +18,12 @@ export const BUNDLED: readonly VisiblePrice[] = BUNDLED_PRICES.map(fromBundled);
 
 export function fromRow(row: PriceRow): VisiblePrice {
   const { id, organisationId, provider, model, unit: unitSpelling, effectiveFrom, source, createdAt } = row;
+  const { mode, minInputTokens } = row;
   const price = parseDecimal(row.price, PRICE_DECIMALS);
   if (price === undefined) throw new Error(`price ${id} is no decimal number`);
   const unit = unitOf(unitSpelling);
-  return { id, organisationId, provider, model, unit, unitSpelling, price, effectiveFrom, source, createdAt };
+  const priced = { provider, model, unit, unitSpelling, mode, minInputTokens, price };
+  return { id, organisationId, ...priced, effectiveFrom, source, createdAt };
 }
 
 function fromBundled({ readOn, ...price }: BundledPrice): VisiblePrice {

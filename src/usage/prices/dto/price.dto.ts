@@ -4,10 +4,12 @@ import { LAST_SECOND } from '../../../common/time/unix-time.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../../common/validation/optional.decorator.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../../upstream/providers/provider.types.js';
-import { MAX_MODEL_LENGTH, UNIT_SPELLINGS, type UnitSpelling } from '../price.types.js';
+import { MAX_MODEL_LENGTH, PRICE_MODES, type PriceMode, UNIT_SPELLINGS, type UnitSpelling } from '../price.types.js';
 import { IsPrice } from './is-price.decorator.js';
 
 const STAR_ONLY_AT_THE_END = /^[^*]*\*?$/;
+/** More tokens than any model reads. */
+const MAX_TIER = 1_000_000_000;
 /** 2000-01-01 UTC. Earlier ones are milliseconds or days by mistake. */
 const FIRST_SECOND = 946_684_800;
 
@@ -36,6 +38,18 @@ export class CreatePriceDto {
    */
   @IsIn(UNIT_SPELLINGS)
   readonly unit: UnitSpelling;
+
+  /** How the call is served. A mode without prices of its own has those of `standard`, the default. */
+  @Optional()
+  @IsIn(PRICE_MODES)
+  readonly mode?: PriceMode;
+
+  /** The price counts for calls with at least so many input tokens; 0 when omitted. The whole call has the price of its tier. */
+  @Optional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_TIER)
+  readonly min_input_tokens?: number;
 
   /**
    * US dollars for one unit, a decimal number in a string; at most 1000000.

@@ -98,6 +98,8 @@ async function pricesInForce(manager: EntityManager, now: Date): Promise<readonl
   const inForce = new Map<string, VisiblePrice>();
   // Later ones take the place of earlier ones.
   for (const price of [...bundled, ...rows.map(fromRow)]) {
+    // Lists have no other prices of rerank models.
+    if (price.mode !== 'standard' || price.minInputTokens !== 0) continue;
     inForce.set(nameOf(price), price);
   }
   return [...inForce.values()];

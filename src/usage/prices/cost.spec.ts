@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import type { QuantityUnit } from '../units.js';
+import { costOf, dearestPrices, pricesThatApply, rateOf } from './cost.js';
+import { NO_RATE, type Price } from './price.types.js';
+
+/** In billionths of a dollar. */
+function price(id: string, unit: QuantityUnit, nano: bigint, fields: Partial<Price> = {}): Price {
+  const effectiveFrom = new Date('2026-01-01T00:00:00Z');
+  const place = { provider: 'openai', model: 'm', mode: 'standard', minInputTokens: 0 } as const;
+  return { id, unit, ...place, price: nano * 1_000_000_000n, effectiveFrom, ...fields };
+}
+
+const PRICES = [
+  price('in', 'input', 10n),
+  price('in-long', 'input', 20n, { minInputTokens: 200_000 }),
+  price('out', 'output', 40n),
+  price('out-long', 'output', 60n, { minInputTokens: 200_000 }),
+  price('in-batch', 'input', 5n, { mode: 'batch' }),
+  price('in-priority', 'input', 18n, { mode: 'priority' }),
+];
+const idsOf = (prices: readonly Price[]): readonly string[] => prices.map(({ id }) => id).sort();
+
+describe('pricesThatApply', () => {
+  it.each([
+    ['the first tier', { input: 199_999n, output: 1n }, ['in', 'out']],
+    ['the next tier for the whole call', { input: 200_000n, output: 1n }, ['in-long', 'out-long']],
+    ['the tier by all that is read', { input: 1n, cache_read: 199_999n }, ['in-long', 'out-long']],
+    ['the first tier, whatever is written', { output: 900_000n }, ['in', 'out']],
+  ])('chooses %s', (_what, quantities, ids) => {
+    expect(idsOf(pricesThatApply(PRICES, 'standard', quantities))).toEqual(ids);
+  });
+
+  it('uses the standard price of units that the mode has no price for', () => {
+    expect(idsOf(pricesThatApply(PRICES, 'batch', { input: 5n }))).toEqual(['in-batch', 'out']);
+    expect(idsOf(pricesThatApply(PRICES, 'flex', { input: 5n }))).toEqual(['in', 'out']);
+  });
+});
+
+describe('dearestPrices', () => {
+  it('chooses of each unit the highest that can apply to the bound', () => {
+    expect(idsOf(dearestPrices(PRICES, ['standard'], { input: 100n }))).toEqual(['in', 'out']);
+    expect(idsOf(dearestPrices(PRICES, ['standard'], { input: 300_000n }))).toEqual(['in-long', 'out-long']);
+    expect(idsOf(dearestPrices(PRICES, ['standard', 'priority'], { input: 100n }))).toEqual(['in-priority', 'out']);
+    expect(idsOf(dearestPrices(PRICES, ['batch'], { input: 100n }))).toEqual(['in-batch', 'out']);
+  });
+
+  it('chooses a lower tier where that is the more expensive one', () => {
+    const cheaper = [price('first', 'input', 9n), price('long', 'input', 4n, { minInputTokens: 10 })];
+    expect(idsOf(dearestPrices(cheaper, ['standard'], { input: 100n }))).toEqual(['first']);
+  });
+
+  it('costs at least as much as any call within the bound', () => {
+    const bound = { input: 250_000n, output: 1_000n };
+    const most = costOf(bound, dearestPrices(PRICES, ['standard'], bound));
+    for (const input of [0n, 199_999n, 200_000n, 250_000n]) {
+      const quantities = { input, output: 1_000n };
+      expect(costOf(quantities, pricesThatApply(PRICES, 'standard', quantities))).toBeLessThanOrEqual(most);
+    }
+  });
+});
+
+describe('rateOf', () => {
+  it('names the mode, the highest tier and all of the prices', () => {
+    const applied = pricesThatApply(PRICES, 'batch', { input: 200_000n });
+    expect(rateOf(applied, 'batch')).toMatchObject({ mode: 'batch', tier: 200_000 });
+    expect([...rateOf(applied, 'batch').priceIds].sort()).toEqual(['in-batch', 'out-long']);
+    expect(rateOf([], 'batch')).toEqual(NO_RATE);
+  });
+});
