@@ -1,4 +1,4 @@
-/** Counts calls under way, for whoever waits until there are none. */
+/** Counts calls in flight and lets one waiter wait until there are none. */
 export class RunningCalls {
   #running = 0;
   #onIdle: (() => void) | undefined;
@@ -7,13 +7,13 @@ export class RunningCalls {
     this.#running += 1;
   }
 
-  /** Once for each `begin`, so in a `finally`. */
+  /** Call it once for each `begin`, in a `finally`. */
   end(): void {
     this.#running -= 1;
     if (this.#running === 0) this.#onIdle?.();
   }
 
-  /** Resolves when no call runs, or when `maxMs` have passed. For one waiter. */
+  /** Resolves when no call is in flight, or after `maxMs`. Supports one waiter. */
   idle(maxMs?: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#running === 0) return resolve();

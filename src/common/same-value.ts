@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Whether a column would hold the same: of what comes from a body, parts may be instances of classes, which what is stored never is. */
+/** Whether a column would hold equal values. Parts of a body may be instances of classes, stored values never are. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(one, other) || isDeepStrictEqual(asStored(one), asStored(other));
 }

@@ -5,8 +5,8 @@ const MAX_SLUG_LENGTH = 255;
 export const SLUG_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
 /**
- * A slug made from a name: `Cohere (EU)` becomes `cohere-eu`. Names without Latin letters or digits get a random one,
- * and those in the form of an id a suffix.
+ * A slug made from a name: `Cohere (EU)` becomes `cohere-eu`. Names without Latin letters or digits get a random slug,
+ * and names in the form of an id get a suffix.
  */
 export function slugFromName(name: string): string {
   const slug = name
@@ -29,7 +29,9 @@ function randomSuffix(): string {
   return randomBytes(3).toString('hex');
 }
 
-/** First parts of addresses that are the gateway's own: an MCP server or a workspace of that name could not be reached. */
+/**
+ * First path segments that the gateway uses itself. An MCP server or a workspace with such a slug could not be reached.
+ */
 const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   'v1',
   'health',
@@ -40,12 +42,12 @@ const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   '.well-known',
 ]);
 
-/** The router takes upper and lower case for the same. */
+/** Ignores case, as the router does. */
 export function isReservedSegment(segment: string): boolean {
   return RESERVED_SEGMENTS.has(segment.toLowerCase());
 }
 
-/** What a slug is made of: that of a workspace named "Docs" is `docs-workspace`. */
+/** The name to make a slug from. It avoids reserved segments: a workspace named "Docs" gets `docs-workspace`. */
 export function slugSource(name: string, kind: 'mcp' | 'workspace'): string {
   return isReservedSegment(slugFromName(name)) ? `${name} ${kind}` : name;
 }

@@ -1,13 +1,12 @@
-/** More than this gains little, and the first would wait for the last. */
+/** Larger batches gain little, and the first step would wait for the last. */
 const MAX_STEPS = 64;
 
 /**
- * Steps that wait for the end of the event loop's turn, and are then taken together. Each request by itself would run through
- * all code there is on its way, and the next one find none of it in the processor's caches; of requests that begin together,
- * also what they await is taken step by step, each step for all of them: promises that are settled are served in their order.
- * What they write goes out together as well, so that a sleeping receiver is woken once (docs/decisions/0023-work-in-turns.md).
+ * Collects steps until the end of the event loop's turn and runs them together. Requests that start together also
+ * continue together after each `await`, so the processor finds their code in its caches. Their writes are sent together
+ * too, so that a sleeping receiver wakes once (docs/decisions/0023-work-in-turns.md).
  *
- * A step must not throw: the others of its turn would be lost.
+ * A step must not throw, or the other steps of its turn are lost.
  */
 export class TickBatcher {
   private waiting: (() => void)[] = [];

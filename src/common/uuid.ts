@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** In either case; without the ends, for larger patterns. */
+/** Upper or lower case; without anchors, for larger patterns. */
 export const UUID_PATTERN = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const UUID = new RegExp(`^${UUID_PATTERN}$`);
 
@@ -8,12 +8,12 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** An id in the one spelling that is stored; any other text as it is. */
+/** An id in the spelling that is stored. Returns any other text unchanged. */
 export function foldId(text: string): string {
   return isUuid(text) ? text.toLowerCase() : text;
 }
 
-/** Random bytes come in stock: to ask for them one by one costs more than all that is made of them. */
+/** Random bytes are drawn in bulk: fetching them one by one costs more than everything else here. */
 const stock = Buffer.alloc(16_384);
 let taken = stock.length;
 const UUID_BYTES = 16;
@@ -36,11 +36,11 @@ export function toUuid(digits: string): string {
 }
 
 const TIME_DIGITS = 12;
-/** The millisecond of the last UUID of version 7, and its beginning: many are made in one. */
+/** The last millisecond and its prefix, since many UUIDs are made within one millisecond. */
 let lastTime = Number.NaN;
 let timeText = '';
 
-/** A UUID of version 7 (RFC 9562): ids that are made later sort later, and land side by side in an index. */
+/** A UUID of version 7 (RFC 9562): later ids sort later and are neighbours in an index. */
 export function uuidv7(at: Date): string {
   const time = at.getTime();
   if (time !== lastTime) {

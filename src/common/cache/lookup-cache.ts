@@ -13,8 +13,8 @@ interface Question<Context> {
 }
 
 /**
- * Keeps what look-ups find for a few seconds. All who ask for the same key meanwhile share one look-up, and what fails is
- * not kept. Values leave the memory when their time is over, whether anybody asks again or not.
+ * Caches the results of look-ups for a few seconds. Concurrent callers with the same key share one look-up. Failures
+ * are not cached. Expired values are removed from memory even if they are never requested again.
  */
 export class LookupCache<Value extends object, Context> {
   private readonly entries: LRUCache<string, Value, Question<Context>>;
@@ -22,13 +22,12 @@ export class LookupCache<Value extends object, Context> {
   constructor(source: LookupCacheOptions<Value, Context>) {
     this.entries = new LRUCache<string, Value, Question<Context>>({
       max: source.maxEntries,
-      // While it is looked up: without a time, an entry is not purged, and a look-up that takes long is not given up.
+      // No expiry while the look-up runs, or a slow look-up would be purged before it ends.
       ttl: 0,
       ttlAutopurge: true,
-      // To look at the clock costs less than the timer that saves it.
+      // Reading the clock costs less than the timer that would save it.
       ttlResolution: 0,
-      // A look-up whose place goes to others, or that is under way at a change, still ends with what it finds; nobody
-      // else is told that.
+      // A look-up that is evicted or cleared still resolves for the callers that wait for it. Its result is not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { context, options }) => {
         const value = await source.lookUp(context.of);
@@ -38,17 +37,17 @@ export class LookupCache<Value extends object, Context> {
     });
   }
 
-  /** What is known; nothing is looked up. */
+  /** The cached value. Starts no look-up. */
   get(key: string): Value | undefined {
     return this.entries.get(key);
   }
 
-  /** `context` is what a look-up needs to know. */
+  /** `context` is passed to the look-up. */
   find(key: string, context: Context): MaybePromise<Value> {
     return this.get(key) ?? this.entries.forceFetch(key, { context: { of: context } });
   }
 
-  /** Of those that are known, each that `isMeant`. */
+  /** Removes every cached value that matches. */
   forget(isMeant: (value: Value) => boolean): void {
     for (const [key, value] of this.entries.entries()) if (isMeant(value)) this.entries.delete(key);
   }

@@ -1,4 +1,4 @@
-/** What was made from an object and a key, for as long as the object is in memory. */
+/** Memoizes a value per object and key, for as long as the object is in memory. */
 export class WeakMemo<Source extends object, Key, Value> {
   readonly #made = new WeakMap<Source, Map<Key, Value>>();
 

@@ -5,8 +5,8 @@ const MIN_MODULUS_BITS = 2048;
 const PEM_END = /(?<=-----END [A-Z0-9 ]+-----)/;
 
 /**
- * An RSA private key from PEM in any form that environment variables come in: PKCS#1 or PKCS#8, line breaks as they are or
- * written `\n`, or the whole in base64.
+ * Reads an RSA private key in PEM, in the forms that environment variables have: PKCS#1 or PKCS#8, with line breaks or
+ * `\n`, or all of it in base64.
  * @throws Error that says what was expected, never what came
  */
 export function readRsaPrivateKey(text: string): KeyObject {
@@ -16,7 +16,7 @@ export function readRsaPrivateKey(text: string): KeyObject {
 }
 
 /**
- * The RSA public keys of a text: PEM blocks one after the other, or separated by commas, each in any of the forms above.
+ * Reads RSA public keys: PEM blocks in a row or separated by commas, each in one of the forms above.
  * @throws Error that says what was expected, never what came
  */
 export function readRsaPublicKeys(text: string): readonly KeyObject[] {
@@ -25,7 +25,8 @@ export function readRsaPublicKeys(text: string): readonly KeyObject[] {
     .filter((part) => part.trim() !== '')
     .flatMap(pemBlocks)
     .map((pem) => {
-      // Node would derive the public key of a private one; but a private key in this setting is a mistake to hear about.
+      // Node would derive the public key of a private one. A private key in this setting is a mistake that must be
+      // reported.
       if (pem.includes('PRIVATE KEY')) throw new Error('must hold public keys only');
       return assertStrongRsa(parsed(() => createPublicKey(pem), 'must be public keys in PEM form'));
     });
@@ -49,7 +50,7 @@ function parsed(read: () => KeyObject, expected: string): KeyObject {
   try {
     return read();
   } catch {
-    // OpenSSL's own message adds nothing, and this one is printed at the start.
+    // OpenSSL's message adds nothing. This one is printed at start-up.
     throw new Error(expected);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Algorithms with which tokens may be signed (`alg`). Asymmetric only (RFC 8725, section 3.1): with a shared secret, a public key
- * could be used to sign. The last two are one, by its old and its new name (RFC 9864).
+ * Accepted signature algorithms of tokens (`alg`). Asymmetric only (RFC 8725, section 3.1): with a shared secret, a
+ * public key could be used to sign. `EdDSA` and `Ed25519` are the old and the new name of one algorithm (RFC 9864).
  */
 export const SIGNATURE_ALGORITHMS = [
   'RS256',

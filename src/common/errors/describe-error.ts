@@ -7,14 +7,17 @@ export function errorCodeOf(error: unknown): string | undefined {
 
 const MAX_FRAMES = 12;
 
-/** For the log: name, code (PostgreSQL's or Node's) and stack, not the message, which may quote what a caller sent. */
+/**
+ * For the log: name, code (PostgreSQL's or Node's) and stack. Leaves the message out, since it may quote the caller's
+ * data.
+ */
 export function describeDefect(cause: unknown): object {
   if (!isNativeError(cause)) return { name: typeof cause };
   const frames = cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
   return { name: cause.name, code: errorCodeOf(cause), stack: frames.slice(0, MAX_FRAMES) };
 }
 
-/** What went wrong, for the terminal of whoever runs the gateway: no stack, which only helps with defects. */
+/** The message of an error, for the operator's terminal. Without a stack, which helps only with defects. */
 export function messageForOperator(error: unknown): string {
   if (!isNativeError(error)) return String(error);
   // Node tries every address of a host and then fails without a message of its own.
@@ -22,7 +25,7 @@ export function messageForOperator(error: unknown): string {
   return error.message;
 }
 
-/** An error for the terminal of whoever runs the gateway, which begins with what it is about: the name of a setting, say. */
+/** An error for the operator's terminal. The message begins with its subject, for example the name of a setting. */
 export function wrapError(problem: string, cause: unknown): Error {
   return new Error(`${problem}: ${messageForOperator(cause)}`, { cause });
 }

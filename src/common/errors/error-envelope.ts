@@ -2,14 +2,14 @@ import type { ErrorDetail, ExhaustedLimit, GatewayError } from './gateway.error.
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Set by routes whose protocol has a form of its own for errors. */
+    /** Set by routes whose protocol has its own error format. */
     errorForm?: (error: GatewayError) => object;
-    /** Set when a stream of events has begun to which another one may be added. */
+    /** Set once an event stream has begun that can carry an error event. */
     errorEvent?: (error: GatewayError) => string;
   }
 }
 
-/** The body of every error answer on a JSON route. */
+/** The body of every error response on a JSON route. */
 export interface ErrorEnvelope {
   readonly error: {
     readonly message: string;
@@ -35,7 +35,7 @@ export function toErrorEnvelope(error: GatewayError): ErrorEnvelope {
   };
 }
 
-/** The envelope as an event: OpenAI's SDKs throw what it says. */
+/** The envelope as a server-sent event. OpenAI's SDKs throw it as an error. */
 export function toErrorEvent(error: GatewayError): string {
   return `event: error\ndata: ${JSON.stringify(toErrorEnvelope(error))}\n\n`;
 }

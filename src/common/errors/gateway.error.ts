@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode, type ErrorSource } from './error-codes.js';
 
-/** A usage limit that a call does not fit into, as callers read it. Amounts are in the policy's unit: dollars or tokens. */
+/** A usage limit that refuses a call, as the caller sees it. Amounts are in the policy's unit: dollars or tokens. */
 export interface ExhaustedLimit {
   readonly policy_id: string;
   readonly name: string | null;
@@ -9,7 +9,7 @@ export interface ExhaustedLimit {
   readonly value_key: string;
   readonly credit_limit: number;
   readonly current_usage: number;
-  /** Expected of calls under way. */
+  /** What calls in flight are expected to use. */
   readonly reserved: number;
   /** Unix seconds; null: never. */
   readonly next_reset_at: number | null;
@@ -21,7 +21,7 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** The same of a field that has a name. */
+/** A broken rule of a named field. */
 export interface FieldProblem extends ErrorDetail {
   readonly param: string;
 }
@@ -42,7 +42,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only error that services throw on purpose. Everything else is a defect and answers `internal_error`. */
+/** The only error that services throw on purpose. Any other error is a defect, and the caller gets `internal_error`. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -69,7 +69,7 @@ export class GatewayError extends Error {
     this.reason = options.reason;
   }
 
-  /** The same error with more headers. */
+  /** A copy of the error with additional headers. */
   withHeaders(headers: Readonly<Record<string, string>>): GatewayError {
     const { code, message, status, details, limits, reason, cause } = this;
     const param = this.param ?? undefined;
@@ -104,10 +104,13 @@ export function identityProviderUnavailable(reason: string, cause?: unknown): Ga
   return new GatewayError('identity_provider_unavailable', {
     reason,
     cause,
-    // Not 401: that would send clients off to log in anew.
+    // Not 401, which would make clients log in again.
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   });
 }
 
-/** For an answer that another try would not change, or that must not be asked for twice. SDKs of OpenAI and others obey it. */
+/**
+ * For responses that a retry would not change, or where a retry could do the work twice. OpenAI's SDKs and others obey
+ * it.
+ */
 export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const;

@@ -2,7 +2,10 @@ import type { ErrorCode } from './error-codes.js';
 
 const MAY_FAIL = 'tollgate:may-fail';
 
-/** Errors of the route that do not follow from its callers, parameters and body; the OpenAPI document lists them. Decorators add up. */
+/**
+ * Declares errors of a route that do not follow from its callers, parameters and body, for the OpenAPI document.
+ * Several decorators add up.
+ */
 export function MayFail(...codes: readonly ErrorCode[]): MethodDecorator {
   return (_prototype, _name, { value: handler }: PropertyDescriptor): void => {
     Reflect.defineMetadata(MAY_FAIL, [...declaredErrors(handler), ...codes], handler);

@@ -29,7 +29,9 @@ At the addresses of MCP servers the answer is JSON-RPC: its \`error\` has the \`
 Every answer has the header \`x-gateway-trace-id\`. The log line of the request has the same id, and the cause that the body leaves out.
 `;
 
-/** docs/errors.md, and a part of the OpenAPI document: from the one table of errors. A test keeps the file equal to it. */
+/**
+ * Renders docs/errors.md and a part of the OpenAPI document from the table of errors. A test keeps the file up to date.
+ */
 export function renderErrorsDoc(): string {
   const rows = Object.entries(ERROR_CODES).map(([code, { status, type, source, when }]) => [
     code === 'provider_rejected' ? "the provider's" : String(status),
@@ -41,7 +43,7 @@ export function renderErrorsDoc(): string {
   return `${INTRODUCTION}\n${renderTable([['status', 'code', 'type', 'source', 'when'], ...rows])}`;
 }
 
-/** A Markdown table in the form that the formatter leaves alone: columns padded to their widest cell. */
+/** A Markdown table as the formatter writes it: columns padded to their widest cell. */
 function renderTable(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = head.map((title, column) => Math.max(title.length, ...body.map((row) => row[column]?.length ?? 0)));

@@ -1,13 +1,13 @@
-/** A Buffer takes some hundred bytes besides its own: smaller chunks are copied together, larger ones kept as they are. */
+/** Each Buffer costs some hundred bytes extra. Smaller chunks are copied together, larger ones are kept. */
 const SMALL_BYTES = 4 * 1024;
 const MAX_BLOCK_BYTES = 256 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** Gathers the chunks of a body. What it holds is at most about twice the body, however small the chunks are. */
+/** Collects the chunks of a body. Uses at most about twice the memory of the body, however small the chunks are. */
 export class BodyBuffer {
   #pieces: Buffer[] = [];
   #size = 0;
-  /** What is left of the block that small chunks are copied into, and how much of that is not among the pieces yet. */
+  /** The free rest of the block that small chunks are copied into, and how much of it is filled but not yet sealed. */
   #block = NOTHING;
   #filled = 0;
 
@@ -26,7 +26,7 @@ export class BodyBuffer {
     this.#size += chunk.length;
   }
 
-  /** All bytes in one, and nothing is held any more. */
+  /** Returns all bytes in one buffer and empties this one. */
   take(): Buffer {
     this.#seal();
     const [first = NOTHING, ...others] = this.#pieces;

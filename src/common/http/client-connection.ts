@@ -1,18 +1,21 @@
 import type { ServerResponse } from 'node:http';
 
-/** Tells that the caller has gone, so that work for it is of no use any more. Cheaper than an AbortSignal a request. */
+/** Reports that the client has disconnected, so that work for it can stop. Cheaper than an AbortSignal per request. */
 export interface ClientConnection {
   readonly aborted: boolean;
-  /** Runs `listener` once when the caller leaves, at once when it has left; returns how to stop listening. */
+  /**
+   * Runs `listener` once when the client disconnects, immediately if it already has. Returns a function that removes
+   * it.
+   */
   onAbort(listener: () => void): () => void;
 }
 
-/** For work that nobody waits for. */
+/** For work that does not belong to a request. */
 export const NEVER_ABORTED: ClientConnection = { aborted: false, onAbort: () => () => undefined };
 
-/** A caller that stays until it is told to leave. */
+/** A connection that stays open until `abort` is called. */
 export class AbortableClient implements ClientConnection {
-  /** A few at most: to make a Set for each request would cost more than to look for one of them. */
+  /** There are only a few, so searching the array costs less than a Set per request. */
   private readonly listeners: (() => void)[] = [];
   private left = false;
 
@@ -28,7 +31,7 @@ export class AbortableClient implements ClientConnection {
 
   abort(): void {
     this.left = true;
-    // One by one: a listener may take another out.
+    // One by one, since a listener may remove another.
     for (let listener = this.listeners.shift(); listener !== undefined; listener = this.listeners.shift()) listener();
   }
 
@@ -38,7 +41,7 @@ export class AbortableClient implements ClientConnection {
   }
 }
 
-/** The caller behind an HTTP response: gone when the connection closes before the answer is complete. */
+/** The client of an HTTP response. Aborted when the connection closes before the response is complete. */
 export class HttpClientConnection extends AbortableClient {
   constructor(response: ServerResponse) {
     super();
@@ -48,5 +51,8 @@ export class HttpClientConnection extends AbortableClient {
   }
 }
 
-/** nginx's code for "client closed request": nothing was answered, so there is no status of ours. */
+/**
+ * nginx's status for "client closed request", for the log. No response was sent, so the gateway has no status of its
+ * own.
+ */
 export const CLIENT_CLOSED_REQUEST = 499;

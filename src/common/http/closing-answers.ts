@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody, RequestAbortedError } from './read-body.js';
 
-/** All of it is thrown away. */
+/** The whole body is discarded. */
 const LIMITS = { maxBytes: 0, maxDiscardedBytes: 64 * 1024 * 1024, silenceMs: 1_000, totalMs: 60_000 };
 
 /**
- * Before an answer that ends the connection, reads to its end a body that nobody has asked for, and throws it away: a client that is
- * cut off while it sends finds a broken connection instead of the answer. Where the connection goes on, Node does so itself.
- * @param answer called once: at the end, after 64 MiB or a minute, or when nothing comes for a second; at once when more than that was
- *   announced; not when the client leaves
+ * Reads and discards an unread body before a response that closes the connection. A client that is cut off while it
+ * sends would see a broken connection instead of the response. On connections that stay open, Node does this itself.
+ * @param answer called once: at the end of the body, after 64 MiB or a minute, or after a second of silence;
+ * immediately when a larger body was announced; never when the client disconnects
  */
 export function afterBody(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
   const isUnread = !request.complete && !request.destroyed && request.readableFlowing === null;
-  // A gateway that ends says so on its answers.
+  // A gateway that shuts down sets this header on its responses.
   const goesOn = response.shouldKeepAlive && response.getHeader('connection') !== 'close';
   if (!isUnread || goesOn) answer();
   else void discardBody(request).then((isThere) => isThere && !response.headersSent && answer());
@@ -23,16 +23,19 @@ async function discardBody(request: IncomingMessage): Promise<boolean> {
   try {
     await readBody(request, LIMITS);
   } catch (error) {
-    // Too large, or too late: it has been waited for.
+    // Too large or too slow: the wait is over, the client is still connected.
     return !(error instanceof RequestAbortedError);
   }
   return true;
 }
 
-/** For what a stream that is ended had still to say. */
+/** Time for the client to read the last bytes of a stream. */
 const LAST_READ_MS = 10_000;
 
-/** Ends an answer that may not go on. A client that reads nothing more would keep its connection, which no limit counts any longer. */
+/**
+ * Ends a response early and destroys it after 10 s. A client that stops reading would keep its connection open, and no
+ * limit counts it any longer.
+ */
 export function endInTime(response: ServerResponse, lastBytes = ''): void {
   response.end(lastBytes);
   const cut = setTimeout(() => response.destroy(), LAST_READ_MS).unref();

@@ -1,16 +1,18 @@
 import { type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
 
-/** As `context.switchToHttp().getRequest()`, which makes four objects each time: every guard of every request would. */
+/**
+ * Like `context.switchToHttp().getRequest()`, which creates four objects on each call, in every guard of every request.
+ */
 export function requestOf(context: ExecutionContext): Request {
   return context.getArgByIndex<Request>(0);
 }
 
 export type Route = Pick<ExecutionContext, 'getClass' | 'getHandler'>;
 
-/** What a route declares, read once: reflection walks through several maps, for every request and every question. */
+/** Caches what a route declares. Reflection would walk through several maps on each request. */
 export class RouteMetadataCache<Declared> {
-  /** By controller, since controllers may share a handler. */
+  /** Keyed by controller first, since controllers may share a handler. */
   private readonly known = new WeakMap<object, Map<object, Declared>>();
 
   constructor(private readonly read: (route: Route) => Declared) {}
@@ -28,5 +30,5 @@ export class RouteMetadataCache<Declared> {
 
 export const STREAMED_BODY = 'tollgate:streamed-body';
 
-/** The route takes its body as a stream: the gateway neither reads nor bounds it. */
+/** The route forwards its body as a stream: the gateway neither parses nor limits it. */
 export const StreamedBody = (): MethodDecorator => SetMetadata(STREAMED_BODY, true);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Written out, since a name that is put together for each look-up has to be hashed each time. */
+/** Written out, since a name that is concatenated for each look-up is hashed each time. */
 const GATEWAY_HEADERS = {
   'api-key': ['x-gateway-api-key', 'x-portkey-api-key'],
   'virtual-key': ['x-gateway-virtual-key', 'x-portkey-virtual-key'],
@@ -12,12 +12,15 @@ const GATEWAY_HEADERS = {
   metadata: ['x-gateway-metadata', 'x-portkey-metadata'],
 } as const;
 
-/** Headers in which the gateway's own keys come. */
+/** Headers that carry a gateway API key. */
 export const KEY_HEADERS = GATEWAY_HEADERS['api-key'];
 
 export type GatewayHeader = keyof typeof GATEWAY_HEADERS;
 
-/** Value of a gateway header. `x-portkey-*` is read too, so that people who move over keep their SDK; `x-gateway-*` wins. */
+/**
+ * Value of a gateway header. `x-portkey-*` is read too, so that migrating users can keep their SDK. `x-gateway-*` takes
+ * precedence.
+ */
 export function gatewayHeader(headers: IncomingHttpHeaders, name: GatewayHeader): string | undefined {
   const [own, other] = GATEWAY_HEADERS[name];
   const value = headers[own] ?? headers[other];

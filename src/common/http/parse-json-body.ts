@@ -9,9 +9,9 @@ const JSON_OR_SUFFIXED_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json$/;
 const UTF8 = /^charset\s*=\s*"?utf-?8"?$/;
 
 /**
- * Refuses, before the body is read, what is not JSON in UTF-8 as it stands. Decided the way a lenient server would, so that what
- * passes here is read in the same way by whoever gets the body next: a `charset` counts wherever it stands.
- * @param types `suffixed` takes `application/merge-patch+json` and its like as well
+ * Refuses, before the body is read, anything but uncompressed JSON in UTF-8. Reads the header as a lenient server
+ * would, so that the next server interprets the body in the same way: a `charset` counts wherever it stands.
+ * @param types `suffixed` also accepts types such as `application/merge-patch+json`
  * @throws GatewayError `unsupported_media_type`
  */
 export function assertJsonBody(headers: IncomingHttpHeaders, types: 'plain' | 'suffixed'): void {
@@ -28,10 +28,13 @@ function unsupported(message: string): GatewayError {
   return new GatewayError('unsupported_media_type', { message });
 }
 
-/** class-transformer's time grows with the square of an object's fields: 300,000 of them would stop the process for a minute. */
+/**
+ * class-transformer takes quadratic time in the fields of an object: 300,000 fields would block the process for a
+ * minute.
+ */
 const MAX_FIELDS = 1_000;
 
-/** @throws GatewayError `validation_failed` that tells where the JSON breaks, but not what stands there */
+/** @throws GatewayError `validation_failed` that names the position of the syntax error, but does not quote the text */
 export function parseJsonBody(body: Buffer): unknown {
   if (!isUtf8(body)) throw new GatewayError('validation_failed', { message: 'The request body is not valid UTF-8.' });
   if (isDeeperThan(body, MAX_JSON_DEPTH)) {
@@ -63,7 +66,7 @@ export function hasObjectLargerThan(value: unknown, limit: number): boolean {
   const isArray = Array.isArray(value);
   const items: readonly unknown[] = isArray ? value : Object.values(value);
   if (!isArray && items.length > limit) return true;
-  // No call for what is no object: most items of long arrays are text.
+  // Calls itself only for objects: most items of long arrays are text.
   for (const item of items) if (typeof item === 'object' && hasObjectLargerThan(item, limit)) return true;
   return false;
 }

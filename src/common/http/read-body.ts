@@ -3,7 +3,7 @@ import type { MaybePromise } from '../maybe-promise.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway.error.js';
 import { BodyBuffer } from './body-buffer.js';
 
-/** The connection ended before the whole request had come: there is nobody left to answer. */
+/** The connection ended before the request was complete, so there is no client to answer. */
 export class RequestAbortedError extends Error {
   constructor() {
     super('the client closed the connection before the request was complete');
@@ -11,11 +11,11 @@ export class RequestAbortedError extends Error {
   }
 }
 
-/** The body is larger, or takes longer, than it may. */
+/** The body exceeds its size or time limit. */
 export class BodyRefusedError extends GatewayError {
   constructor(
     code: 'payload_too_large' | 'request_timeout',
-    /** How much of it had come by then. */
+    /** How many bytes had arrived. */
     readonly readBytes: number,
     options: GatewayErrorOptions,
   ) {
@@ -25,11 +25,11 @@ export class BodyRefusedError extends GatewayError {
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Milliseconds in which all of it must come. */
+  /** Milliseconds for the whole body. */
   readonly totalMs: number;
-  /** Milliseconds in which nothing of it may come; default 30,000. */
+  /** The longest silence, in milliseconds; default 30,000. */
   readonly silenceMs?: number;
-  /** How much more than `maxBytes` is read and thrown away before a client is cut off; default 64 MiB. */
+  /** How many bytes beyond `maxBytes` are read and discarded before the client is cut off; default 64 MiB. */
   readonly maxDiscardedBytes?: number;
 }
 
@@ -39,25 +39,25 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads a whole request body, at once where all of it is there already, as it is for most that come with their heads. One that
- * is too large is read to its end as well, but thrown away: a client that is answered and cut off while it still sends finds a
- * broken connection instead of the answer. One that does not come in time is given up, with what came of it.
- * @throws BodyRefusedError `payload_too_large` after the end, or as soon as it is clear that the end is too far away;
- *   `request_timeout`, which ends the connection
- * @throws RequestAbortedError when the client leaves first
+ * Reads a whole request body, synchronously if it has already arrived, as most small bodies have. A body that is too
+ * large is read to its end and discarded: a client that is cut off while it sends would see a broken connection instead
+ * of the response. A body that does not arrive in time is abandoned.
+ * @throws BodyRefusedError `payload_too_large` at the end of the body, or as soon as it exceeds what may be discarded;
+ * `request_timeout`, which ends the connection
+ * @throws RequestAbortedError when the client disconnects first
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits): MaybePromise<Buffer> {
   return isThere(request, limits) ? (request.read() ?? EMPTY) : gatherBody(request, limits);
 }
 
-/** And nobody else reads it. */
+/** Whether the body has arrived and is not being read elsewhere. */
 function isThere(request: IncomingMessage, { maxBytes }: BodyLimits): boolean {
   const { complete, destroyed, readableFlowing, readableLength } = request;
   return complete && !destroyed && readableFlowing === null && readableLength <= maxBytes;
 }
 
 async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  // Gone before anybody listened: none of the events below would come any more.
+  // Destroyed before the listeners below were added: they would never be called.
   if (request.destroyed) throw new RequestAbortedError();
   const { maxBytes, totalMs, silenceMs = MAX_SILENCE_MS, maxDiscardedBytes = MAX_DISCARDED_BYTES } = limits;
   const announcedBytes = Number(request.headers['content-length'] ?? 0);
@@ -69,7 +69,7 @@ async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise
     let timer: BodyTimer | undefined;
     const refuse = (error: BodyRefusedError): void => {
       timer?.stop();
-      // What still comes is dropped.
+      // Drop the data that still arrives.
       request.off('data', onData);
       chunks.clear();
       fail(error);
@@ -82,7 +82,7 @@ async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise
       if (size > mostBytes) refuse(tooLarge(maxBytes, size));
     };
     request.on('data', onData);
-    // A body whose end comes in the same turn needs no timer.
+    // A body that ends in the same turn needs no timer.
     setImmediate(() => {
       if (request.complete || request.destroyed) return;
       timer = new BodyTimer({ silenceMs, totalMs }, () => refuse(tooLate(size)));
@@ -95,7 +95,7 @@ async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise
     request.on('error', () => fail(new RequestAbortedError()));
     request.on('close', () => {
       timer?.stop();
-      // An error is dear to make, and a request that has come whole closes as well.
+      // Complete requests also emit `close`, and creating an error is expensive.
       if (!request.complete) fail(new RequestAbortedError());
     });
   });
@@ -106,7 +106,7 @@ function tooLarge(maxBytes: number, readBytes: number): BodyRefusedError {
   return new BodyRefusedError('payload_too_large', readBytes, { message });
 }
 
-/** Behind half a body, no other request can come on its connection. */
+/** After half a body, the connection cannot carry another request. */
 function tooLate(readBytes: number): BodyRefusedError {
   return new BodyRefusedError('request_timeout', readBytes, {
     message: 'The request body did not arrive in time.',
@@ -114,7 +114,7 @@ function tooLate(readBytes: number): BodyRefusedError {
   });
 }
 
-/** Bounds the wait for a body: how long nothing of it may come, and how long it may take in all. */
+/** Limits the wait for a body: the longest silence, and the time in all. */
 class BodyTimer {
   readonly #silence: NodeJS.Timeout;
   readonly #whole: NodeJS.Timeout;
@@ -124,7 +124,7 @@ class BodyTimer {
     this.#whole = setTimeout(onLate, totalMs);
   }
 
-  /** Something has come. Not after `stop`: a timer that was cleared would come back to life. */
+  /** Call it when data has arrived, never after `stop`: `refresh` would revive the cleared timer. */
   restart(): void {
     this.#silence.refresh();
   }

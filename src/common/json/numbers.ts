@@ -5,12 +5,12 @@ import { isObject } from './read.js';
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-/** What else a number may have: a sign, a point, an exponent. */
+/** Other characters of a number: signs, the decimal point, the exponent. */
 const IN_NUMBERS: ReadonlySet<number | undefined> = new Set(Buffer.from('+-.eE'));
 
 /**
- * The text with something else in the place of some of its numbers. It must be JSON.
- * @param replacement told where a number begins and ends; undefined: it stays
+ * Replaces some of the numbers of a JSON text.
+ * @param replacement receives where a number begins and ends; returns undefined to keep it
  */
 function replaceNumbers(json: Buffer, replacement: (start: number, end: number) => string | undefined): string {
   const parts: string[] = [];
@@ -42,7 +42,7 @@ function isDigit(byte: number | undefined): boolean {
 }
 
 /**
- * JSON with every number as the text that stands there: `JSON.parse` would make a float of it, and lose digits.
+ * Parses JSON and keeps every number as its text. `JSON.parse` would make a float of it and lose digits.
  * @throws SyntaxError
  */
 export function parseWithNumbersAsText(json: string): unknown {
@@ -51,14 +51,14 @@ export function parseWithNumbersAsText(json: string): unknown {
   return JSON.parse(replaceNumbers(bytes, (start, end) => `"${bytes.toString('latin1', start, end)}"`));
 }
 
-/** 2^53 has so many digits. */
+/** The number of digits of 2^53. */
 const LONG = 16;
 const WHOLE = /^-?\d+$/;
-/** In front of a long number, which is a text meanwhile. Nobody outside can know it, and it never goes there. */
+/** Prefix of a long number while it is held as text. Random, and never sent, so that no client can forge it. */
 const MARK = randomUUID();
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
 
-/** Whether something that `JSON.parse` has read had a number beyond 2^53: a 64-bit id, for example. */
+/** Whether a parsed value has a number beyond 2^53, for example a 64-bit id. */
 export function hasLongNumbers(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
   if (Array.isArray(value)) return value.some(hasLongNumbers);
@@ -66,8 +66,8 @@ export function hasLongNumbers(value: unknown): boolean {
 }
 
 /**
- * The value of a JSON text in which whole numbers beyond 2^53 are texts, of which only `stringifyLongNumbers` makes what they were.
- * Numbers with a point or an exponent stay numbers: whoever reads them as doubles reads the same.
+ * Parses JSON and keeps whole numbers beyond 2^53 as marked texts, which `stringifyLongNumbers` turns back into
+ * numbers. Numbers with a decimal point or an exponent stay numbers, since other readers use doubles too.
  */
 export function parseLongNumbers(json: Buffer): unknown {
   const marked = replaceNumbers(json, (start, end) => {

@@ -47,8 +47,8 @@ export function numberOrUndefined(value: unknown): number | undefined {
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * What another program sent as JSON, which may begin with a byte order mark (RFC 8259, section 8.1); undefined when it is no
- * JSON. The parser's own error is dropped: its message quotes the text.
+ * Parses JSON of another program, which may begin with a byte order mark (RFC 8259, section 8.1). Returns undefined
+ * when the text is not JSON: the parser's error is dropped, since its message quotes the text.
  */
 export function parseForeignJson(source: Buffer | string): unknown {
   const text = typeof source === 'string' ? source : source.toString('utf8');
@@ -59,13 +59,13 @@ export function parseForeignJson(source: Buffer | string): unknown {
   }
 }
 
-/** A claim that lists words: an array of strings, or one string with spaces between them. */
+/** The words of a claim: an array of strings, or one string with spaces between the words. */
 export function claimWords(claim: unknown): readonly string[] {
   if (typeof claim === 'string') return claim.split(' ').filter((word) => word !== '');
   return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
 }
 
-/** The same for ids, each once and in the spelling that is stored. */
+/** The ids of a claim, without duplicates and in the spelling that is stored. */
 export function claimIds(claim: unknown): readonly string[] {
   return [...new Set(claimWords(claim).map(foldId))];
 }

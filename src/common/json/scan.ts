@@ -1,14 +1,14 @@
 export const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Where the string that begins at `start` has its closing quote; the end of the text when it has none. */
+/** The position of the closing quote of the string that begins at `start`; the end of the text when there is none. */
 export function endOfString(json: Buffer, start: number): number {
   let end = json.indexOf(QUOTE, start + 1);
   while (end !== -1 && isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
   return end === -1 ? json.length : end;
 }
 
-/** A quote behind an odd number of backslashes belongs to the string. */
+/** A quote after an odd number of backslashes is escaped. */
 function isEscaped(json: Buffer, at: number): boolean {
   let backslashes = 0;
   while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
@@ -25,19 +25,19 @@ export const JSON_TOKEN = {
   closeBrace: 0x7d,
 } as const;
 
-/** The string that ended last: where its quotes are. Before a colon, that is the key. */
+/** The positions of the quotes of the last string. Before a colon, that string is the key. */
 export interface LastString {
   start: number;
   end: number;
 }
 
 /**
- * Told of each token outside of strings. `depth`: how many arrays and objects the token is in; a bracket is in its own.
- * Returns whether to go on.
+ * Called for each token outside of strings. `depth` counts the arrays and objects around the token, its own included.
+ * Returns false to stop.
  */
 export type TokenVisitor = (token: number, at: number, depth: number, last: Readonly<LastString>) => boolean;
 
-/** Walks through a JSON text. It also ends for what is no JSON, but what it reports of that is unspecified. */
+/** Visits the tokens of a JSON text. Also terminates for other texts, with unspecified tokens. */
 export function walkJson(json: Buffer, visit: TokenVisitor): void {
   const last: LastString = { start: 0, end: 0 };
   let depth = 0;
@@ -68,7 +68,7 @@ export function walkJson(json: Buffer, visit: TokenVisitor): void {
   }
 }
 
-/** The text of a string, read. `last` is where it stands. */
+/** The unescaped text of a string. */
 export function stringAt(json: Buffer, { start, end }: Readonly<LastString>): string {
   const text = json.toString('utf8', start, end + 1);
   if (!text.includes('\\')) return text.slice(1, -1);
@@ -77,17 +77,20 @@ export function stringAt(json: Buffer, { start, end }: Readonly<LastString>): st
 }
 
 /**
- * Of JSON that comes from outside: bodies, secrets, tags. What walks it, the database included, calls itself for each level,
+ * Limit for JSON from outside: bodies, secrets, tags. Code that walks it recurses for each level, also in the database,
  * and would overflow its stack.
  */
 export const MAX_JSON_DEPTH = 64;
 
-/** Whether JSON text nests arrays and objects more than `limit` deep. Text that is no JSON may get either answer. */
+/**
+ * Whether JSON text nests arrays and objects more than `limit` deep. The result is unspecified for text that is not
+ * JSON.
+ */
 export function isDeeperThan(json: Buffer, limit: number): boolean {
   return opensMoreThan(json, limit) && nestsMoreThan(json, limit);
 }
 
-/** A cheap first look, since most bodies have few brackets: native searches that end after `limit` hits. */
+/** A cheap first check, since most bodies have few brackets: native searches that stop after `limit` hits. */
 function opensMoreThan(json: Buffer, limit: number): boolean {
   let count = 0;
   for (const bracket of [JSON_TOKEN.openBrace, JSON_TOKEN.openBracket]) {
@@ -110,9 +113,8 @@ function nestsMoreThan(json: Buffer, limit: number): boolean {
 }
 
 /**
- * How many members the outermost object of a JSON text writes down. More than the parsed object has fields when a name
- * comes twice, however it is spelled: the parser keeps the last of them, and another parser may keep the first. The text
- * must be valid JSON and an object.
+ * Counts the members of the outermost object of a JSON text. The count exceeds the fields of the parsed object when a
+ * name occurs twice: this parser keeps the last one, another may keep the first. The text must be a valid JSON object.
  */
 export function countMembers(json: Buffer): number {
   let members = 0;

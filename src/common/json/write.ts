@@ -1,9 +1,9 @@
-/** Text that stands in a JSON string as it is. Without surrogates, since half of a pair has to be escaped. */
+/** Text that needs no escapes in a JSON string. Excludes surrogates, since half of a pair must be escaped. */
 const PLAIN = /^[ !#-[\]-~\u00a0-\ud7ff\ue000-\uffff]*$/;
 
 /**
- * `,"name":value` for a value that is there, and nothing for undefined. For answers that are written at once: to make objects
- * first, and JSON of them then, costs three times as much.
+ * `,"name":value`, or an empty text for undefined. For responses that are written directly: creating objects first and
+ * then their JSON costs three times as much.
  * @param name a name of ours, which needs no escapes
  */
 export function jsonMember(name: string, value: string | number | undefined): string {
@@ -21,7 +21,7 @@ export function jsonObject(members: string): string {
   return `{${members.slice(1)}}`;
 }
 
-/** An answer that is JSON already. */
+/** A response body that is already JSON text. */
 export class JsonText {
   constructor(readonly text: string) {}
 }

@@ -1,19 +1,21 @@
 const FORM = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * A decimal number in text as an integer of `10^-decimals`: `parseDecimal('0.002', 18)`. Never by way of a float.
- * undefined: no number, negative, or with more decimals than that.
+ * Parses a decimal number as an integer of `10^-decimals`: `parseDecimal('0.002', 18)`. Uses no float. Returns
+ * undefined for negative numbers, for more decimals than that, and for other text.
  */
 export function parseDecimal(text: string, decimals: number): bigint | undefined {
   return scaled(text, decimals, false);
 }
 
-/** The same, rounded half up to the decimals: for lists that were written by programs that calculate with floats. */
+/** Like `parseDecimal`, but rounds half up: for lists of programs that calculate with floats. */
 export function roundDecimal(text: string, decimals: number): bigint | undefined {
   return scaled(text, decimals, true);
 }
 
-/** Without zeros at the end: `formatDecimal(2n * 10n ** 15n, 18)` is `0.002`. For amounts that are not negative. */
+/**
+ * Writes an amount without trailing zeros: `formatDecimal(2n * 10n ** 15n, 18)` is `0.002`. Not for negative amounts.
+ */
 export function formatDecimal(value: bigint, decimals: number): string {
   const digits = String(value).padStart(decimals + 1, '0');
   const point = digits.length - decimals;
@@ -33,8 +35,9 @@ function scaled(text: string, decimals: number, rounds: boolean): bigint | undef
 }
 
 /**
- * A number of JSON as an integer of `10^-decimals`: `toScaled(0.1, 9)` is 100,000,000n. By its shortest decimal form, the one
- * that its sender wrote, so that no float arithmetic comes in. undefined: negative, or with more decimals than that.
+ * Converts a JSON number to an integer of `10^-decimals`: `toScaled(0.1, 9)` is 100,000,000n. Uses the shortest decimal
+ * form, which is what the sender wrote, and no float arithmetic. Returns undefined for negative numbers and for more
+ * decimals than that.
  */
 export function toScaled(value: number, decimals: number): bigint | undefined {
   return parseDecimal(String(value), decimals);

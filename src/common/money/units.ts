@@ -2,5 +2,7 @@
 export const UNITS = ['cost', 'tokens'] as const;
 export type UsageUnit = (typeof UNITS)[number];
 
-/** Billionths of a US dollar: integers, since floats lose money. bigint holds 9.2 billion dollars of them in PostgreSQL. */
+/**
+ * Billionths of a US dollar: integers, since floats lose money. PostgreSQL's bigint holds up to 9.2 billion dollars.
+ */
 export type NanoDollars = bigint;

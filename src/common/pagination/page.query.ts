@@ -19,7 +19,7 @@ export class PageQuery {
   @Max(100)
   readonly page_size: number = 20;
 
-  /** Only with an administrator's token that grants several organisations: the one to look into. */
+  /** The organisation to read. Needed only with an administrator's token that grants several. */
   @Optional()
   @IsUUID()
   readonly organisation_id?: string;

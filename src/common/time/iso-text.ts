@@ -1,6 +1,6 @@
 /**
- * Makes the ISO 8601 text of times, in UTC with milliseconds. Within a millisecond the text stays the same: for what is written
- * many times in one, it costs next to nothing then, and as part of an object that becomes JSON a `Date` costs half a microsecond.
+ * Returns a writer of ISO 8601 times, in UTC with milliseconds. It reuses the text within a millisecond, which saves
+ * half a microsecond per log line or row.
  */
 export function isoTexts(): (time: number) => string {
   let last = Number.NaN;

@@ -1,7 +1,7 @@
-/** Last second that PostgreSQL and JavaScript both write with four digits of year. */
+/** The last second of the year 9999, which PostgreSQL and JavaScript both write with a four-digit year. */
 export const LAST_SECOND = 253_402_300_799;
 
-/** Unix seconds, the form of every timestamp in management answers. */
+/** Unix seconds, the format of every timestamp in management responses. */
 export function toUnixSeconds(date: Date): number;
 export function toUnixSeconds(date: Date | null): number | null;
 export function toUnixSeconds(date: Date | null): number | null {
@@ -9,7 +9,7 @@ export function toUnixSeconds(date: Date | null): number | null {
 }
 
 export function fromUnixSeconds(seconds: number): Date;
-/** null and undefined stay what they are. */
+/** Returns null and undefined unchanged. */
 export function fromUnixSeconds(seconds: number | null | undefined): Date | null | undefined;
 export function fromUnixSeconds(seconds: number | null | undefined): Date | null | undefined {
   return typeof seconds === 'number' ? new Date(seconds * 1000) : seconds;

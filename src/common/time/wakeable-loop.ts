@@ -1,4 +1,7 @@
-/** Takes turns: at an interval, and at once when woken. Never two at a time, and none is lost that was asked for meanwhile. */
+/**
+ * Runs a function at an interval, and immediately when woken. Runs never overlap. A wake-up during a run causes another
+ * run.
+ */
 export class WakeableLoop {
   #timer: NodeJS.Timeout | undefined;
   #run: Promise<void> | undefined;
@@ -12,7 +15,7 @@ export class WakeableLoop {
     private readonly intervalMs: number,
   ) {}
 
-  /** For turns that take long: whether to break off. */
+  /** For long turns: whether to stop early. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
@@ -24,7 +27,7 @@ export class WakeableLoop {
     if (!this.#isRunning) this.#run = this.#takeTurns();
   }
 
-  /** Resolves when the turn under way is over; there is none after it. */
+  /** Resolves when the current turn is over. No turn follows it. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -39,7 +42,7 @@ export class WakeableLoop {
       await this.turn();
     }
     this.#isRunning = false;
-    // Holds no process: what is due is due for the next one as well.
+    // Does not keep the process alive: the next process will do the work that is due.
     if (!this.#isStopped) this.#timer = setTimeout(() => this.wake(), this.intervalMs).unref();
   }
 }

@@ -9,15 +9,15 @@ const NONE: ReadonlySet<string> = new Set();
 type Rule = (body: object, broken: ReadonlySet<string>) => readonly ErrorDetail[];
 
 /**
- * Rules that no field of a body has by itself: those between fields, and those that need the gateway's settings. The rooms whose
- * bodies they are bring them along. What depends on the caller or on stored rows is judged later, in the services.
+ * Rules of request bodies beyond single fields: rules between fields, and rules that need the gateway's settings. Each
+ * room registers its own. Services check later what depends on the caller or on stored rows.
  */
 @Injectable()
 export class BodyRules {
   readonly #rules = new Map<object, Rule[]>();
 
   /**
-   * @param fields what the rule reads: it says nothing of a body in which one of them is broken by itself
+   * @param fields the fields that the rule reads; it is skipped when one of them is already invalid
    * @param check returns what is wrong, or throws it as GatewayError `validation_failed`
    */
   add<Body extends object, Field extends keyof Body & string>(
@@ -32,7 +32,7 @@ export class BodyRules {
     this.#rules.set(type, [...(this.#rules.get(type) ?? []), rule]);
   }
 
-  /** @param broken names of the fields that are refused by themselves */
+  /** @param broken names of the fields that are already invalid */
   problemsOf(type: object | undefined, body: object, broken: ReadonlySet<string> = NONE): readonly ErrorDetail[] {
     const rules = type && this.#rules.get(type);
     if (rules === undefined) return [];
@@ -56,9 +56,9 @@ export type Accepts = (body: JsonObject) => boolean;
 const predicates = new WeakMap<object, Accepts>();
 
 /**
- * Gives a DTO on the hot path a predicate for valid bodies: class-validator takes 30 times as long to find nothing wrong. A body
- * that the predicate does not accept goes to class-validator, which makes the messages. Only for a DTO whose valid bodies need no
- * conversion: they are passed on as they came.
+ * Gives a DTO on the hot path a predicate for valid bodies, which takes a thirtieth of class-validator's time. Bodies
+ * that the predicate does not accept go to class-validator, which writes the messages. Only for DTOs whose valid bodies
+ * need no conversion.
  */
 export function AcceptedBy(accepts: Accepts): ClassDecorator {
   return (target) => void predicates.set(target, accepts);

@@ -2,13 +2,13 @@ import { Transform, type TransformFnParams } from 'class-transformer';
 
 const DECIMAL = /^\s*-?\d+(?:\.\d+)?\s*$/;
 
-/** For numbers that come as text, in queries and settings. What is no decimal number stays text, which the next rule refuses. */
+/** Converts decimal numbers in queries and settings from text. Other text stays text, which the next rule refuses. */
 export const ToNumber = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown =>
     typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value,
   );
 
-/** Items between commas. */
+/** Splits a text at its commas. */
 export const ToList = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown =>
     typeof value === 'string'

@@ -6,8 +6,9 @@ import { markInheritedNames } from './inherited-names.js';
 import { toValidationError } from './validation-details.js';
 
 /**
- * Nest's ValidationPipe with the gateway's errors. A body that its DTO's predicate accepts (`@AcceptedBy`) skips class-validator.
- * Rules between fields are checked as well, also in a body with a broken field: one answer names all that is wrong.
+ * Nest's ValidationPipe with the gateway's errors. A body that its DTO's predicate accepts (`@AcceptedBy`) skips
+ * class-validator. Rules between fields are checked even if a field is invalid, so that one response names all broken
+ * rules.
  */
 @Injectable()
 export class GatewayValidationPipe implements PipeTransform {
@@ -26,7 +27,7 @@ export class GatewayValidationPipe implements PipeTransform {
     // Made by our own decorators, so there is nothing to validate.
     if (metadata.type === 'custom') return value;
     if (metadata.type !== 'body') return this.full.transform(markInheritedNames(value), metadata);
-    // A request without a body is one without fields: what is required is then named, field by field.
+    // A missing body is treated as one without fields, so that the response names each required field.
     if (value === undefined) return this.checked({}, metadata);
     if (!isObject(value))
       throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
@@ -46,12 +47,12 @@ export class GatewayValidationPipe implements PipeTransform {
   }
 }
 
-/** The field of a path; there may be a point in its name. */
+/** The field that a path begins with. Its name may contain a dot. */
 function fieldIn(body: object, path: string): string {
   return Object.hasOwn(body, path) ? path : (path.split('.', 1)[0] ?? path);
 }
 
-/** @throws whatever else it is */
+/** @throws any other error unchanged */
 function detailsOf(error: unknown): readonly ErrorDetail[] {
   if (error instanceof GatewayError && error.details !== undefined) return error.details;
   throw error;

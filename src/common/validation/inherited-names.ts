@@ -1,23 +1,24 @@
 import { isObject, type JsonObject } from '../json/read.js';
 import { Transform, type TransformFnParams } from 'class-transformer';
 
-/** Before a name that every object has. No class has a field of such a name, so that the validator refuses it. */
+/** Prefix that marks an inherited name. No class has a field with this prefix, so the validator refuses it. */
 const MARK = '\u0000';
 
-/** Of each copy that was made here. */
+/** The original of each copy. */
 const originals = new WeakMap<object, JsonObject>();
 
 /**
- * Whether every object has a field of this name (`__proto__`, `constructor`, `toString` …). class-transformer and Nest's pipe
- * leave such fields out without a word, at any depth, and class-transformer fails where it takes `constructor` for a class.
+ * Whether every object inherits a field of this name (`__proto__`, `constructor`, `toString` …). class-transformer and
+ * Nest's pipe drop such fields silently, at any depth, and class-transformer fails where it takes `constructor` for a
+ * class.
  */
 function isInheritedName(name: string): boolean {
   return name in Object.prototype || name === 'prototype';
 }
 
 /**
- * A copy of JSON for class-transformer in which such fields are marked, and so refused where they do not belong. What was sent is
- * still there for fields that are `@AsGiven()`.
+ * Copies JSON for class-transformer and marks inherited names, so that they are refused where they do not belong.
+ * `@AsGiven()` fields still get the original.
  */
 export function markInheritedNames(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(markInheritedNames);
@@ -31,21 +32,21 @@ export function markInheritedNames(json: unknown): unknown {
   return copy;
 }
 
-/** The name as it was sent. */
+/** The name as the client sent it. */
 export function withoutMark(name: string): string {
   return name.startsWith(MARK) ? name.slice(MARK.length) : name;
 }
 
-/** What a copy was made from; anything else itself. */
+/** The original of a copy; any other object unchanged. */
 function originalOf(object: object): object {
   return originals.get(object) ?? object;
 }
 
-/** For objects whose fields may have any name: the value goes on as it came, and not as class-transformer's copy of it. */
+/** For objects with free field names: keeps the value as it was sent instead of class-transformer's copy. */
 export function AsGiven(): PropertyDecorator {
   return Transform(({ value, obj, key }: TransformFnParams): unknown => {
     const given: unknown = Reflect.get(originalOf(obj), key);
-    // Of text in a query, another decorator has made the object.
+    // For text in a query, another decorator has parsed the object.
     return typeof given === 'object' ? given : value;
   });
 }

@@ -1,7 +1,7 @@
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isStorableText } from '../storable-text.js';
 
-/** For text, and for JSON of any form, that goes into a column as it comes. */
+/** For text and free-form JSON that is stored unchanged. */
 export function IsStorable(): PropertyDecorator {
   return ValidateBy({
     name: 'isStorable',
@@ -12,7 +12,7 @@ export function IsStorable(): PropertyDecorator {
   });
 }
 
-/** Whether PostgreSQL takes the value as text or as JSON. */
+/** Whether PostgreSQL can store the value as text or as JSON. */
 export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return isStorableText(value);
   if (typeof value !== 'object' || value === null) return true;

@@ -3,7 +3,7 @@ import { buildMessage, IsString, Matches, MaxLength, ValidateBy } from 'class-va
 import { isReservedSegment, SLUG_PATTERN } from '../slug.js';
 import { isUuid } from '../uuid.js';
 
-/** Letters, digits, `_` and `-`, at most 255; never in the form of an id, which is what a reference would be taken for. */
+/** At most 255 letters, digits, `_` and `-`. Never in the form of an id, or references would be ambiguous. */
 export function IsSlug(): PropertyDecorator {
   return applyDecorators(IsString(), MaxLength(255), Matches(SLUG_PATTERN), IsNoId());
 }
@@ -18,7 +18,7 @@ function IsNoId(): PropertyDecorator {
   });
 }
 
-/** For slugs that are the first part of an address. */
+/** For slugs that are the first segment of a path. */
 export function IsNotReserved(): PropertyDecorator {
   return ValidateBy({
     name: 'isNotReserved',
