@@ -12,7 +12,7 @@ import type { RequestContext } from '../telemetry/request-context.js';
 import { UpstreamFailure } from '../upstream/upstream.types.js';
 import { isWorkspaceGone, unknownWorkspace } from '../workspaces/workspace.errors.js';
 
-/** The one place where anything thrown becomes an answer. */
+/** Turns everything that is thrown into an error response. */
 @Catch()
 export class AppErrorFilter implements ExceptionFilter {
   constructor(
@@ -63,7 +63,10 @@ export class AppErrorFilter implements ExceptionFilter {
   }
 }
 
-/** An answer that has begun cannot become an error: unless it is open for an event that says so, a cut connection tells the client. */
+/**
+ * A response that has begun cannot become an error response. An open event stream gets an error event; otherwise the
+ * connection is cut, so that the client notices.
+ */
 function endBegun(error: GatewayError, { errorEvent }: Request, response: Response): void {
   if (errorEvent === undefined || response.destroyed) response.destroy();
   else endInTime(response, errorEvent(error));

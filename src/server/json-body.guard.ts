@@ -8,7 +8,7 @@ import { assertJsonBody, parseJsonBody } from '../common/http/parse-json-body.js
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The bytes of a JSON body, for operations that pass them on unchanged. */
+    /** The bytes of a JSON body, for operations that forward them unchanged. */
     rawBody?: Buffer;
   }
 }
@@ -16,8 +16,8 @@ declare module 'express-serve-static-core' {
 const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Reads the JSON body of a request into `request.body`. A guard and not a middleware, so that it runs after the guard
- * that knows the caller: nobody without a key can make the gateway hold a body in memory.
+ * Reads the JSON body of a request into `request.body`. A guard and not a middleware, so that it runs after
+ * authentication: callers without a key cannot make the gateway hold a body in memory.
  */
 export class JsonBodyGuard implements CanActivate {
   private readonly streamed: RouteMetadataCache<boolean>;
@@ -38,7 +38,7 @@ export class JsonBodyGuard implements CanActivate {
   }
 
   private read(request: Request): MaybePromise<boolean> {
-    // Only of chunks it is known at their end whether there were any.
+    // A chunked body may be empty, which is known only at its end.
     const inChunks = request.headers['transfer-encoding'] !== undefined;
     if (!inChunks) assertJsonBody(request.headers, 'suffixed');
     return chain(readBody(request, this.limits), (body) => {

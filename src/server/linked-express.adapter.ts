@@ -54,24 +54,24 @@ export class LinkedExpressAdapter extends ExpressAdapter {
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
-        // Refused by the gateway itself, in the form of its errors.
+        // The gateway refuses such requests itself, in its error format.
         requireHostHeader: false,
       },
       startTogether(app),
     );
-    // Node would leave lines behind the thousandth out of `headers`, and a little later out of `rawHeaders`: what a rule reads would
-    // not be what is passed on. The size of the head bounds them.
+    // Node would drop header lines after the thousandth from `headers`, and later from `rawHeaders`, so rules would
+    // read other headers than those that are forwarded. The size of the head limits them instead.
     this.httpServer.maxHeadersCount = 0;
     this.httpServer.on('clientError', (cause: Error, socket: Duplex) =>
       answerMalformedRequest(cause, socket, this.noteMalformed),
     );
-    // To expect something unknown is no reason to refuse (RFC 9110, section 10.1.1).
+    // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
     this.httpServer.on('checkExpectation', (...exchange) => this.httpServer.emit('request', ...exchange));
     closeQueuedAnswers(this.httpServer);
     indexRoutes(app);
   }
 
-  /** Writes objects as JSON at once: `res.json` would cost a second pass over the body for ETag and charset. */
+  /** Writes objects as JSON directly: `res.json` would cost a pass over the body for ETag and charset. */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     if (typeof body !== 'object' || body === null || Buffer.isBuffer(body) || 'getStream' in body) {
       return super.reply(response, body, statusCode);
@@ -80,7 +80,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
     response.statusCode = statusCode ?? response.statusCode;
     response.setHeader('content-type', 'application/json; charset=utf-8');
     response.setHeader('content-length', Buffer.byteLength(text));
-    // As a string it goes out in one write with the head.
+    // A string is sent in one write with the head.
     return response.end(text);
   }
 

@@ -24,7 +24,7 @@ export function answerMalformedRequest(cause: Error, socket: Duplex, note: NoteR
   );
 }
 
-/** Node's parser gave up on a request: too slow a client, too large a head, or no HTTP at all. */
+/** Node's parser rejected the request: the client is too slow, the head too large, or the bytes are not HTTP. */
 function errorOf(nodeCode: string | undefined): GatewayError {
   if (nodeCode === 'ERR_HTTP_REQUEST_TIMEOUT') return new GatewayError('request_timeout', { reason: nodeCode });
   return new GatewayError('validation_failed', {

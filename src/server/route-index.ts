@@ -2,14 +2,14 @@ import express, { type Express, type RequestHandler } from 'express';
 
 type Layer = Express['router']['stack'][number];
 
-/** A segment of a route's path that stands for itself alone, in the syntax of path-to-regexp. */
+/** A literal segment of a route's path, in the syntax of path-to-regexp. */
 const LITERAL = /^[^:*?{}()[\]+!\\]+$/;
-/** Segments that are looked at: nearly all routes begin with a version and a resource. */
+/** The number of indexed segments: nearly all routes begin with a version and a resource. */
 const DEPTH = 2;
 const SEPARATOR = '/';
 
 /**
- * Finds the routes that may match an address by its first two segments. Express itself tries one route after the other, which for
+ * Finds the routes that may match a path by its first two segments. Express tries one route after the other, which for
  * the last of a hundred costs more than handling the request.
  */
 export class RouteIndex {
@@ -17,7 +17,7 @@ export class RouteIndex {
   readonly #rest: RequestHandler;
   readonly #all: RequestHandler;
 
-  /** @param layers in their order; each router of the index keeps it */
+  /** @param layers in their order, which each router of the index keeps */
   constructor(layers: readonly Layer[]) {
     const known = layers.map((layer) => ({ layer, literals: literalsOf(layer) }));
     const routerFor = (segments: readonly string[]): RequestHandler =>
@@ -33,7 +33,7 @@ export class RouteIndex {
     }
   }
 
-  /** The router for a request's target. In any other form than a path, all routes are tried. */
+  /** The router for a request's target. Targets in another form than a path try all routes. */
   routerFor(url: string): RequestHandler {
     if (!url.startsWith(SEPARATOR) || url.includes('#')) return this.#all;
     const first = endOfSegment(url, 1);
@@ -42,19 +42,22 @@ export class RouteIndex {
     return both ?? (second === first ? undefined : this.#find(url, first)) ?? this.#rest;
   }
 
-  /** Express takes letters of either case for the same. */
+  /** Express ignores case. */
   #find(url: string, end: number): RequestHandler | undefined {
     const key = url.slice(1, end);
     return this.#routers.get(key) ?? this.#routers.get(key.toLowerCase());
   }
 }
 
-/** Whether a route may be meant by a path that begins with these segments, and goes on with none that the index knows. */
+/** Whether a route may match a path that begins with these segments and continues with none that the index knows. */
 function mayMatch(literals: readonly string[], segments: readonly string[]): boolean {
   return literals.every((literal, at) => literal === segments[at]);
 }
 
-/** Literal leading segments of a route's path, in lower case. Empty for layers that are no routes: they are tried for every request. */
+/**
+ * Literal leading segments of a route's path, in lower case. Empty for other layers, such as middleware: they are tried
+ * for every request.
+ */
 function literalsOf({ route }: Layer): readonly string[] {
   const path: unknown = route?.path;
   if (typeof path !== 'string' || !path.startsWith(SEPARATOR)) return [];

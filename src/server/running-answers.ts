@@ -1,18 +1,18 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What has come by the end may still have to be read. */
+/** Data that has arrived before the shutdown may still be unread. */
 const SILENT_MS = 100;
 
 /**
- * The answers under way, so that their connections can end with them. `server.close` ends the connections that are idle at
- * that moment; others would be kept alive after their answer, and hold up the end for the whole grace time. So would those on
- * which nothing was ever sent, which are not idle to it: pools and browsers open some for later.
+ * Tracks responses in flight, so that a shutdown can close their connections after them. `server.close` closes only the
+ * connections that are idle at that moment. Others would be kept alive after their response and delay the end for the
+ * whole grace time. So would unused connections, which pools and browsers open in advance.
  */
 export class RunningAnswers {
   private readonly answers = new IntrusiveList<ServerResponse>();
   private readonly connections = new IntrusiveList<Socket>();
-  /** Of each connection, once they end. */
+  /** The last response of each connection, during the shutdown. */
   private readonly last = new WeakMap<Socket, ServerResponse>();
   private ending = false;
 
@@ -26,23 +26,23 @@ export class RunningAnswers {
     });
   }
 
-  /** From now on every connection ends with its answer. */
+  /** From now on every connection closes after its response. */
   endWithAnswers(): void {
     this.ending = true;
-    // The list has the newest first.
+    // The list begins with the newest.
     for (const answer of [...this.answers].reverse()) this.endConnectionAfter(answer);
   }
 
-  /** Ends soon what has asked nothing. */
+  /** Closes connections that have sent nothing. */
   endUnused(): void {
     const end = (): void => {
       for (const socket of this.connections) if (socket.bytesRead === 0) socket.destroy();
     };
-    // What came while the process was busy is read between the two.
+    // Data that arrived while the process was busy is read between the timer and the immediate.
     setTimeout(() => setImmediate(end), SILENT_MS);
   }
 
-  /** After the last of those that were asked for on the connection without waiting: what is behind the end gets no answer. */
+  /** Marks the last pipelined response of the connection as the closing one. Requests after it get no response. */
   private endConnectionAfter(answer: ServerResponse): void {
     const { socket } = answer.req;
     const before = this.last.get(socket);
@@ -62,14 +62,14 @@ interface Link<Item> {
 }
 
 /**
- * Things that come and go with every request, or connection. In a list of links and not in a Set: a Set gets a new table every few
- * entries, and each table points to the one that came after it. One that is dead but among V8's old objects would hold, through
- * them, every entry since (docs/decisions/0018-garbage-of-requests.md).
+ * A linked list of items that come and go with every request or connection. Not a Set: a Set replaces its table every
+ * few entries, and each table points to its successor. A dead table among V8's old objects would keep every later entry
+ * in memory (docs/decisions/0018-garbage-of-requests.md).
  */
 class IntrusiveList<Item> implements Iterable<Item> {
   private first: Link<Item> | undefined;
 
-  /** Returns what takes it out again. */
+  /** Returns a function that removes the item. */
   add(item: Item): () => void {
     const link: Link<Item> = { item, before: undefined, after: this.first };
     if (this.first !== undefined) this.first.before = link;

@@ -10,14 +10,16 @@ import { McpProxy } from '../mcp/proxy/mcp-proxy.js';
 import { flushLog, LOGGER, type Logger } from '../telemetry/logger.js';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** As shells tell of a process that a signal has ended. */
+/** Shells report a process that a signal ended with this offset. */
 const SIGNAL_EXIT = 128;
-/** For closing, after delay and grace time: with their defaults, all are below the 30 s that platforms give. */
+/**
+ * Limit for closing, after delay and grace time. With the defaults, all three stay below the 30 s that platforms allow.
+ */
 const CLOSE_MS = 15_000;
 
 /**
- * Ends a start that a signal comes into. The first process of a container would not hear it otherwise.
- * @returns to be called when the start is over
+ * Ends the process when a signal arrives during the start. The first process of a container would ignore it otherwise.
+ * @returns a function to call when the start is over
  */
 export function endOnSignals(): () => void {
   const end = (signal: NodeJS.Signals): void => process.exit(SIGNAL_EXIT + constants.signals[signal]);
@@ -28,8 +30,8 @@ export function endOnSignals(): () => void {
 }
 
 /**
- * Stops once, on SIGTERM or SIGINT: not ready any more, then no new connections, running requests finish within the grace time,
- * everything closes.
+ * Stops once, on SIGTERM or SIGINT: reports not ready, refuses new connections, lets requests in flight finish within
+ * the grace time, and closes everything.
  */
 export function stopOnSignals(app: NestExpressApplication): void {
   const running = new RunningAnswers(app.getHttpServer());
@@ -42,7 +44,7 @@ export function stopOnSignals(app: NestExpressApplication): void {
   for (const signal of STOP_SIGNALS) process.on(signal, stop);
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 async function stopAndReport(
   app: NestExpressApplication,
   running: RunningAnswers,
@@ -63,8 +65,9 @@ async function stopAndReport(
 }
 
 /**
- * What is not closed by then waits for a database that hangs, and would be killed with the rest of its container.
- * @throws Error when it is not closed in time, or what closing fails with
+ * Closes the application within a time limit. A database that hangs would otherwise block until the container is
+ * killed.
+ * @throws Error when closing takes too long, or the error of closing
  */
 export async function closeInTime(app: Pick<NestExpressApplication, 'close'>, limitMs = CLOSE_MS): Promise<void> {
   const closing = app.close();
@@ -77,13 +80,13 @@ async function finishRequests(app: NestExpressApplication, running: RunningAnswe
   const server = app.getHttpServer();
   const { SHUTDOWN_DELAY_MS: delayMs, SHUTDOWN_GRACE_MS: graceMs } = app.get(AppConfig);
   app.get(ReadinessService).startDraining();
-  // A client that keeps its connections would not leave before they are cut, perhaps with a request on its way.
+  // Otherwise clients would keep their connections until they are cut, perhaps in the middle of a request.
   running.endWithAnswers();
   if (delayMs > 0) await sleep(delayMs);
   const finished = new Promise<void>((done) => server.close(() => done()));
   running.endUnused();
-  // Streams have no end of their own; calls that run on them get the grace time.
-  // Its module asks again, and tells of a failure.
+  // Streams do not end by themselves; calls on them get the grace time. The module of the proxy closes it again and
+  // reports a failure.
   const proxyClosing = app.get(McpProxy).close(graceMs);
   proxyClosing.catch(() => undefined);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);

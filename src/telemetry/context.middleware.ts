@@ -9,7 +9,10 @@ import { recordAtEnd } from './request-log.js';
 import { readTraceHeaders, salvageTraceHeaders, type TraceHeaders } from './trace-headers.js';
 import type { Tracing } from './tracing.js';
 
-/** First step of every request: identity headers out, trace id in and answered, context opened, end recorded. */
+/**
+ * First middleware of every request: removes identity headers, reads and returns the trace id, opens the context, and
+ * records the end.
+ */
 export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tracing): RequestHandler {
   const write = lineWriter(logger);
   return (request: Request, response: Response, next: NextFunction) => {
@@ -19,20 +22,20 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     const context = new RequestContext(trace, new HttpClientConnection(response), span, refusal);
     request.context = context;
     response.setHeader('x-gateway-trace-id', trace.traceId);
-    // Under this name, SDKs hand it to whoever uses them.
+    // SDKs expose this header to their users.
     response.setHeader('x-request-id', trace.traceId);
     recordAtEnd(request, response, context, write, metrics);
     next();
   };
 }
 
-/** From all three views of them. Names are in lower case in the first two, and stand for all their repetitions there. */
+/** Removes them from all three views of the headers. The first two have lower-case names and join repeated headers. */
 function removeProtectedHeaders(request: Request): void {
   const { headers, rawHeaders } = request;
   for (const name of IDENTITY_HEADERS) {
     if (headers[name] === undefined) continue;
     delete headers[name];
-    // Before the raw list is cut: this view is made from it when it is first read.
+    // Must come before the raw list changes: Node builds this view from it on first access.
     delete request.headersDistinct[name];
     for (let index = rawHeaders.length - 2; index >= 0; index -= 2) {
       if (rawHeaders[index]?.toLowerCase() === name) rawHeaders.splice(index, 2);
@@ -40,7 +43,7 @@ function removeProtectedHeaders(request: Request): void {
   }
 }
 
-/** A request with a broken tracing header, or without a host, is refused later on, under a trace id all the same. */
+/** A request with an invalid tracing header, or without a host, is refused later, and still gets a trace id. */
 function traceOf({ headers, httpVersionMinor }: Request): {
   readonly trace: TraceHeaders;
   readonly refusal?: GatewayError;

@@ -1,19 +1,19 @@
 import { pino } from 'pino';
 
-/** Bytes that are gathered before a write; a timer in the telemetry module writes what is left. */
+/** Bytes that are buffered before a write. A timer in the telemetry module flushes the rest. */
 const BUFFER_BYTES = 32 * 1024;
 const MAX_WRITE_BYTES = 2 * BUFFER_BYTES;
-/** A reader of the log that stalls costs lines above this, never the gateway's memory. */
+/** When the reader of the log stalls, lines beyond this are dropped, so that memory stays bounded. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** A log that cannot be written may hold up the end of the process this long. */
+/** The longest time that a blocked log may delay the end of the process. */
 export const FLUSH_MS = 1_000;
-/** Whoever has not read for so long will not read at the end either. */
+/** A reader that has been silent for this long is not waited for at the end. */
 const STALLED_MS = FLUSH_MS / 2;
 
 type Destination = ReturnType<typeof pino.destination>;
 type Flushed = (error?: Error) => unknown;
 
-/** Writes to a file descriptor or a file, off the path of requests. A log that cannot be written harms nothing but itself. */
+/** Writes to a file descriptor or a file, asynchronously. A blocked or failing log does not affect requests. */
 export function logDestination(dest: number | string): Destination {
   let givenUpAt = Number.POSITIVE_INFINITY;
   const destination = pino.destination({
@@ -25,20 +25,20 @@ export function logDestination(dest: number | string): Destination {
     contentMode: 'buffer',
     retryEAGAIN: () => performance.now() < givenUpAt,
   });
-  // Of lines that wait as text, the whole text is counted anew with each further line.
+  // Buffers instead of text: pino measures all waiting text again with each line.
   const write = destination.write.bind(destination);
   destination.write = (line: string) => Boolean(Reflect.apply(write, undefined, [Buffer.from(line)]));
   const hasFailed = watchFailures(destination);
   const isStalled = oneFlushAtATime(destination);
   const flushSync = destination.flushSync.bind(destination);
-  // Pino's exit hook calls it. By itself it tries for ever, and the process would have to be killed.
+  // Pino's exit hook calls this. Without a limit it retries forever, and the process would have to be killed.
   destination.flushSync = () => {
     if (hasFailed() || isStalled()) return;
     givenUpAt = performance.now() + FLUSH_MS;
     try {
       flushSync();
     } catch {
-      // Nobody reads.
+      // The log has no reader.
     } finally {
       givenUpAt = Number.POSITIVE_INFINITY;
     }
@@ -46,7 +46,10 @@ export function logDestination(dest: number | string): Destination {
   return destination;
 }
 
-/** Tells whether the last write failed, for a full disk, for example: without a listener that would end the process. */
+/**
+ * Returns whether the last write failed, for example on a full disk. Without a listener, the error would end the
+ * process.
+ */
 function watchFailures(destination: Destination): () => boolean {
   let hasFailed = false;
   destination.on('error', () => (hasFailed = true));
@@ -55,8 +58,8 @@ function watchFailures(destination: Destination): () => boolean {
 }
 
 /**
- * While the reader stalls, each flush would wait with listeners of its own.
- * @returns tells whether one has been waiting for long
+ * Joins concurrent flushes, since each would add its own listeners while the reader stalls.
+ * @returns whether a flush has been waiting for long
  */
 function oneFlushAtATime(destination: Destination): () => boolean {
   const waiting: Flushed[] = [];

@@ -1,6 +1,6 @@
 /**
- * Facts that a request gathers on its way, for its one log line and its span. Ids and counts only. All fields are there
- * from the start, so that facts of all requests have one shape: V8 reads and writes those faster.
+ * Fields that a request collects for its log line and its span. Ids and counts only. All fields exist from the start,
+ * so that V8 gives all instances one shape, which is faster.
  */
 export class LogFields {
   organisation_id: string | undefined = undefined;
@@ -15,9 +15,9 @@ export class LogFields {
   total_tokens: number | undefined = undefined;
   /** Billionths of a US dollar, of all attempts together. */
   cost_nano: number | undefined = undefined;
-  /** What the usage limits said; undefined where none applies. */
+  /** The decision of the usage limits; undefined where none applies. */
   limit_decision: string | undefined = undefined;
-  /** What a limit that only monitors would have said, and which. */
+  /** What a monitoring limit would have decided, and its id. */
   limit_monitored: string | undefined = undefined;
   limit_monitored_policy: string | undefined = undefined;
   mcp_server: string | undefined = undefined;
@@ -25,7 +25,7 @@ export class LogFields {
   upstream_status: number | undefined = undefined;
   upstream_attempts: number | undefined = undefined;
   upstream_ms: number | undefined = undefined;
-  /** The provider's own, of the last attempt. */
+  /** The provider's request id of the last attempt. */
   upstream_request_id: string | undefined = undefined;
   error_code: string | undefined = undefined;
   error_reason: string | undefined = undefined;

@@ -25,10 +25,10 @@ export function createLogger(level: string, stream: DestinationStream = logDesti
   return logger;
 }
 
-/** @param members those that follow level and time; at least one is there */
+/** @param members the members after level and time, at least one */
 export type LineWriter = (level: 'debug' | 'info' | 'error', members: object) => void;
 
-/** Writes the lines that pino would, to where it writes and as its level says, in two thirds of the time: each request has one. */
+/** Writes the same lines as pino, to its stream and by its level, in two thirds of the time. Used once per request. */
 export function lineWriter(logger: Logger): LineWriter {
   const stream: DestinationStream = Reflect.get(logger, pino.symbols.streamSym);
   const time = isoTimes();
@@ -38,7 +38,7 @@ export function lineWriter(logger: Logger): LineWriter {
   };
 }
 
-/** Says, as soon as lines are written again, that the log is not whole. */
+/** Logs how many lines were dropped, as soon as the log can be written again. */
 function reportDropped(logger: Logger, destination: EventEmitter): void {
   let lines = 0;
   destination.on('drop', () => (lines += 1));
@@ -49,21 +49,21 @@ function reportDropped(logger: Logger, destination: EventEmitter): void {
   });
 }
 
-/** As `pino.stdTimeFunctions.isoTime`. */
+/** Same format as `pino.stdTimeFunctions.isoTime`. */
 function isoTimes(): () => string {
   const isoText = isoTexts();
   return () => `,"time":"${isoText(Date.now())}"`;
 }
 
 /**
- * Resolves when no write is under way any more. To be awaited before the process ends itself: pino's own exit hook
- * writes what is in the buffer, but it cannot wait for a write that is under way.
+ * Resolves when no write is in progress. Await it before the process exits: pino's exit hook writes the buffer, but
+ * cannot wait for a write in progress.
  */
 export async function flushLog(logger: Logger): Promise<void> {
   await doneWithin(FLUSH_MS, new Promise<void>((done) => logger.flush(() => done())));
 }
 
-/** Nest's own messages, in the same form: its routine lines at debug level, its warnings and errors as they are. */
+/** Logs Nest's messages in the gateway's format: routine lines at debug level, warnings and errors at their own. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

@@ -11,31 +11,31 @@ export class Metrics {
 
   readonly requests = new Counter({
     name: 'gateway_http_requests_total',
-    help: 'Answered requests by route and status code; 499 when the client left first',
+    help: 'Completed requests by route and status code; 499 when the client disconnected first',
     labelNames: ['route', 'code'],
     registers: [this.registry],
   });
   readonly brokenOff = new Counter({
     name: 'gateway_http_answers_broken_off_total',
-    help: 'Answers that had begun, with the code under which they are counted, and that the gateway could not bring to their end',
+    help: 'Responses that the gateway aborted after their headers were sent',
     labelNames: ['route'],
     registers: [this.registry],
   });
   readonly requestSeconds = new Histogram({
     name: 'gateway_http_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer',
+    help: 'Seconds from the request line to the end of the response',
     labelNames: ['route'],
     buckets: SECONDS,
     registers: [this.registry],
   });
   readonly inFlight = new Gauge({
     name: 'gateway_in_flight_requests',
-    help: 'Requests that are being handled',
+    help: 'Requests in flight',
     registers: [this.registry],
   });
   readonly databaseConnections = new Gauge({
     name: 'gateway_database_connections',
-    help: 'Connections to the database that are in use and idle, and the statements and transactions that wait for one',
+    help: 'Database connections by state (in use, idle), and statements or transactions that wait for one',
     labelNames: ['state'],
     registers: [this.registry],
     collect: () => {
@@ -47,86 +47,86 @@ export class Metrics {
   databaseCounts: () => Readonly<Record<string, number>> = () => ({});
   readonly upstreamRequests = new Counter({
     name: 'gateway_upstream_requests_total',
-    help: 'Provider calls by provider and final status, or the kind of failure; what the gateway refuses before it tries is none',
+    help: 'Provider calls by provider and final status or kind of failure, without calls that the gateway refused itself',
     labelNames: ['provider', 'code'],
     registers: [this.registry],
   });
   readonly upstreamSeconds = new Histogram({
     name: 'gateway_upstream_duration_seconds',
-    help: 'Time of a provider call from its first attempt on, retries included',
+    help: 'Seconds of a provider call from its first attempt, retries included',
     labelNames: ['provider'],
     buckets: SECONDS,
     registers: [this.registry],
   });
   readonly searchUnits = new Counter({
     name: 'gateway_search_units_total',
-    help: 'Search units that providers billed',
+    help: 'Search units billed by providers',
     labelNames: ['provider'],
     registers: [this.registry],
   });
   readonly tokens = new Counter({
     name: 'gateway_tokens_total',
-    help: 'Tokens that providers billed',
+    help: 'Tokens billed by providers',
     labelNames: ['provider'],
     registers: [this.registry],
   });
   readonly limitDecisions = new Counter({
     name: 'gateway_limit_decisions_total',
-    help: 'Calls that usage limits apply to, by what was decided: admit, exceeded, contended, crowded, store_down',
+    help: 'Calls with usage limits by decision: admit, exceeded, contended, crowded, store_down',
     labelNames: ['result'],
     registers: [this.registry],
   });
   readonly limitMonitored = new Counter({
     name: 'gateway_limit_monitored_total',
-    help: 'Calls that a limit which only monitors would have refused: exceeded, contended, price_unknown',
+    help: 'Calls that a monitoring limit would have refused: exceeded, contended, price_unknown',
     labelNames: ['result'],
     registers: [this.registry],
   });
   readonly limitRefusalsRemembered = new Counter({
     name: 'gateway_limit_refusals_remembered_total',
-    help: 'Calls over their limit that were refused without asking the database, because Redis remembered an earlier refusal',
+    help: 'Calls refused without a database query, because Redis remembered an earlier refusal',
     registers: [this.registry],
   });
   readonly limitBatchSize = new Histogram({
     name: 'gateway_limit_batch_size',
-    help: 'Reservations and settlements, or calls without a limit, that shared one statement',
+    help: 'Reservations and settlements, or calls without a limit, per database statement',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers: [this.registry],
   });
   readonly limitBatchSeconds = new Histogram({
     name: 'gateway_limit_batch_seconds',
-    help: 'Time of one statement of reservations and settlements, or of calls without a limit',
+    help: 'Seconds per database statement of reservations and settlements, or of calls without a limit',
     buckets: SECONDS,
     registers: [this.registry],
   });
   readonly limitBatchFailures = new Counter({
     name: 'gateway_limit_batch_failures_total',
-    help: 'Statements of reservations and settlements, or of calls without a limit, that the database did not take',
+    help: 'Failed database statements of reservations and settlements, or of calls without a limit',
     registers: [this.registry],
   });
   readonly reservationsOpen = new Gauge({
     name: 'gateway_reservations_open',
-    help: 'Reservations of all gateways that are not settled yet',
+    help: 'Unsettled reservations of all gateways',
     registers: [this.registry],
   });
   readonly reservationsReaped = new Counter({
     name: 'gateway_reservations_reaped_total',
-    help: 'Reservations whose gateway died: their estimate was charged',
+    help: 'Expired reservations of gateways that died; their estimate was charged',
     registers: [this.registry],
   });
   readonly usageDrift = new Gauge({
     name: 'gateway_usage_drift_nano',
-    help: 'Counters less ledger, added up without their signs: anything but 0 is a defect',
+    help: 'Sum of absolute differences between counters and ledger; any value but 0 is a defect',
     registers: [this.registry],
   });
   readonly usageDriftCheckFailures = new Counter({
     name: 'gateway_usage_drift_check_failures_total',
-    help: 'Comparisons of counters and ledger that could not be made: the drift is that of the last one that could',
+    help: 'Failed comparisons of counters and ledger; the drift shows the last successful one',
     registers: [this.registry],
   });
   readonly usageDropped = new Counter({
     name: 'gateway_usage_dropped_total',
-    help: 'Settlements and releases given up: what was reserved for them is presumed spent later, without a limit it is missing',
+    help: 'Settlements and releases given up; reserved amounts are later presumed spent, calls without a limit are missing',
     registers: [this.registry],
   });
   readonly priceMissing = new Counter({
@@ -137,20 +137,20 @@ export class Metrics {
   });
   readonly secretFetches = new Counter({
     name: 'gateway_secret_fetches_total',
-    help: 'Secrets asked of secret managers, by manager and outcome: ok, or the code of the error',
+    help: 'Secret fetches by manager and outcome: ok, or the error code',
     labelNames: ['manager', 'outcome'],
     registers: [this.registry],
   });
   readonly secretFetchSeconds = new Histogram({
     name: 'gateway_secret_fetch_duration_seconds',
-    help: 'Time until a secret manager answered, logging in included',
+    help: 'Seconds until a secret manager answered, login included',
     labelNames: ['manager'],
     buckets: SECONDS,
     registers: [this.registry],
   });
   readonly secretStaleServed = new Counter({
     name: 'gateway_secret_stale_served_total',
-    help: 'Times that an outdated secret was used because its manager failed',
+    help: 'Uses of an outdated secret because its manager failed',
     labelNames: ['manager'],
     registers: [this.registry],
   });
@@ -162,21 +162,21 @@ export class Metrics {
   });
   readonly mcpFirstByteSeconds = new Histogram({
     name: 'gateway_mcp_first_byte_seconds',
-    help: 'Time from a request to an MCP server to the head of its answer',
+    help: 'Seconds from a request to an MCP server to the head of its response',
     labelNames: ['method'],
     buckets: SECONDS,
     registers: [this.registry],
   });
   readonly mcpSeconds = new Histogram({
     name: 'gateway_mcp_request_duration_seconds',
-    help: 'Time from a request to an MCP server to the end of its answer; streams are left out',
+    help: 'Seconds from a request to an MCP server to the end of its response, without streams',
     labelNames: ['method'],
     buckets: SECONDS,
     registers: [this.registry],
   });
   readonly mcpStreams = new Gauge({
     name: 'gateway_mcp_open_streams',
-    help: 'Streams that clients have opened with GET',
+    help: 'Open streams that clients started with GET',
     registers: [this.registry],
   });
 

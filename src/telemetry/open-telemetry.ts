@@ -1,4 +1,4 @@
-// Imported only when tracing is configured: the SDK would cost every other start time and memory.
+// Imported only when tracing is configured, since the SDK costs start-up time and memory.
 import {
   type Attributes,
   type Context,
@@ -44,7 +44,7 @@ import {
   Tracing,
 } from './tracing.js';
 
-/** A collector that does not answer may hold up the end of the process this long. */
+/** The longest time that a silent collector may delay the end of the process. */
 const CLOSE_MS = 3_000;
 
 export interface OpenTelemetrySettings {
@@ -54,9 +54,9 @@ export interface OpenTelemetrySettings {
 }
 
 /**
- * Two spans a request, made by hand: instrumentation of whole libraries costs more than the gateway's own work. The SDK
- * reads its further standard variables by itself (OTEL_TRACES_SAMPLER, OTEL_BSP_*, OTEL_EXPORTER_OTLP_HEADERS, ...).
- * Nothing is registered in the process's global API but the logger of the SDK's own problems.
+ * Two spans per request, created here: instrumentation libraries cost more than the gateway's own work. The SDK reads
+ * its other standard variables itself (OTEL_TRACES_SAMPLER, OTEL_BSP_*, OTEL_EXPORTER_OTLP_HEADERS, ...). Only the
+ * SDK's diagnostic logger is registered globally.
  */
 export class OpenTelemetryTracing extends Tracing {
   private readonly ids = new GivenIds();
@@ -68,8 +68,8 @@ export class OpenTelemetryTracing extends Tracing {
     super();
     this.problems = new TracingProblems(logger);
     reportDiagnostics(this.problems);
-    // Not through the egress rules: the collector's address is the operator's own setting, never a caller's, and a
-    // collector commonly stands on a private network.
+    // Exempt from the egress rules: only the operator sets the collector's address, and collectors are usually on a
+    // private network.
     const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
     this.provider = new NodeTracerProvider({
       idGenerator: this.ids,
@@ -129,7 +129,7 @@ class OpenRequestSpan implements RequestSpan {
   }
 }
 
-/** The provider has to be told of a span before it starts: the request is signed and admitted first. */
+/** The headers need the span's id before the span starts, since the request is signed and admitted first. */
 class PreparedProviderSpan implements ProviderSpan {
   readonly headers: TraceContext;
   private readonly traceIds: Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId'>;
@@ -142,7 +142,7 @@ class PreparedProviderSpan implements ProviderSpan {
     trace: TraceHeaders,
     private readonly info: ProviderCallInfo,
   ) {
-    // By the parent's flags: the samplers of the SDK decide alike for a span and its child.
+    // Uses the parent's flags: the SDK's samplers decide the same for a span and its child.
     const { traceId, traceFlags } = parent.spanContext();
     this.traceIds = { w3cTraceId: traceId, w3cSpanId: ids.generateSpanId() };
     this.headers = contextOf(trace, traceId, this.traceIds.w3cSpanId, traceFlags);
@@ -184,14 +184,14 @@ function endCall(span: Span, outcome: CallOutcome): void {
   span.end();
 }
 
-/** The caller's span, whose decision on sampling is kept. Without one, the request begins a trace. */
+/** The caller's span, whose sampling decision is kept. Without one, the request starts a new trace. */
 function parentOf({ w3cTraceId, w3cParentId, sampled }: TraceHeaders): Context {
   if (w3cParentId === undefined) return ROOT_CONTEXT;
   const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
   return otel.setSpanContext(ROOT_CONTEXT, { traceId: w3cTraceId, spanId: w3cParentId, traceFlags, isRemote: true });
 }
 
-/** Failures end here: the SDK's own handler would print them whole, with what the collector answered. */
+/** Handles failures here: the SDK's handler would print them with the collector's response. */
 class ReportingExporter implements SpanExporter {
   constructor(
     private readonly exporter: SpanExporter,
@@ -220,12 +220,12 @@ function reportDiagnostics(problems: TracingProblems): void {
 
 type Ids = Pick<TraceHeaders, 'w3cTraceId' | 'w3cSpanId'>;
 
-/** Random ids, except for spans that have theirs before they start: those that are logged and sent on. */
+/** Generates random ids, except for spans whose ids are already logged or sent. */
 class GivenIds implements IdGenerator {
   private readonly random = new RandomIdGenerator();
   private given: Ids | undefined;
 
-  /** `start` must start its span before it returns. */
+  /** `start` must create its span synchronously. */
   during<Started>(ids: Ids, start: () => Started): Started {
     this.given = ids;
     try {

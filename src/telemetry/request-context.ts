@@ -6,7 +6,7 @@ import { LogFields } from './log-fields.js';
 import { type Metadata, toTraceparent, traceContext, type TraceHeaders } from './trace-headers.js';
 import type { ProviderCallInfo, ProviderSpan, RequestSpan } from './tracing.js';
 
-/** Longer than any model's name and ARN. Not every provider knows its models, and a log line must not grow with a name. */
+/** Longer than any model's name or ARN. Bounds the log line, since names are not always validated. */
 const MAX_LOGGED_MODEL_LENGTH = 512;
 
 declare module 'express-serve-static-core' {
@@ -18,16 +18,16 @@ declare module 'express-serve-static-core' {
 
 /** A virtual key or an MCP server. */
 interface UsedResource {
-  /** null: of the whole organisation. */
+  /** null: belongs to the whole organisation. */
   readonly workspaceId: string | null;
-  /** Of its workspace, for callers that did not bring their own. */
+  /** Default metadata of its workspace, for callers without a workspace. */
   readonly defaultMetadata: Metadata;
 }
 
-/** One request on its way through the gateway. */
+/** The state of one request. */
 export class RequestContext {
   readonly facts = new LogFields();
-  /** Client metadata, with what the API key enforces laid over it. */
+  /** The client's metadata, overridden by what the API key enforces. */
   metadata: Metadata;
 
   constructor(
@@ -35,21 +35,21 @@ export class RequestContext {
     readonly caller: ClientConnection,
     /** Absent when tracing is off. */
     readonly span?: RequestSpan,
-    /** What is wrong with the tracing headers, if anything is. */
+    /** The error in the tracing headers, if any. */
     private readonly refusal?: GatewayError,
   ) {
     this.metadata = trace.metadata;
   }
 
   /**
-   * For the first that knows in which form the request is answered: the global guard, or the entrance that a route has itself.
-   * @throws GatewayError `validation_failed` that names a tracing header which cannot be read
+   * Called by the first guard that knows the error format of the route.
+   * @throws GatewayError `validation_failed` that names the invalid tracing header
    */
   assertTraceable(): void {
     if (this.refusal !== undefined) throw this.refusal;
   }
 
-  /** Tells the log who called, and settles the metadata: defaults, then the client's, then what the key enforces. */
+  /** Notes the caller for the log and merges the metadata: defaults, then the client's, then what the key enforces. */
   noteCaller(principal: Principal): void {
     const { facts } = this;
     facts.organisation_id = principal.organisationId;
@@ -57,19 +57,19 @@ export class RequestContext {
     facts.actor_type = principal.kind;
     facts.actor_id = principal.id;
     const { defaultMetadata, enforcedMetadata } = principal;
-    // Most keys say nothing, and to lay three objects over each other costs more than to look.
+    // Most keys have no metadata, and the check costs less than merging three objects.
     if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;
     this.metadata = { ...defaultMetadata, ...this.metadata, ...enforcedMetadata };
   }
 
-  /** Tells the log which model a call is for, as the caller names it. */
+  /** Notes the model for the log, as the caller names it. */
   noteModel(model: string): void {
     this.facts.model = model.slice(0, MAX_LOGGED_MODEL_LENGTH);
   }
 
   /**
-   * Tells what the caller uses. One without a workspace acts in that of what it uses, whose defaults go beneath all other
-   * metadata.
+   * Notes the resource that the caller uses. A caller without a workspace acts in the workspace of the resource, whose
+   * default metadata have the lowest priority.
    */
   noteUse({ workspaceId, defaultMetadata }: UsedResource): void {
     this.facts.workspace_id ??= workspaceId;
@@ -78,8 +78,8 @@ export class RequestContext {
 }
 
 /**
- * The context travels on the request and is handed on by argument. With AsyncLocalStorage, every promise of the process
- * would cost more (docs/decisions/0010-request-context.md).
+ * The context is stored on the request and passed as an argument. AsyncLocalStorage would make every promise more
+ * expensive (docs/decisions/0010-request-context.md).
  */
 export function contextOf({ context }: Pick<Request, 'context'>): RequestContext {
   if (context === undefined) throw new Error('the context middleware did not run');
@@ -92,7 +92,10 @@ function isEmpty(metadata: Metadata): boolean {
 
 const nothing = (): void => undefined;
 
-/** The span of a provider call, not started yet. With tracing off, the provider is told of the gateway's own span. */
+/**
+ * Prepares the span of a provider call without starting it. With tracing off, the provider receives the gateway's own
+ * span id.
+ */
 export function prepareProviderSpan({ span, trace }: RequestContext, call: ProviderCallInfo): ProviderSpan {
   if (span !== undefined) return span.prepareProviderCall(call);
   return { headers: traceContext(toTraceparent(trace), trace), start: nothing, end: nothing };

@@ -8,8 +8,8 @@ import type { LogFields } from './log-fields.js';
 export const UNMATCHED = 'unmatched';
 
 /**
- * Writes the one log line, the metrics and the span of a request when it ends, however it ends. When its client leaves, what
- * that comes to is only known once the call of the provider has been given up, which happens right away.
+ * Writes the log line, the metrics and the span of a request when it ends, in any way. When the client disconnects,
+ * recording waits for one turn of the event loop, in which the provider call is cancelled.
  */
 export function recordAtEnd(
   request: Request,
@@ -54,7 +54,7 @@ function record(
   });
 }
 
-/** Of the one line of a request, in their order; those that are undefined are left out. */
+/** The members of the log line, in order. JSON leaves undefined ones out. */
 function membersOf(
   { method }: Request,
   { trace, facts, metadata }: RequestContext,
@@ -100,12 +100,12 @@ function membersOf(
   };
 }
 
-/** An answer that stopped half-way has an error when the gateway broke it off, and none when the client left. */
+/** An incomplete response has an error code when the gateway aborted it, and none when the client disconnected. */
 function wasBrokenOff(response: Response, { facts }: RequestContext): boolean {
   return response.headersSent && !response.writableFinished && facts.error_code !== undefined;
 }
 
-/** The pattern of the matched route, never the path as sent: ids and junk would make endless labels. */
+/** The pattern of the matched route, never the path as sent: ids and junk would create unlimited labels. */
 function routeOf(request: Request): string {
   const route: unknown = request.route;
   if (typeof route === 'object' && route !== null && 'path' in route && typeof route.path === 'string')
@@ -114,8 +114,8 @@ function routeOf(request: Request): string {
 }
 
 /**
- * A 500 that an upstream answered, and that was passed on, is no error of the gateway. Probes come all the time; only what
- * keeps the gateway from being ready is worth a line.
+ * A forwarded 500 of an upstream is not an error of the gateway. Successful probes are frequent, so they are logged at
+ * debug level.
  */
 function levelOf(status: number, route: string, facts: LogFields): 'debug' | 'info' | 'error' {
   const isPassedOn = facts.upstream_status === status && facts.error_code === undefined;

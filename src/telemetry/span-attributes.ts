@@ -5,10 +5,13 @@ import type { CallOutcome, McpCallInfo, ProviderCallInfo, RequestOutcome } from 
 // Names of OpenTelemetry's semantic conventions for HTTP, for generative AI and for MCP
 // (https://github.com/open-telemetry/semantic-conventions-genai), read 2026-11-22; `gateway.*` is ours.
 
-/** Longer than any name. A caller's may be as long as a body, and thousands of spans may wait for the collector. */
+/**
+ * Longer than any real name. Callers can send names as long as a body, and thousands of spans may wait for the
+ * collector.
+ */
 const MAX_NAME_LENGTH = 512;
 
-/** Well-known values of `gen_ai.provider.name`, and other established ones. A provider that is not listed goes by its slug. */
+/** Well-known values of `gen_ai.provider.name`, and other established ones. Other providers use their slug. */
 const GEN_AI_PROVIDER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cohere', 'cohere'],
   ['openai', 'openai'],
@@ -18,7 +21,7 @@ const GEN_AI_PROVIDER_NAMES: ReadonlyMap<string, string> = new Map([
   ['voyage', 'voyageai'],
 ]);
 
-/** Neither the address as it was sent (it holds ids and junk) nor any content of the request is ever an attribute. */
+/** Never records the path as sent (it holds ids and junk) nor any content of the request. */
 export function requestAttributes(trace: TraceHeaders, outcome: RequestOutcome): Attributes {
   const { facts, status } = outcome;
   const attributes: Attributes = {
@@ -40,7 +43,7 @@ export function requestAttributes(trace: TraceHeaders, outcome: RequestOutcome):
   return attributes;
 }
 
-/** By way of bytes: a slice of a text keeps all of it in memory. */
+/** Copies through bytes, since a slice of a string keeps the whole string in memory. */
 export function shortened(name: string | undefined): string | undefined {
   if (name === undefined || name.length <= MAX_NAME_LENGTH) return name;
   return Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString();
@@ -54,7 +57,7 @@ export function providerCallAttributes({ operation, provider, model }: ProviderC
   };
 }
 
-/** Not the session's id, which the conventions have too: whoever knows it may be taken for its user. */
+/** Leaves out the session id, which the conventions include: it can identify its holder as the user. */
 export function mcpCallAttributes({ server, rpcMethod, tool }: McpCallInfo): Attributes {
   return {
     'gateway.mcp_server': server,

@@ -6,9 +6,9 @@ import { type GatewayHeader, gatewayHeader } from '../common/http/gateway-header
 import { isObject } from '../common/json/read.js';
 import { randomUuidDigits, toUuid } from '../common/uuid.js';
 
-/** What a caller may say of a request for tracing, and what the gateway makes of it. */
+/** The tracing headers of a caller, and what the gateway derives from them. */
 export interface TraceHeaders {
-  /** The caller's own id as it was sent, or a new UUID. Answered in `x-gateway-trace-id`. */
+  /** The caller's own id as it was sent, or a new UUID. Returned in `x-gateway-trace-id`. */
   readonly traceId: string;
   readonly spanId: string | undefined;
   readonly parentSpanId: string | undefined;
@@ -16,15 +16,15 @@ export interface TraceHeaders {
   readonly metadata: Metadata;
   /** W3C Trace Context (https://www.w3.org/TR/trace-context/): trace id, 32 hexadecimal digits. */
   readonly w3cTraceId: string;
-  /** 16 hexadecimal digits: the gateway's own span, the parent of what the provider does. */
+  /** 16 hexadecimal digits: the gateway's own span, the parent of the provider's spans. */
   readonly w3cSpanId: string;
   readonly w3cParentId: string | undefined;
   readonly sampled: boolean;
-  /** What other tracing systems say of the trace, as the caller sent it along with a sound `traceparent`. */
+  /** Data of other tracing systems, as the caller sent it with a valid `traceparent`. */
   readonly traceState: string | undefined;
 }
 
-/** Headers that say to what a call belongs. */
+/** Headers that place a call in its trace. */
 export interface TraceContext extends Readonly<Record<string, string>> {
   readonly traceparent: string;
 }
@@ -32,7 +32,7 @@ export interface TraceContext extends Readonly<Record<string, string>> {
 export type Metadata = Readonly<Record<string, string>>;
 
 const MAX_ID_LENGTH = 128;
-/** The specification asks for as many to be passed on; a longer one may be dropped whole. */
+/** The specification requires this length to be forwarded; longer values may be dropped. */
 const MAX_TRACE_STATE_LENGTH = 512;
 const SPAN_DIGITS = 16;
 const PRINTABLE = /^[\x20-\x7e]+$/;
@@ -67,8 +67,7 @@ function readTraceState(value: string | readonly string[] | undefined): string |
 }
 
 /**
- * For headers that `readTraceHeaders` refuses: the ids among them that are sound, so that the refusal is found where the
- * caller looks for it.
+ * For headers that `readTraceHeaders` refuses: keeps the valid ids, so that the caller finds the refusal in its trace.
  */
 export function salvageTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
   const { traceparent, tracestate } = headers;
@@ -88,7 +87,7 @@ export function traceContext(traceparent: string, { traceState }: Pick<TraceHead
   return traceState === undefined ? { traceparent } : { traceparent, tracestate: traceState };
 }
 
-/** A UUID or 32 hexadecimal digits as they are; any other id by its hash, so that equal ids still meet in one trace. */
+/** A UUID or 32 hexadecimal digits as they are; any other id by its hash, so that equal ids share a trace. */
 function toTraceId(id: string): string {
   const digits = id.replaceAll('-', '').toLowerCase();
   if (/^(?!0{32})[0-9a-f]{32}$/.test(digits)) return digits;
@@ -122,8 +121,8 @@ function readMetadata(headers: IncomingHttpHeaders): Metadata {
 }
 
 /**
- * Values that are no strings count as their JSON, and null as nothing. Node gives header bytes as Latin-1; clients send JSON in
- * UTF-8.
+ * Values other than strings become their JSON, and null is dropped. Node decodes header bytes as Latin-1; clients send
+ * JSON in UTF-8.
  */
 function metadataEntries(header: string): readonly (readonly [string, string])[] {
   try {
@@ -133,7 +132,7 @@ function metadataEntries(header: string): readonly (readonly [string, string])[]
       return said.map(([key, item]) => [key, typeof item === 'string' ? item : JSON.stringify(item)]);
     }
   } catch {
-    // Said below: both are the same mistake to the caller.
+    // Reported below: invalid JSON and JSON of another type are the same mistake to the caller.
   }
   throw invalidField('x-gateway-metadata', 'must be a JSON object');
 }

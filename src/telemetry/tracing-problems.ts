@@ -3,7 +3,7 @@ import type { Logger } from './logger.js';
 
 const QUIET_MS = 60_000;
 
-/** Warns of what goes wrong with the export of spans: at most once a minute, however often it happens. */
+/** Logs problems of the span export, at most one per minute. */
 export class TracingProblems {
   private quietUntilMs = 0;
   private unreported = 0;
@@ -25,7 +25,7 @@ export class TracingProblems {
   }
 }
 
-/** Code or status of a failed export. A message is cut: it may quote the collector's answer. */
+/** Code or status of a failed export. Messages are cut, since they may quote the collector's response. */
 export function exportFailure(error: unknown): string {
   if (!isObject(error)) return 'export failed';
   const { code, message } = error;
@@ -33,7 +33,10 @@ export function exportFailure(error: unknown): string {
   return `export failed: ${withoutValues(String(message))}`;
 }
 
-/** The SDK's messages put values, those of headers too, into quotes, parentheses or braces: all from there on is cut off. */
+/**
+ * The SDK's messages put values, headers included, into quotes, parentheses or braces. The text is cut at the first of
+ * these.
+ */
 export function withoutValues(message: string): string {
   return message.replace(/['"({][^]*$/, '…');
 }

@@ -14,7 +14,7 @@ export interface ProviderCallInfo {
 export interface McpCallInfo {
   /** Slug of the server. */
   readonly server: string;
-  /** What is called where there is no `rpcMethod`: `GET`, `DELETE`, `response`. */
+  /** The name of the span without an `rpcMethod`: `GET`, `DELETE`, `response`. */
   readonly label: string;
   readonly rpcMethod: string | undefined;
   readonly tool: string | undefined;
@@ -23,7 +23,7 @@ export interface McpCallInfo {
 export interface ProviderSpan {
   /** Trace context for the provider. */
   readonly headers: TraceContext;
-  /** Called once, when the call is made. Nothing is told of one that is not. */
+  /** Called once, when the call is made. Without it, no span is exported. */
   start(): void;
   /** `outcome`: the provider's status, or the code of the failure. */
   end(outcome: string): void;
@@ -36,21 +36,21 @@ export interface McpCallSpan {
 }
 
 export interface CallOutcome {
-  /** As answered. */
+  /** The status that the client received. */
   readonly status: number | undefined;
-  /** Code of what went wrong besides. */
+  /** The error code, if any. */
   readonly error: string | undefined;
 }
 
-/** What is known of a request when it has ended. */
+/** The result of a finished request. */
 export interface RequestOutcome {
   readonly method: string;
   readonly scheme: string;
   /** Pattern of the matched route. */
   readonly route: string | undefined;
-  /** As in the log: 499 when the client left first. */
+  /** As in the log: 499 when the client disconnected first. */
   readonly status: number;
-  /** Whether the answer had begun and did not come to its end, by no doing of the client. */
+  /** Whether the gateway aborted the response after its head was sent. */
   readonly isBrokenOff: boolean;
   readonly facts: Readonly<Partial<LogFields>>;
   readonly metadata: Metadata;
@@ -58,17 +58,17 @@ export interface RequestOutcome {
 
 export interface RequestSpan {
   prepareProviderCall(call: ProviderCallInfo): ProviderSpan;
-  /** Tells what the request is for. */
+  /** Sets the attributes of an MCP call on the span of the request. */
   noteMcpCall(call: McpCallInfo): void;
   startMcpCall(call: McpCallInfo): McpCallSpan;
   end(outcome: RequestOutcome): void;
 }
 
-/** Where the spans of requests go. */
+/** Creates and exports the spans of requests. */
 export abstract class Tracing {
-  /** Undefined when nothing is traced, which then costs nothing further. */
+  /** Returns undefined when tracing is off, at no further cost. */
   abstract startRequest(method: string, trace: TraceHeaders): RequestSpan | undefined;
-  /** Sends what is left, within a bounded time. Never rejects. */
+  /** Exports the remaining spans within a time limit. Never rejects. */
   abstract close(): Promise<void>;
 }
 
