@@ -6,7 +6,7 @@ import { MessagesQuery, RunIncludeQuery, RunStepsQuery } from './dto/assistants.
 import { ThreadRunListResponse, ThreadRunResponse } from './thread-run.response.js';
 
 const THREAD = { kind: 'thread', name: 'thread_id' } as const;
-/** Attachments, pictures, and what the code interpreter may read. */
+/** Fields with file ids: attachments, pictures, and files for the code interpreter. */
 const FILES = [
   { kind: 'file', name: 'file_id' },
   { kind: 'file', name: 'file_ids' },
@@ -24,7 +24,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     creates: { kind: 'thread', idField: 'id' },
     about: undefined,
   },
-  // Before the next: its path could be that of a thread.
+  // Must come before the next route, whose pattern also matches this path.
   {
     ...write('createThreadAndRun', 'threads.create_and_run', 'Creates a thread and runs it.', '/threads/runs'),
     scope: 'threads.create',
@@ -102,7 +102,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   },
 ];
 
-/** What reads within a thread have in common. */
+/** Common fields of the reads within a thread. */
 function read(operationId: string, operation: string, summary: string, path: string): RelayRoute {
   return {
     operationId,
@@ -116,7 +116,7 @@ function read(operationId: string, operation: string, summary: string, path: str
   };
 }
 
-/** What changes within a thread have in common. */
+/** Common fields of the changes within a thread. */
 function write(operationId: string, operation: string, summary: string, path: string): RelayRoute {
   return {
     operationId,

@@ -10,7 +10,7 @@ export const BATCH_PROVIDERS: readonly ResourceProvider[] = [
   bedrockBatches,
 ];
 
-/** Bedrock has none: its batches read and write S3. */
+/** All providers of files. Bedrock has no files: its batches read and write S3. */
 export const FILE_PROVIDERS: readonly ResourceProvider[] = [
   { kind: 'relay', slug: 'openai' },
   { kind: 'relay', slug: 'openai-compatible' },

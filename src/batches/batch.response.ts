@@ -1,4 +1,4 @@
-/** The states of a batch, as OpenAI has them. Source: https://platform.openai.com/docs/api-reference/batch/object */
+/** The states of a batch in OpenAI's API. Source: https://platform.openai.com/docs/api-reference/batch/object */
 export const BATCH_STATUSES = [
   'validating',
   'failed',
@@ -11,7 +11,7 @@ export const BATCH_STATUSES = [
 ] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** Providers leave out what they have nothing to say about. */
+/** One failed request. Providers leave out fields without a value. */
 export class BatchErrorResponse {
   /** The code of the error. */
   readonly code?: string | null;

@@ -1,7 +1,7 @@
 export class FileResponse {
   readonly id: string;
   readonly object: 'file';
-  /** Azure OpenAI does not always know it. */
+  /** Azure OpenAI does not always return it. */
   readonly bytes?: number | null;
   /** Unix seconds. */
   readonly created_at?: number | null;
@@ -16,7 +16,7 @@ export class FileListResponse {
   readonly data: FileResponse[];
   readonly first_id?: string | null;
   readonly last_id?: string | null;
-  /** Azure OpenAI's lists do not tell. */
+  /** Azure OpenAI's lists leave it out. */
   readonly has_more?: boolean;
 }
 

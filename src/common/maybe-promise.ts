@@ -1,4 +1,7 @@
-/** A value that is usually in memory, and then returned synchronously: to await a promise would cost more than the look-up. */
+/**
+ * A value that is usually in memory and returned synchronously then: awaiting a promise would cost more than the
+ * look-up.
+ */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Applies `use` to a value, synchronously when the value is there. */
@@ -6,7 +9,7 @@ export function chain<T, R>(value: MaybePromise<T>, use: (known: T) => MaybeProm
   return value instanceof Promise ? value.then(use) : use(value);
 }
 
-/** Runs `work`; what it throws synchronously becomes a rejection, which can be kept for whoever asks for it. */
+/** Runs `work`; a synchronous exception becomes a rejection, which can be cached. */
 export function toRejection<T>(work: () => MaybePromise<T>): MaybePromise<T> {
   try {
     return work();

@@ -1,12 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** With these, a client stops asking. */
+/** Final states, at which clients stop polling. */
 export const ENDED_JOB_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
-/** The states of a fine-tuning job in the interface. */
+/** The states of a fine-tuning job in OpenAI's API. */
 export const JOB_STATUSES = ['validating_files', 'queued', 'running', ...ENDED_JOB_STATUSES] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** Has no fields, or only nulls, while nothing has failed. */
+/** Has no fields, or only nulls, unless the job failed. */
 export class FineTuningErrorResponse {
   /** The code of the error. */
   readonly code?: string | null;

@@ -4,8 +4,8 @@ import { parameterSchemasOf, type Schema } from './document.js';
 const MAX_32_BITS = 2 ** 31 - 1;
 
 /**
- * Turns `number` into `integer` wherever the schema does not say `format: double`. The generator of the document cannot tell them
- * apart: TypeScript has one type for both.
+ * Turns `number` into `integer` wherever the schema does not say `format: double`. The generator of the document cannot
+ * distinguish them, since TypeScript has one type for both.
  */
 export function writeIntegerTypes(document: OpenAPIObject): void {
   for (const schema of schemasOf(document)) {

@@ -1,9 +1,9 @@
 import { UnexpectedShapeError } from '../common/json/read.js';
 import type { RerankOutcome, RerankScore } from './rerank.types.js';
 
-/** Best first; equal scores in the order of the documents; cut to `topN`. */
+/** Sorts by score, best first; equal scores keep the order of the documents. Cuts to `topN`. */
 export function rank(scores: readonly RerankScore[], topN: number | undefined): readonly RerankScore[] {
-  // Most providers answer in this order.
+  // Most providers return this order.
   const sorted = isRanked(scores) ? scores : scores.toSorted(byRank);
   return topN === undefined ? sorted : sorted.slice(0, topN);
 }
@@ -19,7 +19,7 @@ function byRank(a: RerankScore, b: RerankScore): number {
   return b.relevanceScore - a.relevanceScore || a.index - b.index;
 }
 
-/** One outcome from the parts of an answer that came in pages. The parts may not score a document twice. */
+/** Joins the pages of an answer into one outcome. A document must not have two scores. */
 export function joinParts(parts: readonly RerankOutcome[]): RerankOutcome {
   const [first, ...others] = parts;
   if (first === undefined) throw new UnexpectedShapeError('at least one part', 'the answer');

@@ -13,7 +13,7 @@ const ANSWER_HEADERS = {
   'x-gateway-trace-id': { description: 'The trace id of the request.', schema: { type: 'string' } },
   'x-gateway-limit-remaining': {
     description:
-      'What is left of the strict usage limit that is closest to its end, in its own unit. Absent when none applies.',
+      'The remainder of the strict usage limit that is closest to its maximum, in its own unit. Absent when no limit applies.',
     schema: { type: 'string', example: '7.998' },
   },
   'x-gateway-warnings': {
@@ -44,7 +44,7 @@ export class RerankController {
     return toRerankResponse(ranked);
   }
 
-  /** The same where version 2 of Cohere's API has it: its current SDKs put the version into the path by themselves. */
+  /** `POST /v1/rerank` at the path of Cohere's API version 2, since its current SDKs add the version to the path. */
   @Post('v2/rerank')
   @HttpCode(200)
   @ProviderRoute('completions.write')

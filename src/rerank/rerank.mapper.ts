@@ -23,10 +23,10 @@ export function toRerankRequest(dto: CreateRerankDto, bytes?: Buffer): RerankReq
   };
 }
 
-/** What holds values of the caller's own, where a double would change one: somebody's id, most likely. */
+/** The free-form values of the caller, if a double would change one of them, for example a 64-bit id. */
 function exactOf({ documents, parameters }: CreateRerankDto, bytes: Buffer): RerankRequest['exact'] {
   if (!hasLongNumbers(documents) && !hasLongNumbers(parameters)) return undefined;
-  // The same JSON as that of the body, which was checked.
+  // The same JSON as the validated body.
   const body = readObject(parseLongNumbers(bytes), 'body');
   return {
     documents: readArray(body['documents'], 'documents').map((document, index) =>
@@ -36,7 +36,7 @@ function exactOf({ documents, parameters }: CreateRerankDto, bytes: Buffer): Rer
   };
 }
 
-/** The body of a `RerankResponse`. Written at once: to make an object first costs more, and nobody reads it. */
+/** The body of a `RerankResponse`. Written directly as text: creating an object first costs more. */
 export function toRerankResponse({ request, outcome, id, provider, results }: RankedRerank): JsonText {
   const documentOf = request.returnDocuments ? documentWriter(request) : undefined;
   let items = '';
@@ -57,7 +57,7 @@ export function toRerankResponse({ request, outcome, id, provider, results }: Ra
   );
 }
 
-/** Documents come from the request and never from the provider, so that every provider answers the same. */
+/** Documents come from the request and never from the provider, so that the response is the same for every provider. */
 function documentWriter({ documents, exact }: RerankRequest): (index: number) => string {
   const [all, stringify] = exact === undefined ? [documents, JSON.stringify] : [exact.documents, stringifyLongNumbers];
   return (index) => {

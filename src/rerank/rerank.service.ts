@@ -20,7 +20,7 @@ import type {
 } from './rerank.types.js';
 import { refuseOptions, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
 
-/** More parts than any provider's limit of documents can make; a provider that pages on for ever is cut off. */
+/** More pages than any provider's limit of documents allows. Stops a provider that never ends its pages. */
 const MAX_PARTS = 100;
 
 const OPERATION = 'rerank';
@@ -40,7 +40,7 @@ export class RerankService {
 
   async run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
     const { facts } = context.request;
-    // Before anything can fail: the line of a failure is the one that is read.
+    // Set before anything can fail, so that the log line of a failure has them.
     context.request.noteModel(asked.model);
     facts.documents = asked.documents.length;
     const provider = this.providers.find(context.virtualKey.provider.slug);
@@ -94,7 +94,7 @@ export class RerankService {
     });
   }
 
-  /** Goes on asking while the provider says that there is more: the parts are of one call, billed once. */
+  /** Fetches further pages while the provider reports more. All pages belong to one call, billed once. */
   private async callInParts(
     context: ProviderContext,
     provider: RemoteRerankProvider,

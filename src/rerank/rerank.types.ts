@@ -9,7 +9,7 @@ export type RerankOption = (typeof RERANK_OPTIONS)[number];
 /** A document as the caller sent it. Objects have a string `text`, except where `rank_fields` names other fields. */
 export type RerankDocument = string | JsonObject;
 
-/** A validated request. Providers get it without the options that they lack. */
+/** A validated request. Options that the provider does not have are removed. */
 export interface RerankRequest {
   readonly model: string;
   readonly query: string;
@@ -22,16 +22,19 @@ export interface RerankRequest {
   readonly rankFields: readonly string[] | undefined;
   readonly truncation: boolean | undefined;
   readonly parameters: JsonObject | undefined;
-  /** The same with whole numbers beyond 2^53 as `stringifyLongNumbers` writes them; undefined without any. */
+  /**
+   * Documents and parameters with exact whole numbers beyond 2^53, for `stringifyLongNumbers`; undefined without such
+   * numbers.
+   */
   readonly exact: Pick<RerankRequest, 'documents' | 'parameters'> | undefined;
-  /** What the caller sent; undefined when a value of this request is another. */
+  /** The caller's body; undefined when this request differs from it. */
   readonly original: OriginalBody | undefined;
 }
 
-/** The JSON that a request was read from. */
+/** The JSON of the request body. */
 export interface OriginalBody {
   readonly bytes: Buffer;
-  /** Fields that it has, those included that the provider lacks. */
+  /** All its fields, including those that the provider does not have. */
   readonly names: readonly string[];
 }
 
@@ -44,15 +47,15 @@ export interface RerankScore {
 export interface RerankOutcome {
   /** In any order; the service sorts. */
   readonly scores: readonly RerankScore[];
-  /** The model that answered; undefined when the provider does not say, the requested one then. */
+  /** The model that answered; undefined when the provider does not report it. Then the requested model is returned. */
   readonly model: string | undefined;
   /** The provider's id of the request, when it gives one. */
   readonly id: string | undefined;
-  /** A whole number that can be true. Only for providers that bill in search units. */
+  /** Billed search units, a plausible whole number. Only for providers that bill in search units. */
   readonly searchUnits: number | undefined;
-  /** The same for providers that bill by token. */
+  /** Billed tokens, a plausible whole number. Only for providers that bill by token. */
   readonly totalTokens: number | undefined;
-  /** The figures are computed by the provider's rules: it reports none. */
+  /** The usage is computed by the provider's rules, since it reports none. */
   readonly isUsageComputed?: boolean;
 }
 

@@ -71,7 +71,7 @@ export class LinkedExpressAdapter extends ExpressAdapter {
     indexRoutes(app);
   }
 
-  /** Writes objects as JSON directly: `res.json` would cost a pass over the body for ETag and charset. */
+  /** Writes objects as JSON directly: `res.json` would scan the body again for ETag and charset. */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     if (typeof body !== 'object' || body === null || Buffer.isBuffer(body) || 'getStream' in body) {
       return super.reply(response, body, statusCode);

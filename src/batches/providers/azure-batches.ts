@@ -4,7 +4,7 @@ import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
 import { BATCH_STATUSES, type BatchStatus } from '../batch.response.js';
 
-/** In lower case: the interface's own, those of long operations in older versions of the API, and the other spelling. */
+/** In lower case: OpenAI's own words, those of long-running operations in older versions, and the other spelling. */
 const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
   ...BATCH_STATUSES.map((status) => [status, status] as const),
   ['created', 'validating'],
@@ -16,7 +16,7 @@ const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
   ['canceled', 'cancelled'],
 ]);
 
-/** Every field of the interface. */
+/** Every field of a batch in OpenAI's API. */
 const ABSENT: JsonObject = {
   id: null,
   object: 'batch',
@@ -44,7 +44,7 @@ export const azureBatches: ResourceProvider & { readonly kind: 'relay' } = {
   kind: 'relay',
   slug: 'azure-openai',
   normalise: (batch) => ({
-    // The first spread keeps Azure's order of the fields, the last one Azure's values.
+    // The first spread keeps the order of Azure's fields, the last one keeps Azure's values.
     ...batch,
     ...ABSENT,
     ...batch,
@@ -53,7 +53,7 @@ export const azureBatches: ResourceProvider & { readonly kind: 'relay' } = {
   }),
 };
 
-/** By Azure's own description `data` is one error and not a list of them, and its `line` a text. */
+/** Azure documents `data` as one error instead of a list, and its `line` as text. */
 function toErrors(errors: unknown): unknown {
   if (!isObject(errors)) return null;
   const { data } = errors;

@@ -4,7 +4,7 @@ import { BodyFields, type FieldRule, textLike } from '../../gateway/relay/body-f
 import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../gateway/relay/bedrock-fields.js';
 import { folderOf } from '../../gateway/relay/s3-file.js';
 
-/** `endpoint` says nothing here: each record of the input is already in the model's own form. */
+/** `endpoint` has no effect: each record of the input is already in the model's own format. */
 const KNOWN = [
   'input_file_id',
   'model',
@@ -15,7 +15,7 @@ const KNOWN = [
   'endpoint',
 ] as const;
 
-/** AWS takes 24 to 168 hours. */
+/** AWS accepts 24 to 168 hours. */
 const WINDOW: FieldRule<number> = {
   read(value) {
     if (typeof value !== 'string') return undefined;
@@ -26,8 +26,8 @@ const WINDOW: FieldRule<number> = {
 };
 
 /**
- * The body of the request that makes the job. `uniqueName` names the job when the caller does not, and lets AWS notice a
- * request that arrives twice.
+ * The body of the request that makes the job. `uniqueName` is the default name of the job and the idempotency token of
+ * AWS.
  * @throws GatewayError `validation_failed` with every broken rule
  */
 export function toInvocationJob(body: JsonObject, uniqueName: string): JsonObject {

@@ -27,7 +27,7 @@ const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
   ['Scheduled', 'in_progress'],
   ['InProgress', 'in_progress'],
   ['Completed', 'completed'],
-  // The records that were not reached are missing from both counts.
+  // Both counts leave out records that were not processed.
   ['PartiallyCompleted', 'completed'],
   ['Failed', 'failed'],
   ['Stopping', 'cancelling'],
@@ -35,13 +35,13 @@ const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
   ['Expired', 'expired'],
 ]);
 
-/** Paths of the calls that the records are for, after the model. */
+/** Path suffixes of the calls that the records stand for. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([
   ['InvokeModel', 'invoke'],
   ['Converse', 'converse'],
 ]);
 
-/** One job, read by itself or from a list. What AWS does not tell is null. */
+/** The batch of a job, read on its own or from a list. Fields that AWS leaves out are null. */
 export function toBatch(answer: unknown): JsonObject & { readonly id: string; readonly status: BatchStatus } {
   const job = readObject(answer, 'job');
   const providerStatus = stringOrUndefined(job['status']);
@@ -58,7 +58,7 @@ export function toBatch(answer: unknown): JsonObject & { readonly id: string; re
     input_file_id: toFileId(s3Uri(job['inputDataConfig'], 's3InputDataConfig')),
     completion_window: hours === undefined ? null : `${hours}h`,
     status,
-    // A folder: AWS names the files in it, and writes failed records beside the others.
+    // A folder: AWS names the files in it, and writes failed records into the same files.
     output_file_id: status === 'completed' ? toFileId(s3Uri(job['outputDataConfig'], 's3OutputDataConfig')) : null,
     error_file_id: null,
     created_at: isoToUnixSeconds(job['submitTime']),
@@ -76,19 +76,19 @@ export function toBatch(answer: unknown): JsonObject & { readonly id: string; re
   };
 }
 
-/** The batch of a job that AWS has agreed to stop, and that may not show it yet. */
+/** The batch of a job that AWS is stopping, even if its status does not show it yet. */
 export function toStoppedBatch(answer: unknown): JsonObject {
   const batch = toBatch(answer);
   const running = batch.status === 'validating' || batch.status === 'in_progress';
   return running ? { ...batch, status: 'cancelling' } : batch;
 }
 
-/** A status that AWS adds later must not end a client's waiting, nor make whole lists fail. */
+/** A status that AWS adds later must neither end a client's polling nor fail whole lists. */
 function toStatus(status: string | undefined): BatchStatus {
   return status === undefined ? 'validating' : (STATUSES.get(status) ?? 'in_progress');
 }
 
-/** The path below the runtime's address that each record is a body for. */
+/** The path of the runtime call whose body each record is. */
 function endpointOf(job: JsonObject): string | null {
   const call = CALLS.get(job['modelInvocationType']);
   const model = stringOrUndefined(job['modelId']);

@@ -8,7 +8,7 @@ import type { MappedOperation, ResourceProvider } from '../../gateway/relay/oper
 import { INVOCATION_JOB, toBatch, toStoppedBatch } from './bedrock-batch.js';
 import { toInvocationJob } from './bedrock-batch-request.js';
 
-/** `uniqueName` gives letters, digits and dashes, at most 50. */
+/** `uniqueName` returns at most 50 letters, digits and dashes. */
 export function createBedrockBatches(uniqueName: () => string): ResourceProvider & { readonly kind: 'mapped' } {
   const list: MappedOperation = async (input, ask, credential) => {
     const { items, hasMore } = await listJobs(INVOCATION_JOB, input, ask, credential);

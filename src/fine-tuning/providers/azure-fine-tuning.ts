@@ -4,13 +4,13 @@ import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
 import { ENDED_JOB_STATUSES, JOB_STATUSES, type JobStatus } from '../fine-tuning.response.js';
 
-/** In lower case: the interface's own, Azure's, those of older versions of its API, and the other spelling. */
+/** In lower case: OpenAI's own words, Azure's, those of older versions, and the other spelling. */
 const STATUSES: ReadonlyMap<string, JobStatus> = new Map([
   ...JOB_STATUSES.map((status) => [status, status] as const),
   ['created', 'queued'],
   ['notrunning', 'queued'],
   ['pending', 'queued'],
-  // It goes on when it is resumed.
+  // A paused job can be resumed.
   ['paused', 'queued'],
   ['canceled', 'cancelled'],
   ['deleted', 'cancelled'],
@@ -19,7 +19,7 @@ const ENDED: ReadonlySet<string | null> = new Set(ENDED_JOB_STATUSES);
 
 const NO_ERROR: JsonObject = { code: null, message: null, param: null };
 
-/** The required fields of the interface. */
+/** The required fields of OpenAI's API. */
 const ABSENT: JsonObject = {
   id: null,
   object: 'fine_tuning.job',
@@ -43,7 +43,7 @@ export const azureFineTuning: ResourceProvider & { readonly kind: 'relay' } = {
     const { error, result_files: files } = job;
     const status = fromProviderStatus(job['status'], STATUSES, 'running');
     return {
-      // The first spread keeps Azure's order of the fields, the last one Azure's values.
+      // The first spread keeps the order of Azure's fields, the last one keeps Azure's values.
       ...job,
       ...ABSENT,
       ...job,
@@ -51,20 +51,20 @@ export const azureFineTuning: ResourceProvider & { readonly kind: 'relay' } = {
       error: isObject(error) ? { ...NO_ERROR, ...error } : NO_ERROR,
       result_files: Array.isArray(files) ? files : [],
       hyperparameters: toHyperparameters(job['hyperparameters']),
-      // The dated API spells it the British way.
+      // The dated API uses the British spelling.
       organization_id: job['organization_id'] ?? job['organisation_id'] ?? null,
       ...ofState(job, status.status),
     };
   },
 };
 
-/** What only a job that runs, or only one that has ended, can have. */
+/** Fields that only a running job, or only an ended job, can have. */
 function ofState(job: JsonObject, status: JobStatus | null): JsonObject {
   if (!ENDED.has(status)) return { fine_tuned_model: null, finished_at: null, trained_tokens: null };
   return 'estimated_finish' in job ? { estimated_finish: null } : {};
 }
 
-/** Azure writes -1 for what it chooses itself. */
+/** Azure writes -1 for values that it chooses itself. */
 function toHyperparameters(given: unknown): JsonObject {
   if (!isObject(given)) return { n_epochs: null };
   const { n_epochs: epochs } = given;

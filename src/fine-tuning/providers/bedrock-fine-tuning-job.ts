@@ -19,12 +19,12 @@ const STATUSES: ReadonlyMap<string, JobStatus> = new Map([
   ['InProgress', 'running'],
   ['Completed', 'succeeded'],
   ['Failed', 'failed'],
-  // There is no status for a job that is being stopped: `finished_at` is null until it is.
+  // OpenAI's API has no status for a job that is being stopped: `finished_at` is null until it has ended.
   ['Stopping', 'cancelled'],
   ['Stopped', 'cancelled'],
 ]);
 
-/** One job, read by itself or from a list, whose items tell less. What AWS does not tell is null. */
+/** A job, read on its own or from a list, whose items have fewer fields. Fields that AWS leaves out are null. */
 export function toFineTuningJob(answer: unknown): JsonObject & { readonly id: string; readonly status: JobStatus } {
   const job = readObject(answer, 'job');
   const arn = readString(job['jobArn'], 'job.jobArn');
@@ -54,21 +54,21 @@ export function toFineTuningJob(answer: unknown): JsonObject & { readonly id: st
   };
 }
 
-/** The job that AWS has agreed to stop, and that may not show it yet. */
+/** A job that AWS is stopping, even if its status does not show it yet. */
 export function toStoppedJob(answer: unknown): JsonObject {
   const job = toFineTuningJob(answer);
   const ended = job.status === 'succeeded' || job.status === 'failed';
   return ended ? job : { ...job, status: 'cancelled' };
 }
 
-/** A status that AWS adds later must not end a client's waiting, nor make whole lists fail. */
+/** A status that AWS adds later must neither end a client's polling nor fail whole lists. */
 function toStatus(status: string | undefined, details: unknown): JobStatus {
   if (status === undefined) return 'queued';
   const mapped = STATUSES.get(status) ?? 'running';
   return mapped === 'running' ? beforeTraining(details) : mapped;
 }
 
-/** Only some jobs tell of their steps. */
+/** Only some jobs report their steps. */
 function beforeTraining(details: unknown): JobStatus {
   const validation = isObject(details) ? details['validationDetails'] : undefined;
   const status = isObject(validation) ? validation['status'] : undefined;
@@ -82,7 +82,7 @@ function modelId(arn: unknown): string | null {
   return text === undefined ? null : (/:foundation-model\/(.+)$/.exec(text)?.[1] ?? text);
 }
 
-/** The interface has room for one validation file; AWS takes ten. */
+/** OpenAI's API has one validation file; AWS accepts ten. */
 function firstValidator(config: unknown): unknown {
   const validators: unknown = isObject(config) ? config['validators'] : undefined;
   return Array.isArray(validators) ? validators[0] : undefined;

@@ -16,12 +16,12 @@ const KNOWN = [
   'output_s3_uri',
 ] as const;
 
-/** Becomes the name of the model, which no other model of the account may have. */
+/** Becomes the name of the model, which must be unique in the account. */
 const SUFFIX = textLike(/^(?:[0-9a-zA-Z][_-]?){1,63}$/, 'must have at most 63 letters, digits and single - or _');
 
 /**
- * The body of the request that makes the job. `uniqueName` names the job and the model when the caller does not, and lets
- * AWS notice a request that arrives twice.
+ * The body of the request that makes the job. `uniqueName` is the default name of the job and of the model, and the
+ * idempotency token of AWS.
  * @throws GatewayError `validation_failed` with every broken rule
  */
 export function toCustomizationJob(body: JsonObject, uniqueName: string): JsonObject {

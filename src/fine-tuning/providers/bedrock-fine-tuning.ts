@@ -8,7 +8,7 @@ import type { MappedOperation, ResourceProvider } from '../../gateway/relay/oper
 import { CUSTOMIZATION_JOB, toFineTuningJob, toStoppedJob } from './bedrock-fine-tuning-job.js';
 import { toCustomizationJob } from './bedrock-fine-tuning-request.js';
 
-/** `uniqueName` gives letters, digits and single dashes, at most 50. */
+/** `uniqueName` returns at most 50 letters, digits and single dashes. */
 export function createBedrockFineTuning(uniqueName: () => string): ResourceProvider & { readonly kind: 'mapped' } {
   const list: MappedOperation = async (input, ask, credential) => {
     const { items, hasMore } = await listJobs(CUSTOMIZATION_JOB, input, ask, credential);

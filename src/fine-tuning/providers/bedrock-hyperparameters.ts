@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { FieldRule } from '../../gateway/relay/body-fields.js';
 
-/** The interface's name and Bedrock's. Others have the same name on both sides. */
+/** Names at OpenAI and at Bedrock. Other hyperparameters have the same name at both. */
 const NAMES: readonly (readonly [ours: string, theirs: string])[] = [
   ['n_epochs', 'epochCount'],
   ['batch_size', 'batchSize'],
@@ -11,14 +11,14 @@ const NAMES: readonly (readonly [ours: string, theirs: string])[] = [
 const TO_OURS: ReadonlyMap<string, string> = new Map(NAMES.map(([ours, theirs]) => [theirs, ours]));
 const TO_THEIRS: ReadonlyMap<string, string> = new Map(NAMES);
 
-/** Bedrock writes all values as text. Without an epoch count its default was used; without any, they are not known. */
+/** Bedrock writes all values as text. A missing epoch count means the default; missing hyperparameters mean unknown. */
 export function fromBedrockHyperparameters(given: unknown): JsonObject {
   if (!isObject(given)) return { n_epochs: null };
   const entries = Object.entries(given).map(([name, value]) => [TO_OURS.get(name) ?? name, toNumber(value)] as const);
   return { n_epochs: 'auto', ...Object.fromEntries(entries) };
 }
 
-/** `auto` is Bedrock's own default, which it uses for what is not said. */
+/** Leaves out `auto`, since Bedrock uses its default for missing values. */
 export const HYPERPARAMETERS: FieldRule<Readonly<Record<string, string>>> = {
   read(value) {
     if (!isObject(value)) return undefined;

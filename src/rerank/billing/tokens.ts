@@ -1,16 +1,16 @@
-// Not the global of that name, which is a getter: of a thousand documents each would ask it.
+// Imported, since the global `Buffer` is a getter, which would run for each of a thousand documents.
 import { Buffer } from 'node:buffer';
 import { isObject } from '../../common/json/read.js';
 import type { RerankDocument, RerankRequest } from '../rerank.types.js';
 
 /** Tokenizers make one token of three to five bytes of running text, in any script. */
 const BYTES_PER_TOKEN = 3;
-/** For what models put around a text, and for short texts that are no words. */
+/** Allowance for tokens that models add around a text, and for short texts without words. */
 const TOKENS_AROUND = 16;
 
 const TEXT_ALONE: ReadonlySet<string> = new Set(['text']);
 
-/** Where a provider cuts, or refuses, what is longer. In tokens. */
+/** Limits in tokens, beyond which a provider cuts or refuses the input. */
 export interface TokenLimits {
   readonly query?: number;
   readonly document?: number;
@@ -19,13 +19,13 @@ export interface TokenLimits {
   readonly total?: number;
 }
 
-/** Of the query, and of each document as far as the model reads it. */
+/** Tokens of the query, and of each document up to where the model reads it. */
 export interface TokenCounts {
   readonly query: number;
   readonly documents: readonly number[];
 }
 
-/** At most so many tokens for running text; text that looks random (keys, base64) may have more. */
+/** An upper bound of tokens for running text. Random text (keys, base64) may have more. */
 export function tokenBound(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN) + TOKENS_AROUND;
 }
@@ -43,7 +43,7 @@ export function totalTokens({ query, documents }: TokenCounts): number {
   return documents.reduce((sum, tokens) => sum + query + tokens, 0);
 }
 
-/** In the time that its document takes to read: a caller may name as many fields as fit into a body, and each many times. */
+/** Takes time in proportion to the document, however many fields the caller names and repeats. */
 function documentTokens(document: RerankDocument, rankFields: ReadonlySet<string>): number {
   if (!isObject(document)) return tokenBound(document);
   let tokens = 0;

@@ -6,7 +6,7 @@ import { Optional } from '../../common/validation/optional.decorator.js';
 import type { RerankDocument } from '../rerank.types.js';
 import { AreDocuments, isRerankBody } from './is-rerank-body.js';
 
-/** Body of POST /v1/rerank. No rule here may need a conversion: accepted bodies are passed on as they came. */
+/** Body of POST /v1/rerank. No rule here may need a conversion, since accepted bodies are used unchanged. */
 @AcceptedBy(isRerankBody)
 export class CreateRerankDto {
   /**

@@ -56,7 +56,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   parameters: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** Whether a body breaks no rule of `CreateRerankDto`. A spec holds the two against each other. */
+/** Whether a body breaks no rule of `CreateRerankDto`. A spec compares the two. */
 export function isRerankBody(body: JsonObject): boolean {
   if (!REQUIRED.every((name) => Object.hasOwn(body, name))) return false;
   return Object.keys(body).every((name) => {

@@ -9,17 +9,20 @@ import type { RerankScore } from '../rerank.types.js';
 import { believableCount } from '../../gateway/call-cost.js';
 
 interface ScoreForm {
-  /** Where the items are, for the message. */
+  /** Path of the items, for the error message. */
   readonly path: string;
   /** The provider's name for the score. */
   readonly scoreField: string;
-  /** How many documents were sent: each index is below it. */
+  /** Number of documents sent; each index is below it. */
   readonly documentCount: number;
 }
 
-/** Scores by document. Throws UnexpectedShapeError for an index that is no document's or came before, and for no score. */
+/**
+ * Reads the score of each document. Throws UnexpectedShapeError for an unknown or repeated index and for a missing
+ * score.
+ */
 export function readScores(items: unknown, { path, scoreField, documentCount }: ScoreForm): readonly RerankScore[] {
-  // Where something is gets a text only when it is wrong: for a thousand scores that would be three thousand texts.
+  // Paths are built only for errors: a thousand scores would need three thousand texts.
   const fail = (expected: string, position: number, field = ''): never => {
     throw new UnexpectedShapeError(expected, `${path}[${position}]${field}`);
   };
@@ -37,12 +40,12 @@ export function readScores(items: unknown, { path, scoreField, documentCount }: 
   });
 }
 
-/** What an answer says that it bills, at a nested field; undefined where it says nothing that can be true. */
+/** A billed count in a nested field of an answer; undefined when it is missing or implausible. */
 export function billedCount(body: JsonObject, ...names: readonly string[]): number | undefined {
   return believableCount(numberOrUndefined(nestedValue(body, ...names)));
 }
 
-/** A nested value of foreign JSON, undefined where the way to it ends: for fields that only inform. */
+/** A nested value of foreign JSON, undefined when its path does not exist: for informative fields. */
 function nestedValue(value: unknown, ...names: readonly string[]): unknown {
   let current = value;
   for (const name of names) current = isObject(current) ? current[name] : undefined;

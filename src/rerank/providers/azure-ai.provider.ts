@@ -8,11 +8,11 @@ import { fromCohereAnswer, toCohereBody } from './cohere-v2.js';
 export const azureAiRerank: RemoteRerankProvider = {
   kind: 'remote',
   slug: 'azure-ai',
-  // The models know Cohere's max_tokens_per_doc and priority, but the interface gives both to P1 only.
+  // The models support Cohere's max_tokens_per_doc and priority, but the API offers both for P1 only.
   options: new Set(),
-  // Azure states none of its own; the models are Cohere's.
+  // Azure documents no limit of its own; the models are Cohere's.
   maxDocuments: 10_000,
-  // Deployments have free names, so which generation of models one has is not known: the rule of most of them.
+  // Deployments have free names, so the generation of the model is unknown: uses the rule of most models.
   estimate: (request) => estimateCohere(request),
   toUpstream: (request) => ({
     method: 'POST',

@@ -9,8 +9,8 @@ import { readScores } from './answers.js';
 
 const MAX_CHARACTERS = 32_000;
 /**
- * AWS bills a unit for each 100 chunks of at most so many tokens, the query included, and reports none.
- * Source: https://aws.amazon.com/bedrock/pricing/, and https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-pricing.html
+ * AWS bills a unit per 100 chunks of at most this many tokens, the query included, and reports no usage. Source:
+ * https://aws.amazon.com/bedrock/pricing/, and https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-pricing.html
  */
 const CHUNK_TOKENS = 512;
 const MODEL_ARN = /^arn:aws(?:-[a-z]+)*:bedrock:(?<region>[a-z0-9-]{1,20}):(?:\d{12})?:[a-z-]+\/[\w.:/-]{1,256}$/;
@@ -55,7 +55,7 @@ function toRerank(request: RerankRequest, nextToken?: string): ProviderRequest {
         type: 'BEDROCK_RERANKING_MODEL',
         bedrockRerankingConfiguration: {
           modelConfiguration: { modelArn: request.model },
-          // Always said: what happens without it is not documented.
+          // Always sent, since its default is not documented.
           numberOfResults: request.topN ?? request.documents.length,
         },
       },
@@ -70,7 +70,7 @@ function toSource(document: RerankDocument, index: number) {
   return { type: 'INLINE', inlineDocumentSource: { type: 'TEXT', textDocument: { text } } };
 }
 
-/** One text that is too long fails the whole request, and AWS does not say which. */
+/** One text that is too long fails the whole request, and AWS does not report which. */
 function checkedText(text: string, param: string): string {
   if (text === '' || (text.length > MAX_CHARACTERS && codePoints(text) > MAX_CHARACTERS)) {
     throw invalidField(param, `must have between 1 and ${MAX_CHARACTERS} characters`);
@@ -78,7 +78,7 @@ function checkedText(text: string, param: string): string {
   return text;
 }
 
-/** AWS counts characters, JavaScript halves of the rarer ones. */
+/** AWS counts code points, JavaScript counts UTF-16 units. */
 function codePoints(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }

@@ -20,7 +20,7 @@ export function fromCohereAnswer(answer: unknown, request: RerankRequest): Reran
   const body = readObject(answer, 'body');
   const billed = (unit: string): number | undefined => billedCount(body, 'meta', 'billed_units', unit);
   const [searchUnits, tokens] = [billed('search_units'), billed('input_tokens')];
-  // Those that do not bill are told as 0, or not at all.
+  // Units that are not billed are reported as 0 or left out.
   const isByToken = tokens !== undefined && (isBilledByToken(request.model) || !searchUnits);
   return {
     scores: readScores(body['results'], {

@@ -7,7 +7,7 @@ import { countMembers } from '../../common/json/scan.js';
 
 const FIELDS = new Set(['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc', 'priority']);
 
-/** What is longer of a document is cut. */
+/** Cohere cuts longer documents. */
 const DEFAULT_MAX_TOKENS_PER_DOC = 4_096;
 
 export const cohereRerank: RemoteRerankProvider = {
@@ -33,10 +33,10 @@ function toBody(request: RerankRequest) {
 }
 
 /**
- * The caller's own JSON, for a provider whose form is the gateway's: when it has only fields that the provider takes, and
- * documents that are all text. That saves making the same text again.
+ * The caller's JSON, if the provider accepts all its fields and all documents are text. Saves serializing the same JSON
+ * again.
  *
- * Each field must come once: of two that have one name the gateway reads the last, and the provider may read the first.
+ * Each field must occur once: of duplicates, the gateway reads the last one and the provider may read the first.
  */
 export function originalJson({ original, documents }: RerankRequest, fields: ReadonlySet<string>): Buffer | undefined {
   if (original === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Gives one piece of work after the other its turn, one in each round of the event loop, so that requests and answers
- * get through in between, however many pieces there are.
+ * Resumes one task per round of the event loop, so that requests and responses are handled in between, however many
+ * tasks there are.
  */
 export class CooperativeScheduler {
   readonly #waiting: (() => void)[] = [];
@@ -14,14 +14,14 @@ export class CooperativeScheduler {
 
   #callNext(): void {
     setImmediate(() => {
-      // What is resumed here runs on before the next round.
+      // The resumed task runs before the next round.
       this.#waiting.shift()?.();
       if (this.#waiting.length > 0) this.#callNext();
     });
   }
 }
 
-/** Counts the work of one request, and tells when its turn is over. */
+/** Counts the work of one request and reports when its turn is over. */
 export class Turns {
   #done = 0;
 

@@ -6,21 +6,21 @@ import { documentTexts } from './document-text.js';
 import { CooperativeScheduler, Turns } from './cooperative-scheduler.js';
 import { wordsOf } from './words.js';
 
-/** What is beyond is not read, as the models behind the other providers cut long documents too. */
+/** The rest is ignored, as models of other providers cut long documents too. */
 const MAX_CHARACTERS = 32_000;
-/** Different words of the query that count; the first ones do. */
+/** Maximum number of distinct query words; further words are ignored. */
 const MAX_QUERY_WORDS = 256;
 /** Two or three milliseconds of work in the slowest script. */
 const WORDS_PER_TURN = 2_000;
-/** What a document costs besides its words, in words. */
+/** Fixed cost of a document, in words. */
 const WORDS_FOR_A_DOCUMENT = 10;
 
-/** One for all requests: it is the process that they share. */
+/** Shared by all requests, since they share the process. */
 const queue = new CooperativeScheduler();
 
 /**
  * Scores are BM25: 0 for no common word, without upper bound, comparable within one answer only. Every model name is
- * taken; the answer says `bm25`.
+ * accepted; the response says `bm25`.
  */
 export const localRerank: InProcessRerankProvider = {
   kind: 'in_process',
@@ -49,7 +49,7 @@ interface IndexedDocument {
   readonly text: string;
 }
 
-/** One score a document. */
+/** One score per document. */
 async function bm25(request: RerankRequest): Promise<readonly number[]> {
   const texts = documentTexts(request.documents);
   const turns = new Turns(queue, WORDS_PER_TURN);
@@ -80,7 +80,7 @@ async function indexOf(
   const index = new MiniSearch<IndexedDocument>({
     fields: ['text'],
     tokenize: (text) => text.split(' '),
-    // Only the query's words are kept; all others count for the length of their document alone.
+    // Indexes only the query's words; other words count only for the length of their document.
     processTerm: (word) => (queryWords.has(word) ? word : null),
   });
   for (const [id, text] of texts.entries()) {

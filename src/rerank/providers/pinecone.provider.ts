@@ -9,18 +9,25 @@ import type { RemoteRerankProvider, RerankDocument, RerankRequest } from '../rer
 import { billedCount, readScores } from './answers.js';
 import { documentText } from './document-text.js';
 
-/** Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. Of other models the provider decides itself. */
+/**
+ * Source: https://docs.pinecone.io/guides/search/rerank-results#reranking-models. The provider checks other models
+ * itself.
+ */
 const MAX_DOCUMENTS_BY_MODEL: ReadonlyMap<string, number> = new Map([
   ['bge-reranker-v2-m3', 100],
   ['pinecone-rerank-v0', 100],
   ['cohere-rerank-3.5', 200],
 ]);
 
-/** One unit a request, whatever is in it. Source: https://docs.pinecone.io/guides/manage-cost/understanding-cost#rerank */
+/**
+ * One unit per request, whatever its size. Source:
+ * https://docs.pinecone.io/guides/manage-cost/understanding-cost#rerank
+ */
 const BILLED_BY_REQUEST: ReadonlySet<string> = new Set(['bge-reranker-v2-m3', 'pinecone-rerank-v0']);
 /**
- * Cohere's models: longer documents are several of the 100 of a unit. `cohere-rerank-3.5` was billed by the request, and is
- * served by `cohere-rerank-4-fast` since 2026-08-01. Source: https://docs.pinecone.io/models/cohere-rerank-4-fast
+ * Cohere's models: longer documents count as several of the 100 documents of a unit. `cohere-rerank-3.5` was billed by
+ * the request, and is served by `cohere-rerank-4-fast` since 2026-08-01. Source:
+ * https://docs.pinecone.io/models/cohere-rerank-4-fast
  */
 const CHUNK_TOKENS = 500;
 
@@ -60,12 +67,12 @@ function toBody(request: RerankRequest) {
     documents: request.documents.map((document, index) => toPineconeDocument(document, index, request.rankFields)),
     top_n: request.topN,
     rank_fields: request.rankFields,
-    return_documents: request.returnDocuments, // always said: its default is true
+    return_documents: request.returnDocuments, // always sent, since its default is true
     parameters: request.parameters,
   });
 }
 
-/** Models that are not known may be of either kind. */
+/** Unknown models may bill in either way: uses the chunks, which are never fewer. */
 function estimate(request: RerankRequest): UsageEstimate {
   const byChunks = estimateByChunks(request, CHUNK_TOKENS);
   return BILLED_BY_REQUEST.has(request.model)
@@ -73,7 +80,7 @@ function estimate(request: RerankRequest): UsageEstimate {
     : byChunks;
 }
 
-/** Strings are wrapped; objects go whole, since any field may be ranked, and need a `text` only where no others are named. */
+/** Wraps strings. Sends objects whole, since any field may be ranked; they need a `text` only without `rank_fields`. */
 function toPineconeDocument(
   document: RerankDocument,
   index: number,

@@ -7,7 +7,9 @@ import type { RemoteRerankProvider } from '../rerank.types.js';
 import { billedCount, readScores } from './answers.js';
 import { documentTexts } from './document-text.js';
 
-/** What is longer is cut, or refused with `truncation: false`. Source: https://docs.voyageai.com/reference/reranker-api */
+/**
+ * Longer input is cut, or refused with `truncation: false`. Source: https://docs.voyageai.com/reference/reranker-api
+ */
 const LIMITS_BY_MODEL: ReadonlyMap<string, TokenLimits> = new Map([
   ['rerank-2.5', { query: 8_000, pair: 32_000, total: 600_000 }],
   ['rerank-2.5-lite', { query: 8_000, pair: 32_000, total: 600_000 }],

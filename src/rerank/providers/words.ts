@@ -1,19 +1,19 @@
-/** Runs of letters, digits and the marks on them. */
+/** A run of letters, digits and combining marks. */
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts that write words without spaces between them: a run of these is not one word. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 /** The segmenter's time grows with the square of the text's length: 100,000 characters at once take seconds. */
 const SLICE_CHARACTERS = 256;
 /**
- * The time to normalize grows with the square of the marks behind one letter: 32,000 of them take a quarter of a second.
- * What is longer than any word is several, and the same ones wherever it stands.
+ * Normalizing takes quadratic time in the marks after one letter: 32,000 take a quarter of a second. Longer runs are
+ * cut into pieces, always in the same way.
  */
 const WORD_CHARACTERS = 64;
 const PIECE = new RegExp(`.{1,${WORD_CHARACTERS}}`, 'gsu');
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
-/** The words of a text in any script, in one spelling: compatibility forms resolved, lower case. Works as far as it is asked. */
+/** The words of a text in any script, in one spelling: compatibility forms resolved, lower case. Lazy. */
 export function* wordsOf(text: string): Generator<string, void, undefined> {
   for (const [run] of text.matchAll(RUN)) {
     if (!UNSPACED.test(run)) yield* fold(run);
