@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { factOf, type PolicyAttributes, type PolicyKey } from './policy-keys.js';
 
-/** Characters of base64url: 132 bits, so that no two groups ever share a bucket. */
+/** 22 characters of base64url: 132 bits, so that no two groups share a bucket. */
 const HASH_LENGTH = 22;
 const MAX_SHOWN_VALUE = 128;
-/** Shown for a call that lacks a grouped value; the hash tells it from a value that reads the same. */
+/** Shown for a call without a grouped value. The hash distinguishes it from an equal text. */
 const NONE = '(none)';
 
 export interface Bucket {
@@ -14,8 +14,8 @@ export interface Bucket {
 }
 
 /**
- * The bucket of a policy that a call is counted in. A call without a grouped value has its own bucket, and does not get
- * around the cap.
+ * The bucket of a policy that counts a call. Calls without a grouped value share a bucket of their own, so that they
+ * cannot evade the cap.
  */
 export function bucketOf(groupBy: readonly PolicyKey[], facts: PolicyAttributes): Bucket {
   const pairs = groupBy.toSorted().map((key) => [key, factOf(facts, key) ?? null] as const);

@@ -7,16 +7,16 @@ import type { Charge } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
 import { bucketOf } from './buckets.js';
 
-/** A policy in force that this version does not understand: nobody knows what it would let pass. */
+/** An active policy that this version cannot read, so its effect is unknown. */
 export type UnreadablePolicy = Pick<CompiledPolicy, 'id' | 'workspaceId' | 'matches'> & { readonly cause: unknown };
 
 export interface CompiledPolicies {
   readonly readable: readonly CompiledPolicy[];
-  /** Match the calls that they may be for; one that only monitors matches none. */
+  /** Match every call that the policy may apply to. Monitoring policies match no call. */
   readonly unreadable: readonly UnreadablePolicy[];
 }
 
-/** Each by itself: one that cannot be read must not stop the calls that it is not for. */
+/** Compiles each policy separately: one that cannot be read must not stop calls that it does not apply to. */
 export function compilePolicies(policies: readonly UsagePolicy[]): CompiledPolicies {
   const readable: CompiledPolicy[] = [];
   const unreadable: UnreadablePolicy[] = [];
@@ -37,7 +37,7 @@ export function compilePolicies(policies: readonly UsagePolicy[]): CompiledPolic
 }
 
 /**
- * Those that a call is counted by.
+ * The policies that apply to a call.
  * @throws GatewayError `usage_limit_unreadable`: a cap that cannot be read is not ignored
  */
 export function readableMatches(

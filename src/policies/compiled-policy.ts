@@ -4,7 +4,7 @@ import { toUnits } from './limits.js';
 import { isPolicyKey, type PolicyKey } from './policy-keys.js';
 import { ENFORCEMENTS, PERIODIC_RESETS, type PeriodicReset, type UsagePolicy } from './usage-policy.entity.js';
 
-/** A policy made ready for matching, once. */
+/** A policy that is prepared for matching. */
 export interface CompiledPolicy {
   readonly id: string;
   readonly name: string | null;
@@ -19,7 +19,7 @@ export interface CompiledPolicy {
   readonly matches: Matches;
 }
 
-/** @throws Error where the row holds what only another version knows, or what was written past the API */
+/** @throws Error when the row has content of another version, or content that was not written by the API */
 export function compilePolicy(policy: UsagePolicy): CompiledPolicy {
   const { id, name, workspaceId, type, groupBy, periodicReset, alertThreshold, enforcement } = policy;
   assertKnown(policy, 'type', UNITS.includes(type));

@@ -13,16 +13,16 @@ export interface Condition {
 
 export type Matches = (facts: PolicyAttributes) => boolean;
 
-/** Any value, and none: who leaves the key out does not get around a cap by it. */
+/** Matches any value and a missing one, so that callers cannot evade a cap by leaving the key out. */
 export const ANY = '*';
-/** Longer than any value of a condition. A model's name may be as long as a body, and is compared again and again. */
+/** Longer than any value of a condition. A model's name may be as long as a body and is compared many times. */
 const MAX_COMPARED = 4_096;
 const MEMBERS: ReadonlySet<string> = new Set<keyof Condition>(['key', 'value', 'excludes']);
 const OWNER = /^(@[^/]*(?:\/|$))?(.*)$/s;
 
 /**
- * Whether a call meets all of the conditions. Made once a policy.
- * @throws Error where one has not the form of a condition
+ * Returns a matcher for calls that meet all conditions. Created once per policy.
+ * @throws Error when a condition is malformed
  */
 export function compileConditions(conditions: readonly Condition[]): Matches {
   if (!Array.isArray(conditions) || !conditions.every(isCondition)) throw new Error('a condition cannot be read');
@@ -30,7 +30,7 @@ export function compileConditions(conditions: readonly Condition[]): Matches {
   return (facts) => checks.every((check) => check(facts));
 }
 
-/** Whether a call meets those that can be read. */
+/** Returns a matcher that checks only the readable conditions. */
 export function compileReadable(conditions: unknown): Matches {
   return compileConditions(readableConditions(conditions));
 }
@@ -41,7 +41,7 @@ export function readableConditions(conditions: unknown): readonly Condition[] {
 
 function isCondition(condition: unknown): condition is Condition {
   if (!isObject(condition) || !isPolicyKey(condition['key']) || !isValue(condition['value'])) return false;
-  // What another version adds to a condition may turn its meaning round.
+  // Fields of another version may reverse the meaning of a condition.
   if (!Object.keys(condition).every((name) => MEMBERS.has(name))) return false;
   return condition['excludes'] === undefined || isValue(condition['excludes']);
 }
@@ -62,7 +62,7 @@ function compileCondition({ key, value, excludes }: Condition): Matches {
   };
 }
 
-/** A model goes by its own names, and by `@<provider>/<name>` and `@<virtual key>/<name>`. */
+/** A model matches by its own names, by `@<provider>/<name>` and by `@<virtual key>/<name>`. */
 function namesOf(facts: PolicyAttributes, key: PolicyKey): readonly ModelName[] {
   const fact = factOf(facts, key);
   if (fact === undefined) return [];
@@ -80,7 +80,7 @@ function withOwner(owner: string, { text, markLength }: ModelName): ModelName {
   return { text: before + text, markLength: markLength === 0 ? 0 : before.length + markLength };
 }
 
-/** How values are written where calls have one spelling of them. */
+/** Normalises values of keys that have one spelling in calls. */
 const FOLDS: Readonly<Partial<Record<PolicyKey, (value: string) => string>>> = {
   ...NAME_FOLDS,
   model: foldName,
@@ -90,7 +90,7 @@ function asWritten(value: string): string {
   return value;
 }
 
-/** As the names of models in facts are; that of the owner stays. */
+/** Normalises the name of a model as calls do. The name of the owner stays unchanged. */
 function foldName(value: string): string {
   const [, owner = '', name = ''] = OWNER.exec(value) ?? [];
   return owner + foldModel(name);

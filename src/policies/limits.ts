@@ -2,10 +2,10 @@ import { fromScaled, toScaled } from '../common/money/decimal.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { MAX_COUNT } from '../usage/usage-work.js';
 
-/** Decimals of the whole numbers that are counted: billionths of a dollar, or whole tokens. */
+/** Decimals of the counted unit: billionths of a dollar, or whole tokens. */
 const DECIMALS: Readonly<Record<UsageUnit, number>> = { cost: 9, tokens: 0 };
 
-/** An amount of the API as what is counted; undefined when it has more decimals than are counted. */
+/** Converts an amount of the API to the counted unit; undefined when it has too many decimals. */
 export function toUnits(type: UsageUnit, amount: number): bigint | undefined {
   const units = toScaled(amount, DECIMALS[type]);
   return units !== undefined && units > MAX_COUNT ? MAX_COUNT : units;
@@ -15,12 +15,12 @@ export function decimalsOf(type: UsageUnit): number {
   return DECIMALS[type];
 }
 
-/** What is counted as an amount of the API. */
+/** Converts a counted amount to an amount of the API. */
 export function fromUnits(type: UsageUnit, units: bigint): number {
   return fromScaled(units, DECIMALS[type]);
 }
 
-/** Said in errors. */
+/** Part of error messages. */
 export function precisionOf(type: UsageUnit): string {
   return type === 'cost' ? 'have at most 9 decimals' : 'be a whole number of tokens';
 }

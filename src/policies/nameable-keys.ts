@@ -9,8 +9,8 @@ import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import type { PolicyAttributes } from './policy-keys.js';
 
 /**
- * The keys that a caller may simulate calls with. By trying estimates out, a caller of one workspace could find out how much
- * the keys of others have used.
+ * The keys that a caller may simulate calls with. Otherwise, a caller of one workspace could find out by simulations
+ * how much the keys of others have used.
  */
 @Injectable()
 export class NameableKeys {
@@ -20,7 +20,8 @@ export class NameableKeys {
   ) {}
 
   /**
-   * What an API key enforces. Callers of the whole organisation may name one that there is not, which enforces nothing.
+   * The enforced metadata of an API key. Callers of the whole organisation may name an unknown key, which enforces
+   * nothing.
    * @throws GatewayError `not_found`
    */
   async enforcedMetadata(principal: Principal, apiKey: string | undefined): Promise<PolicyAttributes['metadata']> {

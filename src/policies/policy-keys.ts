@@ -1,7 +1,7 @@
 import type { ModelName } from '../upstream/providers/provider.types.js';
 import { isMetadataKey, type MetadataKey, metadataNameOf } from '../usage/metadata-key.js';
 
-/** What a condition may look at, and a group be made of, besides `metadata.<name>`. */
+/** Keys of conditions and groups, besides `metadata.<name>`. */
 const KEYS = [
   'api_key',
   'organisation_id',
@@ -18,10 +18,10 @@ type PlainKey = (typeof KEYS)[number];
 /** `model`, `metadata.user`, … */
 export type PolicyKey = PlainKey | MetadataKey;
 
-/** What policies see of a call. A fact that a call does not have is undefined. */
+/** The attributes of a call that policies read. Undefined when the call does not have them. */
 export type PolicyAttributes = Readonly<Record<PlainKey, string | undefined>> & {
   readonly metadata: Readonly<Record<string, string>>;
-  /** Other names that a condition may have for the model. */
+  /** Other names for the model in conditions. */
   readonly modelAliases?: readonly ModelName[];
 };
 
@@ -29,7 +29,7 @@ export function isPolicyKey(key: unknown): key is PolicyKey {
   return typeof key === 'string' && (KEYS.some((known) => known === key) || isMetadataKey(key));
 }
 
-/** Said in errors. */
+/** Part of error messages. */
 export const POLICY_KEYS_TEXT = `${KEYS.join(', ')} or metadata.<name>`;
 
 /** The value of a key in a call; undefined when the call has none. */

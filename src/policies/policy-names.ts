@@ -8,7 +8,7 @@ import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ANY, type Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';
 
-/** What callers name in policies, looked up in their tenant. */
+/** Looks up the names that callers use in policies, within their tenant. */
 @Injectable()
 export class PolicyNames {
   constructor(
@@ -17,10 +17,10 @@ export class PolicyNames {
   ) {}
 
   /**
-   * Replaces the names in the conditions of a policy by those that calls carry: a limit on a name that never occurs would never
-   * hold, and nobody would be told.
-   * @param tenant whose calls the policy is for
-   * @param stored the conditions that the policy has: what they name may have been deleted since
+   * Replaces the names in the conditions of a policy by those that calls carry. A limit on a name that never occurs
+   * would silently have no effect.
+   * @param tenant the tenant whose calls the policy applies to
+   * @param stored the current conditions of the policy; the resources that they name may be deleted
    * @throws GatewayError `validation_failed`
    */
   async conditions<Given extends Condition>(
@@ -54,7 +54,7 @@ export class PolicyNames {
     return (await this.workspaces.get(principal, ref)).id;
   }
 
-  /** The workspace of a new policy. Without an API key it must be named: the interface has it so. */
+  /** The workspace of a new policy. Without an API key it must be named, as the API specifies. */
   workspaceFor(principal: Principal, ref: string | null | undefined): Promise<string | null> {
     return principal.kind === 'api_key'
       ? this.workspaces.resolveOrShared(principal, ref)
@@ -68,20 +68,20 @@ interface KnownNames {
   readonly callers: ReadonlySet<string>;
 }
 
-/** All values that conditions give to a key, also those that they exclude. */
+/** All values that conditions name for a key, excluded ones included. */
 function namesOf(conditions: readonly Condition[], key: PolicyKey): string[] {
   return conditions.flatMap((condition) =>
     condition.key === key ? [condition.value, condition.excludes ?? []].flat(2) : [],
   );
 }
 
-/** A name that the policy has: slugs of workspaces are from versions that did not look them up. */
+/** A name that the policy already has. Earlier versions stored slugs of workspaces without a look-up. */
 function again({ workspaceIdOf }: KnownNames, key: PolicyKey, name: string): string {
   return key === 'workspace_id' ? (workspaceIdOf(name) ?? name) : name;
 }
 
 function readName(known: KnownNames, key: PolicyKey, name: string, param: string): string {
-  // Calls carry the id of a workspace: the beginning of its slug would never fit.
+  // Calls carry the id of a workspace, so a prefix of its slug would never match.
   if (name === ANY || (name.endsWith(ANY) && key !== 'workspace_id' && key !== 'provider')) return name;
   switch (key) {
     case 'workspace_id': {
@@ -111,7 +111,7 @@ function readName(known: KnownNames, key: PolicyKey, name: string, param: string
   }
 }
 
-/** Whether a name, or a beginning with `*` behind it, means the provider. */
+/** Whether a name, or a prefix followed by `*`, matches the provider. */
 function isMeantBy(slug: ProviderSlug, name: string): boolean {
   return name.endsWith(ANY) ? slug.startsWith(name.slice(0, -1)) : slug === name;
 }

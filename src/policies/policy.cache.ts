@@ -6,11 +6,11 @@ import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { type CompiledPolicies, compilePolicies } from './compiled-policies.js';
 import { PolicyStore } from './policy.store.js';
 
-/** The policies in force, by organisation. */
+/** The active policies, by organisation. */
 @Injectable()
 export class PolicyCache {
   private readonly policies: StaleWhileRevalidateCache<CompiledPolicies>;
-  /** Ids of policies that were logged: they are read every second. */
+  /** Ids of unreadable policies that were already logged, since policies are read every second. */
   private readonly told = new Set<string>();
 
   constructor(
@@ -27,7 +27,7 @@ export class PolicyCache {
   /**
    * In the order of their creation.
    * @param now Unix milliseconds
-   * @throws what the database throws when the policies were never read
+   * @throws the database's error when the policies were never read
    */
   policiesOf(organisationId: string, now: number): MaybePromise<CompiledPolicies> {
     return this.policies.get(organisationId, now);

@@ -15,7 +15,7 @@ import { UsagePolicy } from './usage-policy.entity.js';
 export class PolicyStore {
   constructor(@InjectRepository(UsagePolicy) readonly rows: Repository<UsagePolicy>) {}
 
-  /** `workspaceId` narrows to the policies of one workspace that the caller can see. */
+  /** `workspaceId` limits the list to one workspace that the caller can see. */
   async list(
     principal: Principal,
     { status, type, ...page }: UsageLimitListQuery,
@@ -33,12 +33,12 @@ export class PolicyStore {
     return findOne(this.rows.manager, principal, id);
   }
 
-  /** The same in a transaction, until whose end nobody else changes the policy. */
+  /** Like `find`, and locks the policy until the end of the transaction. */
   async getForChange(manager: EntityManager, principal: Principal, id: string): Promise<UsagePolicy> {
     return findOne(manager, principal, id, { mode: 'pessimistic_write' });
   }
 
-  /** What is in force in an organisation. */
+  /** The active policies of an organisation. */
   async active(organisationId: string): Promise<UsagePolicy[]> {
     return this.rows.find({ where: { organisationId, status: 'active' }, order: { createdAt: 'ASC', id: 'ASC' } });
   }

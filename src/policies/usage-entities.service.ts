@@ -18,7 +18,7 @@ import type { UsagePolicy } from './usage-policy.entity.js';
 
 const MOST_USED = { current_page: 0, page_size: 100 } as const;
 
-/** What the groups of a policy have used, and the way back to zero. */
+/** Reads and resets the usage of the groups of a policy. */
 @Injectable()
 export class UsageEntitiesService {
   constructor(
@@ -29,7 +29,7 @@ export class UsageEntitiesService {
     private readonly clock: Clock,
   ) {}
 
-  /** Of the running period. */
+  /** The usage of the current period. */
   async list(principal: Principal, policyId: string, query: UsageEntitiesQuery): Promise<ListOf<UsageEntityResponse>> {
     return this.listOf(await this.policies.get(principal, policyId), query);
   }
@@ -40,7 +40,7 @@ export class UsageEntitiesService {
   }
 
   /**
-   * Sets what one group has used back to zero. Calls that are under way stay reserved.
+   * Resets the usage of one group to zero. Calls in flight stay reserved.
    * @throws GatewayError `not_found`
    */
   async reset(principal: Principal, policyId: string, entityId: string): Promise<void> {

@@ -12,7 +12,7 @@ export class CreatedUsageLimitResponse {
   readonly object: 'policy_usage_limits';
 }
 
-/** What one group of calls has used of a policy in the running period. */
+/** The usage of one group of calls in the current period. */
 export class UsageEntityResponse {
   readonly id: string;
   readonly object: 'usage-entity';
@@ -30,7 +30,7 @@ export class UsageEntityResponse {
   /** The most that the group may use in a period. */
   @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
-  /** `exhausted`: the limit is reached, or a call was refused since it did not fit into what is left. */
+  /** `exhausted`: the limit is reached, or a call was refused since it did not fit into the rest. */
   readonly status: 'active' | 'exhausted';
   /** Unix seconds; null: never. */
   readonly next_reset_at: number | null;
@@ -76,7 +76,7 @@ export class UsageLimitResponse {
   readonly created_at: number;
   /** Unix seconds. */
   readonly updated_at: number;
-  /** With `include_usage`: the hundred groups that have used most in the running period. */
+  /** With `include_usage`: the hundred groups with the highest usage in the current period. */
   readonly usage?: UsageEntityResponse[];
 }
 
@@ -86,7 +86,7 @@ export class UsageLimitListResponse {
   readonly total: number;
 }
 
-/** Also of a policy that cannot be read, so that it can be found and mended: what is not known of it is left out. */
+/** Also shows a policy that cannot be read, without its unknown parts, so that it can be found and corrected. */
 export function toUsageLimitResponse(
   policy: UsagePolicy,
   now: Date,
@@ -120,7 +120,7 @@ export function toUsageLimitResponse(
 
 export function toUsageEntityResponse(bucket: UsageBucket, limit: bigint): UsageEntityResponse {
   const used = BigInt(bucket.used);
-  // The mark counts for the limit that it was made under, and for lower ones.
+  // The mark applies to the limit at which it was set, and to lower limits.
   const isMarked = bucket.exhaustedAt !== null && limit <= BigInt(bucket.creditLimit);
   return {
     id: bucket.id,

@@ -22,7 +22,7 @@ import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
-/** The policies themselves; what has been used is read elsewhere. */
+/** Creates, reads and changes policies. Usage is read elsewhere. */
 @Injectable()
 export class UsageLimitsService {
   constructor(
@@ -79,8 +79,8 @@ export class UsageLimitsService {
   }
 
   /**
-   * What has reached a lowered limit or threshold by now raises its alert with the change, also what was counted when the
-   * policy had this period before.
+   * Groups that have already reached a lowered limit or threshold raise their alert with the change, including usage
+   * counted when the policy had this period before.
    */
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
     const { name, description, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
@@ -104,7 +104,7 @@ export class UsageLimitsService {
       });
       const changed = await updateRow(manager, policy, changes);
       if (changed === policy) return policy;
-      // Of a policy that cannot be read, its period can be corrected, and no amount be set.
+      // A policy that cannot be read accepts a new period, but no amounts.
       if (setsAmount || (periodic_reset !== undefined && isReadable(changed))) {
         await this.applyLimit(changed, now, manager);
       }
@@ -115,7 +115,7 @@ export class UsageLimitsService {
     return saved;
   }
 
-  /** The policy is no longer in force; what it has counted can still be read. A second time changes nothing. */
+  /** Archives the policy: it no longer applies, and its usage stays readable. Idempotent. */
   async archive(principal: Principal, id: string): Promise<void> {
     await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
@@ -172,7 +172,7 @@ function groupProblems({ group_by: groups }: Pick<CreateUsageLimitDto, 'group_by
   return details;
 }
 
-/** undefined: nothing. The column shows the same amount with other digits. */
+/** Returns undefined when nothing changes. The column may write the same amount with other digits. */
 function changedAmount(stored: string, amount: number | undefined): string | undefined;
 function changedAmount(stored: string | null, amount: number | null | undefined): string | null | undefined;
 function changedAmount(stored: string | null, amount: number | null | undefined): string | null | undefined {

@@ -21,7 +21,7 @@ export type Enforcement = (typeof ENFORCEMENTS)[number];
 export const POLICY_STATUSES = ['active', 'archived'] as const;
 export type PolicyStatus = (typeof POLICY_STATUSES)[number];
 
-/** A cap on the usage of a group of calls. What is used stands elsewhere: a change here never touches a counter. */
+/** A cap on the usage of a group of calls. Counters are stored elsewhere, so a change here never touches them. */
 @Entity('usage_policies')
 @Check(
   'ck_usage_policies_active_workspace',
@@ -36,11 +36,14 @@ export class UsagePolicy {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
 
-  /** null: for calls of every workspace of the organisation. The workspace of an archived policy may be gone. */
+  /** null: applies to every workspace of the organisation. The workspace of an archived policy may be gone. */
   @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
   readonly workspaceId!: string | null;
 
-  /** The same while the policy is active, null when it is archived: only what is in force keeps a workspace. */
+  /**
+   * Equals `workspace_id` while the policy is active, null when it is archived, so that only active policies prevent
+   * the deletion of a workspace.
+   */
   @ForeignKey('Workspace', { name: 'fk_usage_policies_workspace' })
   @Column({ name: 'active_workspace_id', type: 'uuid', nullable: true })
   activeWorkspaceId!: string | null;
@@ -67,7 +70,7 @@ export class UsagePolicy {
   @Column({ name: 'alert_threshold', type: 'numeric', nullable: true })
   alertThreshold!: string | null;
 
-  /** null: the usage adds up for ever. */
+  /** null: usage is never reset. */
   @Column({ name: 'periodic_reset', type: 'varchar', length: 16, nullable: true })
   periodicReset!: PeriodicReset | null;
 

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 export const DECISIONS = ['admitted', 'exceeded', 'contended'] as const;
-/** `contended`: only calls under way are in the way. */
+/** `contended`: the call would fit without other calls in flight. */
 export type Decision = (typeof DECISIONS)[number];
 
 export class SimulatedPolicyResponse {
@@ -29,16 +29,19 @@ export class SimulatedPolicyResponse {
   readonly headroom: number;
   /** Unix seconds; null: never. */
   readonly next_reset_at: number | null;
-  /** What the policy would say; one that only monitors refuses nothing whatever it says. */
+  /** The decision of the policy. A monitoring policy never refuses a call. */
   @ApiProperty({ enum: DECISIONS })
   readonly decision: Decision;
 }
 
 export class UsageSimulationResponse {
   readonly object: 'usage-simulation';
-  /** By all policies, also those that are not shown. */
+  /** The decision of all policies, including those that are not shown. */
   @ApiProperty({ enum: DECISIONS })
   readonly decision: Decision;
-  /** Those that the call falls under, as far as the caller can read them: one of a workspace sees those of its workspace. */
+  /**
+   * The policies that apply to the call and that the caller can read. A caller of one workspace sees those of its
+   * workspace.
+   */
   readonly policies: SimulatedPolicyResponse[];
 }

@@ -21,7 +21,7 @@ import type { Decision, SimulatedPolicyResponse, UsageSimulationResponse } from 
 
 type Estimate = Readonly<Record<UsageUnit, bigint>>;
 
-/** Tells what the policies would say to a call, and changes nothing. */
+/** Computes what the policies would decide for a call, and changes nothing. */
 @Injectable()
 export class UsageSimulator {
   constructor(
@@ -44,7 +44,7 @@ export class UsageSimulator {
       hits.map(({ charge }) => charge),
     );
     const answers = hits.map(({ policy, charge }) => judge(policy, charge, bucketOfCharge(buckets, charge), estimate));
-    // Every policy decides; a caller of one workspace reads of its own alone, as by GET.
+    // Every policy decides. A caller of one workspace sees only its own policies, as with GET.
     const shown = answers.filter((_, index) => isReadable(principal, hits[index]?.policy));
     return { object: 'usage-simulation', decision: overall(answers), policies: shown };
   }
@@ -115,7 +115,7 @@ function judge(
   };
 }
 
-/** As the usage store decides: what is free passes, also where the limit is exceeded. */
+/** Decides as the usage store does: a call without usage is admitted even if the limit is exceeded. */
 function decide(used: bigint, reserved: bigint, amount: bigint, limit: bigint): Decision {
   if (amount === 0n) return 'admitted';
   if (used + amount > limit) return 'exceeded';

@@ -27,7 +27,7 @@ export const S3_FOLDER: FieldRule<string> = {
 
 const ARN_REGION = /^arn:aws(?:-[a-z-]+)?:bedrock:([a-z0-9-]{1,20}):/;
 
-/** The region that a model's ARN names; undefined for an id, which every region may have. */
+/** The region in a model's ARN; undefined for a model id, which may exist in every region. */
 export function regionOfModel(model: unknown): string | undefined {
   return typeof model === 'string' ? ARN_REGION.exec(model)?.[1] : undefined;
 }

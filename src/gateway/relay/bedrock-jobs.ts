@@ -6,11 +6,11 @@ import { type CursorPage, cursorWalk, type TokenPage } from './cursor-walk.js';
 import { fromOpaqueId, toOpaqueId } from './opaque-id.js';
 import type { Ask, OperationInput } from './operation.types.js';
 
-/** Most items that AWS puts on a page. */
+/** The largest page size of AWS. */
 const MAX_PAGE_SIZE = 1_000;
-/** A list of 50,000 jobs, when AWS fills its pages. */
+/** Covers 50,000 jobs when AWS fills its pages. */
 const MAX_PAGES = 50;
-/** An id of this length stays below the 512 characters that a route takes. */
+/** An id of this length stays below the 512 characters that routes accept. */
 const MAX_ARN_CHARACTERS = 350;
 
 export interface BedrockJobKind {
@@ -42,7 +42,7 @@ export function accountOf(kind: BedrockJobKind, arn: string): string | null {
 }
 
 /**
- * The job that an operation is about.
+ * The job of an operation.
  * @throws GatewayError `not_found` for an id that names no job of this kind in the region of the virtual key
  */
 export function jobOf(kind: BedrockJobKind, input: OperationInput, credential: Credential): BedrockJobName {
@@ -51,7 +51,7 @@ export function jobOf(kind: BedrockJobKind, input: OperationInput, credential: C
   return name;
 }
 
-/** The request that reads the job, or does something with it. */
+/** The request that reads the job or acts on it. */
 function jobRequest(kind: BedrockJobKind, { arn, region }: BedrockJobName, action?: 'stop'): ProviderRequest {
   const path = `${kind.jobPath}/${encodeURIComponent(arn)}`;
   return action === undefined
@@ -63,16 +63,16 @@ export async function readJob(kind: BedrockJobKind, name: BedrockJobName, ask: A
   return readObject(await ask(jobRequest(kind, name)), 'body');
 }
 
-/** Stops the job, then reads it: it may still be running, since AWS stops it in its own time. */
+/** Stops the job, then reads it. It may still be running, since AWS stops jobs asynchronously. */
 export async function stopJob(kind: BedrockJobKind, name: BedrockJobName, ask: Ask): Promise<JsonObject> {
-  // Its answer has no fields, and maybe no body: what became of the job is read next.
+  // The response has no fields and maybe no body, so the job is read next.
   await ask(jobRequest(kind, name, 'stop'));
   return readJob(kind, name, ask);
 }
 
 /**
- * Reads the job that was just made. It exists and will cost money, so a failure here must not look like one of its making:
- * then the answer is what was asked for and the ARN.
+ * Reads the job that was just created. It exists and costs money, so a failure here must not look like a failed
+ * creation: then returns the request and the ARN.
  */
 export async function readNewJob(kind: BedrockJobKind, asked: JsonObject, ask: Ask): Promise<JsonObject> {
   const name = parseArn(kind, stringOrUndefined(asked['jobArn']) ?? '');
@@ -92,7 +92,7 @@ export async function listJobs(
   const cursor = after === undefined ? undefined : jobName(kind, after, credential);
   if (after !== undefined && cursor === undefined)
     throw invalidField('after', 'must be the id of an item of this list');
-  // Behind an item as few pages as possible; else just what is needed to know whether there is more.
+  // After an item, uses as few pages as possible; else reads just enough to know whether there are more.
   const maxResults = cursor === undefined ? limit + 1 : MAX_PAGE_SIZE;
   return cursorWalk({
     fetchPage: async (token) => readPage(kind, await ask(pageRequest(kind, maxResults, token))),
@@ -120,7 +120,7 @@ function readPage(kind: BedrockJobKind, answer: unknown): TokenPage<JsonObject> 
   return { items, nextToken: token === '' ? undefined : token };
 }
 
-/** A virtual key with a region has no jobs in others; without one, the job's own region is asked. */
+/** A virtual key with a region has no jobs in others. Without a region, the job's own region is used. */
 function jobName(kind: BedrockJobKind, id: string, { options }: Credential): BedrockJobName | undefined {
   const name = parseArn(kind, fromOpaqueId(kind.idPrefix, id) ?? '');
   const own = 'aws_region' in options ? stringOrUndefined(options.aws_region) : undefined;

@@ -9,13 +9,21 @@ const VERSION = {
   example: 'assistants=v2',
 } as const;
 
-/** For the document: both names of the header, on routes of a protocol that has versions. */
+/** Both names of the header, for the OpenAPI document of routes with a versioned protocol. */
 export const BETA_HEADERS: readonly ApiHeaderOptions[] = [
-  { ...VERSION, name: 'Provider-Beta', description: 'Version of the protocol. The provider gets it as `OpenAI-Beta`.' },
-  { ...VERSION, name: 'OpenAI-Beta', description: 'Another name of `Provider-Beta`, which counts when both are sent.' },
+  {
+    ...VERSION,
+    name: 'Provider-Beta',
+    description: 'Version of the protocol. The provider receives it as `OpenAI-Beta`.',
+  },
+  {
+    ...VERSION,
+    name: 'OpenAI-Beta',
+    description: 'Another name of `Provider-Beta`, which takes precedence when both are sent.',
+  },
 ];
 
-/** `OpenAI-Beta`, which the interface calls `Provider-Beta`. */
+/** Reads the header that becomes `OpenAI-Beta` at the provider. */
 export function betaHeader(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const value = headers['provider-beta'] || headers['openai-beta'];
   if (value === undefined || value === '') return {};

@@ -1,18 +1,20 @@
 import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 
-/** Reads a field: its value, or undefined when it breaks the rule. Reads on from the field's name: `must be a string`. */
+/**
+ * Reads a field: returns undefined when it breaks the rule. `expected` follows the field's name: `must be a string`.
+ */
 export interface FieldRule<Value> {
   readonly read: (value: unknown) => Value | undefined;
   readonly expected: string;
 }
 
-/** Text of a form. */
+/** A rule for text that matches a pattern. */
 export function textLike(pattern: RegExp, expected: string): FieldRule<string> {
   return { read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined), expected };
 }
 
-/** Reads the body of a request that is mapped, and gathers every broken rule. A null is as good as absent. */
+/** Reads the body of a mapped request and collects every broken rule. Null counts as absent. */
 export class BodyFields {
   readonly #problems: ErrorDetail[] = [];
 
@@ -26,7 +28,7 @@ export class BodyFields {
     return value;
   }
 
-  /** undefined only when `done` will throw. */
+  /** Returns undefined only when `done` will throw. */
   required<Value>(name: string, rule: FieldRule<Value>): Value | undefined {
     if ((this.body[name] ?? undefined) === undefined) this.refuse(name, `is required and ${rule.expected}`);
     return this.optional(name, rule);
@@ -36,7 +38,7 @@ export class BodyFields {
     this.#problems.push(fieldError(name, expected));
   }
 
-  /** Fields that would be dropped without a word. */
+  /** Refuses fields that would be dropped silently. */
   refuseOthers(known: readonly string[], expected: string): void {
     for (const [name, value] of Object.entries(this.body)) {
       if (!known.includes(name) && value !== null) this.refuse(name, expected);

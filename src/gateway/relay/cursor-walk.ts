@@ -10,10 +10,10 @@ export interface TokenPage<Item> {
 
 interface CursorWalk<Item> {
   readonly fetchPage: (token: string | undefined) => Promise<TokenPage<Item>>;
-  /** The item that the page begins behind; undefined for the first page. */
+  /** The item before the page; undefined for the first page. */
   readonly isCursor: ((item: Item) => boolean) | undefined;
   readonly limit: number;
-  /** Most provider pages that are read. */
+  /** Maximum number of provider pages to read. */
   readonly maxPages: number;
 }
 
@@ -23,9 +23,9 @@ export interface CursorPage<Item> {
 }
 
 /**
- * A page behind an item, of a provider that only knows tokens: walks from the start to the item, takes `limit`, and looks
- * one further, so that `hasMore` is right. Nothing is kept between two calls.
- * @throws GatewayError `validation_failed` (`after`) when the item is not among the pages that are read
+ * Reads the page after an item from a provider that pages by tokens: walks from the start to the item, takes `limit`
+ * items, and reads one more to set `hasMore`. Keeps no state between calls.
+ * @throws GatewayError `validation_failed` (`after`) when the item is not on the pages that are read
  */
 export async function cursorWalk<Item>(walk: CursorWalk<Item>): Promise<CursorPage<Item>> {
   const { fetchPage, isCursor, limit, maxPages } = walk;

@@ -15,9 +15,9 @@ import { ProviderObject } from './provider-object.entity.js';
 import type { ProviderObjectKind, RelayRoute } from './relay-route.js';
 import { baseUrl, serverOf } from '../../upstream/providers/build-request.js';
 
-/** Whose objects a request may see at its provider. */
+/** The owner of the objects that a request may see at its provider. */
 export interface Ownership {
-  /** `isolation: strict` of the virtual key: only what its own workspace made through the gateway. */
+  /** `isolation: strict` of the virtual key: only objects that its own workspace created through the gateway. */
   readonly strict: boolean;
   readonly organisationId: string;
   readonly workspaceId: string | null;
@@ -27,12 +27,12 @@ export interface Ownership {
   readonly server: string;
 }
 
-/** Pauses between the tries to record an object that an isolated workspace has made. */
+/** Pauses between the tries to record an object of an isolated workspace. */
 const RETRY_PAUSES_MS = [200, 600, 1_200] as const;
-/** No try begins later: one at a database that is silent takes seconds itself. */
+/** No try begins later, since a try at a silent database takes seconds. */
 const LAST_TRY_MS = 4_000;
 
-/** A workspace's objects among those of a shared provider account. */
+/** Separates the objects of workspaces in a shared provider account. */
 @Injectable()
 export class Isolation {
   constructor(
@@ -53,8 +53,8 @@ export class Isolation {
   }
 
   /**
-   * Refuses a request about, or with, objects of others.
-   * @throws GatewayError `not_found`, which does not tell whether the object exists; `validation_failed` for a cursor
+   * Refuses a request that names objects of others.
+   * @throws GatewayError `not_found`, which does not reveal whether the object exists; `validation_failed` for a cursor
    */
   async assertOwn(
     ownership: Ownership,
@@ -75,7 +75,7 @@ export class Isolation {
   }
 
   /**
-   * Remembers whose the objects are that a successful answer tells of.
+   * Records the owner of the objects in a successful response.
    * @throws GatewayError when an isolated workspace's new object cannot be recorded: `store_unavailable`, or
    * `provider_invalid_response` when it has no id
    */
@@ -94,7 +94,7 @@ export class Isolation {
       });
     }
     if (creates !== undefined) await this.rememberMade(ownership, creates.kind, made);
-    // The account's results belong to nobody in particular where everybody may see them.
+    // Without isolation, results have no owner.
     if (!ownership.strict) return;
     for (const { kind, name } of produces) await this.remember(ownership, kind, answeredIds(answer, name));
   }
@@ -120,8 +120,8 @@ export class Isolation {
   }
 
   /**
-   * The objects exist and may cost money, so a failure here must not look like one of their making: whoever tries again
-   * makes, and pays for, another.
+   * The objects exist and may cost money, so a failure here must not look like a failed creation: a retry would create
+   * and bill another object.
    */
   private async rememberMade(ownership: Ownership, kind: ProviderObjectKind, ids: readonly string[]): Promise<void> {
     const { strict, provider, workspaceId } = ownership;
@@ -157,7 +157,7 @@ export class Isolation {
     return this.remember(ownership, kind, ids);
   }
 
-  /** Who was first stays the owner. An id that cannot be recorded stays nobody's. */
+  /** The first owner stays the owner. An id that cannot be stored has no owner. */
   private async remember(ownership: Ownership, kind: ProviderObjectKind, given: readonly string[]): Promise<void> {
     const ids = given.filter(isRecordable);
     if (ids.length === 0) return;

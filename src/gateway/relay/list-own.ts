@@ -5,16 +5,16 @@ import type { OperationInput } from './operation.types.js';
 
 type ListedObject = JsonObject & { readonly id: string };
 
-/** Most pages that are read for one page of a caller's own objects: an account of 10,000 objects. */
+/** Maximum number of pages to read for one page of the caller's objects: covers 10,000 objects. */
 const MAX_PAGES = 100;
 const PAGE_SIZE = 100;
 const DEFAULT_LIMIT = 20;
 
 /**
- * A page of the caller's own objects, sifted from the pages of the whole account. Reads on until the page is full and one
- * more own object, or the end, has been seen: `has_more` is then right.
- * Some servers do not know `after`: where a page holds that item, what follows it counts, and a page with nothing more ends.
- * @throws GatewayError `provider_failed` when the account is too large to be sifted
+ * Reads a page of the caller's own objects, filtered from the pages of the whole account. Continues until the page is
+ * full and the next own object or the end was seen, so that `has_more` is correct. Some servers ignore `after`: when a
+ * page contains that item, only the items after it count, and a page without new items ends the list.
+ * @throws GatewayError `provider_failed` when the account has too many objects to filter
  */
 export async function listOwn(
   input: OperationInput,

@@ -8,8 +8,9 @@ import type { RelayRoute } from './relay-route.js';
 type Route = Pick<RelayRoute, 'reads' | 'response' | 'deletes'>;
 
 /**
- * The provider's answer, byte for byte unless the provider's answers need mending, or it deleted without a word.
- * @throws UnexpectedShapeError when what was read is not what was asked for; what was made or changed stays so in any case
+ * Returns the provider's response byte for byte, unless its responses need normalising or a deletion had no body.
+ * @throws UnexpectedShapeError when a read does not return the requested kind of object; responses to changes are never
+ * refused
  */
 export function normaliseAnswer(
   provider: Extract<ResourceProvider, { kind: 'relay' }>,
@@ -17,7 +18,7 @@ export function normaliseAnswer(
   { params }: Pick<OperationInput, 'params'>,
   answer: UpstreamAnswer,
 ): JsonAnswer {
-  // The object is gone, so this must not look like a failure.
+  // The object is deleted, so this must not look like a failure.
   if (deletes !== undefined && answer.body.length === 0) {
     return { status: 200, json: { id: params[deletes.idParam], object: deletes.object, deleted: true } };
   }

@@ -1,18 +1,18 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
 
-/** What callers note for themselves: it may hold anything, under any name. */
+/** The callers' own notes, which may hold anything under any name. */
 const NOTES = 'metadata';
 
 /**
- * Whether some provider may take the field for the one of this name: readers of JSON in Go and in .NET do not regard case.
- * By way of upper case, since Go also folds ſ and the Kelvin sign to their plain letters.
+ * Whether a provider may read the field under this name: JSON readers of Go and .NET ignore case. Compares upper case,
+ * since Go also folds ſ and the Kelvin sign to their plain letters.
  */
 export function isNamed(field: string, name: string): boolean {
   return field === name || field.toUpperCase().toLowerCase() === name.toLowerCase();
 }
 
-/** The ids that a body holds in fields of this name, in whatever spelling, at any depth, alone or in a list. */
+/** The ids in fields of this name in a body, in any spelling, at any depth, alone or in a list. */
 export function usedIds(body: unknown, name: string): readonly string[] {
   if (Array.isArray(body)) return body.flatMap((item) => usedIds(item, name));
   if (!isObject(body)) return [];
@@ -23,8 +23,8 @@ export function usedIds(body: unknown, name: string): readonly string[] {
 }
 
 /**
- * The ids in a field of an answer: of the resource, or of each item of a list. Not deeper, where an answer may repeat what
- * its request said.
+ * The ids in a field of an answer: of the resource, or of each item of a list. Not deeper, where a response may repeat
+ * parts of the request.
  */
 export function answeredIds(answer: unknown, name: string): readonly string[] {
   if (!isObject(answer)) return [];
@@ -33,10 +33,10 @@ export function answeredIds(answer: unknown, name: string): readonly string[] {
   return resources.filter((resource) => isObject(resource)).flatMap((resource: JsonObject) => idsIn(resource[name]));
 }
 
-/** In bytes, since an index of PostgreSQL takes no more than 2,704 of them; the column takes as many characters. */
+/** In bytes, since an index entry of PostgreSQL is limited to 2,704 bytes. The column has as many characters. */
 const MAX_ID_BYTES = 1_024;
 
-/** Whether the database can hold a provider's id. */
+/** Whether the database can store a provider's id. */
 export function isRecordable(id: string): boolean {
   return isStorableText(id) && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }

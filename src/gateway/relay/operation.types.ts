@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/json/read.js';
 import type { Credential, ProviderSlug, ProviderRequest } from '../../upstream/providers/provider.types.js';
 
-/** What a caller asks of an operation; every rule of the route is already checked. */
+/** The validated input of an operation. */
 export interface OperationInput {
   /** Path parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -12,12 +12,15 @@ export interface OperationInput {
 }
 
 /**
- * Asks the provider once and resolves with the parsed body of a 2xx answer, undefined when it is empty; throws GatewayError
- * for everything else.
+ * Calls the provider once and returns the parsed body of a 2xx response, undefined when it is empty. Throws
+ * GatewayError for any other response.
  */
 export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
-/** An operation on a provider whose own form differs: as many questions as it takes, one answer in the interface's form. */
+/**
+ * An operation at a provider with another API: makes as many calls as needed and returns one response in OpenAI's
+ * format.
+ */
 export type MappedOperation = (input: OperationInput, ask: Ask, credential: Credential) => Promise<JsonObject>;
 
 /** When a provider retired an area. */
@@ -26,17 +29,17 @@ export interface Sunset {
   readonly deprecation: string;
   /** `Sunset` header, RFC 8594: an HTTP date. */
   readonly sunset: string;
-  /** Where the provider says so. */
+  /** The provider's announcement. */
   readonly link: string;
 }
 
 /** How a provider serves one resource area. */
 export type ResourceProvider =
   | {
-      /** Speaks the interface's own form: requests and answers pass through byte for byte. */
+      /** Speaks OpenAI's API: requests and responses are forwarded byte for byte. */
       readonly kind: 'relay';
       readonly slug: ProviderSlug;
-      /** Mends answers of providers that leave required fields out. The resource, or each item of a list. */
+      /** Adds required fields that a provider leaves out, to the resource or to each item of a list. */
       readonly normalise?: (resource: JsonObject) => JsonObject;
       /** Set where the provider has retired the area. */
       readonly sunset?: Sunset;
@@ -44,6 +47,6 @@ export type ResourceProvider =
   | {
       readonly kind: 'mapped';
       readonly slug: ProviderSlug;
-      /** By operation name (`batches.list`); what is absent is not supported. */
+      /** By operation name (`batches.list`). Absent operations are not supported. */
       readonly operations: Readonly<Record<string, MappedOperation | undefined>>;
     };

@@ -1,7 +1,7 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { ProviderObjectKind } from './relay-route.js';
 
-/** An object at a provider that was made through the gateway, and whose it is. */
+/** The owner of an object at a provider that was created through the gateway. */
 @Entity('provider_objects')
 @Index('uq_provider_objects_upstream', ['organisationId', 'provider', 'server', 'kind', 'upstreamId'], { unique: true })
 export class ProviderObject {
@@ -12,7 +12,7 @@ export class ProviderObject {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
 
-  /** null: made by a key of the whole organisation through a virtual key of the whole organisation. */
+  /** null: created by a key of the whole organisation through a virtual key of the whole organisation. */
   @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
   readonly workspaceId!: string | null;
 
@@ -23,8 +23,8 @@ export class ProviderObject {
   readonly provider!: string;
 
   /**
-   * Which of the provider's servers gave the id: a digest of its base URL, empty for the provider's own. Rows from before this
-   * was recorded have null, which stands for each of them.
+   * The server that issued the id: a digest of its base URL, empty for the provider's own server. Older rows have null,
+   * which matches every server.
    */
   @Column({ type: 'varchar', length: 43, nullable: true })
   readonly server!: string | null;

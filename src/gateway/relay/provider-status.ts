@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../common/json/read.js';
 
 /**
- * The status of the interface for a provider's own, which is told as well where it is another word.
- * @param statuses by the provider's words in lower case
- * @param later for a status that the provider adds one day: it must not end a client's waiting
+ * Maps a provider's status to OpenAI's. The provider's own word is returned too where it differs.
+ * @param statuses OpenAI's status by the provider's word in lower case
+ * @param later for a status that the provider adds later; it must not end a client's polling
  */
 export function fromProviderStatus<Status extends string>(
   given: unknown,

@@ -45,14 +45,14 @@ const UPLOAD = {
 
 const METHODS = { GET: Get, POST: Post, DELETE: Delete } as const;
 
-/** Makes the controller of a resource area from its table: one handler a row, all alike. */
+/** Creates the controller of a resource area from its table: one handler per row. */
 export function relayController(area: ResourceArea): Type {
   @ApiTags(area.tag)
   @Controller('v1')
   class RelayController {
     constructor(readonly relay: RelayService) {}
   }
-  // Shown in logs of the start.
+  // The name appears in the log of the start.
   Object.defineProperty(RelayController, 'name', { value: `${area.tag.replace(/\W/g, '')}Controller` });
   for (const route of area.routes) addHandler(RelayController, area, route);
   return RelayController;
@@ -71,11 +71,11 @@ function addHandler(controller: Type<{ readonly relay: RelayService }>, area: Re
   ): Promise<void> {
     return this.relay.run({ area, route, context, params, query, request, response });
   };
-  // The document finds parameters, and takes the operationId, by the function's own name.
+  // The OpenAPI document uses the name of the function to find its parameters and as operationId.
   Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, configurable: true };
   Object.defineProperty(prototype, name, descriptor);
-  // What the compiler would write for a method with these parameters: the validation pipe reads the query's class here.
+  // The metadata that the compiler writes for such a method: the validation pipe reads the query's class from it.
   Reflect.defineMetadata('design:paramtypes', [Object, Object, route.query ?? Object, Object, Object], prototype, name);
   for (const [index, decorate] of [CurrentProvider(), Param(), Query(), Req(), Res()].entries())
     decorate(prototype, name, index);
@@ -96,10 +96,11 @@ function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): Method
   );
 }
 
-/** An answer without a documented form is passed on as it is, whatever the provider. */
+/** A response without a documented format is forwarded unchanged, for every provider. */
 function answerDecorator({ answer, response }: RelayRoute): MethodDecorator {
   if (answer === 'bytes') return ApiOkResponse({ description: 'The bytes of the file.', content: BYTES });
-  if (response === undefined) return ApiOkResponse({ description: "The provider's answer, unchanged.", content: ANY });
+  if (response === undefined)
+    return ApiOkResponse({ description: "The provider's response, unchanged.", content: ANY });
   if (answer === undefined) return ApiOkResponse({ type: response });
   const schema = { $ref: getSchemaPath(response) };
   const content = { 'application/json': { schema }, ...EVENTS };
@@ -119,7 +120,7 @@ function bodyDecorators(route: RelayRoute): readonly MethodDecorator[] {
           schema: {
             type: 'object',
             additionalProperties: true,
-            description: "The provider's request, passed on unchanged.",
+            description: "The provider's request, forwarded unchanged.",
           },
         }),
       ];

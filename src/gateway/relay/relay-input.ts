@@ -4,7 +4,7 @@ import type { ProviderRequest } from '../../upstream/providers/provider.types.js
 import type { OperationInput } from './operation.types.js';
 import type { RelayRoute } from './relay-route.js';
 
-/** Ids as providers make them. Anything else is refused, so that no id can be read as a part of an address. */
+/** The format of provider ids. Anything else is refused, so that no id can be read as part of a path. */
 const ID = /^(?!\.{1,2}$)[\w.:=~@+-]{1,512}$/;
 
 export interface RelayRequestParts {
@@ -15,8 +15,8 @@ export interface RelayRequestParts {
 }
 
 /**
- * What a request asks of an operation.
- * @throws GatewayError `validation_failed` for a malformed id, or a body that is no JSON object
+ * Reads and validates the input of an operation.
+ * @throws GatewayError `validation_failed` for a malformed id, or a body that is not a JSON object
  */
 export function toOperationInput(route: RelayRoute, { params, query, body }: RelayRequestParts): OperationInput {
   for (const [name, value] of Object.entries(params)) {
@@ -32,7 +32,7 @@ export function toOperationInput(route: RelayRoute, { params, query, body }: Rel
   };
 }
 
-/** The request to a provider of the interface's own form: the same path, the same query, the same bytes. */
+/** The request to a provider of OpenAI's API: same path, same query, same bytes. */
 export function toProviderRequest(
   route: RelayRoute,
   input: OperationInput,
@@ -47,7 +47,7 @@ export function toProviderRequest(
 }
 
 function readBody(body: unknown): JsonObject {
-  // Some operations take no field at all, and clients then send no body.
+  // Clients send no body to operations without fields.
   if (body === undefined) return {};
   if (!isObject(body))
     throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });

@@ -8,13 +8,13 @@ import type { RelayRoute } from './relay-route.js';
 export interface JsonAnswer {
   readonly status: number;
   readonly json: unknown;
-  /** The provider's own bytes, when they are passed on unchanged. */
+  /** The provider's own bytes, when they are forwarded unchanged. */
   readonly bytes?: Buffer;
-  /** Milliseconds after which the provider wants to be asked again, for an object that is not done yet. */
+  /** Milliseconds until the client should poll again, for an object that is not finished. */
   readonly pollAfterMs?: string | undefined;
 }
 
-/** OpenAI's SDKs wait as long between two questions, and 5 s without it. */
+/** OpenAI's SDKs use this as their polling interval, and 5 s without it. */
 const POLL_AFTER = 'openai-poll-after-ms';
 
 export function readPollAfter({ headers }: Pick<UpstreamHead, 'headers'>): string | undefined {
@@ -29,13 +29,13 @@ export function replyJson(response: Response, { status, json, bytes, pollAfterMs
   response.end(body);
 }
 
-/** What a provider may say about a body that is passed on. Nothing else of its headers reaches the caller. */
+/** Headers of a forwarded body. No other header of the provider reaches the caller. */
 const PASSED_HEADERS = ['content-type', 'content-length', 'content-encoding', 'content-disposition'] as const;
 
-/** A body that has one of these cannot have an event added to it. */
+/** A body with one of these headers cannot carry an additional event. */
 const PRECLUDING_MORE = ['content-length', 'content-encoding'] as const;
 
-/** Decides, when the head of an answer has come, whether its body goes to the caller as it comes. */
+/** Decides by the head of a response whether its body is streamed to the caller. */
 export function streamTo(route: RelayRoute, response: Response): (head: UpstreamHead) => Writable | undefined {
   return (head) => {
     if (head.status < 200 || head.status > 299 || !isStreamed(route, head)) return undefined;

@@ -3,14 +3,14 @@ import type { Scope } from '../../access/scopes.js';
 /** Kinds of objects that a provider keeps for its callers. */
 export type ProviderObjectKind = 'thread' | 'batch' | 'file' | 'fine_tuning.job';
 
-/** A place in a request, or in an answer, that names an object of the provider. */
+/** A parameter or field that names an object of the provider. */
 export interface ObjectReference {
   readonly kind: ProviderObjectKind;
   /** Name of the path parameter, or of the field. */
   readonly name: string;
 }
 
-/** One route that is passed on to a provider: everything about it, in one row. */
+/** One relayed route: everything about it, in one row. */
 export interface RelayRoute {
   /** Name of the operation in the OpenAPI document, and so of the function in generated clients: `listBatches`. */
   readonly operationId: string;
@@ -21,28 +21,28 @@ export interface RelayRoute {
   /** Path below the base URL, the same at the gateway and at a provider of this form: `/batches/{batch_id}`. */
   readonly path: string;
   readonly scope: Scope;
-  /** Rules of the query; none may be sent otherwise. */
+  /** The class that validates the query. Without it, no query parameter is accepted. */
   readonly query?: new () => object;
-  /** `json` is read and checked to be an object; `stream` is passed on as it comes, whatever it is. */
+  /** `json` is parsed and must be an object; `stream` is forwarded unread. */
   readonly body?: 'json' | 'stream';
   /**
-   * `bytes` are passed on as they come, and so are `events` when the provider answers with an event stream. Everything else
-   * is JSON and read whole, so that half an answer never looks like one.
+   * `bytes` are streamed, and so are `events` when the provider returns an event stream. Any other response is JSON and
+   * buffered, so that a truncated response never looks complete.
    */
   readonly answer?: 'bytes' | 'events';
-  /** Form of the answer. One without is passed on as it is, whatever the provider. */
+  /** The class of the response. Without it, the response is forwarded unchanged, for every provider. */
   readonly response?: new () => object;
-  /** What is read, where an answer that is something else has to be refused: a list, or an object with its id. */
+  /** The expected kind of a read, a list or an object with its id. Other responses are refused. */
   readonly reads?: 'list' | 'object';
-  /** The object that a successful answer has made, and the field that holds its id. */
+  /** The object that a successful response has created, and the field with its id. */
   readonly creates?: { readonly kind: ProviderObjectKind; readonly idField: string };
-  /** What a DELETE deletes: the path parameter that holds its id, and what the answer calls it (`thread.deleted`). */
+  /** The object of a DELETE: the path parameter with its id, and the `object` of the response (`thread.deleted`). */
   readonly deletes?: { readonly idParam: string; readonly object: string };
-  /** The objects of the provider that the request is about: in its path. */
+  /** Objects of the provider in the path. */
   readonly about?: ObjectReference;
-  /** The objects of the provider that the body refers to, by fields of this name at any depth. */
+  /** Objects of the provider in the body, in fields of this name at any depth. */
   readonly uses?: readonly ObjectReference[];
-  /** The objects that the provider made of its own accord for what the answer is about, by the answer's own fields. */
+  /** Objects that the provider created itself, such as result files, in fields of the response. */
   readonly produces?: readonly ObjectReference[];
   /** Kind of the items of a list over all of the account's objects. */
   readonly lists?: ProviderObjectKind;

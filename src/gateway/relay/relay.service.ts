@@ -52,21 +52,21 @@ export class RelayService {
   private async serve(run: RelayRun, provider: ResourceProvider, input: OperationInput): Promise<void> {
     const { route, context, response } = run;
     const ownership = this.isolation.ownershipOf(context);
-    // Only providers of the interface's own form keep the files that bodies name; Bedrock's lie in the customer's S3.
+    // Only providers of OpenAI's API store the files that bodies name; Bedrock's files are in the customer's S3.
     const guarded = provider.kind === 'relay' ? route : { ...route, uses: [], produces: [] };
     await this.isolation.assertOwn(ownership, guarded, input);
-    // A list may take many calls, as may a mapped operation.
+    // Lists and mapped operations may take many calls.
     const timed = { ...run, context: this.calls.withOneDeadline(context) };
     const answer = ownership.strict
       ? await this.askStrictly(timed, provider, input, ownership)
       : await this.ask(timed, provider, input, context.bytes);
-    // Passed on as a stream, to its end.
+    // The response was streamed to its end.
     if (answer === undefined) return undefined;
     await this.isolation.record(ownership, guarded, answer.json);
     return replyJson(response, answer);
   }
 
-  /** The same for a caller who must see no objects of others, and whose own have to be told from them later. */
+  /** Runs an operation for an isolated caller: checks the objects of the request and records the new ones. */
   private async askStrictly(
     run: RelayRun,
     provider: ResourceProvider,
@@ -79,7 +79,7 @@ export class RelayService {
       return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
     }
     const sent = run.context.bytes;
-    // Of a field that stands there twice, the provider might read the one that was not checked.
+    // Of duplicate fields, the provider might read the one that was not checked.
     const bytes = uses === undefined || sent === undefined ? sent : Buffer.from(JSON.stringify(input.body));
     if (creates === undefined) return this.ask(run, provider, input, bytes);
     if (asksForStream(input.body)) {
@@ -89,7 +89,7 @@ export class RelayService {
     return this.ask({ ...run, route: { ...run.route, answer: undefined } }, provider, input, bytes);
   }
 
-  /** One answer in the interface's form; undefined when it has gone to the caller as a stream. */
+  /** Returns a response in OpenAI's format; undefined when it was streamed to the caller. */
   private async ask(
     run: RelayRun,
     provider: ResourceProvider,
@@ -139,7 +139,7 @@ function modelOf(body: JsonObject | undefined): string | undefined {
   return typeof model === 'string' ? model : undefined;
 }
 
-/** Reads may be repeated; what makes or changes something only when it surely did not arrive. */
+/** Reads may be retried. Changes may be retried only when the request certainly did not arrive. */
 function operationOf(route: RelayRoute, body: JsonObject | undefined, request: ProviderRequest) {
   return {
     operation: route.operation,

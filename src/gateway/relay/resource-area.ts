@@ -4,9 +4,9 @@ import type { RelayRoute } from './relay-route.js';
 
 /** A family of routes and the providers that serve them. */
 export interface ResourceArea {
-  /** Heading in the document. */
+  /** Heading in the OpenAPI document. */
   readonly tag: string;
-  /** For the document: headers that these routes take besides those of all. */
+  /** Additional headers of these routes, for the OpenAPI document. */
   readonly headers?: readonly ApiHeaderOptions[];
   readonly routes: readonly RelayRoute[];
   readonly providers: readonly ResourceProvider[];

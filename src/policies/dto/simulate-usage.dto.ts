@@ -34,16 +34,16 @@ export class UsageEstimateDto {
   readonly tokens?: number;
 }
 
-/** A call as policies would see it. What is left out, the call does not have. */
+/** A call as policies would see it. The call has no value for an absent field. */
 export class SimulateUsageDto {
-  /** Id of an API key, whose enforced metadata count. A caller of one workspace can name keys of its own. */
+  /** Id of an API key; its enforced metadata apply. A caller of one workspace can name its own keys. */
   @Optional()
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly api_key?: string;
 
-  /** Id or slug, of a workspace whose default metadata count; a key of one workspace is in its own. */
+  /** Id or slug of a workspace; its default metadata apply. A key of one workspace always uses its own. */
   @Optional()
   @IsString()
   @Length(1, 255)
@@ -98,12 +98,15 @@ export class SimulateUsageDto {
   @IsStorable()
   readonly mcp_tool?: string;
 
-  /** What the client would send: it goes before the workspace's defaults, and what the API key enforces before it. */
+  /**
+   * Metadata that the client would send. It overrides the workspace's defaults, and the API key's enforced metadata
+   * override it.
+   */
   @Optional()
   @IsMetadata()
   readonly metadata?: Record<string, string>;
 
-  /** What the call would use; nothing by default. */
+  /** The usage of the call; none by default. */
   @Optional()
   @IsObject()
   @ValidateNested()

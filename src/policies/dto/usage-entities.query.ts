@@ -4,7 +4,7 @@ import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 export class UsageEntitiesQuery extends PageQuery {
-  /** `exhausted` have reached the limit, or had to refuse a call for want of what is left. */
+  /** `exhausted` groups have reached the limit, or refused a call that did not fit into the rest. */
   @Optional()
   @IsIn(['active', 'exhausted'])
   readonly status?: 'active' | 'exhausted';

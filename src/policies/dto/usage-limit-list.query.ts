@@ -11,7 +11,7 @@ export class UsageLimitListQuery extends PageQuery {
   @IsIn(POLICY_STATUSES)
   readonly status: PolicyStatus = 'active';
 
-  /** Only usage limits that count this. */
+  /** Only usage limits that count this unit. */
   @Optional()
   @IsIn(['cost', 'tokens'])
   readonly type?: UsageUnit;

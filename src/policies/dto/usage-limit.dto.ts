@@ -31,19 +31,21 @@ export const MAX_AMOUNT = 1e15;
 
 export class ConditionDto {
   /**
-   * What is compared: `workspace_id`, `api_key`, `model`, `metadata.team` and so on.
+   * The compared key: `workspace_id`, `api_key`, `model`, `metadata.team` and so on.
    * @example "workspace_id"
    */
   @ApiProperty({ type: 'string' })
   @IsPolicyKey()
   readonly key: PolicyKey;
 
-  /** One value, or several of which one has to fit. `*` stands for any; at the end of a value, for any rest. */
+  /**
+   * One value, or several of which one must match. `*` matches any value; at the end of a value, it matches any rest.
+   */
   @ApiProperty({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }], example: '*' })
   @IsConditionValue()
   readonly value: string | string[];
 
-  /** Values that do not fit, whatever `value` says. */
+  /** Values that never match, whatever `value` says. */
   @ApiPropertyOptional({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })
   @Optional()
   @IsConditionValue()
@@ -52,7 +54,7 @@ export class ConditionDto {
 
 export class GroupDto {
   /**
-   * What calls are grouped by: `api_key`, `metadata.user` and so on.
+   * The key to group calls by: `api_key`, `metadata.user` and so on.
    * @example "api_key"
    */
   @ApiProperty({ type: 'string' })
@@ -60,7 +62,7 @@ export class GroupDto {
   readonly key: PolicyKey;
 }
 
-/** The fields that have the same rules in a create and in an update. */
+/** The fields with the same rules in a create and in an update. */
 class UsageLimitFieldsDto {
   /** @example "Search, per user" */
   @OptionalOrNull()
@@ -75,19 +77,19 @@ class UsageLimitFieldsDto {
   @IsStorable()
   readonly description?: string | null;
 
-  /** In the unit of `credit_limit`, and below it. A webhook tells when usage reaches it. */
+  /** In the unit of `credit_limit`, and below it. A webhook reports when usage reaches it. */
   @OptionalOrNull()
   @IsNumber()
   @Min(0)
   @Max(MAX_AMOUNT)
   readonly alert_threshold?: number | null;
 
-  /** At 00:00 UTC on the first of the month, or on Monday. Without it usage adds up for ever. */
+  /** At 00:00 UTC on the first of the month, or on Monday. Without it, usage is never reset. */
   @OptionalOrNull()
   @IsIn(PERIODIC_RESETS)
   readonly periodic_reset?: PeriodicReset | null;
 
-  /** `monitor` counts and tells, and refuses nothing. */
+  /** `monitor` counts and reports, and refuses nothing. */
   @Optional()
   @IsIn(ENFORCEMENTS)
   readonly enforcement?: Enforcement;
@@ -100,7 +102,7 @@ class UsageLimitFieldsDto {
 
 export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   /**
-   * Which calls the policy is for: those that meet all of them.
+   * The policy applies to calls that meet all conditions.
    * @example [{ "key": "virtual_key", "value": "*" }]
    */
   @IsArray()
@@ -124,7 +126,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   readonly group_by: GroupDto[];
 
   /**
-   * What is counted: US dollars or tokens.
+   * The counted unit: US dollars or tokens.
    * @example "cost"
    */
   @IsIn(['cost', 'tokens'])
@@ -150,7 +152,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   readonly workspace_id?: string | null;
 }
 
-/** `type` and `group_by` cannot change: what was counted would mean something else. */
+/** `type` and `group_by` cannot change, since existing counts would change their meaning. */
 @FixedFields('workspace_id', 'type', 'group_by', 'status', 'next_reset_at', 'usage')
 export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   /** Replaces all conditions. */
@@ -163,7 +165,7 @@ export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   @Type(() => ConditionDto)
   readonly conditions?: ConditionDto[];
 
-  /** Holds at once, for the usage of the running period too. */
+  /** Takes effect immediately, also for the usage of the current period. */
   @Optional()
   @IsNumber()
   @Min(0)
