@@ -126,13 +126,13 @@ function matches(layer: object, path: string): boolean {
   return 'match' in layer && typeof layer.match === 'function' && Boolean(layer.match(path));
 }
 
-/** Of one connection. Each is a request that is being handled, however little it cost the client to send. */
+/** Queued responses per connection. Each is a request in flight, however little it cost the client to send. */
 const MAX_QUEUED = 100;
 
 /**
- * Closes the answers of pipelined requests (RFC 9112, section 9.3.2) when their connection ends before it is their turn. Node 20
- * closes only the one whose turn it is: the others would stay open for ever, with everything that ends with an answer. A
- * connection with too many of them is cut.
+ * Closes the responses of pipelined requests (RFC 9112, section 9.3.2) when their connection ends before it is their
+ * turn. Node 20 closes only the current one: the others would never emit `close`, and their resources would leak. A
+ * connection with too many queued responses is cut.
  */
 export function closeQueuedAnswers(server: Server): void {
   const queues = new WeakMap<Socket, Set<ServerResponse>>();
@@ -144,7 +144,7 @@ export function closeQueuedAnswers(server: Server): void {
     queues.set(socket, queue);
     socket.once('close', () => {
       for (const answer of queue) answer.destroy();
-      // Who has closed by then, all of them in Node 24, has left.
+      // Responses that have closed by then, all of them in Node 24, have left the queue.
       setImmediate(() => {
         for (const answer of queue) answer.emit('close');
       });
@@ -152,7 +152,7 @@ export function closeQueuedAnswers(server: Server): void {
     return queue;
   };
 
-  // Whoever waits for the end of an answer listens by the time it comes, or is told of it when the request's turn comes.
+  // Listeners for the end of a response are added before this, or are notified when the request's turn comes.
   server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
     if (answer.socket !== null) return;
     const queue = queueOf(socket);
