@@ -10,7 +10,7 @@ import { onRedis } from './support/services.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 
-/** A revocation must be felt everywhere within ten seconds. */
+/** A revocation must take effect on every replica within ten seconds. */
 const REVOCATION_MS = 10_000;
 const INVALID = { status: 401, code: 'api_key_invalid', param: null, source: 'gateway' };
 const RERANK = { model: 'bm25', query: 'keys', documents: ['keys', 'locks'] };
@@ -33,7 +33,7 @@ function nowSeconds(): number {
   return Math.floor(gateway.clock.now().getTime() / 1_000);
 }
 
-/** Whether the gateway knows the key; what the key may do is another question. */
+/** Whether the gateway knows the key, whatever the key may do. */
 async function isKnown(client: GatewayClient): Promise<boolean> {
   return (await client.get('/v1/api-keys')).status !== 401;
 }
@@ -49,7 +49,7 @@ async function ask(client: GatewayClient, headers: Readonly<Record<string, strin
 describe('creating a key', () => {
   const VALID = { name: 'reader', scopes: ['api_keys.read'], level: 'organisation' };
 
-  it('shows the key once and never again', async () => {
+  it('shows a new API key once and never again', async () => {
     const { id, key, client } = await admin.createKey(VALID);
     expect(await isKnown(client)).toBe(true);
     const [read, list] = [await admin.get(`/v1/api-keys/${id}`), await admin.get('/v1/api-keys?page_size=100')];
@@ -58,7 +58,7 @@ describe('creating a key', () => {
     expect(list.text).toContain(id);
   });
 
-  it('keeps no key in the database, and no plain hash of one', async () => {
+  it('stores neither the API key nor a plain hash of it', async () => {
     const { key } = await admin.createKey(VALID);
     const rows: unknown = await gateway.dataSource.query(
       `SELECT *, encode("hash", 'hex') AS "hex" FROM "api_key_secrets" JOIN "api_keys" ON "id" = "api_key_id"`,
@@ -71,7 +71,7 @@ describe('creating a key', () => {
     expect(digest).toEqual([{ count: 0 }]);
   });
 
-  it('answers what was asked for', async () => {
+  it('returns the fields that the create request of an API key named', async () => {
     const user = { user_id: 'u-42', email: 'ada@example.com', claims: { groups: ['search'] } };
     const fields = {
       ...VALID,
@@ -87,7 +87,7 @@ describe('creating a key', () => {
     expect(readNumber(read['created_at'], 'created_at')).toBeGreaterThan(1_700_000_000);
   });
 
-  it('takes the workspace by id or by slug', async () => {
+  it('accepts the workspace of a new API key by id or by slug', async () => {
     const byId = await admin.createKey({ ...VALID, level: 'workspace', workspace_id: workspaceId });
     const bySlug = await admin.createKey({ ...VALID, level: undefined, workspace_id: 'search' });
     for (const { id } of [byId, bySlug]) {
@@ -117,7 +117,7 @@ describe('creating a key', () => {
     ['rate_limits', [1, 2].map((value) => ({ type: 'requests', unit: 'rpm', value }))],
     ['rate_limits.0.unit', undefined],
     ['scope', ['api_keys.read']],
-  ])('is refused by name when %s is %j', async (param, value) => {
+  ])('names the field in the refusal of a new API key when %s is %j', async (param, value) => {
     const change =
       param === 'rate_limits.0.unit'
         ? { rate_limits: [{ type: 'requests', unit: 'rpy', value: 1 }] }
@@ -132,13 +132,13 @@ describe('creating a key', () => {
     [{ type: 'user', user: { email: 'ada@example.com' } }, 'user.user_id'],
     [{ level: 'workspace' }, 'workspace_id'],
     [{ level: undefined }, 'workspace_id'],
-  ])('is refused when %j leaves something out', async (change, param) => {
+  ])('refuses a new API key when %j leaves a field out', async (change, param) => {
     const answer = await admin.post('/v1/api-keys', { ...VALID, ...change });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param });
   });
 
   it.each([() => 'nowhere', () => other.workspaceId])(
-    'is refused for a workspace that the caller does not have, unknown or foreign alike',
+    'refuses a new API key for an unknown workspace and for a foreign one alike',
     async (workspace) => {
       const answer = await admin.post('/v1/api-keys', { ...VALID, level: 'workspace', workspace_id: workspace() });
       expect(refusalOf(answer)).toEqual({
@@ -152,7 +152,7 @@ describe('creating a key', () => {
 });
 
 describe('changing a key', () => {
-  it('changes the named fields and no others, with PATCH and PUT alike', async () => {
+  it('changes only the named fields of an API key, with PATCH and PUT alike', async () => {
     const { id } = await admin.createKey({ name: 'before', scopes: ['workspaces.read'], metadata: { team: 'search' } });
     expect((await admin.patch(`/v1/api-keys/${id}`, { name: 'patched' })).status).toBe(200);
     const answer = await admin.put(`/v1/api-keys/${id}`, { expires_at: nowSeconds() + 60 });
@@ -164,7 +164,7 @@ describe('changing a key', () => {
     expect(jsonOf(await admin.patch(`/v1/api-keys/${id}`, { expires_at: null }))).toMatchObject({ expires_at: null });
   });
 
-  it('is felt by the next request', async () => {
+  it('applies a change of an API key to the next request', async () => {
     const { id, client } = await admin.createKey({ scopes: ['api_keys.list'] });
     expect((await client.get('/v1/api-keys')).status).toBe(200);
     await admin.patch(`/v1/api-keys/${id}`, { scopes: ['workspaces.list'] });
@@ -172,13 +172,16 @@ describe('changing a key', () => {
     expect((await client.get('/v1/workspaces')).status).toBe(200);
   });
 
-  it.each(['type', 'level', 'workspace_id', 'user', 'key', 'id'])('cannot change %s', async (field) => {
-    const { id } = await admin.createKey({ scopes: ['workspaces.read'] });
-    const answer = await admin.patch(`/v1/api-keys/${id}`, { [field]: 'workspace' });
-    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: field });
-  });
+  it.each(['type', 'level', 'workspace_id', 'user', 'key', 'id'])(
+    'does not let an update change %s of an API key',
+    async (field) => {
+      const { id } = await admin.createKey({ scopes: ['workspaces.read'] });
+      const answer = await admin.patch(`/v1/api-keys/${id}`, { [field]: 'workspace' });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: field });
+    },
+  );
 
-  it('loses none of several changes that come together', async () => {
+  it('keeps every one of several concurrent changes of an API key', async () => {
     const { id } = await admin.createKey({ name: 'before', scopes: ['workspaces.read'] });
     await Promise.all([
       admin.patch(`/v1/api-keys/${id}`, { name: 'after' }),
@@ -204,7 +207,7 @@ describe('rotating a key', () => {
     return { client: admin.as(readString(key, 'key')), until: readNumber(until, 'previous_valid_until') };
   }
 
-  it('lets both secrets work until the transition ends, then only the new one', async () => {
+  it('accepts both secrets of a rotated key until the transition ends, then only the new one', async () => {
     const { id, client: before } = await admin.createKey({ scopes: ['api_keys.read'] });
     const { client: after, until } = await rotate(id, { transition_seconds: 60 });
     expect([await isKnown(before), await isKnown(after)]).toEqual([true, true]);
@@ -216,7 +219,7 @@ describe('rotating a key', () => {
     expect(refusalOf(await before.get('/v1/api-keys'))).toEqual(INVALID);
   });
 
-  it('lasts half an hour when nothing else is said', async () => {
+  it('gives a rotated secret half an hour when the request names no transition', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
     const { until } = await rotate(id);
     expect(Math.abs(until - nowSeconds() - 1_800)).toBeLessThan(5);
@@ -229,14 +232,14 @@ describe('rotating a key', () => {
     expect([await isKnown(before), await isKnown(after)]).toEqual([false, true]);
   });
 
-  it('ends with the others a secret that an earlier rotation had left more time', async () => {
+  it('ends a secret that an earlier rotation left more time together with the others', async () => {
     const { id, client: first } = await admin.createKey({ scopes: ['api_keys.read'] });
     const { client: second } = await rotate(id, { transition_seconds: 3_600 });
     const { client: third } = await rotate(id, { transition_seconds: 0 });
     expect([await isKnown(first), await isKnown(second), await isKnown(third)]).toEqual([false, false, true]);
   });
 
-  it('leaves one lasting secret when several rotations come together', async () => {
+  it('leaves one lasting secret after several concurrent rotations', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
     await Promise.all(Array.from({ length: 4 }, () => rotate(id)));
     const lasting: unknown = await gateway.dataSource.query(
@@ -246,7 +249,7 @@ describe('rotating a key', () => {
     expect(lasting).toEqual([{ count: 1 }]);
   });
 
-  it('keeps no secret that ended long ago', async () => {
+  it('deletes secrets that ended long ago', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
     const count = async (): Promise<unknown> =>
       gateway.dataSource.query('SELECT count(*)::int AS "count" FROM "api_key_secrets" WHERE "api_key_id" = $1', [id]);
@@ -259,7 +262,7 @@ describe('rotating a key', () => {
     expect([await isKnown(client), await isKnown(last)]).toEqual([true, true]);
   });
 
-  it('keeps the id, the scopes and the expiry', async () => {
+  it('keeps the id, the scopes and the expiry of a rotated key', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'], expires_at: nowSeconds() + 60 });
     const before = await admin.read(`/v1/api-keys/${id}`);
     const { client } = await rotate(id);
@@ -268,18 +271,18 @@ describe('rotating a key', () => {
     expect(await isKnown(client)).toBe(false);
   });
 
-  it('promises the old secret no more time than the key itself has', async () => {
+  it('gives the old secret no more time than the key itself has', async () => {
     const end = nowSeconds() + 100;
     const { id, client: before } = await admin.createKey({ scopes: ['api_keys.read'], expires_at: end });
     expect((await rotate(id)).until).toBe(end);
-    // What was asked for is there again when the key lives longer.
+    // The requested transition applies again when the key lives longer.
     await admin.patch(`/v1/api-keys/${id}`, { expires_at: end + 3_600 });
     gateway.clock.advance(200_000);
     expect(await isKnown(before)).toBe(true);
     expect((await rotate(id, { transition_seconds: 0 })).until).toBeLessThanOrEqual(nowSeconds());
   });
 
-  it('is refused for a key that has expired, until it lives again', async () => {
+  it('refuses to rotate an expired key until its expiry is extended', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'], expires_at: nowSeconds() + 60 });
     gateway.clock.advance(61_000);
     const answer = await admin.post(`/v1/api-keys/${id}/rotate`, {});
@@ -289,7 +292,7 @@ describe('rotating a key', () => {
     expect(await isKnown((await rotate(id)).client)).toBe(true);
   });
 
-  it.each([-1, 30 * 86_400 + 1, 1.5, '60', null])('refuses a transition of %j', async (seconds) => {
+  it.each([-1, 30 * 86_400 + 1, 1.5, '60', null])('refuses a transition of %j in a rotation', async (seconds) => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
     const answer = await admin.post(`/v1/api-keys/${id}/rotate`, { transition_seconds: seconds });
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'transition_seconds' });
@@ -297,7 +300,7 @@ describe('rotating a key', () => {
 });
 
 describe('a key that is not valid', () => {
-  it('is told the same, whatever is wrong with it', async () => {
+  it('returns the same refusal for every reason that makes a key invalid', async () => {
     const expired = await admin.createKey({ scopes: ['api_keys.list'], expires_at: nowSeconds() + 60 });
     expect(await isKnown(expired.client)).toBe(true);
     gateway.clock.advance(61_000);
@@ -325,14 +328,14 @@ describe('a key that is not valid', () => {
     for (const answer of others) expect(answer).toBe(first);
   });
 
-  it('has the reason in the log, but not the key', async () => {
+  it('logs why a key is invalid, but not the key', async () => {
     const unknown = generateApiKey();
     await admin.as(unknown).get('/v1/api-keys');
     expect(gateway.log()).toContain('"error_reason":"unknown"');
     expect(gateway.log()).not.toContain(unknown.slice(-49));
   });
 
-  it('is the one with a known public id and another secret', async () => {
+  it('refuses a key that has a known public id and another secret', async () => {
     const { key } = await admin.createKey({ scopes: ['api_keys.list'] });
     const hashOfOther = (await admin.createKey({ scopes: ['api_keys.list'] })).key.slice(3, 11);
     await gateway.dataSource.query(
@@ -346,7 +349,7 @@ describe('a key that is not valid', () => {
 });
 
 describe('a revoked key', () => {
-  it('stops working at once on this replica and soon on the others', async () => {
+  it('refuses a revoked key at once on this replica and soon on the others', async () => {
     const replica = await startTestApp({}, true);
     const { id, key, client } = await admin.createKey({ scopes: ['api_keys.list'] });
     const elsewhere = new GatewayClient(replica.url).as(key);
@@ -358,7 +361,7 @@ describe('a revoked key', () => {
     await replica.close();
   });
 
-  it('costs no other caller its request, even one that is just being looked up', async () => {
+  it('serves a request whose key is being looked up while another key is deleted', async () => {
     const store = gateway.app.get(ApiKeyStore, { strict: false });
     const { client: waiting } = await admin.createKey({ scopes: ['api_keys.list'] });
     const { id } = await admin.createKey({ scopes: ['api_keys.list'] });
@@ -383,7 +386,7 @@ describe('a revoked key', () => {
 });
 
 describe('a caller', () => {
-  it('names its key in any of the headers that clients use', async () => {
+  it('accepts the key in each of the headers that clients use', async () => {
     const { key } = await admin.createKey({ scopes: ['api_keys.list'] });
     const ways: readonly Readonly<Record<string, string>>[] = [
       { 'x-gateway-api-key': key },
@@ -397,7 +400,7 @@ describe('a caller', () => {
     }
   });
 
-  it('may use the names of all headers that people bring along', async () => {
+  it('accepts all documented names of the headers', async () => {
     const { key } = await admin.createKey({ scopes: ['completions.write'] });
     const client = new GatewayClient(gateway.url, { 'x-portkey-api-key': key });
     const answer = await client.post('/v1/rerank', RERANK, {
@@ -410,7 +413,7 @@ describe('a caller', () => {
     await eventually(() => gateway.log().includes('their-trace'));
   });
 
-  it('cannot change metadata that its key enforces, and can change what its workspace only suggests', async () => {
+  it('keeps metadata that the key enforces, and lets the caller change metadata that the workspace suggests', async () => {
     const workspace = await admin.create('/v1/workspaces', {
       name: 'Metadata',
       defaults: { metadata: { team: 'default', cost_centre: 'default', region: 'default' } },
@@ -446,27 +449,27 @@ describe('handing on permissions', () => {
     limited = (await admin.createKey({ scopes: HELD })).client;
   });
 
-  it('works for what the caller itself has', async () => {
+  it('lets a caller hand on the permissions that it has', async () => {
     const { client } = await limited.createKey({ scopes: ['api_keys.read'] });
     expect(await isKnown(client)).toBe(true);
   });
 
   it.each(SCOPES.filter((scope) => !HELD.includes(scope)))(
-    'is refused for %s, which the caller lacks',
+    'refuses to hand on %s, which the caller lacks',
     async (scope) => {
       const body = { name: 'more', level: 'organisation', scopes: ['api_keys.read', scope] };
       expect(refusalOf(await limited.post('/v1/api-keys', body))).toEqual(ESCALATION);
     },
   );
 
-  it('is refused for the own key as well', async () => {
+  it('refuses a caller who gives its own key a permission that it lacks', async () => {
     const { id, client } = await admin.createKey({ scopes: HELD });
     const answer = await client.patch(`/v1/api-keys/${id}`, { scopes: [...HELD, 'workspaces.delete'] });
     expect(refusalOf(answer)).toEqual(ESCALATION);
     expect(await admin.read(`/v1/api-keys/${id}`)).toMatchObject({ scopes: HELD });
   });
 
-  it('is refused through another key: neither changing nor rotating one that can do more is allowed', async () => {
+  it('refuses a caller who changes or rotates a key that can do more than its own', async () => {
     const { id, client } = await admin.createKey({ scopes: ['workspaces.delete'] });
     for (const answer of [
       await limited.patch(`/v1/api-keys/${id}`, { name: 'mine now' }),
@@ -511,7 +514,7 @@ describe('a key with bounds', () => {
     ['rate_limits', () => ({ rate_limits: [PER_DAY, { ...PER_MINUTE, value: 501 }] })],
   ];
 
-  it('makes keys within them, as wide or narrower', async () => {
+  it('lets a key with bounds make keys within them, as wide or narrower', async () => {
     await own.client.createKey({ scopes: ['api_keys.read'], ...bounds });
     const { id } = await own.client.createKey({
       scopes: ['api_keys.read'],
@@ -522,12 +525,12 @@ describe('a key with bounds', () => {
     expect((await own.client.patch(`/v1/api-keys/${id}`, { expires_at: bounds.expires_at })).status).toBe(200);
   });
 
-  it.each(WIDER)('makes none beyond them: %s', async (param, change) => {
+  it.each(WIDER)('refuses a new key beyond the bounds of its maker: %s', async (param, change) => {
     const body = { name: 'wider', level: 'organisation', scopes: ['api_keys.read'], ...bounds, ...change() };
     expect(refusalOf(await own.client.post('/v1/api-keys', body))).toEqual(beyond(param));
   });
 
-  it('makes none that leaves them out', async () => {
+  it('refuses a new key that leaves out the bounds of its maker', async () => {
     const { expires_at, metadata, rate_limits } = bounds;
     const body = { name: 'wider', level: 'organisation', scopes: ['api_keys.read'] };
     for (const [param, given] of [
@@ -539,18 +542,18 @@ describe('a key with bounds', () => {
     }
   });
 
-  it.each(WIDER)('cannot take them off itself: %s', async (param, change) => {
+  it.each(WIDER)('refuses a key that takes off its own bounds: %s', async (param, change) => {
     const before = await admin.read(`/v1/api-keys/${own.id}`);
     expect(refusalOf(await own.client.patch(`/v1/api-keys/${own.id}`, change()))).toEqual(beyond(param));
     expect(await admin.read(`/v1/api-keys/${own.id}`)).toEqual(before);
   });
 
-  it.each(WIDER)('cannot take them off a key that has them: %s', async (param, change) => {
+  it.each(WIDER)('refuses a key with bounds that takes them off another key: %s', async (param, change) => {
     const { id } = await own.client.createKey({ scopes: ['api_keys.read'], ...bounds });
     expect(refusalOf(await own.client.put(`/v1/api-keys/${id}`, change()))).toEqual(beyond(param));
   });
 
-  it('hands nothing on to a key that lacks them, and does not get at its secret', async () => {
+  it('refuses a key with bounds that extends or rotates a key without them', async () => {
     const { id, client } = await admin.createKey({ scopes: ['api_keys.read'] });
     const before = await admin.read(`/v1/api-keys/${id}`);
     for (const answer of [
@@ -565,13 +568,13 @@ describe('a key with bounds', () => {
     expect(await isKnown(client)).toBe(true);
   });
 
-  it('may rename a key that lacks them, and lay them on it', async () => {
+  it('lets a key with bounds rename a key without them, and set the bounds on it', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
     expect((await own.client.patch(`/v1/api-keys/${id}`, { name: 'renamed' })).status).toBe(200);
     expect((await own.client.patch(`/v1/api-keys/${id}`, bounds)).status).toBe(200);
   });
 
-  it('rotates itself', async () => {
+  it('lets a key with bounds rotate itself', async () => {
     const { id, client } = await admin.createKey({ scopes: SCOPES_HELD, ...bounds });
     const { key } = jsonOf(await client.post(`/v1/api-keys/${id}/rotate`, {}));
     expect(await isKnown(admin.as(readString(key, 'key')))).toBe(true);
@@ -589,34 +592,37 @@ describe('a key of one workspace', () => {
     secondWorkspace = await admin.createWorkspace('Second');
   });
 
-  it('makes keys in its own workspace without naming it', async () => {
+  it('lets a key of one workspace make keys there without naming the workspace', async () => {
     const { id } = await inside.createKey({ level: undefined, scopes: ['api_keys.read'] });
     expect(await admin.read(`/v1/api-keys/${id}`)).toMatchObject({ workspace_id: workspaceId });
   });
 
-  it('cannot make keys of the organisation', async () => {
+  it('refuses a key of one workspace that makes keys of the organisation', async () => {
     const answer = await inside.post('/v1/api-keys', { name: 'k', scopes: ['api_keys.read'], level: 'organisation' });
     expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'permission_denied', param: 'level' });
   });
 
-  it.each(['/v1/api-keys', '/v1/virtual-keys'])('cannot make anything in another workspace: %s', async (path) => {
-    const body = { name: 'k', scopes: ['api_keys.read'], provider: 'local' };
-    const { scopes, provider, name } = body;
-    const fields = path === '/v1/api-keys' ? { name, scopes } : { name, provider };
-    for (const workspace of [secondWorkspace, 'second', other.workspaceId]) {
-      const answer = await inside.post(path, { ...fields, workspace_id: workspace });
-      expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'tenant_mismatch', param: 'workspace_id' });
-    }
-  });
+  it.each(['/v1/api-keys', '/v1/virtual-keys'])(
+    'refuses a key of one workspace that makes anything in another workspace: %s',
+    async (path) => {
+      const body = { name: 'k', scopes: ['api_keys.read'], provider: 'local' };
+      const { scopes, provider, name } = body;
+      const fields = path === '/v1/api-keys' ? { name, scopes } : { name, provider };
+      for (const workspace of [secondWorkspace, 'second', other.workspaceId]) {
+        const answer = await inside.post(path, { ...fields, workspace_id: workspace });
+        expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'tenant_mismatch', param: 'workspace_id' });
+      }
+    },
+  );
 
-  it('sees its own keys only', async () => {
+  it('lists only the keys of its own workspace to a key of one workspace', async () => {
     const seen = await inside.list('/v1/api-keys?page_size=100');
     expect(new Set(seen.map((key) => key['workspace_id']))).toEqual(new Set([workspaceId]));
     expect((await inside.list('/v1/workspaces')).map((workspace) => workspace['id'])).toEqual([workspaceId]);
     expect((await inside.list('/v1/audit-logs')).every((entry) => entry['workspace_id'] === workspaceId)).toBe(true);
   });
 
-  it('takes the keys of the organisation and other workspaces for missing', async () => {
+  it('returns 404 to a key of one workspace for keys of the organisation and of other workspaces', async () => {
     for (const answer of [
       await inside.get(`/v1/api-keys/${outsideKeyId}`),
       await inside.patch(`/v1/api-keys/${outsideKeyId}`, { name: 'mine' }),
@@ -629,7 +635,7 @@ describe('a key of one workspace', () => {
     }
   });
 
-  it('may change its workspace, and neither make nor delete one', async () => {
+  it('lets a key of one workspace change that workspace, and neither make nor delete one', async () => {
     expect((await inside.patch('/v1/workspaces/search', { description: 'ours' })).status).toBe(200);
     const denied = { status: 403, code: 'permission_denied' };
     expect(refusalOf(await inside.post('/v1/workspaces', { name: 'Third' }))).toMatchObject(denied);
@@ -638,7 +644,7 @@ describe('a key of one workspace', () => {
 });
 
 describe('a workspace', () => {
-  it('cannot be deleted while it has keys, and can when they are gone', async () => {
+  it('refuses to delete a workspace while it has keys, and deletes it when they are gone', async () => {
     const workspace = await admin.createWorkspace('Short-lived');
     const { id } = await admin.createKey({ level: 'workspace', workspace_id: workspace, scopes: ['api_keys.read'] });
     expect(refusalOf(await admin.delete(`/v1/workspaces/${workspace}`))).toMatchObject({
@@ -650,7 +656,7 @@ describe('a workspace', () => {
     expect((await admin.get(`/v1/workspaces/${workspace}`)).status).toBe(404);
   });
 
-  it('has a slug from its name, another one when that is taken, and refuses a wanted one that is', async () => {
+  it('makes the slug of a workspace from its name, another one when it is taken, and refuses a requested slug that is taken', async () => {
     const first = await admin.create('/v1/workspaces', { name: 'Twice Named' });
     const second = await admin.create('/v1/workspaces', { name: 'Twice Named' });
     expect(first).toMatchObject({ slug: 'twice-named', object: 'workspace' });
@@ -669,7 +675,7 @@ describe('a workspace', () => {
     [{ name: 'x', defaults: { colour: 'blue' } }, 'defaults.colour'],
     [{ name: 'x', description: 1 }, 'description'],
     [{ name: 'x', owner: 'me' }, 'owner'],
-  ])('is refused by name: %j', async (body, param) => {
+  ])('names the field in the refusal of a workspace: %j', async (body, param) => {
     expect(refusalOf(await admin.post('/v1/workspaces', body))).toMatchObject({ status: 400, param });
   });
 });
@@ -677,7 +683,7 @@ describe('a workspace', () => {
 describe('rate limits', () => {
   const PER_HOUR = { type: 'requests', unit: 'rph', value: 3 };
 
-  it('answer 429 with the time to wait once they are used up, and leave other keys alone', async () => {
+  it('returns 429 with the time to wait once a rate limit is used up, and serves other keys', async () => {
     const { client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_HOUR] });
     for (let count = 0; count < PER_HOUR.value; count += 1) expect((await client.get('/v1/api-keys')).status).toBe(200);
     const answer = await client.get('/v1/api-keys');
@@ -688,23 +694,23 @@ describe('rate limits', () => {
     expect((await admin.get('/v1/api-keys')).status).toBe(200);
   });
 
-  it('let no more through when many requests come together', async () => {
+  it('admits no more concurrent requests than a rate limit allows', async () => {
     const { client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_HOUR] });
     const answers = await Promise.all(Array.from({ length: 12 }, () => client.get('/v1/api-keys')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(PER_HOUR.value);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(12 - PER_HOUR.value);
   });
 
-  it('open again when their time is over', async () => {
+  it('admits requests again when the window of a rate limit is over', async () => {
     const perSecond = { type: 'requests', unit: 'rps', value: 1 };
     const { client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [perSecond] });
     const answers = await Promise.all(Array.from({ length: 3 }, () => client.get('/v1/api-keys')));
-    // Worth the wait.
+    // A wait of one second is worth a retry, so no header forbids it.
     for (const { headers } of answers) expect(headers['x-should-retry']).toBeUndefined();
     await eventually(async () => (await client.get('/v1/api-keys')).status === 200, 3_000);
   });
 
-  it('count the tightest of several', async () => {
+  it('applies the tightest of several rate limits', async () => {
     const rates = [
       { type: 'requests', unit: 'rpd', value: 100 },
       { ...PER_HOUR, value: 1 },
@@ -726,7 +732,7 @@ describe('rate limits', () => {
       expect(answer.status).toBe(200);
     }
 
-    it('let nothing more through when they are lowered', async () => {
+    it('admits no more requests in the window after a rate limit is lowered', async () => {
       const { id, client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_DAY] });
       expect(await statusesOf(client, 3)).toEqual([200, 200, 200]);
       await change(id, 2);
@@ -738,7 +744,7 @@ describe('rate limits', () => {
       expect(refused.headers['x-should-retry']).toBe('false');
     });
 
-    it('let the difference through when they are raised, however often more was tried', async () => {
+    it('admits the difference after a rate limit is raised, however many requests were refused before', async () => {
       const { id, client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_DAY] });
       expect(await statusesOf(client, 12)).toEqual([200, 200, 200, ...Array<number>(9).fill(429)]);
       await change(id, 5);
@@ -747,7 +753,7 @@ describe('rate limits', () => {
       expect(await statusesOf(client, 1)).toEqual([429]);
     });
 
-    it('count nothing that another limit of the key refuses', async () => {
+    it('does not count a request on one rate limit when another limit of the key refuses it', async () => {
       const rates = [
         { ...PER_DAY, value: 4 },
         { ...PER_HOUR, value: 2 },
@@ -759,7 +765,7 @@ describe('rate limits', () => {
     });
   });
 
-  it('refuse everything while the Redis that counts does not answer, and only where there are limits', async () => {
+  it('refuses requests of keys with rate limits while Redis does not answer, and serves keys without limits', async () => {
     const { key } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_HOUR] });
     const replica = await startTestApp({ REDIS_URL: 'redis://127.0.0.1:1' }, true);
     const elsewhere = new GatewayClient(replica.url);
@@ -772,7 +778,7 @@ describe('rate limits', () => {
   });
 
   onRedis('with Redis (needs REDIS_URL)', () => {
-    it('are counted for all replicas together', async () => {
+    it('counts rate limits across all replicas', async () => {
       const replica = await startTestApp({}, true);
       const { key, client } = await admin.createKey({ scopes: ['api_keys.list'], rate_limits: [PER_HOUR] });
       const elsewhere = new GatewayClient(replica.url).as(key);
@@ -787,7 +793,7 @@ describe('rate limits', () => {
 });
 
 describe('the audit log', () => {
-  it('tells who did what to which key, by the names of fields and never by their values', async () => {
+  it('records in the audit log who did what to which key, with names of fields and without their values', async () => {
     const { id, key } = await admin.createKey({ name: 'audited', scopes: ['api_keys.read'], metadata: { a: 'v-1' } });
     await admin.patch(`/v1/api-keys/${id}`, { name: 'renamed', metadata: { a: 'v-2' }, expires_at: null });
     await admin.post(`/v1/api-keys/${id}/rotate`, {});
@@ -808,14 +814,14 @@ describe('the audit log', () => {
     expect(JSON.stringify(entries)).not.toContain(key);
   });
 
-  it('has no entry for what was refused', async () => {
+  it('writes no audit entry for a refused change', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
     await admin.patch(`/v1/api-keys/${id}`, { scopes: ['nonsense'] });
     await other.client.delete(`/v1/api-keys/${id}`);
     expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(1);
   });
 
-  it('can be searched, and shows nothing of other organisations', async () => {
+  it('searches the audit log, and shows no entry of another organisation', async () => {
     await other.client.createKey({ scopes: ['api_keys.read'] });
     const ours = await admin.list('/v1/audit-logs?action=api_keys.create&page_size=100');
     expect(ours.every((entry) => entry['action'] === 'api_keys.create')).toBe(true);
@@ -838,7 +844,7 @@ describe('the audit log', () => {
   });
 
   it.each(['from=yesterday', 'from=', 'to=%20', 'to=-1', 'resource=junk', 'actor=%00'])(
-    'refuses ?%s',
+    'refuses ?%s on the audit log',
     async (query) => {
       expect(refusalOf(await admin.get(`/v1/audit-logs?${query}`))).toMatchObject({
         status: 400,
@@ -848,7 +854,7 @@ describe('the audit log', () => {
   );
 });
 
-it('says the same sentence for a missing key of the own and of another tenant', async () => {
+it('returns the same message for a missing key of the own and of another tenant', async () => {
   const { id } = await other.client.createKey({ scopes: ['api_keys.read'] });
   const foreign = await admin.get(`/v1/api-keys/${id}`);
   const missing = await admin.get(`/v1/api-keys/${crypto.randomUUID()}`);
@@ -860,7 +866,7 @@ describe('an admin key in the settings', () => {
   it.each([
     ['that the database knows', ADMIN_KEY, ''],
     ['that came too late', generateApiKey(), 'TOLLGATE_ADMIN_KEY has no effect'],
-  ])('%s is told to have no effect only when it has none', async (_what, key, complaint) => {
+  ])('warns about an admin key %s only when it has no effect', async (_what, key, complaint) => {
     const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     const replica = await startTestApp({ TOLLGATE_ADMIN_KEY: key }, true);
     const told = written.mock.calls.map(([text]) => String(text)).join('');

@@ -33,7 +33,7 @@ async function make(fields: object = {}, client = admin): Promise<{ readonly id:
 }
 
 describe('an MCP server', () => {
-  it('is made, read, listed, changed and deleted', async () => {
+  it('makes, reads, lists, changes and deletes an MCP server', async () => {
     const fields = {
       description: 'tickets',
       auth_type: 'headers',
@@ -64,7 +64,7 @@ describe('an MCP server', () => {
     expect(refusalOf(await admin.get(path))).toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  it('can be sent back as it was read', async () => {
+  it('accepts an MCP server in the form in which it was read', async () => {
     const introspection = {
       endpoint: 'https://idp.example.com/introspect',
       client_id: 'gateway',
@@ -84,7 +84,7 @@ describe('an MCP server', () => {
     expect(JSON.stringify(row)).not.toContain(CLIENT_SECRET);
   });
 
-  it('takes the snake_case spellings of jwt_validation as well', async () => {
+  it('accepts the snake_case spellings of jwt_validation as well', async () => {
     const { path } = await make({
       jwt_validation: { jwks_uri: 'https://idp.example.com/jwks', required_claims: ['sub'] },
       user_identity_forwarding: { method: 'bearer' },
@@ -92,12 +92,12 @@ describe('an MCP server', () => {
     expect(await admin.read(path)).toMatchObject({ user_identity_forwarding: { method: 'bearer' } });
   });
 
-  it('gets a slug that can be reached when its name is one of the gateway', async () => {
+  it('gives an MCP server another slug when its name is a path of the gateway', async () => {
     const { path } = await make({ name: 'Docs' });
     expect(await admin.read(path)).toMatchObject({ slug: 'docs-mcp' });
   });
 
-  it('leaves an entry in the audit log for every change and test, without values', async () => {
+  it('writes an audit entry for every change and test of an MCP server, without values', async () => {
     const { id, path } = await make({ headers: { 'X-Api-Key': SECRET } });
     await admin.patch(path, { description: 'changed' });
     await admin.put(`${path}/tools`, { tools: [{ name: 'search', enabled: false }] });
@@ -187,7 +187,7 @@ describe('the rules of an MCP server', () => {
     expect(answer.text).not.toContain('secret@');
   });
 
-  it('are all named at once, and hold for updates too', async () => {
+  it('names all wrong fields of an MCP server at once, in updates too', async () => {
     const { path } = await make();
     const answer = await admin.patch(path, {
       url: 'http://mcp.example.com',
@@ -198,13 +198,13 @@ describe('the rules of an MCP server', () => {
     expect(await admin.read(path)).toMatchObject({ ...VALID, allowed_origins: [] });
   });
 
-  it('refuse to take jwt_validation away from bearer', async () => {
+  it('refuses to take jwt_validation away from an MCP server with bearer', async () => {
     const { path } = await make({ jwt_validation: VALIDATION, user_identity_forwarding: { method: 'bearer' } });
     const answer = await admin.patch(path, { jwt_validation: null });
     expect([...brokenRulesOf(answer)]).toEqual(['user_identity_forwarding.method']);
   });
 
-  it('refuse a slug that is taken in the same workspace, and no other', async () => {
+  it('refuses a slug that is taken in the same workspace, and accepts one that is taken in another', async () => {
     const slug = `taken-${randomUUID()}`;
     const workspace_id = await admin.createWorkspace(`Slugs ${randomUUID()}`);
     await make({ slug });
@@ -213,7 +213,7 @@ describe('the rules of an MCP server', () => {
     expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict', param: 'slug' });
   });
 
-  it("is the organisation's for its callers, whatever workspaces call theirs, but is not deleted by such a name", async () => {
+  it("finds the organisation's server for its callers, whatever names workspaces use, but does not delete it by such a name", async () => {
     const slug = `namesake-${randomUUID()}`;
     const ours = await make({ slug });
     await make({ slug, workspace_id: await admin.createWorkspace(`Namesakes ${randomUUID()}`) });
@@ -226,7 +226,7 @@ describe('the rules of an MCP server', () => {
 });
 
 describe('the secrets of an MCP server', () => {
-  it('are sealed at rest, masked in answers, and in no log', async () => {
+  it('seals the secrets of an MCP server, masks them in answers, and logs none', async () => {
     const { id, path } = await make({ headers: { Authorization: `Bearer ${SECRET}` } });
     const answers = await Promise.all([
       admin.get(path),
@@ -241,7 +241,7 @@ describe('the secrets of an MCP server', () => {
     expect(readObject(jsonOf(answers[0])['headers'], 'headers')).toEqual({ Authorization: '****cdef' });
   });
 
-  it('go to the host that they were stored for, and to another one only when they are sent again', async () => {
+  it('sends stored secrets to another host only when the update contains them again', async () => {
     const { path } = await make({ headers: { 'X-Api-Key': SECRET } });
     const elsewhere = { url: 'https://other.example.com/mcp' };
     const masked = { headers: { 'X-Api-Key': '****cdef' } };
@@ -254,7 +254,7 @@ describe('the secrets of an MCP server', () => {
     expect(await admin.read(path)).toMatchObject({ headers: {}, auth_type: 'none' });
   });
 
-  it('are merged on an update, whatever the case of their names, and taken out with null', async () => {
+  it('merges headers on an update in any case of their names, and removes them with null', async () => {
     const { path } = await make({ headers: { 'X-One': SECRET, 'X-Two': SECRET } });
     await admin.patch(path, { headers: { 'x-one': 'another-secret-0123' } });
     expect(await admin.read(path)).toMatchObject({ headers: { 'x-one': '****0123', 'X-Two': '****cdef' } });
@@ -262,16 +262,16 @@ describe('the secrets of an MCP server', () => {
     expect(await admin.read(path)).toMatchObject({ headers: { 'X-Two': '****cdef' }, auth_type: 'headers' });
   });
 
-  it.each(['x-one', 'X-ONE', 'X_One'])('stay when their mask comes back under %s', async (name) => {
+  it.each(['x-one', 'X-ONE', 'X_One'])('keeps a secret when its mask comes back under %s', async (name) => {
     const { path } = await make({ headers: { 'X-One': SECRET } });
     const answer = await admin.patch(path, { description: 'Another', headers: { [name]: '****cdef' } });
     expect([answer.status, jsonOf(answer)['headers']]).toEqual([200, { 'X-One': '****cdef' }]);
-    // What is no mask of the secret is another secret, in place of it.
+    // A value that is not the mask of the secret is a new secret, which replaces it.
     await admin.patch(path, { headers: { [name]: '****0000-not-a-mask' } });
     expect((await admin.read(path))['headers']).toEqual({ [name]: '****mask' });
   });
 
-  it.each(['X-One', 'x_one', 'X-Never-There'])('are never a mask of something else, as under %s', async (name) => {
+  it.each(['X-One', 'x_one', 'X-Never-There'])('refuses a mask of another secret, as under %s', async (name) => {
     const { path } = await make({ headers: { 'X-One': SECRET } });
     const refused = { status: 400, code: 'validation_failed', param: `headers.${name}` };
     expect(refusalOf(await admin.patch(path, { headers: { [name]: '****0000' } }))).toMatchObject(refused);
@@ -280,7 +280,7 @@ describe('the secrets of an MCP server', () => {
     expect((await admin.read(path))['headers']).toEqual({ 'X-One': '****cdef' });
   });
 
-  it('are no such mask for the identity provider either', async () => {
+  it('refuses a mask of another secret of the identity provider', async () => {
     const introspection = {
       endpoint: 'https://idp.example.com/introspect',
       client_id: 'gateway',
@@ -300,7 +300,7 @@ describe('the secrets of an MCP server', () => {
     }
   });
 
-  it('that do not open are replaced by an update that sends them all again', async () => {
+  it('replaces secrets that do not open when an update contains all of them', async () => {
     const introspection = { endpoint: 'https://idp.example.com/introspect', client_id: 'gateway' };
     const jwt_validation = { introspection: { ...introspection, client_secret: CLIENT_SECRET } };
     const headers = { 'X-One': SECRET };
@@ -327,7 +327,7 @@ describe('the secrets of an MCP server', () => {
     expect((await admin.patch(path, { description: 'Opens again' })).status).toBe(200);
   });
 
-  it('that do not open are sealed anew by any update where there are none', async () => {
+  it('repairs sealed secrets that do not open with any update when the server has no secrets', async () => {
     const [{ id, path }, other] = [await make(), await make({ headers: { 'X-One': SECRET } })];
     await gateway.dataSource.query(
       'UPDATE "mcp_servers" SET "sealed_secrets" = (SELECT "sealed_secrets" FROM "mcp_servers" WHERE "id" = $1) WHERE "id" = $2',
@@ -339,7 +339,7 @@ describe('the secrets of an MCP server', () => {
     expect(await errorOfTest()).not.toBe('secret_unavailable');
   });
 
-  it('of the identity provider stay with it as well', async () => {
+  it('refuses to send a stored client secret to another identity provider', async () => {
     const introspection = {
       endpoint: 'https://idp.example.com/introspect',
       client_id: 'gateway',
@@ -355,7 +355,7 @@ describe('the secrets of an MCP server', () => {
 });
 
 describe('the tools of an MCP server', () => {
-  it('can be disabled before they were ever seen, one by one', async () => {
+  it('disables tools before they were ever seen, one by one', async () => {
     const { path } = await make();
     expect(await admin.list(`${path}/tools`)).toEqual([]);
     const answer = await admin.put(`${path}/tools`, {
@@ -395,14 +395,14 @@ describe('the tools of an MCP server', () => {
         ],
       },
     ],
-  ])('names %s in the 400 that %j gets', async (param, body) => {
+  ])('names %s in the 400 that %j gets for tools', async (param, body) => {
     const { path } = await make();
     expect(brokenRulesOf(await admin.put(`${path}/tools`, body))).toContain(param);
   });
 });
 
 describe('tenancy', () => {
-  it('hides servers of other tenants and other workspaces', async () => {
+  it('hides MCP servers of other tenants and other workspaces', async () => {
     const [one, two] = [
       await admin.createWorkspace(`One ${randomUUID()}`),
       await admin.createWorkspace(`Two ${randomUUID()}`),
@@ -442,7 +442,7 @@ describe('tenancy', () => {
 });
 
 describe('a gateway without JWT_PRIVATE_KEY', () => {
-  it('refuses jwt_header, and says which setting is missing', async () => {
+  it('refuses jwt_header without JWT_PRIVATE_KEY, and names the missing setting', async () => {
     const keyless = await startTestApp({}, true);
     try {
       const answer = await new GatewayClient(keyless.url).post('/v1/mcp-servers', {
@@ -484,11 +484,11 @@ describe('a gateway that has lost settings since a server was registered', () =>
     { headers: { 'X-Api-Key': SECRET } },
     { user_identity_forwarding: { method: 'jwt_header' } },
     { jwt_validation: { jwksUri: `${HERE}/keys`, requiredClaims: ['sub'], introspection } },
-  ])('changes what does not depend on them: %j', async (body) => {
+  ])('accepts a change that does not depend on settings that were lost: %j', async (body) => {
     expect((await client.patch(path, body)).status).toBe(200);
   });
 
-  it('takes back the whole server as it was read', async () => {
+  it('accepts the whole server as it was read after settings were lost', async () => {
     const read = await client.read(path);
     const { name, url, headers, auth_type, user_identity_forwarding, jwt_validation } = read;
     const same = { name, url, headers, auth_type, user_identity_forwarding, jwt_validation };
@@ -502,11 +502,11 @@ describe('a gateway that has lost settings since a server was registered', () =>
       'jwt_validation.introspection.endpoint',
       { jwt_validation: { introspection: { ...introspection, endpoint: `${HERE}/other` } } },
     ],
-  ])('refuses a new %s that they do not allow', async (param, body) => {
+  ])('refuses a new %s that the remaining settings do not allow', async (param, body) => {
     expect(refusalOf(await client.patch(path, body))).toMatchObject({ status: 400, param });
   });
 
-  it('does not sign for a server that was not signed for, and still checks fields against each other', async () => {
+  it('refuses to start signing after JWT_PRIVATE_KEY was lost, and still requires jwt_validation for bearer', async () => {
     const { path: bearer } = await make({
       jwt_validation: { jwksUri: `${HERE}/keys` },
       user_identity_forwarding: { method: 'bearer' },

@@ -44,13 +44,13 @@ const NO_IDS = [
 ];
 const NO_OBJECTS = ['[]', '[{}]', '"text"', '7', 'null', 'true', '{', '{"a":1}{"b":2}'];
 
-/** An answer that is good enough for each of them. */
+/** An answer that is good enough for each of the operations. */
 const ANYTHING: Reply = json({ id: 'x', thread_id: 'x', object: 'list', data: [], has_more: false });
 
 let gateway: RerankGateway;
 let slug: string;
 let ask: Ask;
-/** Keys that have this scope only, and keys that have every other. */
+/** Keys that have only this scope, and keys that have every other scope. */
 const only = new Map<Scope, string>();
 const lacking = new Map<Scope, string>();
 
@@ -86,7 +86,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
 
 const fill = (path: string, id: string): string => path.replaceAll(/\{\w+\}/g, id);
 
-/** A good request to the route, but for what is told otherwise. */
+/** A valid request to the route, with these changes. */
 function call(
   route: RelayRoute,
   changes: { path?: string; body?: unknown; headers?: Record<string, string | undefined> } = {},
@@ -100,20 +100,20 @@ const expectNothingSent = () => expect(gateway.provider.calls).toHaveLength(0);
 const messageOf = (answer: Answer): unknown => readObject(jsonOf(answer)['error'], 'error')['message'];
 
 describe('the tables of routes', () => {
-  it('are all served', () => {
+  it('serves every route of the tables', () => {
     const served = new Set(addressesOf(gateway.app.app).map(({ method, path }) => `${method} ${path}`));
     const wanted = ROUTES.map(({ method, path }) => `${method} /v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(wanted.filter((address) => !served.has(address))).toEqual([]);
   });
 
-  it('name each operation once, by its own area', () => {
+  it('names each operation once, in the area that it belongs to', () => {
     const operations = ROUTES.map((route) => route.operation);
     expect(new Set(operations).size).toBe(operations.length);
     expect(FILE_ROUTES.every(({ operation }) => operation.startsWith('files.'))).toBe(true);
     expect(BATCH_ROUTES.every(({ operation }) => operation.startsWith('batches.'))).toBe(true);
   });
 
-  it('hide no route behind one whose parameter would take its place', () => {
+  it('hides no route behind one whose parameter would match it', () => {
     const hidden = ROUTES.filter((route) => {
       const taken = ROUTES.find(
         ({ method, path }) =>
@@ -126,7 +126,7 @@ describe('the tables of routes', () => {
 });
 
 describe('a relay route', () => {
-  it('needs its scope, and no other', () =>
+  it('requires the scope of a relay route, and no other scope', () =>
     onEvery(named(ROUTES), async (route) => {
       const refused = await call(route, { headers: { 'x-gateway-api-key': lacking.get(route.scope) ?? '' } });
       expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'permission_denied' });
@@ -136,7 +136,7 @@ describe('a relay route', () => {
       expect(gateway.provider.calls).toHaveLength(1);
     }));
 
-  it('needs both keys', () =>
+  it('requires both keys on a relay route', () =>
     onEvery(named(ROUTES), async (route) => {
       const keyless = await call(route, { headers: { 'x-gateway-api-key': undefined } });
       expect(refusalOf(keyless)).toMatchObject({ status: 401, code: 'api_key_invalid' });
@@ -151,7 +151,7 @@ describe('a relay route', () => {
       expectNothingSent();
     }));
 
-  it('takes both keys under the names that people bring along', () =>
+  it('accepts both keys of a relay route under all documented names of the headers', () =>
     onEvery(named(ROUTES), async (route) => {
       const aliases = { 'x-portkey-api-key': ADMIN_KEY, 'x-portkey-virtual-key': slug };
       const answer = await call(route, {
@@ -162,35 +162,35 @@ describe('a relay route', () => {
       expect(sent).not.toMatch(/x-portkey|x-gateway-(?:api|virtual)-key/);
     }));
 
-  it('refuses query parameters that it does not know', () =>
+  it('refuses unknown query parameters on a relay route', () =>
     onEvery(pairs(named(ROUTES), ['zzz', 'api-version', 'limit[]']), async ([route, name]) => {
       const answer = await call(route, { path: `${fill(route.path, 'id_1')}?${name}=1` });
       expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: name });
       expectNothingSent();
     }));
 
-  it('refuses what is no id', () =>
+  it('refuses an id that is not valid', () =>
     onEvery(pairs(WITH_ID, NO_IDS), async ([route, id]) => {
       const answer = await call(route, { path: fill(route.path, id) });
       expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
       expectNothingSent();
     }));
 
-  it('refuses a body that is no JSON object', () =>
+  it('refuses a body that is not a JSON object', () =>
     onEvery(pairs(WITH_JSON, NO_OBJECTS), async ([route, body]) => {
       const answer = await call(route, { body });
       expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', source: 'gateway' });
       expectNothingSent();
     }));
 
-  it('refuses a body that does not say that it is JSON', () =>
+  it('refuses a body without the content type of JSON', () =>
     onEvery(WITH_JSON, async (route) => {
       const answer = await call(route, { body: '{}', headers: { 'content-type': 'text/plain' } });
       expect(refusalOf(answer)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
       expectNothingSent();
     }));
 
-  it('is no read when the provider answers something else', () =>
+  it('reports a failed read when the provider returns something else', () =>
     onEvery(READS, async (route) => {
       gateway.provider.replyWith(json({ foo: 1 }));
       expect(refusalOf(await call(route))).toMatchObject({ status: 502, code: 'provider_invalid_response' });
@@ -201,7 +201,7 @@ describe('a deletion', () => {
   const object = { files: 'file', threads: 'thread.deleted', 'threads.messages': 'thread.message.deleted' };
   const pathOf = (route: RelayRoute) => route.path.replace(/\{\w+\}$/, 'the_one').replaceAll(/\{\w+\}/g, 'another');
 
-  it('is answered in its own form when the provider says nothing but that it was done', () =>
+  it('returns the documented form of a deletion when the provider returns only its success', () =>
     onEvery(pairs(DELETIONS, [204, 200]), async ([route, status]) => {
       gateway.provider.replyWith(text('', 'application/json', status));
       const answer = await call(route, { path: pathOf(route) });
@@ -211,7 +211,7 @@ describe('a deletion', () => {
       expect(jsonOf(answer)).toEqual({ id: 'the_one', object: expect.any(String), deleted: true });
     }));
 
-  it('is no success when the provider answers what cannot be read', () =>
+  it('reports a failed deletion when the provider returns an unreadable answer', () =>
     onEvery(DELETIONS, async (route) => {
       gateway.provider.replyWith(text('<p>', 'text/html'));
       const answer = await call(route, { path: pathOf(route) });
@@ -219,7 +219,7 @@ describe('a deletion', () => {
     }));
 });
 
-it('an empty answer to anything else is none', async () => {
+it('reports a failure when any other operation gets an empty answer', async () => {
   gateway.provider.replyWith(text('', 'application/json'));
   const answer = await ask('GET', '/files/file-1');
   expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_invalid_response' });

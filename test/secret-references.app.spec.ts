@@ -53,7 +53,7 @@ const VALIDATION_FAILED = { status: 400, code: 'validation_failed' };
 let gateway: TestApp;
 let admin: GatewayClient;
 let other: Tenant;
-/** A workspace and a caller of it alone. */
+/** A workspace, and a client that acts for it alone. */
 let mine: { readonly id: string; readonly client: GatewayClient };
 let theirs: { readonly id: string; readonly client: GatewayClient };
 
@@ -88,7 +88,7 @@ async function revisionOf(id: string): Promise<unknown> {
   return readObject(row, 'row')['revision'];
 }
 
-/** What the gateway would sign in with. */
+/** The stored credentials with which the gateway would sign in. */
 async function openedOf(id: string): Promise<object> {
   const { organisation_id } = await read(id);
   const [row] = await gateway.app
@@ -98,7 +98,7 @@ async function openedOf(id: string): Promise<object> {
   return gateway.app.get(SecretReferenceEncryptor, { strict: false }).open(row);
 }
 
-/** As if a virtual key used the reference. */
+/** Makes a virtual key that uses the reference. */
 async function use(secretReferenceId: string, ownerSlug: string, ownerWorkspaceId: string | null = null) {
   const { organisation_id } = await read(secretReferenceId);
   const organisationId = readString(organisation_id, 'organisation_id');
@@ -108,7 +108,7 @@ async function use(secretReferenceId: string, ownerSlug: string, ownerWorkspaceI
 }
 
 describe('a secret reference', () => {
-  it('is made, read, listed, changed and deleted', async () => {
+  it('makes, reads, lists, changes and deletes a secret reference', async () => {
     const created = await admin.post(PATH, {
       ...BODY,
       name: 'Cohere (EU)',
@@ -156,7 +156,7 @@ describe('a secret reference', () => {
     expect(refusalOf(await admin.get(`${PATH}/${String(id)}`))).toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  it('may have the longest texts that the interface allows, and every field at null that may be', async () => {
+  it('accepts the longest texts that the interface allows, and null in every field that may be null', async () => {
     const longest = {
       name: 'n'.repeat(255),
       slug: 's'.repeat(255),
@@ -170,7 +170,7 @@ describe('a secret reference', () => {
     expect(await read(await make(nulls))).toMatchObject(nulls);
   });
 
-  it('has a slug of its own in its organisation, made from the name or wanted', async () => {
+  it('makes the slug of a secret reference from its name or as requested, unique in its organisation', async () => {
     const name = `Twin ${randomUUID().slice(0, 8)}`;
     const slugs = await Promise.all(Array.from({ length: 4 }, async () => (await read(await make({ name })))['slug']));
     expect(new Set(slugs).size).toBe(4);
@@ -224,14 +224,14 @@ describe('a secret reference', () => {
     ['tags', { tags: { deep: [{ text: 'x\0' }] } }],
     ['status', { status: 'active' }],
     ['masked', { masked: 'x' }],
-  ])('is refused by its %s: %j', async (param, fields) => {
+  ])('names %s in the refusal of a secret reference: %j', async (param, fields) => {
     const answer = await admin.post(PATH, { ...BODY, ...fields });
     expect(refusalOf(answer)).toMatchObject(VALIDATION_FAILED);
     expect([...brokenRulesOf(answer)]).toEqual([param]);
     for (const secret of SECRETS) expect(answer.text).not.toContain(secret);
   });
 
-  it('is refused for all workspaces and for some at once: both fields are named', async () => {
+  it('names both fields when a secret reference is for all workspaces and for some at once', async () => {
     const fields = { allow_all_workspaces: true, allowed_workspaces: ['default'] };
     const both = new Set(['allow_all_workspaces', 'allowed_workspaces']);
     expect(brokenRulesOf(await admin.post(PATH, { ...BODY, ...fields }))).toEqual(both);
@@ -239,14 +239,14 @@ describe('a secret reference', () => {
   });
 
   it.each(['id', 'slug', 'object', 'manager_type', 'status', 'revision'])(
-    'cannot have its %s changed',
+    'does not let an update change the %s of a secret reference',
     async (field) => {
       const answer = await admin.patch(`${PATH}/${await make()}`, { [field]: 'aws_sm' });
       expect(refusalOf(answer)).toMatchObject({ ...VALIDATION_FAILED, param: field });
     },
   );
 
-  it("keeps the rules of a create in an update, of its manager's too", async () => {
+  it('applies the rules of a create to an update, those of its manager too', async () => {
     const id = await make();
     for (const [param, fields] of [
       ['name', { name: '' }],
@@ -277,14 +277,17 @@ describe('auth_config', () => {
     ['cloudB_kv', ENTRA, 'cloudB_vault_url'],
     ['hashicorp_vault', VAULT, 'vault_addr'],
     ['vendorC_vault', VAULT, 'vendorC_addr'],
-  ])('is taken in either spelling and answered in that of %s', async (manager_type, auth_config, field) => {
-    const id = await make({
-      manager_type,
-      auth_config,
-      secret_path: 'secret/cohere'.slice(manager_type.includes('kv') ? 7 : 0),
-    });
-    expect(await read(id)).toMatchObject({ manager_type, auth_config: { [field]: expect.any(String) } });
-  });
+  ])(
+    'accepts auth_config in either spelling and returns it in that of %s',
+    async (manager_type, auth_config, field) => {
+      const id = await make({
+        manager_type,
+        auth_config,
+        secret_path: 'secret/cohere'.slice(manager_type.includes('kv') ? 7 : 0),
+      });
+      expect(await read(id)).toMatchObject({ manager_type, auth_config: { [field]: expect.any(String) } });
+    },
+  );
 
   it.each([
     ['aws_region', BODY, { ...AWS, aws_region: undefined }],
@@ -309,13 +312,13 @@ describe('auth_config', () => {
     ],
     ['vault_addr', IN_VAULT, { ...VAULT, vault_addr: 'https://169.254.169.254' }],
     ['vault_token', IN_VAULT, { ...VAULT, vault_token: '' }],
-  ])('names %s as the caller does: %j', async (field, body, auth_config) => {
+  ])('names %s in the spelling of the caller: %j', async (field, body, auth_config) => {
     const answer = await admin.post(PATH, { ...body, auth_config });
     expect(refusalOf(answer)).toMatchObject({ ...VALIDATION_FAILED, param: `auth_config.${field}` });
     for (const secret of SECRETS) expect(answer.text).not.toContain(secret);
   });
 
-  it('may need the secrets of an identity that the operator has not allowed: then it is refused', async () => {
+  it('refuses auth_config that needs the secrets of an identity that the operator has not allowed', async () => {
     const auth_config = { aws_auth_type: 'serviceRole', aws_region: 'eu-central-1' };
     const answer = await admin.post(PATH, { ...BODY, auth_config });
     expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'permission_denied' });
@@ -328,7 +331,7 @@ describe('auth_config', () => {
     expect(refusalOf(switched)).toMatchObject({ status: 403, code: 'permission_denied' });
   });
 
-  it('has an external id of the gateway, shown and kept, where a role is assumed', async () => {
+  it('generates an external id for an assumed role, shows it and keeps it', async () => {
     const [id, twin] = [
       await make({ auth_config: { ...ROLE, aws_external_id: null } }),
       await make({ auth_config: ROLE }),
@@ -351,7 +354,7 @@ describe('auth_config', () => {
 });
 
 describe('an update', () => {
-  it('merges auth_config by field, in either spelling, and takes out what is null', async () => {
+  it('merges auth_config by field in either spelling, and removes fields that are null', async () => {
     const id = await make({ auth_config: { ...AWS, aws_session_token: 'session-token-0123456789' } });
     await admin.patch(`${PATH}/${id}`, { auth_config: { cloudA_region: 'us-east-1' } });
     expect(await openedOf(id)).toMatchObject({ ...CLOUD_A, cloudA_region: 'us-east-1' });
@@ -363,7 +366,7 @@ describe('an update', () => {
     });
   });
 
-  it('of what was read changes nothing: masks that come back are no news', async () => {
+  it('changes nothing when an update contains the masks that were read', async () => {
     for (const body of [
       BODY,
       IN_AZURE,
@@ -386,7 +389,7 @@ describe('an update', () => {
     }
   });
 
-  it('takes a mask under the name of the field itself for unchanged too, and refuses one of another value', async () => {
+  it('keeps a field whose mask comes back under its own name, and refuses the mask of another value', async () => {
     const id = await make();
     const auth_config = { aws_secret_access_key: '****6789', masked_cloudA_access_key_id: '****6789' };
     expect((await admin.patch(`${PATH}/${id}`, { auth_config })).status).toBe(200);
@@ -399,7 +402,7 @@ describe('an update', () => {
     });
   });
 
-  it('to another kind of credentials drops those that it does not have', async () => {
+  it('drops the fields of the old kind of credentials when the kind changes', async () => {
     const id = await make(IN_VAULT);
     const auth_config = { vault_auth_type: 'approle', vault_role_id: 'role', vault_secret_id: 'secret-id-0123456789' };
     expect((await admin.patch(`${PATH}/${id}`, { auth_config })).status).toBe(200);
@@ -414,7 +417,7 @@ describe('an update', () => {
     expect([...brokenRulesOf(incomplete)]).not.toContain('auth_config.vault_secret_id');
   });
 
-  it('cannot send a stored secret to another host: who changes the address has to know the secret', async () => {
+  it('refuses to send a stored secret to another host: a new address needs the secret again', async () => {
     for (const [body, host, secret, known] of [
       [IN_AZURE, { azure_vault_url: 'https://two.vault.azure.net' }, 'azure_entra_client_secret', CLIENT_SECRET],
       [IN_VAULT, { vault_addr: 'https://vault.evil.example' }, 'vault_token', VAULT_TOKEN],
@@ -449,13 +452,13 @@ describe('an update', () => {
     [{ allow_all_workspaces: false }, 2],
     [{ allowed_workspaces: ['default'] }, 2],
     [{ allow_all_workspaces: true }, 1],
-  ])('with %j leaves the revision at %i', async (fields, revision) => {
+  ])('after an update with %j the revision of a secret reference is %i', async (fields, revision) => {
     const id = await make();
     expect((await admin.patch(`${PATH}/${id}`, fields)).status).toBe(200);
     expect(await revisionOf(id)).toBe(revision);
   });
 
-  it('loses none of several that come together', async () => {
+  it('keeps every one of several concurrent updates of a secret reference', async () => {
     const id = await make();
     const answers = await Promise.all([
       admin.patch(`${PATH}/${id}`, { auth_config: { aws_region: 'us-east-1' } }),
@@ -470,7 +473,7 @@ describe('an update', () => {
 });
 
 describe('its secrets', () => {
-  it('are nowhere: not in answers, the audit log, the database or the log', async () => {
+  it('shows the secrets of a reference neither in answers nor in the audit log, the database or the log', async () => {
     const ids = [await make(), await make(IN_AZURE), await make(IN_VAULT)];
     await admin.patch(`${PATH}/${ids[0]}`, { auth_config: { aws_secret_access_key: NEW_SECRET } });
     await admin.post(PATH, { ...BODY, slug: 'not a slug' });
@@ -492,7 +495,7 @@ describe('its secrets', () => {
     }
   });
 
-  it('are audited by the names of fields', async () => {
+  it('audits the secrets of a reference by the names of their fields', async () => {
     const id = await make();
     await admin.patch(`${PATH}/${id}`, { name: BODY.name, auth_config: { aws_region: 'us-east-1' }, tags: { a: 1 } });
     await admin.delete(`${PATH}/${id}`);
@@ -505,7 +508,7 @@ describe('its secrets', () => {
     expect(readArray(entries[1]?.['changed_fields'], 'changed_fields')).toEqual(['tags', 'auth_config']);
   });
 
-  it('that do not open hide neither the reference nor the list, and can be sent again', async () => {
+  it('shows and lists a reference whose secrets do not open, and accepts them again', async () => {
     const [id, healthy] = [await make({ name: 'Damaged' }), await make()];
     await gateway.dataSource.query(
       'UPDATE "secret_references" SET "sealed_auth_config" = (SELECT "sealed_auth_config" FROM "secret_references" WHERE "id" = $1) WHERE "id" = $2',
@@ -531,7 +534,7 @@ describe('its secrets', () => {
 describe('the list', () => {
   const slugsOf = (items: readonly JsonObject[]): readonly unknown[] => items.map(({ slug }) => slug);
 
-  it('comes newest first, in pages', async () => {
+  it('lists secret references newest first, in pages', async () => {
     const tenant = await addTenant(gateway, `pages-${randomUUID()}`);
     for (const slug of ['a', 'b', 'c']) await make({ slug, allowed_workspaces: ['default'] }, tenant.client);
     expect(slugsOf(await tenant.client.list(PATH))).toEqual(['c', 'b', 'a']);
@@ -543,7 +546,7 @@ describe('the list', () => {
     });
   });
 
-  it('has those of a manager, of a name, and with tags', async () => {
+  it('lists secret references of a manager, of a name, and with tags', async () => {
     const tenant = await addTenant(gateway, `filters-${randomUUID()}`);
     const find = async (query: Readonly<Record<string, string>>): Promise<readonly unknown[]> =>
       slugsOf(await tenant.client.list(`${PATH}?${new URLSearchParams(query).toString()}`));
@@ -591,7 +594,7 @@ describe('the list', () => {
     ['page_size', 'page_size=0'],
     ['page_size', 'page_size=101'],
     ['status', 'status=active'],
-  ])('is refused by a wrong %s: %s', async (param, query) => {
+  ])('refuses the list of secret references for a wrong %s: %s', async (param, query) => {
     const answer = await admin.get(`${PATH}?${query}`);
     expect(refusalOf(answer)).toMatchObject(VALIDATION_FAILED);
     expect([...brokenRulesOf(answer)]).toEqual([param]);
@@ -599,7 +602,7 @@ describe('the list', () => {
 });
 
 describe('the workspaces of a reference', () => {
-  it('are given by id or slug, each kept once, and replaced by an update', async () => {
+  it('accepts workspaces by id or slug, keeps each once, and replaces them on an update', async () => {
     const { id: byDefault } = await admin.read('/v1/workspaces/default');
     const wanted = ['default', mine.id.toUpperCase(), String(byDefault), 'mine'];
     const id = await make({ allowed_workspaces: wanted });
@@ -624,20 +627,20 @@ describe('the workspaces of a reference', () => {
     expect(count).toBe(0);
   });
 
-  it('may be none yet', async () => {
+  it('accepts a secret reference without workspaces', async () => {
     const id = await make({ allow_all_workspaces: false });
     expect(await read(id)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: null });
     expect((await mine.client.get(`${PATH}/${id}`)).status).toBe(404);
   });
 
-  it("cannot be another organisation's, which answers like an unknown one", async () => {
+  it('returns the same refusal for a workspace of another organisation and an unknown one', async () => {
     const answer = await admin.post(PATH, { ...BODY, allowed_workspaces: [other.workspaceId] });
     expect(refusalOf(answer)).toMatchObject({ ...VALIDATION_FAILED, param: 'allowed_workspaces.0' });
     const unknown = await admin.post(PATH, { ...BODY, allowed_workspaces: [randomUUID()] });
     expect(answer.text).toBe(unknown.text);
   });
 
-  it('end with the workspace', async () => {
+  it('removes a deleted workspace from its secret references', async () => {
     const { id: workspace } = await admin.create('/v1/workspaces', { name: 'Short-lived' });
     const id = await make({ allowed_workspaces: [String(workspace), 'mine'] });
     expect((await admin.delete(`/v1/workspaces/${String(workspace)}`)).status).toBe(204);
@@ -649,7 +652,7 @@ describe('a caller of one workspace', () => {
   const MISMATCH = { status: 403, code: 'tenant_mismatch' };
   const DENIED = { status: 403, code: 'permission_denied' };
 
-  it('sees what is for all workspaces and for its own, and its own workspace only', async () => {
+  it('shows a caller of one workspace the references for all workspaces and for its own, and only its own workspace', async () => {
     const [all, shared, own, foreign] = [
       await make({ slug: 'for-all' }),
       await make({ slug: 'for-both', allowed_workspaces: ['mine', 'theirs'] }),
@@ -674,7 +677,7 @@ describe('a caller of one workspace', () => {
     expect(readArray(data, 'data')).toHaveLength(Number(total));
   });
 
-  it('makes references for its own workspace', async () => {
+  it('makes references of a caller of one workspace for that workspace', async () => {
     for (const fields of [{}, { allow_all_workspaces: false }, { allowed_workspaces: ['mine'] }]) {
       const id = await make(fields, mine.client);
       expect(await read(id)).toMatchObject({ allow_all_workspaces: false, allowed_workspaces: [mine.id] });
@@ -689,7 +692,7 @@ describe('a caller of one workspace', () => {
     }
   });
 
-  it('changes and deletes only what is for its workspace alone', async () => {
+  it('lets a caller of one workspace change and delete only references for that workspace alone', async () => {
     const own = await make({}, mine.client);
     expect((await mine.client.patch(`${PATH}/${own}`, { name: 'Changed', allowed_workspaces: [mine.id] })).status).toBe(
       200,
@@ -709,7 +712,7 @@ describe('a caller of one workspace', () => {
 });
 
 describe('the audit log', () => {
-  it('has an entry in a workspace when the reference is for that one alone, else in none', async () => {
+  it('writes the audit entry in a workspace only when the reference is for that one alone', async () => {
     for (const [allowed, workspaceId] of [
       [['mine'], mine.id],
       [['mine', 'theirs'], null],
@@ -722,7 +725,7 @@ describe('the audit log', () => {
 });
 
 describe('a reference that is in use', () => {
-  it('cannot be deleted, and the refusal names its users', async () => {
+  it('refuses to delete a secret reference in use, and names its users', async () => {
     const id = await make();
     await use(id, 'cohere-prod');
     const answer = await admin.delete(`${PATH}/${id}`);
@@ -736,7 +739,7 @@ describe('a reference that is in use', () => {
     expect((await admin.delete(`${PATH}/${id}`)).status).toBe(204);
   });
 
-  it('is not taken from a workspace that uses it', async () => {
+  it('refuses to take a secret reference from a workspace that uses it', async () => {
     const id = await make({ allowed_workspaces: ['mine', 'theirs'] });
     await use(id, 'of-mine', mine.id);
     for (const fields of [{ allowed_workspaces: ['theirs'] }, { allowed_workspaces: ['default'] }]) {
@@ -750,7 +753,7 @@ describe('a reference that is in use', () => {
     }
   });
 
-  it('stays for all workspaces while a resource of the whole organisation uses it', async () => {
+  it('keeps a reference for all workspaces while a resource of the whole organisation uses it', async () => {
     const id = await make();
     await use(id, 'of-all');
     for (const fields of [{ allow_all_workspaces: false }, { allowed_workspaces: ['default', 'mine', 'theirs'] }]) {

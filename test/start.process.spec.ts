@@ -23,14 +23,14 @@ jest.setTimeout(90_000);
 let folder: string;
 let started: GatewayProcess[] = [];
 
-/** A gateway in the temporary folder, with no settings but these. */
+/** A gateway in the temporary folder, with only these settings. */
 function spawnGateway(settings: Readonly<Record<string, string>>): GatewayProcess {
   const gateway = new GatewayProcess(settings, folder);
   started.push(gateway);
   return gateway;
 }
 
-/** Settings for this worker's database, which is quicker to start on than a new folder. */
+/** Settings for this worker's database, on which a start is quicker than in a new folder. */
 async function onTestDatabase(): Promise<Readonly<Record<string, string>>> {
   const database = await testDatabase();
   await database.empty();
@@ -41,7 +41,7 @@ function keysIn({ stdout, stderr }: GatewayProcess): readonly string[] {
   return (stdout + stderr).match(KEY_FORM) ?? [];
 }
 
-/** What a gateway that cannot start says, after it has ended with 1. */
+/** The output of a gateway that cannot start, after it has ended with 1. */
 async function complaintOf(gateway: GatewayProcess): Promise<string> {
   expect(await gateway.exitCode()).toBe(1);
   return gateway.stderr;
@@ -52,7 +52,7 @@ async function addVirtualKey(client: GatewayClient, provider: FakeProvider): Pro
   await client.create('/v1/virtual-keys', { name: 'slow', provider: 'cohere', key: 'credential', config });
 }
 
-/** Whether new connections are refused, as they are once the gateway stops. */
+/** Whether the gateway refuses new connections, as it does once it stops. */
 function isRefusing(url: string): Promise<boolean> {
   return send(`${url}/health/live`, { method: 'GET' }).then(
     () => false,
@@ -60,7 +60,7 @@ function isRefusing(url: string): Promise<boolean> {
   );
 }
 
-/** A rerank on a connection that the caller means to keep. */
+/** A rerank on a connection that the caller keeps open. */
 function rerankKeptAlive(url: string, key: string): Promise<Response> {
   const headers = { 'content-type': 'application/json', 'x-gateway-api-key': key, 'x-gateway-virtual-key': 'slow' };
   return fetch(`${url}/v1/rerank`, { method: 'POST', headers, body: JSON.stringify(RERANK) });
@@ -92,7 +92,7 @@ describe('a gateway without settings', () => {
     await provider.close();
   });
 
-  it('prints its admin key once at the first start, and the key works', async () => {
+  it('prints its admin key once at the first start, and accepts the key', async () => {
     const first = spawnGateway(settings);
     const client = new GatewayClient(await first.url());
     expect(keysIn(first)).toHaveLength(1);
@@ -106,7 +106,7 @@ describe('a gateway without settings', () => {
     expect(keysIn(first)).toEqual([adminKey]);
   });
 
-  it('prints none at the next start, and has kept what it had answered when it was killed', async () => {
+  it('prints no key at the next start, and has kept its acknowledged writes when it was killed', async () => {
     second = spawnGateway(settings);
     const url = await second.url();
     expect(keysIn(second)).toEqual([]);
@@ -117,13 +117,13 @@ describe('a gateway without settings', () => {
     expect(provider.calls[0]?.headers.authorization).toBe('Bearer credential');
   });
 
-  it('keeps its folder to itself: another gateway exits 1 and names the folder', async () => {
+  it('locks its folder: another gateway exits 1 and names the folder', async () => {
     const complaint = await complaintOf(spawnGateway(settings));
     expect(complaint).toContain(`${join(folder, 'data')} is in use`);
     expect(complaint.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('lets a running request finish after SIGTERM, and then ends with 0 without waiting for anything else', async () => {
+  it('lets a request in flight finish after SIGTERM, and then ends with 0 without further waiting', async () => {
     const held: (() => void)[] = [];
     provider.replyWith((response, call) => held.push(() => ANSWER(response, call)));
     const url = await second.url();
@@ -170,14 +170,14 @@ describe('a gateway with a hanging request', () => {
 
   it('does not print the admin key that its operator chose', () => expect(keysIn(gateway)).toEqual([]));
 
-  it('has its port to itself: another gateway exits 1 and names the port', async () => {
+  it('keeps its port: another gateway exits 1 and names the port', async () => {
     const { port } = new URL(url);
     const complaint = await complaintOf(spawnGateway({ ...settings, PORT: port }));
     expect(complaint).toContain(`address already in use 127.0.0.1:${port}`);
     expect(complaint.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('cuts the request off when the grace time is over, and ends with 0', async () => {
+  it('aborts a request in flight when the grace time is over, and ends with 0', async () => {
     const answer = rerankKeptAlive(url, ADMIN_KEY).then(
       () => 'answered',
       () => 'cut off',
@@ -195,7 +195,7 @@ describe('a gateway with a hanging request', () => {
 describe('a gateway that is given time to leave its load balancer', () => {
   afterAll(killAll);
 
-  it('serves on after SIGTERM, and is not ready, until that time is over; connections end with their answers', async () => {
+  it('serves on after SIGTERM, and is not ready, until the drain delay is over; connections end with their answers', async () => {
     const settings = { ...(await onTestDatabase()), SHUTDOWN_DELAY_MS: '3000', TOLLGATE_ADMIN_KEY: ADMIN_KEY };
     const gateway = spawnGateway(settings);
     const url = await gateway.url();
@@ -213,10 +213,10 @@ describe('a gateway that is given time to leave its load balancer', () => {
   });
 });
 
-describe('a gateway whose log nobody reads any more', () => {
+describe('a gateway whose log has no reader any more', () => {
   afterAll(killAll);
 
-  it('serves on, and ends on SIGTERM', async () => {
+  it('serves on when its log has no reader any more, and ends on SIGTERM', async () => {
     const gateway = spawnGateway({ ...(await onTestDatabase()), TOLLGATE_ADMIN_KEY: ADMIN_KEY });
     const client = new GatewayClient(await gateway.url());
     // Makes lines of 4 KB.
@@ -241,7 +241,7 @@ onServer('gateways that start together on an empty database (needs DATABASE_URL:
     await database.drop();
   });
 
-  it('make one organisation and one admin key, which works on both', async () => {
+  it('makes one organisation and one admin key when two gateways start together, and both accept the key', async () => {
     const settings = { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
     const gateways = [spawnGateway(settings), spawnGateway(settings)];
     const urls = await Promise.all(gateways.map((gateway) => gateway.url()));
@@ -268,7 +268,7 @@ onServer('a start while another gateway migrates (needs DATABASE_URL: a folder h
     await database.drop();
   });
 
-  it('says what it waits for, hears a signal, and goes on when the other is done', async () => {
+  it('logs that it waits for another start, handles a signal, and goes on when the other has finished', async () => {
     const settings = { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
     const [stopped, waiting] = [spawnGateway(settings), spawnGateway(settings)];
     for (const gateway of [stopped, waiting]) {

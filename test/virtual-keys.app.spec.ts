@@ -54,7 +54,7 @@ function nowSeconds(): number {
 }
 
 describe('a virtual key', () => {
-  it('is made, read, listed, changed and deleted', async () => {
+  it('makes, reads, lists, changes and deletes a virtual key', async () => {
     const created = await admin.create('/v1/virtual-keys', {
       name: 'Cohere (EU)',
       provider: 'cohere',
@@ -83,7 +83,7 @@ describe('a virtual key', () => {
     expect(refusalOf(await admin.get(path))).toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  it('is found by its id and by its slug alike', async () => {
+  it('finds a virtual key by its id and by its slug', async () => {
     const { id, slug } = await make({ slug: 'By_Slug-1' });
     expect(await admin.read(`/v1/virtual-keys/${slug}`)).toEqual(await admin.read(`/v1/virtual-keys/${id}`));
     expect(jsonOf(await admin.put(`/v1/virtual-keys/${slug}`, { name: 'Put' }))).toMatchObject({ id, name: 'Put' });
@@ -91,14 +91,14 @@ describe('a virtual key', () => {
     expect((await admin.delete(`/v1/virtual-keys/${slug}`)).status).toBe(204);
   });
 
-  it('gets another slug when the one from its name is taken', async () => {
+  it('gives a virtual key another slug when the one from its name is taken', async () => {
     const name = `Twin ${randomUUID().slice(0, 8)}`;
     const [first, second] = [await make({ name }), await make({ name })];
     expect(second.slug.startsWith(`${first.slug}-`)).toBe(true);
     expect(second.slug).toMatch(/-[0-9a-f]{6}$/);
   });
 
-  it('is refused when its wanted slug is taken, and stays refused when many ask at once', async () => {
+  it('refuses a virtual key whose requested slug is taken, also under concurrency', async () => {
     const slug = 'wanted';
     const body = { name: 'Wanted', provider: 'local', slug };
     const answers = await Promise.all(Array.from({ length: 4 }, () => admin.post('/v1/virtual-keys', body)));
@@ -108,7 +108,7 @@ describe('a virtual key', () => {
       expect(refusalOf(answer)).toMatchObject({ status: 409, code: 'conflict', param: 'slug' });
   });
 
-  it('may have a slug that another workspace, or another organisation, has too', async () => {
+  it('accepts a slug that another workspace or another organisation has too', async () => {
     const workspace_id = await admin.createWorkspace(`Slugs ${randomUUID()}`);
     const other = await addTenant(gateway, `slugs-${randomUUID()}`);
     const body = { name: 'Local', provider: 'local', slug: 'everywhere' };
@@ -130,13 +130,13 @@ describe('a virtual key', () => {
     [{ name: 'x', provider: 'local', config: [] }, 'config'],
     [{ name: 'x', provider: 'local', expires_at: 'never' }, 'expires_at'],
     [{ name: 'x', provider: 'local', secret: 'y' }, 'secret'],
-  ])('is refused by name: %j', async (body, param) => {
+  ])('names the field in the refusal of a virtual key: %j', async (body, param) => {
     const answer = await admin.post('/v1/virtual-keys', body);
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(brokenRulesOf(answer)).toContain(param);
   });
 
-  it('cannot be made with an end that has come already, and may be ended by an update, as API keys', async () => {
+  it('refuses a new virtual key that has already expired, and lets an update expire one, as for API keys', async () => {
     for (const [path, fields] of [
       ['/v1/virtual-keys', { name: 'Ended', provider: 'local' }],
       ['/v1/api-keys', { name: 'Ended', scopes: ['api_keys.read'], level: 'organisation' }],
@@ -150,11 +150,14 @@ describe('a virtual key', () => {
     }
   });
 
-  it.each(['provider', 'slug', 'workspace_id', 'id'])('cannot have its %s changed', async (field) => {
-    const { id } = await make();
-    const answer = await admin.patch(`/v1/virtual-keys/${id}`, { [field]: 'local' });
-    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: field });
-  });
+  it.each(['provider', 'slug', 'workspace_id', 'id'])(
+    'does not let an update change %s of a virtual key',
+    async (field) => {
+      const { id } = await make();
+      const answer = await admin.patch(`/v1/virtual-keys/${id}`, { [field]: 'local' });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: field });
+    },
+  );
 });
 
 describe("the provider's own rules", () => {
@@ -175,7 +178,7 @@ describe("the provider's own rules", () => {
     ['bedrock', { config: { ...AWS, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/r' } }],
     ['bedrock', { config: { aws_region: 'us-east-1', aws_auth_type: 'serviceRole' } }],
     ['local', {}],
-  ])('take a whole key for %s', async (slug, fields) => {
+  ])('accepts a complete virtual key for %s', async (slug, fields) => {
     await admin.create('/v1/virtual-keys', { name: slug, provider: slug, ...fields });
   });
 
@@ -206,7 +209,7 @@ describe("the provider's own rules", () => {
     ['bedrock', { config: AWS, key: SECRET }, 'key'],
     ['local', { key: SECRET }, 'key'],
     ['local', { config: { base_url: 'https://a.example' } }, 'config.base_url'],
-  ])('name what is wrong for %s: %j', async (slug, fields, param) => {
+  ])('names the wrong field for %s: %j', async (slug, fields, param) => {
     const answer = await admin.post('/v1/virtual-keys', { name: slug, provider: slug, ...fields });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(brokenRulesOf(answer)).toContain(param);
@@ -227,7 +230,7 @@ describe("the provider's own rules", () => {
     'gopher://api.example.com',
     'https://',
     '//api.example.com',
-  ])('refuse the address %s, at the create and at an update', async (base_url) => {
+  ])('refuses the address %s in a create and in an update', async (base_url) => {
     const refused = { status: 400, code: 'validation_failed', param: 'config.base_url' };
     const body = { name: 'x', provider: 'cohere', key: SECRET, config: { base_url } };
     expect(refusalOf(await admin.post('/v1/virtual-keys', body))).toMatchObject(refused);
@@ -236,7 +239,7 @@ describe("the provider's own rules", () => {
     expect(refusalOf(await admin.patch(`/v1/virtual-keys/${id}`, update))).toMatchObject(refused);
   });
 
-  it('hold for the whole key after an update, not only for what the update names', async () => {
+  it('checks the whole virtual key after an update, not only the fields that the update names', async () => {
     const { id } = await admin.create('/v1/virtual-keys', { name: 'b', provider: 'bedrock', config: AWS });
     const answer = await admin.patch(`/v1/virtual-keys/${String(id)}`, { config: { aws_secret_access_key: null } });
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'config.aws_secret_access_key' });
@@ -247,7 +250,7 @@ describe("the provider's own rules", () => {
 });
 
 describe('its secrets', () => {
-  it('come back masked, everywhere', async () => {
+  it('masks the secrets of a virtual key in every answer', async () => {
     const config = { ...AWS, aws_session_token: AWS_TOKEN };
     const { id } = await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config });
     const { id: other } = await make();
@@ -268,7 +271,7 @@ describe('its secrets', () => {
     });
   });
 
-  it('stay as they are when the masks are sent back, as tools do that read, change and write', async () => {
+  it('keeps the secrets when their masks come back, as from tools that read, change and write', async () => {
     const { id, slug } = await make();
     const { name, description, key, config, expires_at } = await admin.read(`/v1/virtual-keys/${id}`);
     const answer = await admin.put(`/v1/virtual-keys/${id}`, { name, description, key, config, expires_at });
@@ -277,7 +280,7 @@ describe('its secrets', () => {
     expect(onlyCall(provider).headers.authorization).toBe(`Bearer ${SECRET}`);
   });
 
-  it('of the options stay as they are too', async () => {
+  it('keeps the secret options when their masks come back', async () => {
     const fields = { name: 'Bedrock', provider: 'bedrock', config: { ...AWS, base_url: provider.url } };
     const { id } = await admin.create('/v1/virtual-keys', fields);
     const path = `/v1/virtual-keys/${String(id)}`;
@@ -288,7 +291,7 @@ describe('its secrets', () => {
     expect(onlyCall(provider).headers.authorization).toContain('AKIDEXAMPLE123456789/');
   });
 
-  it('are never a mask of something else: who read the key before it was rotated is told', async () => {
+  it('refuses the mask of a secret that was rotated since it was read', async () => {
     const { id, slug } = await make();
     const path = `/v1/virtual-keys/${id}`;
     const { name, key, config } = await admin.read(path);
@@ -300,7 +303,7 @@ describe('its secrets', () => {
     expect(onlyCall(provider).headers.authorization).toBe(`Bearer ${NEW_SECRET}`);
   });
 
-  it('of the options are no such mask either', async () => {
+  it('refuses the mask of another secret in the options', async () => {
     const { id } = await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config: AWS });
     for (const [name, value] of [
       ['aws_secret_access_key', '****0000'],
@@ -315,12 +318,12 @@ describe('its secrets', () => {
     ['key', { provider: 'cohere', key: '****cdef' }],
     ['key', { provider: 'cohere', key: '****' }],
     ['config.aws_secret_access_key', { provider: 'bedrock', config: { ...AWS, aws_secret_access_key: '****6789' } }],
-  ])('are no masks when a key is made: %s', async (param, fields) => {
+  ])('refuses a mask as the secret of a new virtual key: %s', async (param, fields) => {
     const answer = await admin.post('/v1/virtual-keys', { name: 'Copied', ...fields });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param });
   });
 
-  it('are nowhere in the database', async () => {
+  it('stores no secret of a virtual key in plain text', async () => {
     await make();
     await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config: AWS });
     const dump: unknown[] = [];
@@ -336,7 +339,7 @@ describe('its secrets', () => {
     }
   });
 
-  it('are not in the log, at its most talkative level', async () => {
+  it('logs no secret of a virtual key, at the most verbose level', async () => {
     const { slug } = await make();
     await rerank(slug);
     await admin.post('/v1/virtual-keys', { name: 'x', provider: 'cohere', key: SECRET, config: { base_url: SECRET } });
@@ -345,7 +348,7 @@ describe('its secrets', () => {
     expect(gateway.log()).not.toContain(AWS_SECRET);
   });
 
-  it('are sealed for their own row: one that is copied to another row does not open', async () => {
+  it('seals secrets for their own row: one that is copied to another row does not open', async () => {
     const [mine, theirs] = [await make(), await make({ key: NEW_SECRET })];
     await gateway.dataSource.query(
       'UPDATE "virtual_keys" SET "sealed_key" = (SELECT "sealed_key" FROM "virtual_keys" WHERE "id" = $1) WHERE "id" = $2',
@@ -360,7 +363,7 @@ describe('its secrets', () => {
 describe('secrets that do not open', () => {
   const refusal = { status: 502, code: 'secret_unavailable' };
 
-  /** As after the loss of a master key: what is sealed for another row does not open. */
+  /** As after the loss of a master key: a secret that is sealed for another row does not open. */
   async function damage(id: string, column: 'sealed_key' | 'sealed_options', healthy: string): Promise<void> {
     const stored = `SELECT "${column}" FROM "virtual_keys" WHERE "id" = $1`;
     await gateway.dataSource.query(`UPDATE "virtual_keys" SET "${column}" = (${stored}) WHERE "id" = $2`, [
@@ -385,14 +388,14 @@ describe('secrets that do not open', () => {
     return `/v1/virtual-keys/${String(id)}`;
   }
 
-  it('are replaced by a new key', async () => {
+  it('replaces secrets that do not open with a new key', async () => {
     const { path, slug } = await makeDamaged();
     expect((await admin.patch(path, { key: NEW_SECRET })).status).toBe(200);
     expect((await rerank(slug)).status).toBe(200);
     expect(onlyCall(provider).headers.authorization).toBe(`Bearer ${NEW_SECRET}`);
   });
 
-  it('stand in the way of an update that leaves the key out', async () => {
+  it('refuses an update without the key when the stored secrets do not open', async () => {
     const { path } = await makeDamaged();
     expect((await admin.patch(path, { name: 'Still here' })).status).toBe(200);
     for (const config of [{ timeout_ms: 500 }, { base_url: 'https://elsewhere.example.com' }]) {
@@ -400,7 +403,7 @@ describe('secrets that do not open', () => {
     }
   });
 
-  it('have no mask that means unchanged', async () => {
+  it('accepts no mask as unchanged when the stored secrets do not open', async () => {
     const { path } = await makeDamaged();
     const { key, config } = await admin.read(path);
     expect(key).toBe('****');
@@ -414,7 +417,7 @@ describe('secrets that do not open', () => {
     });
   });
 
-  it('of the options have to come all, and null says that there is none', async () => {
+  it('requires all secret options when the stored ones do not open, and accepts null for none', async () => {
     const path = await makeWithDamagedOptions();
     for (const config of [{ aws_region: 'eu-west-1' }, AWS, { aws_session_token: null }]) {
       expect(refusalOf(await admin.patch(path, { config }))).toMatchObject(refusal);
@@ -426,7 +429,7 @@ describe('secrets that do not open', () => {
 });
 
 describe('an update', () => {
-  it('merges options, and takes out those that it sets to null', async () => {
+  it('merges options on an update, and removes those that are null', async () => {
     const { id } = await make({ provider: 'pinecone', config: { base_url: provider.url, timeout_ms: 500 } });
     const path = `/v1/virtual-keys/${id}`;
     expect(jsonOf(await admin.patch(path, { config: { api_version: '2026-04' } }))).toMatchObject({
@@ -437,7 +440,7 @@ describe('an update', () => {
     expect(jsonOf(await admin.patch(path, { config: {} }))['config']).toEqual(jsonOf(answer)['config']);
   });
 
-  it('is felt by the next request', async () => {
+  it('applies an update of a virtual key to the next request', async () => {
     const { id, slug } = await make();
     await rerank(slug);
     await admin.patch(`/v1/virtual-keys/${id}`, { key: NEW_SECRET });
@@ -452,7 +455,7 @@ describe('an update', () => {
     expect((await rerank(slug)).status).toBe(200);
   });
 
-  it('is felt on another replica within ten seconds', async () => {
+  it('applies an update of a virtual key on another replica within ten seconds', async () => {
     const replica = await startTestApp({}, true);
     const elsewhere = new GatewayClient(replica.url);
     const { id, slug } = await make();
@@ -462,7 +465,7 @@ describe('an update', () => {
     await replica.close();
   });
 
-  it('loses none of several that come together', async () => {
+  it('keeps every one of several concurrent updates of a virtual key', async () => {
     const { id } = await make({ provider: 'pinecone' });
     await Promise.all([
       admin.patch(`/v1/virtual-keys/${id}`, { config: { timeout_ms: 700 } }),
@@ -475,7 +478,7 @@ describe('an update', () => {
     });
   });
 
-  it('cannot send a stored secret to another host: who changes the address has to know the secret', async () => {
+  it('refuses to send a stored secret to another host: a new address needs the secret again', async () => {
     const elsewhere = await startFakeProvider();
     const { id } = await make();
     const path = `/v1/virtual-keys/${id}`;
@@ -488,7 +491,7 @@ describe('an update', () => {
     await elsewhere.close();
   });
 
-  it('cannot send a stored option to another host either', async () => {
+  it('refuses to send a stored option to another host', async () => {
     const { id } = await admin.create('/v1/virtual-keys', { name: 'Bedrock', provider: 'bedrock', config: AWS });
     const path = `/v1/virtual-keys/${String(id)}`;
     const base_url = provider.url;
@@ -500,7 +503,7 @@ describe('an update', () => {
     expect((await admin.patch(path, { config: known })).status).toBe(200);
   });
 
-  it('is in the audit log by the names of its fields only', async () => {
+  it('audits an update of a virtual key by the names of its fields only', async () => {
     const { id } = await make({ name: 'Audited' });
     await admin.patch(`/v1/virtual-keys/${id}`, { key: NEW_SECRET, config: { timeout_ms: 4_321 } });
     await admin.post(`/v1/virtual-keys/${id}/test`);
@@ -514,7 +517,7 @@ describe('an update', () => {
     ]);
     expect(entries[1]).toMatchObject({ changed_fields: [] });
     expect(new Set(readArray(entries[2]?.['changed_fields'], 'changed_fields'))).toEqual(new Set(['key', 'config']));
-    // An id may have these digits in it.
+    // An id may contain these digits.
     const timeout = '(?<![0-9a-f-])4321(?![0-9a-f-])';
     expect(JSON.stringify(entries)).not.toMatch(new RegExp(`provider-secret|Audited|${timeout}|127\\.0\\.0\\.1`));
   });
@@ -523,7 +526,7 @@ describe('an update', () => {
 describe('the test of a virtual key', () => {
   const path = (id: string): string => `/v1/virtual-keys/${id}/test`;
 
-  it('says yes when the provider takes the credential', async () => {
+  it('reports success when the provider accepts the credential', async () => {
     const { id } = await make();
     provider.replyWith(json({ models: [] }));
     const answer = await admin.post(path(id));
@@ -538,7 +541,7 @@ describe('the test of a virtual key', () => {
     ['is busy', json({ message: 'slow down' }, 429), 'provider_rate_limited'],
     ['fails', json({ message: 'oh no' }, 500), 'provider_failed'],
     ['redirects', json({}, 302, { location: 'https://elsewhere.example' }), 'provider_invalid_response'],
-  ])('says no and why when the provider %s, after one try', async (_what, reply, error) => {
+  ])('reports failure and its reason when the provider %s, after one try', async (_what, reply, error) => {
     const { id } = await make();
     provider.replyWith(reply);
     const answer = await admin.post(path(id));
@@ -548,7 +551,7 @@ describe('the test of a virtual key', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  it('says no when the provider does not answer in the time of the key', async () => {
+  it('reports failure when the provider does not answer within the timeout of the key', async () => {
     const { id } = await make({ config: { base_url: provider.url, timeout_ms: 150 } });
     provider.replyWith(silence);
     const { ok, error, latency_ms } = jsonOf(await admin.post(path(id)));
@@ -557,19 +560,19 @@ describe('the test of a virtual key', () => {
     expect(readNumber(latency_ms, 'latency_ms')).toBeLessThan(5_000);
   });
 
-  it('says no when nobody listens at the address', async () => {
+  it('reports failure when the address refuses the connection', async () => {
     const gone = await startFakeProvider();
     const { id } = await make({ config: { base_url: gone.url } });
     await gone.close();
     expect(jsonOf(await admin.post(path(id)))).toMatchObject({ ok: false, error: 'provider_failed' });
   });
 
-  it('says yes for the built-in provider, which has nothing to refuse', async () => {
+  it('reports success for the built-in provider, which needs no credential', async () => {
     const { id } = await admin.create('/v1/virtual-keys', { name: 'Built in', provider: 'local' });
     expect(jsonOf(await admin.post(path(String(id))))).toEqual({ ok: true, latency_ms: 0 });
   });
 
-  it('stays with the caller in its tenant', async () => {
+  it('lets a caller test virtual keys of its own tenant only', async () => {
     const other = await addTenant(gateway, `probe-${randomUUID()}`);
     const { id } = await make();
     expect(refusalOf(await other.client.post(path(id)))).toMatchObject({ status: 404, code: 'not_found' });
@@ -585,7 +588,7 @@ describe('using a virtual key', () => {
     source: 'gateway',
   };
 
-  it('ends when it expires, and can go on when that is changed', async () => {
+  it('refuses calls with an expired virtual key, and serves them when the expiry is extended', async () => {
     const { id, slug } = await make({ expires_at: nowSeconds() + 60 });
     expect((await rerank(slug)).status).toBe(200);
     gateway.clock.advance(61_000);
@@ -594,7 +597,7 @@ describe('using a virtual key', () => {
     expect((await rerank(slug)).status).toBe(200);
   });
 
-  it('is refused without its name, for unknown names, ids, and keys of other organisations alike', async () => {
+  it('refuses calls without a virtual key, and with unknown names, ids and keys of other organisations alike', async () => {
     const other = await addTenant(gateway, `use-${randomUUID()}`);
     const foreign = await other.client.create('/v1/virtual-keys', { name: 'x', slug: 'theirs', provider: 'local' });
     const { id } = await make();
@@ -608,7 +611,7 @@ describe('using a virtual key', () => {
     });
   });
 
-  it("takes the workspace's own key before the organisation's of that name, and no other workspace's", async () => {
+  it("prefers the workspace's own key to the organisation's key of that name, and ignores other workspaces' keys", async () => {
     const [mine, theirs] = [await admin.createWorkspace('Mine'), await admin.createWorkspace('Theirs')];
     const slug = 'shared-name';
     await make({ slug, key: 'of-the-organisation' });
@@ -626,7 +629,7 @@ describe('using a virtual key', () => {
     expect(refusalOf(await rerank('only-theirs', inMine.client))).toEqual(NOT_FOUND);
   });
 
-  it('is a conflict when a caller of the organisation uses a name that several workspaces have', async () => {
+  it('returns a conflict when a caller of the organisation uses a name that several workspaces have', async () => {
     const [one, two] = [await admin.createWorkspace('One'), await admin.createWorkspace('Two')];
     await make({ slug: 'twice', workspace_id: one });
     await make({ slug: 'twice', workspace_id: two });
@@ -635,7 +638,7 @@ describe('using a virtual key', () => {
     expect(refusalOf(await admin.patch('/v1/virtual-keys/twice', { name: 'x' }))).toMatchObject({ status: 409 });
   });
 
-  it("is the organisation's for its callers, whatever workspaces call theirs, but is not deleted by such a name", async () => {
+  it("finds the organisation's key for its callers, whatever names workspaces use, but does not delete it by such a name", async () => {
     const [theirs, workspace] = [await make({ slug: 'shared' }), await admin.createWorkspace('Namesake')];
     const other = await make({ slug: 'shared', workspace_id: workspace });
     const path = '/v1/virtual-keys/shared';

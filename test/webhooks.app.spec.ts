@@ -80,7 +80,7 @@ interface Happening {
   readonly payload?: object;
 }
 
-/** What a transaction of another room writes. */
+/** The event that a transaction of another room writes. */
 async function happen(happening: Happening = {}): Promise<void> {
   const {
     type = EXHAUSTED,
@@ -101,7 +101,7 @@ function wake({ app }: Pick<TestApp, 'app'> = gateway): void {
   app.get(WebhookDispatcher, { strict: false }).wake();
 }
 
-/** Moves the time on, so that what is due later is due now. */
+/** Moves the clock forward, so that later deliveries are due now. */
 function advance(milliseconds: number): void {
   gateway.clock.advance(milliseconds);
   wake();
@@ -127,7 +127,7 @@ function waitOf({ last_attempt_at: last, next_attempt_at: next }: JsonObject): n
   return (Number(next) - Number(last)) * 1_000;
 }
 
-/** What a receiver does with the library. Throws when the signature is wrong. */
+/** Verifies with the library, as a receiver does. Throws when the signature is wrong. */
 function verify({ headers, body }: ProviderCall, secret: string): JsonObject {
   const now = gateway.clock.now().getTime();
   const spy = jest.spyOn(Date, 'now').mockReturnValue(now);
@@ -139,7 +139,7 @@ function verify({ headers, body }: ProviderCall, secret: string): JsonObject {
   }
 }
 
-/** The same by hand, from the text of the specification. */
+/** Verifies by hand, from the text of the specification. */
 function signatureByHand({ headers, body }: ProviderCall, secret: string): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const content = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
@@ -147,7 +147,7 @@ function signatureByHand({ headers, body }: ProviderCall, secret: string): strin
 }
 
 describe('an endpoint', () => {
-  it('is made, read, listed, changed and deleted', async () => {
+  it('makes, reads, lists, changes and deletes an endpoint', async () => {
     const fields = { url: 'https://hooks.example.com/x?y=1', events: [EXHAUSTED], description: 'for the on-call' };
     const created = await admin.create('/v1/webhooks', fields);
     expect(created).toEqual({ id: expect.any(String), object: 'webhook-endpoint', secret: expect.any(String) });
@@ -175,7 +175,7 @@ describe('an endpoint', () => {
     expect(refusalOf(await admin.get(path))).toEqual(NOT_FOUND);
   });
 
-  it('may be made switched off', async () => {
+  it('accepts a new endpoint that is disabled', async () => {
     const fields = { url: 'https://hooks.example.com/x', events: ['*'], enabled: false };
     const { id } = await admin.create('/v1/webhooks', fields);
     expect(await admin.read(`/v1/webhooks/${String(id)}`)).toMatchObject({
@@ -200,7 +200,7 @@ describe('an endpoint', () => {
     [{ url: 'no url', events: ['*'] }, 'url'],
     [{ url: 'https://a.exa\nmple', events: ['*'] }, 'url'],
     [{ url: `https://a.example/${'x'.repeat(2_048)}`, events: ['*'] }, 'url'],
-  ])('is refused by name: %j', async (body, param) => {
+  ])('names the field in the refusal of an endpoint: %j', async (body, param) => {
     const answer = await admin.post('/v1/webhooks', body);
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     expect(brokenRulesOf(answer)).toContain(param);
@@ -219,7 +219,7 @@ describe('an endpoint', () => {
     'file:///etc/passwd',
     'ftp://hooks.example.com',
     'https://hooks.example.com:0',
-  ])('cannot have the address %s, at the create and at an update', async (url) => {
+  ])('refuses the address %s in a create and in an update', async (url) => {
     const refused = { status: 400, code: 'validation_failed', param: 'url' };
     expect(refusalOf(await admin.post('/v1/webhooks', { url, events: ['*'] }))).toMatchObject(refused);
     const { path } = await make();
@@ -227,7 +227,7 @@ describe('an endpoint', () => {
     expect(refusalOf(await admin.put(path, { url }))).toMatchObject(refused);
   });
 
-  it('is out of reach for other organisations, on every route', async () => {
+  it('hides an endpoint from other organisations on every route', async () => {
     const endpoint = await make();
     await admin.post(`${endpoint.path}/test`);
     const { id: delivery } = await deliveryOf(endpoint);
@@ -251,7 +251,7 @@ describe('an endpoint', () => {
     expect(refusalOf(await other.client.post(elsewhere))).toEqual(NOT_FOUND);
   });
 
-  it('belongs to the workspace of its maker, or to all of them', async () => {
+  it('puts an endpoint into the workspace of its maker, or into none', async () => {
     const [mine, theirs] = [await admin.createWorkspace('Mine'), await admin.createWorkspace('Theirs')];
     const scopes = ['webhooks.create', 'webhooks.read', 'webhooks.list', 'webhooks.update', 'webhooks.delete'];
     const { client } = await admin.createKey({ level: 'workspace', workspace_id: mine, scopes });
@@ -264,7 +264,7 @@ describe('an endpoint', () => {
     expect(refusalOf(await client.post('/v1/webhooks', body))).toMatchObject({ status: 403, code: 'tenant_mismatch' });
   });
 
-  it('is in the audit log by the names of its fields only', async () => {
+  it('audits an endpoint by the names of its fields only', async () => {
     const { id, path } = await make({ description: 'Audited' });
     await admin.patch(path, { url: `${receiver.url}/other`, enabled: false });
     await admin.post(`${path}/rotate-secret`, {});
@@ -282,7 +282,7 @@ describe('an endpoint', () => {
 });
 
 describe('its secret', () => {
-  it('is 32 random bytes, shown by the create and by a rotation and never else', async () => {
+  it('generates a secret of 32 random bytes, and shows it only in the answers to a create and a rotation', async () => {
     const [first, second] = [await make(), await make()];
     expect(first.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(first.secret).not.toBe(second.secret);
@@ -299,7 +299,7 @@ describe('its secret', () => {
     expect(gateway.log()).not.toContain(first.secret.slice(6));
   });
 
-  it('is nowhere in the database, also after a rotation', async () => {
+  it('stores no secret of an endpoint in plain text, also after a rotation', async () => {
     const { secret, path } = await make();
     const rotated = jsonOf(await admin.post(`${path}/rotate-secret`, {}));
     const dump: unknown[] = [];
@@ -316,7 +316,7 @@ describe('its secret', () => {
     }
   });
 
-  it('signs together with the previous one while a rotation is under way', async () => {
+  it('signs with the new and the previous secret while a rotation is in progress', async () => {
     const { secret, path } = await make();
     const rotated = jsonOf(await admin.post(`${path}/rotate-secret`, { transition_seconds: 3_600 }));
     const nowSeconds = Math.floor(gateway.clock.now().getTime() / 1_000);
@@ -339,7 +339,7 @@ describe('its secret', () => {
     expect(() => verify(onlyCall(receiver), secret)).toThrow('No matching signature');
   });
 
-  it('ends at once when a rotation says so', async () => {
+  it('ends the previous secret at once when the rotation requests it', async () => {
     const { secret, path } = await make();
     const rotated = jsonOf(await admin.post(`${path}/rotate-secret`, { transition_seconds: 0 }));
     expect(rotated).toMatchObject({ object: 'webhook-endpoint', previous_valid_until: null });
@@ -351,7 +351,7 @@ describe('its secret', () => {
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'transition_seconds' });
   });
 
-  it('that does not open is replaced by a rotation', async () => {
+  it('replaces a secret that does not open with a rotation', async () => {
     const endpoint = await make();
     await gateway.dataSource.query(`UPDATE "webhook_endpoints" SET "sealed_secret" = 'v1.gone.x.y'`);
     await happen();
@@ -365,7 +365,7 @@ describe('its secret', () => {
 });
 
 describe('a delivery', () => {
-  it('is signed as Standard Webhooks says, by the library and by hand', async () => {
+  it('signs a delivery as Standard Webhooks requires, verified by the library and by hand', async () => {
     const { secret } = await make();
     const payload = { policy_id: 'p-1', credit_limit: 12.5, bucket: { id: 'b', value_key: 'api_key:k' } };
     await happen({ payload });
@@ -384,7 +384,7 @@ describe('a delivery', () => {
     expect(() => verify({ ...call, body: call.body.replace('12.5', '99.5') }, secret)).toThrow('No matching signature');
   });
 
-  it('carries no headers of ours: no keys, no traces', async () => {
+  it('sends no headers of the gateway: no keys, no traces', async () => {
     await make();
     await happen();
     await arrived(1);
@@ -394,7 +394,7 @@ describe('a delivery', () => {
     expect(names).toEqual([]);
   });
 
-  it('is in the log of its endpoint, and found by its status', async () => {
+  it('lists a delivery in the log of its endpoint, and finds it by its status', async () => {
     const endpoint = await make();
     await happen();
     const delivery = await deliveryOf(endpoint);
@@ -421,7 +421,7 @@ describe('a delivery', () => {
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'status' });
   });
 
-  it('goes to every endpoint that subscribed to its type, once each', async () => {
+  it('sends an event once to every endpoint that subscribed to its type', async () => {
     const [all, some, others] = [
       await make({ url: `${receiver.url}/all` }),
       await make({ url: `${receiver.url}/some`, events: ['usage_limit.reset', EXHAUSTED] }),
@@ -435,7 +435,7 @@ describe('a delivery', () => {
     expect(await admin.list(`${others.path}/deliveries`)).toEqual([]);
   });
 
-  it("stays in its tenant: a workspace's endpoint gets its events, the organisation's gets all", async () => {
+  it('sends an event of a workspace to endpoints of that workspace and of its organisation only', async () => {
     const [mine, theirs] = [await admin.createWorkspace('Own events'), await admin.createWorkspace('Their events')];
     const other = await addTenant(gateway, `events-${randomUUID()}`);
     await make({ url: `${receiver.url}/mine`, workspace_id: mine });
@@ -450,7 +450,7 @@ describe('a delivery', () => {
     expect(receiver.calls.map(({ path }) => path).sort()).toEqual(['/foreign', '/mine', '/shared', '/shared']);
   });
 
-  it('keeps every digit of a figure', async () => {
+  it('keeps every digit of a figure in a delivery', async () => {
     await make();
     await gateway.dataSource.query(
       `INSERT INTO "webhook_outbox" ("organisation_id", "type", "payload") VALUES ($1, $2, '{"credit_limit": 9007199254740993.000000001}')`,
@@ -461,7 +461,7 @@ describe('a delivery', () => {
     expect(onlyCall(receiver).body).toContain('9007199254740993.000000001');
   });
 
-  it('is not sent when its body would be too large, and says so', async () => {
+  it('does not send a delivery whose body is too large, and records the reason', async () => {
     const endpoint = await make();
     await happen({ payload: { text: 'x'.repeat(20_000) } });
     await eventually(async () => (await admin.list(`${endpoint.path}/deliveries?status=failed`)).length === 1);
@@ -473,7 +473,7 @@ describe('a delivery', () => {
 });
 
 describe('a delivery that fails', () => {
-  it('is tried ten times over three days, with the same id, and then given up', async () => {
+  it('tries a delivery ten times over three days with the same id, and then gives it up', async () => {
     receiver.replyWith(json({ error: 'no' }, 500));
     const endpoint = await make();
     await happen();
@@ -505,8 +505,8 @@ describe('a delivery that fails', () => {
     ['an error of its own', json({}, 400), { last_status_code: 400, last_error: null }],
     ['a redirect, which is not followed', json({}, 302, { location: '/elsewhere' }), { last_error: 'redirect' }],
     ['no answer but a closed connection', hangUp, { last_status_code: null, last_error: 'broken' }],
-    ['more than anybody wants to read', text('x'.repeat(100_000), 'text/plain'), { last_error: 'too_large' }],
-  ])('after %s comes again when the receiver is well', async (_what, reply, noted) => {
+    ['an answer that is too long', text('x'.repeat(100_000), 'text/plain'), { last_error: 'too_large' }],
+  ])('sends a delivery again after %s, once the receiver has recovered', async (_what, reply, noted) => {
     receiver.replyWith(inTurn(reply, THANKS));
     const endpoint = await make();
     await happen();
@@ -535,7 +535,7 @@ describe('a delivery that fails', () => {
     'https://169.254.169.254/latest',
     'http://hooks.example.com/',
     'https://localhost/',
-  ])('because its address is refused by now is noted so: %s', async (url) => {
+  ])('records that a delivery failed because its address is now refused: %s', async (url) => {
     const endpoint = await make();
     await gateway.dataSource.query('UPDATE "webhook_endpoints" SET "url" = $1', [url]);
     await happen();
@@ -543,8 +543,8 @@ describe('a delivery that fails', () => {
   });
 });
 
-describe('410', () => {
-  it('disables the endpoint, as the audit log tells, until somebody enables it', async () => {
+describe('an endpoint that returns 410', () => {
+  it('disables an endpoint that returns 410 until it is enabled again, with an audit entry', async () => {
     receiver.replyWith(text('', 'text/plain', 410));
     const endpoint = await make();
     await happen();
@@ -566,8 +566,8 @@ describe('410', () => {
   });
 });
 
-describe('410 of an address that the endpoint has no more', () => {
-  it('leaves the endpoint as it is, and the event to its new address', async () => {
+describe('a previous address of an endpoint that returns 410', () => {
+  it('keeps the endpoint enabled, and sends the event to its new address', async () => {
     let answer = (): void => undefined;
     receiver.replyWith((response) => {
       answer = () => response.writeHead(410).end();
@@ -588,7 +588,7 @@ describe('410 of an address that the endpoint has no more', () => {
 });
 
 describe('a disabled endpoint', () => {
-  it('gets nothing, neither what happens now nor what waited', async () => {
+  it('sends a disabled endpoint neither new events nor waiting ones', async () => {
     receiver.replyWith(json({}, 503));
     const [off, on] = [await make({ url: `${receiver.url}/off` }), await make({ url: `${receiver.url}/on` })];
     await happen();
@@ -607,7 +607,7 @@ describe('a disabled endpoint', () => {
     expect(receiver.calls.map(({ path }) => path)).toEqual(['/on', '/on']);
   });
 
-  it('refuses a test and a redelivery', async () => {
+  it('refuses a test and a redelivery to a disabled endpoint', async () => {
     const endpoint = await make();
     await happen();
     const { id } = await deliveryOf(endpoint);
@@ -621,7 +621,7 @@ describe('a disabled endpoint', () => {
 });
 
 describe('a test', () => {
-  it('is sent to its endpoint alone, whatever that subscribed to', async () => {
+  it('sends a test to its endpoint alone, whatever event types it subscribed to', async () => {
     const [tested, other] = [
       await make({ events: ['usage_limit.reset'], url: `${receiver.url}/tested` }),
       await make({ url: `${receiver.url}/other` }),
@@ -650,7 +650,7 @@ onServer('an endpoint that goes meanwhile (needs DATABASE_URL: the embedded data
 
   afterAll(() => session.close());
 
-  it('is not found by a test nor by a redelivery', async () => {
+  it('returns 404 for a test and a redelivery while the endpoint is being deleted', async () => {
     const endpoint = await make();
     await happen();
     const { id } = await deliveryOf(endpoint);
@@ -662,7 +662,7 @@ onServer('an endpoint that goes meanwhile (needs DATABASE_URL: the embedded data
     expect(answers.map(refusalOf)).toEqual([NOT_FOUND, NOT_FOUND]);
   });
 
-  it('is tested no more once it is disabled', async () => {
+  it('refuses a test while the endpoint is being disabled', async () => {
     const endpoint = await make();
     await session.begin('UPDATE "webhook_endpoints" SET "disabled_at" = now() WHERE "id" = $1', [endpoint.id]);
     const answers = await session.commitAfter([() => admin.post(`${endpoint.path}/test`)]);
@@ -672,7 +672,7 @@ onServer('an endpoint that goes meanwhile (needs DATABASE_URL: the embedded data
 });
 
 describe('a redelivery', () => {
-  it('sends what succeeded or failed once more, under the same id', async () => {
+  it('sends a delivery that succeeded or failed once more, under the same id', async () => {
     const endpoint = await make();
     await happen({ payload: { n: 1 } });
     const { id } = await deliveryOf(endpoint);
@@ -686,7 +686,7 @@ describe('a redelivery', () => {
     expect(second?.body).toBe(first?.body);
   });
 
-  it('sends what waits ahead of its time, and from the beginning of the schedule', async () => {
+  it('sends a waiting delivery ahead of its time, and starts its schedule again', async () => {
     receiver.replyWith(inTurn(json({}, 429, { 'retry-after': '80000' }), THANKS));
     const endpoint = await make();
     await happen();
@@ -697,7 +697,7 @@ describe('a redelivery', () => {
     expect(await deliveryOf(endpoint)).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
-  it('does not send twice at a time what is being sent', async () => {
+  it('does not send a delivery twice at the same time', async () => {
     let answer = (): void => undefined;
     receiver.replyWith((response) => {
       answer = () => response.writeHead(204).end();
@@ -711,14 +711,14 @@ describe('a redelivery', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     answer();
     await deliveryOf(endpoint);
-    // Another event that arrives tells that nothing older is on its way.
+    // A later event that has arrived shows that no earlier one is still being sent.
     receiver.replyWith(json({}));
     await happen();
     await arrived(2);
     expect(new Set(receiver.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
   });
 
-  it('of what is being sent begins the schedule with that attempt', async () => {
+  it('starts the schedule with the attempt in progress when a redelivery is requested during it', async () => {
     const endpoint = await make();
     receiver.replyWith(json({}, 500));
     await happen();
@@ -736,7 +736,7 @@ describe('a redelivery', () => {
     expect(await deliveryOf(endpoint)).toMatchObject({ status: 'pending', attempts: 1, last_status_code: 500 });
   });
 
-  it('is in the audit log with its delivery, as a test is, and not when it is refused', async () => {
+  it('audits a redelivery with its delivery, as it does a test, and writes no entry when it is refused', async () => {
     const endpoint = await make();
     await admin.post(`${endpoint.path}/test`);
     const { id } = await deliveryOf(endpoint);
@@ -755,7 +755,7 @@ describe('a redelivery', () => {
     expect(entries[1]).toMatchObject({ actor_type: 'api_key', resource_type: 'webhook-endpoint', workspace_id: null });
   });
 
-  it('of an unknown delivery is not found', async () => {
+  it('returns 404 for the redelivery of an unknown delivery', async () => {
     const { path } = await make();
     for (const id of [randomUUID(), 'nothing']) {
       expect(refusalOf(await admin.post(`${path}/deliveries/${id}/redeliver`))).toEqual(NOT_FOUND);
@@ -764,7 +764,7 @@ describe('a redelivery', () => {
 });
 
 describe('a receiver that does not answer', () => {
-  it('holds up nobody else, and gets no more than four at a time', async () => {
+  it('does not let a slow receiver delay others, and sends it no more than four deliveries at a time', async () => {
     const slow = await startFakeProvider();
     slow.replyWith(silence);
     await make({ url: slow.url });
@@ -778,7 +778,7 @@ describe('a receiver that does not answer', () => {
 });
 
 describe('receivers of one organisation that do not answer', () => {
-  it('hold up no other organisation', async () => {
+  it('does not let slow receivers of one organisation delay another organisation', async () => {
     const slow = await startFakeProvider();
     slow.replyWith(silence);
     const other = await addTenant(gateway, `slow-webhooks-${randomUUID()}`);
@@ -792,7 +792,7 @@ describe('receivers of one organisation that do not answer', () => {
     await slow.close();
   });
 
-  it('have their turn after those of others, with what waits for longer', async () => {
+  it('claims deliveries in turn across organisations, also when those of one have waited for longer', async () => {
     const { app, clock, dataSource } = gateway;
     const other = await addTenant(gateway, `turns-${randomUUID()}`);
     const [ours, theirs] = [await make(), await make({}, other.client)];
@@ -827,7 +827,7 @@ describe('receivers of one organisation that do not answer', () => {
 });
 
 describe('several gateways on one database', () => {
-  /** Their clocks agree, whatever tests have made of this one's. */
+  /** Their clocks agree with each other, however tests have moved the clock of this gateway. */
   async function startReplica(settings: Readonly<Record<string, string>> = {}): Promise<TestApp> {
     const replica = await startTestApp(settings, true);
     replica.clock.advance(gateway.clock.now().getTime() - replica.clock.now().getTime());
@@ -835,7 +835,7 @@ describe('several gateways on one database', () => {
     return replica;
   }
 
-  it('send each event to each endpoint once', async () => {
+  it('sends each event once to each endpoint from several gateways', async () => {
     const replica = await startReplica();
     try {
       for (const name of ['a', 'b', 'c']) await make({ url: `${receiver.url}/${name}` });
@@ -854,7 +854,7 @@ describe('several gateways on one database', () => {
     }
   });
 
-  it('take over what one of them left behind, but only after its lease', async () => {
+  it('takes over the deliveries of a gateway that died, but only after its lease', async () => {
     const endpoint = await make();
     await happen();
     const { id } = await deliveryOf(endpoint);
@@ -873,13 +873,13 @@ describe('several gateways on one database', () => {
     expect(receiver.calls[2]?.headers['webhook-id']).toBe(receiver.calls[0]?.headers['webhook-id']);
   });
 
-  it('hand over at once what one of them could not finish before it stopped', async () => {
+  it('hands over unfinished deliveries at once when a gateway stops', async () => {
     const slow = await startFakeProvider();
     slow.replyWith(silence);
     const endpoint = await make({ url: slow.url });
     for (let number = 0; number < 8; number += 1) await happen({ payload: { number } });
     await eventually(() => slow.calls.length === 4);
-    // This gateway has its hands full with four, so the other four are the replica's.
+    // This gateway is busy with four deliveries, so the replica sends the other four.
     const replica = await startReplica({ SHUTDOWN_GRACE_MS: '0' });
     await eventually(() => slow.calls.length === 8);
     expect(await countOf('pending', '"claim_id" IS NULL')).toBe(0);
@@ -893,7 +893,7 @@ describe('several gateways on one database', () => {
 });
 
 describe('retention', () => {
-  it('deletes what arrived a month ago, and keeps what failed and what must not come twice', async () => {
+  it('deletes deliveries and events after a month, and keeps failed deliveries and events with a deduplication key', async () => {
     const [well, ill] = [await make(), await make({ url: `${receiver.url}/ill` })];
     receiver.replyWith((response, { path }) => response.writeHead(path === '/ill' ? 410 : 204).end());
     await happen({ dedupeKey: 'kept' });
@@ -916,7 +916,7 @@ onServer('retention beside another replica', () => {
   it.each([
     ['deliveries', `DELETE FROM "webhook_deliveries" WHERE "id" IN (SELECT "id" FROM "webhook_deliveries" LIMIT 1)`, 1],
     ['events', `SELECT 1 FROM "webhook_outbox" ORDER BY "id" LIMIT 1 FOR UPDATE`, 0],
-  ])('passes by the %s that it is deleting', async (_what, holding, deliveriesLeft) => {
+  ])('skips the %s that another replica is deleting', async (_what, holding, deliveriesLeft) => {
     await make();
     for (let number = 0; number < 3; number += 1) await happen({ payload: { number } });
     await arrived(3);

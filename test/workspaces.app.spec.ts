@@ -12,7 +12,7 @@ const GONE = { status: 403, code: 'tenant_mismatch', param: 'workspace_id', sour
 
 const LIMITS = '/v1/policies/usage-limits';
 
-/** What can be made in a workspace. */
+/** The resources that a workspace can hold. */
 const RESOURCES: readonly (readonly [string, object])[] = [
   ['/v1/api-keys', { name: 'k', scopes: ['api_keys.read'] }],
   ['/v1/virtual-keys', { name: 'k', provider: 'local' }],
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** A workspace that is gone, and a key of it that the gateway still remembers. */
+/** A deleted workspace, and a key of it that the gateway still has in memory. */
 async function remembered(): Promise<GatewayClient> {
   const id = await admin.createWorkspace('Gone');
   const { client } = await admin.createKey({ level: 'workspace', workspace_id: id, scopes: [...SCOPES] });
@@ -55,18 +55,18 @@ async function remembered(): Promise<GatewayClient> {
 }
 
 describe('a new workspace', () => {
-  it('sees its own making in its audit log', async () => {
+  it('shows the creation of a workspace in its audit log', async () => {
     const id = await admin.createWorkspace('Watched');
     const { client } = await admin.createKey({ level: 'workspace', workspace_id: id, scopes: ['audit_logs.list'] });
     expect(await client.list(`/v1/audit-logs?resource=${id}`)).toMatchObject([{ action: 'workspaces.create' }]);
   });
 
-  it('gets a slug by which its MCP servers can be reached', async () => {
+  it('gives a workspace a slug that works in the addresses of its MCP servers', async () => {
     const id = await admin.createWorkspace('Health');
     expect(await admin.read(`/v1/workspaces/${id}`)).toMatchObject({ name: 'Health', slug: 'health-workspace' });
   });
 
-  it.each(['docs', 'V1', 'console'])('cannot be called %s in addresses', async (slug) => {
+  it.each(['docs', 'V1', 'console'])('refuses the slug %s, which is a path of the gateway', async (slug) => {
     const refusal = refusalOf(await admin.post('/v1/workspaces', { name: 'A team', slug }));
     expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: 'slug' });
   });
@@ -80,7 +80,7 @@ describe('a slug in the form of an id', () => {
     ['/v1/virtual-keys', { name: 'k', provider: 'local', workspace_id: 'default' }],
     ['/v1/mcp-servers', { name: 'm', url: 'https://mcp.example.com/mcp', workspace_id: 'default' }],
     ['/v1/secret-references', SECRET_REFERENCE],
-  ])('is refused at %s, for it would be taken for one', async (path, body) => {
+  ])('refuses a slug in the form of an id at %s', async (path, body) => {
     const refusal = refusalOf(await admin.post(path, { ...body, slug }));
     expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: 'slug' });
     const made = await admin.create(path, { ...body, name: slug });
@@ -91,11 +91,11 @@ describe('a slug in the form of an id', () => {
 
 describe('a workspace that is gone', () => {
   it.each([...RESOURCES, ['/v1/secret-references', SECRET_REFERENCE] as const])(
-    'is refused as one that the caller does not act for: %s of a key that is still remembered',
+    'refuses a deleted workspace as one that the caller does not act for: %s of a key that is still in memory',
     async (path, body) => expect(refusalOf(await (await remembered()).post(path, body))).toEqual(GONE),
   );
 
-  it('is refused like one that never was', async () => {
+  it('refuses a deleted workspace like an unknown one', async () => {
     const never = crypto.randomUUID();
     for (const [path, body] of RESOURCES) {
       expect(refusalOf(await admin.post(path, { ...body, workspace_id: never }))).toEqual(GONE);
@@ -112,22 +112,25 @@ describe('a workspace that is in use', () => {
     [LIMITS]: 'active usage-limit policies',
   };
 
-  it.each(RESOURCES)('is kept, and says what keeps it: %s', async (path, body) => {
-    const workspace = await admin.createWorkspace('In use');
-    const created = await admin.create(path, { ...body, workspace_id: workspace });
-    const answer = await admin.delete(`/v1/workspaces/${workspace}`);
-    expect(refusalOf(answer)).toEqual({ status: 409, code: 'conflict', param: null, source: 'gateway' });
-    const message = `The workspace still has ${KINDS[path]}; delete them first.`;
-    expect(jsonOf(answer)['error']).toMatchObject({ message });
-    expect((await admin.delete(`${path}/${readString(created['id'], 'id')}`)).status).toBe(204);
-    expect((await admin.delete(`/v1/workspaces/${workspace}`)).status).toBe(204);
-  });
+  it.each(RESOURCES)(
+    'keeps a workspace that is in use, and names the resources that use it: %s',
+    async (path, body) => {
+      const workspace = await admin.createWorkspace('In use');
+      const created = await admin.create(path, { ...body, workspace_id: workspace });
+      const answer = await admin.delete(`/v1/workspaces/${workspace}`);
+      expect(refusalOf(answer)).toEqual({ status: 409, code: 'conflict', param: null, source: 'gateway' });
+      const message = `The workspace still has ${KINDS[path]}; delete them first.`;
+      expect(jsonOf(answer)['error']).toMatchObject({ message });
+      expect((await admin.delete(`${path}/${readString(created['id'], 'id')}`)).status).toBe(204);
+      expect((await admin.delete(`/v1/workspaces/${workspace}`)).status).toBe(204);
+    },
+  );
 });
 
 describe('a workspace with usage limits', () => {
   const [, limit = {}] = RESOURCES.find(([path]) => path === LIMITS) ?? [];
 
-  it('is kept while one is in force, and deleted when all are archived, which can still be read', async () => {
+  it('keeps a workspace while a usage limit is in force, and deletes it when all are archived and readable', async () => {
     const id = await admin.createWorkspace('Limited');
     const paths: string[] = [];
     for (let count = 0; count < 2; count += 1) {
@@ -146,7 +149,7 @@ describe('a workspace with usage limits', () => {
 });
 
 onServer('a workspace that several change at once (needs DATABASE_URL: the embedded database has one session)', () => {
-  /** Stands in the way of everybody else. */
+  /** Locks the row, so that every other request waits. */
   let session: BlockingSession;
 
   beforeAll(async () => {
@@ -155,13 +158,13 @@ onServer('a workspace that several change at once (needs DATABASE_URL: the embed
 
   afterAll(() => session.close());
 
-  /** Sends the requests so that they wait for the row, in this order, and lets them go on together. */
+  /** Sends the requests so that they wait for the row in this order, then lets them continue together. */
   async function together(id: string, requests: readonly (() => Promise<Answer>)[]): Promise<readonly Answer[]> {
     await session.begin('SELECT FROM "workspaces" WHERE "id" = $1 FOR UPDATE', [id]);
     return session.commitAfter(requests);
   }
 
-  it('is deleted once, and written down once', async () => {
+  it('deletes a workspace once under concurrency, with one audit entry', async () => {
     const id = await admin.createWorkspace('Deleted twice');
     const remove = () => admin.delete(`/v1/workspaces/${id}`);
     const [first, second] = await together(id, [remove, remove]);
@@ -171,7 +174,7 @@ onServer('a workspace that several change at once (needs DATABASE_URL: the embed
     expect(entries.map((entry) => entry['action'])).toEqual(['workspaces.delete', 'workspaces.create']);
   });
 
-  it('stays deleted when a change comes behind', async () => {
+  it('keeps a workspace deleted when a change follows', async () => {
     const id = await admin.createWorkspace('Deleted and changed');
     const path = `/v1/workspaces/${id}`;
     const [removed, changed] = await together(id, [
@@ -183,7 +186,7 @@ onServer('a workspace that several change at once (needs DATABASE_URL: the embed
     expect(refusalOf(await admin.get(path))).toEqual(MISSING);
   });
 
-  it('has every change, each made to what the one before it left', async () => {
+  it('makes each of several concurrent changes to the result of the one before it', async () => {
     const id = await admin.createWorkspace('Changed twice');
     const path = `/v1/workspaces/${id}`;
     const [, second] = await together(id, [
@@ -195,14 +198,14 @@ onServer('a workspace that several change at once (needs DATABASE_URL: the embed
     expect(await admin.read(path)).toMatchObject(both);
   });
 
-  it.each(RESOURCES)('that is deleted meanwhile is refused: %s', async (path, body) => {
+  it.each(RESOURCES)('refuses a resource of a workspace that is deleted meanwhile: %s', async (path, body) => {
     const id = await admin.createWorkspace('Deleted meanwhile');
     await session.begin('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
     const [answer] = await session.commitAfter([() => admin.post(path, { ...body, workspace_id: id })]);
     expect(answer && refusalOf(answer)).toEqual(GONE);
   });
 
-  it('that is deleted meanwhile is refused by the name that a secret reference has for it', async () => {
+  it('refuses the workspace of a secret reference by its field when it is deleted meanwhile', async () => {
     const id = await admin.createWorkspace('Deleted meanwhile');
     await session.begin('DELETE FROM "workspaces" WHERE "id" = $1', [id]);
     const body = { ...SECRET_REFERENCE, allowed_workspaces: [id] };

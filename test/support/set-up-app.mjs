@@ -1,5 +1,5 @@
-// One database a jest worker, made once for the whole run: embedded and in memory by default, on DATABASE_URL's server
-// when that is set. A database for each test file would take three times as long.
+// One database per jest worker, made once for the whole run: embedded and in memory by default, on the server of
+// DATABASE_URL when that is set. A database per test file would take three times as long.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ export default async function setUpApp(config) {
 async function makeDatabases(server, workers) {
   const client = new pg.Client({ connectionString: server });
   await client.connect();
-  // Runs on one server begin one after the other, and then do not meet: each has databases of its own.
+  // Runs on one server set up one after the other. After that they never meet: each has databases of its own.
   await client.query('SELECT pg_advisory_lock($1)', [SETUP_LOCK]);
   await dropAbandoned(client);
   const run = randomBytes(4).toString('hex');
@@ -42,7 +42,7 @@ async function makeDatabases(server, workers) {
   return urls;
 }
 
-/** Of runs that were killed: those that nobody is connected to, not even the run itself. */
+/** Databases of runs that were killed: no connection is open to them, not even the one of their run. */
 async function dropAbandoned(client) {
   const { rows } = await client.query(
     `SELECT datname FROM pg_database d WHERE starts_with(datname, $1)
@@ -59,7 +59,7 @@ async function startEmbedded(workers) {
       const socketDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
       const file = new URL('../../src/database/embedded/pglite.worker.js', import.meta.url);
       const worker = new Worker(file, {
-        // More than one: a test looks at the database of the gateway that it tests.
+        // More than one connection: a test reads the database of the gateway that it tests.
         workerData: { dataDir: 'memory://', socketPath: join(socketDir, '.s.PGSQL.5432'), maxConnections: 4 },
         execArgv: [],
       });

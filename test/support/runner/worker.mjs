@@ -25,12 +25,12 @@ async function runFile({ path, globalConfig, projectConfig }) {
   }
   const hasFakedTimers = putBack();
   putBackEnvironment(environment);
-  // Whoever has set a timer of its own while they were faked, as undici's clock, waits for it from then on.
+  // Code that set a timer while timers were faked, such as undici's clock, waits for it without end: end this process.
   answer.isSpent = hasFakedTimers || process.memoryUsage.rss() > globalConfig.workerIdleMemoryLimit;
   process.send(answer);
 }
 
-/** The part of jest's runtime that its test framework asks for, with Node's own modules behind it. */
+/** The part of jest's runtime that its test framework calls, on top of Node's own modules. */
 const modules = {
   requireInternalModule(file) {
     // It holds the tests of one file, and has no other way to forget them.
