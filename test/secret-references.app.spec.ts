@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type JsonObject, readArray, readObject, readString } from '../src/common/json/read.js';
 import { SecretMapping } from '../src/secret-references/secret-mapping.entity.js';
 import { SecretReferenceStore } from '../src/secret-references/secret-reference.store.js';
-import { SecretReferenceEncryptor } from '../src/secret-references/secret-reference.encryption.js';
+import { SecretReferenceEncryptor } from '../src/secret-references/secret-reference.credentials.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';

@@ -10,7 +10,7 @@ import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
-import { fromUnixSeconds } from '../common/time/unix-time.js';
+import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
 import { isUuid } from '../common/uuid.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -19,7 +19,6 @@ import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeyIssuer, entryOf, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
 import { CreateApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
-import { assertGrantable, assertWithinBounds } from './grants.js';
 import { PrincipalCache } from './principal.cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
@@ -173,4 +172,48 @@ async function find(
   const found = isUuid(id) ? await manager.findOne(ApiKey, { where, lock }) : null;
   if (found === null) throw new GatewayError('not_found');
   return found;
+}
+
+/** What holds a key in, whatever its scopes are. */
+type Bounds = Pick<ApiKey, 'expiresAt' | 'metadata' | 'rateLimits'>;
+
+/** A caller can never hand out what it lacks. */
+export function assertGrantable(principal: Principal, scopes: readonly string[]): void {
+  const held: ReadonlySet<string> = principal.scopes;
+  const lacking = scopes.filter((scope) => !held.has(scope));
+  if (lacking.length === 0) return;
+  throw denied('scopes', `The caller itself lacks the scope ${lacking[0]}.`);
+}
+
+/** Nor can it hand out what it has without the bounds that it has it in. */
+export function assertWithinBounds(principal: Principal, key: Bounds): void {
+  assertNoLongerLife(principal, key);
+  assertSameMetadata(principal, key);
+  assertNoHigherRates(principal, key);
+}
+
+function assertNoLongerLife({ expiresAt: end }: Principal, { expiresAt }: Bounds): void {
+  if (end === null || (expiresAt !== null && expiresAt <= end)) return;
+  throw denied('expires_at', `expires_at must not be later than that of the caller itself, ${toUnixSeconds(end)}.`);
+}
+
+function assertSameMetadata({ enforcedMetadata }: Principal, { metadata }: Bounds): void {
+  for (const [name, value] of Object.entries(enforcedMetadata)) {
+    if (metadata[name] === value) continue;
+    throw denied(`metadata.${name}`, `metadata.${name} must be what the caller itself is held to.`);
+  }
+}
+
+function assertNoHigherRates({ rateLimits: own }: Principal, { rateLimits }: Bounds): void {
+  for (const { unit, value } of own) {
+    if (rateLimits.some((limit) => limit.unit === unit && limit.value <= value)) continue;
+    throw denied(
+      'rate_limits',
+      `rate_limits must hold at most ${value} requests (${unit}), as the caller itself does.`,
+    );
+  }
+}
+
+function denied(param: string, message: string): GatewayError {
+  return new GatewayError('permission_denied', { message, param });
 }

@@ -1,9 +1,7 @@
 import type { DataSource } from 'typeorm';
-import type { AppConfig } from '../config/environment.js';
-import { readSettings } from '../config/read-settings.js';
-import { hasEmbeddedDatabase } from '../database/embedded/embedded-database.js';
+import { type AppConfig, readSettings } from '../config/environment.js';
+import { hasEmbeddedDatabase, endOnCrash } from '../database/embedded/embedded-database.js';
 import { isTableMissing } from '../database/database-errors.js';
-import { endOnCrash } from '../database/embedded/end-on-crash.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';
 

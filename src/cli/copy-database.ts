@@ -1,10 +1,9 @@
-import 'reflect-metadata';
 import { join } from 'node:path';
+import 'reflect-metadata';
 import { messageForOperator } from '../common/errors/describe-error.js';
-import type { AppConfig } from '../config/environment.js';
-import { readSettings } from '../config/read-settings.js';
+import { type AppConfig, readSettings } from '../config/environment.js';
 import { copyDatabase } from '../database/copy-database.js';
-import { endOnCrash } from '../database/embedded/end-on-crash.js';
+import { endOnCrash } from '../database/embedded/embedded-database.js';
 import { hasAllMigrations } from '../database/run-migrations.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';

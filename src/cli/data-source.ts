@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { readSettings } from '../config/read-settings.js';
-import { endOnCrash } from '../database/embedded/end-on-crash.js';
+import { readSettings } from '../config/environment.js';
+import { endOnCrash } from '../database/embedded/embedded-database.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { ENTITIES } from '../entities.js';
 

@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ConfigModule as NestConfigModule, registerAs } from '@nestjs/config';
-import { AppConfig } from './environment.js';
-import { readSettings } from './read-settings.js';
+import { AppConfig, readSettings } from './environment.js';
 
 /** The settings under @nestjs/config's own token; tests override this one. */
 export const appConfig = registerAs('tollgate', readSettings);

@@ -1,7 +1,6 @@
 import { ToList } from '../common/validation/conversion.decorators.js';
-import { AreRedisUrls, IsRedisUrl } from './connection-url.decorators.js';
+import { AreRedisUrls, IsRedisUrl, OptionalSetting } from './setting.decorators.js';
 import { SecretSettings } from './secret-settings.js';
-import { OptionalSetting } from './setting.decorators.js';
 
 /** Where the optional Redis is: one server, those that sentinels watch, or a cluster. */
 export class RedisSettings extends SecretSettings {

@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { DataSource } from 'typeorm';
 import { wrapError } from '../common/errors/describe-error.js';
 import { AppConfig } from '../config/environment.js';
-import { endOnCrash } from './embedded/end-on-crash.js';
+import { endOnCrash } from './embedded/embedded-database.js';
 import { type MigrationWait, runMigrations } from './run-migrations.js';
 import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
 

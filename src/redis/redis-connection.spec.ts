@@ -4,8 +4,7 @@ import { GatheredLog } from '../../test/support/gathered-log.js';
 import { loadConfig } from '../config/environment.js';
 import { createLogger } from '../telemetry/logger.js';
 import { FaultyRedis, refusing, silent } from './__fixtures__/faulty-redis.js';
-import { RedisConnection } from './redis-connection.js';
-import { redisReason } from './redis-reason.js';
+import { RedisConnection, redisReason } from './redis-connection.js';
 
 const PASSWORD = 'hunter2';
 const REFUSED = Object.assign(new Error(`connect ECONNREFUSED redis://:${PASSWORD}@cache`), { code: 'ECONNREFUSED' });

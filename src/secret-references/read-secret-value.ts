@@ -22,7 +22,7 @@ export function readSecretValue(document: SecretDocument, { secretKey, valueForm
 function fromText(text: string, key: string | null): unknown {
   if (key === null) return text;
   const json = parse(text);
-  if (!isObject(json)) throw new SecretError('not_json', 'the secret is no JSON object, so it has no keys');
+  if (!isObject(json)) throw new SecretError('not_json', 'the secret is not a JSON object, so it has no keys');
   return ownField(json, key);
 }
 
@@ -61,6 +61,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SecretError('not_json', 'the value is no JSON');
+    throw new SecretError('not_json', 'the value is not JSON');
   }
 }

@@ -15,7 +15,7 @@ import {
 import { IdentityAllowList } from './identity-allow-list.js';
 import { SecretFetcher } from './secret-fetcher.js';
 import { SecretManagers } from './secret-managers.js';
-import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
+import { SecretReferenceEncryptor } from './secret-reference.credentials.js';
 
 const REFERENCE = secretReference();
 const DOCUMENT: SecretDocument = { kind: 'text', text: 'value-marker' };

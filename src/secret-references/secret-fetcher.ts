@@ -8,7 +8,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { type SecretDocument, SecretError } from './managers/secret-manager.types.js';
 import { SecretManagers } from './secret-managers.js';
 import type { SecretReference } from './secret-reference.entity.js';
-import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
+import { SecretReferenceEncryptor } from './secret-reference.credentials.js';
 
 /** A manager may need several requests for one secret (log in, look where it is, read it): together this many times the time for one. */
 const REQUESTS_IN_TIME = 4;

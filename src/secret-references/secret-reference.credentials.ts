@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
-import { incompleteUpdate, type Decrypted, decryptOr } from '../sealing/decrypted.js';
+import { incompleteUpdate, type Decrypted, decryptOr, openObject, sealObject } from '../sealing/decrypted.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { placeIn, Sealer } from '../sealing/sealer.js';
 import type { AuthScheme, SecretAddress } from './auth-config/auth-scheme.types.js';
 import { authScheme } from './auth-config/auth-schemes.js';
 import { checkAuthConfig } from './auth-config/check-auth-config.js';
@@ -14,7 +15,6 @@ import { mergeAuthConfig } from './auth-config/merge-auth-config.js';
 import { IdentityAllowList } from './identity-allow-list.js';
 import type { AuthConfig } from './managers/secret-manager.types.js';
 import type { SecretReference } from './secret-reference.entity.js';
-import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
 
 /** The columns that hold `auth_config`. */
 export type SealedColumns = Pick<SecretReference, 'authConfig' | 'sealedAuthConfig'>;
@@ -24,11 +24,35 @@ export type ManagerColumns = Pick<SecretReference, 'managerType' | 'spelling'>;
 
 type NewRow = ManagerColumns & Pick<SecretReference, 'id' | 'organisationId'>;
 
+const DOES_NOT_OPEN = 'The stored auth_config of the secret reference does not open.';
+
+const placeOf = placeIn('secret_references', 'sealed_auth_config');
+
+/** Seals and opens the secret fields of `auth_config`. They are bound to their tenant, row and column. */
+@Injectable()
+export class SecretReferenceEncryptor {
+  constructor(private readonly sealer: Sealer) {}
+
+  seal(row: Pick<SecretReference, 'id' | 'organisationId'>, secrets: AuthConfig): string | null {
+    return sealObject(this.sealer, secrets, placeOf(row));
+  }
+
+  /**
+   * The whole `auth_config`, under the interface's names.
+   * @throws GatewayError `secret_unavailable` when it is damaged or its master key is not configured
+   */
+  open(row: SecretReference): AuthConfig {
+    const secrets = openObject(this.sealer, row.sealedAuthConfig, placeOf(row), DOES_NOT_OPEN);
+    const texts = Object.entries(secrets).map(([field, value]) => [field, String(value)] as const);
+    return { ...row.authConfig, ...Object.fromEntries(texts) };
+  }
+}
+
 /** What a secret reference holds for its manager: checked on the way in, sealed at rest, masked on the way out. */
 @Injectable()
 export class SecretReferenceCredentials {
   constructor(
-    private readonly vault: SecretReferenceEncryptor,
+    private readonly encryptor: SecretReferenceEncryptor,
     private readonly identities: IdentityAllowList,
     private readonly egress: EgressPolicy,
     private readonly config: AppConfig,
@@ -94,14 +118,14 @@ export class SecretReferenceCredentials {
     const secrets = Object.fromEntries(fields.filter(([field]) => sensitive.has(field)));
     return {
       authConfig: Object.fromEntries(fields.filter(([field]) => !sensitive.has(field))),
-      sealedAuthConfig: this.vault.seal(row, secrets),
+      sealedAuthConfig: this.encryptor.seal(row, secrets),
     };
   }
 
   /** What does not open has empty secrets instead, and the reason. */
   private stored(row: SecretReference): Decrypted<AuthConfig> {
     const secrets = unreadableSecrets(authScheme(row.managerType), row.authConfig);
-    return decryptOr(() => this.vault.open(row), { ...row.authConfig, ...secrets });
+    return decryptOr(() => this.encryptor.open(row), { ...row.authConfig, ...secrets });
   }
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { KeyRing, parseMasterKey } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { SecretReference } from './secret-reference.entity.js';
-import { SecretReferenceEncryptor } from './secret-reference.encryption.js';
+import { SecretReferenceEncryptor } from './secret-reference.credentials.js';
 
 const vault = newVault();
 

@@ -1,5 +1,5 @@
 import type { RedisClient } from '../redis/redis-client.js';
-import { redisReason } from '../redis/redis-reason.js';
+import { redisReason } from '../redis/redis-connection.js';
 import type { Logger } from '../telemetry/logger.js';
 import { answerWithin } from './answer-within.js';
 import type { BucketKey, BucketState } from './usage-store.types.js';

@@ -1,14 +1,15 @@
-import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
-// AWS Secrets Manager. Source: https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html and
-// https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 import { Equals, Matches, MaxLength } from 'class-validator';
+import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { VISIBLE_ASCII } from '../../common/constants.js';
 import { AWS_REGION } from '../../upstream/aws/aws-region.js';
 import { AWS_ROLE_ARN } from '../../upstream/aws/aws-role-arn.js';
-import { readSecretName } from '../managers/aws-secret-arn.js';
+import { readSecretName } from '../managers/aws-auth.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
 import type { AuthScheme, SecretAddress } from './auth-scheme.types.js';
+
+// AWS Secrets Manager. Source: https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html and
+// https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html, read 2026-11-21.
 
 /** AWS takes 2,048 characters; a reference holds fewer. */
 const MAX_PATH_CHARACTERS = 1_024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { GatewayValidationPipe } from '../../common/validation/gateway-validation.pipe.js';
-import { IsSecretMappings } from './is-secret-mappings.decorator.js';
+import { IsSecretMappings } from './secret-mapping.dto.js';
 
 class Owner {
   @IsSecretMappings()

@@ -53,7 +53,7 @@ class SecretReferenceFieldsDto {
   @IsOneWorkspaceChoice()
   readonly allow_all_workspaces?: boolean;
 
-  /** Ids or slugs of the workspaces that may use it, instead of all of them; null: no list, and without allow_all_workspaces nobody may. */
+  /** Ids or slugs of the workspaces that may use it, instead of all of them; null: no list, and without allow_all_workspaces no workspace may. */
   @OptionalOrNull()
   @IsArray()
   @ArrayMinSize(1)

@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { assertNever } from '../../common/assert-never.js';
 import type { AppConfig } from '../../config/environment.js';
 import type { AwsIdentity, AwsIdentityProvider, AwsOwnIdentity } from '../../upstream/aws/aws-own-identity.js';
-import type { AwsAuth } from './aws-auth.js';
-import { toSecretError } from './aws-error.js';
 import { sessionName } from '../../upstream/aws/assume-role.js';
 import { awsRequestHandler } from '../../upstream/aws/aws-request-handler.js';
+import type { AwsAuth } from './aws-auth.js';
+import { toSecretError } from './aws-error.js';
 import type { SecretTransport } from './secret-transport.js';
 
 /** A client weighs some 20 KiB, and holds credentials. */
@@ -34,7 +34,7 @@ export class AwsClients {
     max: MAX_CLIENTS,
     ttl: MAX_IDLE_MS,
     updateAgeOnGet: true,
-    // Otherwise what is too old would leave the memory when somebody asks for it, which nobody does.
+    // Otherwise an old client would leave the memory only when a request asks for it, which may never come.
     ttlAutopurge: true,
   });
 
@@ -58,7 +58,7 @@ export class AwsClients {
     return client;
   }
 
-  /** Has the next client ask for a role session anew. False when another has done so since. */
+  /** The next client asks for a new role session. False when another has done so since. */
   forget(caller: AwsCaller, client: Promise<SecretsManagerClient>): boolean {
     const key = awsFingerprint(caller);
     return this.#clients.peek(key) === client && this.#clients.delete(key);

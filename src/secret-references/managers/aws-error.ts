@@ -1,4 +1,4 @@
-// Errors of AWS, told by name: the status is 400 for most of them. Sources, read 2026-11-21:
+// Errors of AWS, known by name: the status is 400 for most of them. Sources, read 2026-11-21:
 // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html (and CommonErrors.html there),
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html (and CommonErrors.html there).
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
@@ -6,8 +6,7 @@ import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { AwsIdentityError } from '../../upstream/aws/aws-own-identity.js';
 import { REFUSED_CREDENTIALS } from '../../upstream/aws/aws-refusal.js';
 import { scrub } from './scrub.js';
-import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
-import { TRANSPORT_CODES } from './transport-codes.js';
+import { SecretError, type SecretErrorCode, TRANSPORT_CODES } from './secret-manager.types.js';
 
 /** Without the suffix `Exception`, which the same error has in one protocol and not in the other. */
 const CODES: ReadonlyMap<string, SecretErrorCode> = new Map([
@@ -35,7 +34,7 @@ const CODES: ReadonlyMap<string, SecretErrorCode> = new Map([
   ...named('invalid_request', 'Validation', 'ValidationError'),
   ...named('manager_failed', 'InternalError', 'InternalFailure', 'InternalServerError', 'InternalServiceError'),
   ...named('manager_failed', 'ServiceUnavailable'),
-  // What the SDK calls an error that has no name: whoever sent it was not AWS.
+  // What the SDK calls an error that has no name: the sender was not AWS.
   ...named('invalid_response', 'Unknown', 'UnknownError'),
 ]);
 

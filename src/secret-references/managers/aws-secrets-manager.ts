@@ -113,7 +113,7 @@ function readDocument(output: GetSecretValueCommandOutput): SecretDocument {
   return { kind: 'text', text: Buffer.from(bytes).toString('utf8') };
 }
 
-/** What the service was told, or signed with, and might say again. */
+/** What the service received or signed with, and might repeat. */
 function secretsOf(auth: AwsAuth, config: AwsSettings): readonly string[] {
   const secrets =
     auth.type === 'accessKey'

@@ -4,8 +4,7 @@ import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import type { AzureAnswer } from './azure-http-client.js';
 import { scrub } from './scrub.js';
-import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
-import { TRANSPORT_CODES } from './transport-codes.js';
+import { SecretError, type SecretErrorCode, TRANSPORT_CODES } from './secret-manager.types.js';
 
 /** Codes inside of a 403 that speak of the secret and not of the caller. */
 const UNUSABLE_SECRET = new Set(['SecretDisabled', 'SecretExpired', 'SecretNotYetValid']);
@@ -37,7 +36,7 @@ export function toTokenError(
 
 function fromVaultAnswer({ status, text }: AzureAnswer, secrets: readonly string[]): SecretError {
   const { code, inner, message } = readVaultError(text);
-  // The body of a 200 is a secret, or was meant to be one: nothing of it is told.
+  // The body of a 200 is a secret, or was meant to be one: nothing of it is shown.
   if (status === 200) return new SecretError('invalid_response', 'the vault answered 200 without a secret');
   const codes = [code, inner].filter((part) => part !== undefined).join('/') || 'no code';
   return new SecretError(
@@ -56,7 +55,7 @@ function vaultCode(status: number, code: string | undefined, inner: string | und
     case 403:
       return inner !== undefined && UNUSABLE_SECRET.has(inner) ? 'disabled' : 'access_denied';
     case 404:
-      // Without a code it is no vault that answers: the secret may well be there.
+      // Without a code the answer is not from a vault: the secret may well be there.
       return code === undefined ? 'invalid_response' : 'not_found';
     case 429:
       return 'throttled';
@@ -99,7 +98,7 @@ function readVaultError(text: string): { code: string | undefined; inner: string
   };
 }
 
-/** An empty object when the text is none. */
+/** An empty object when the text is not an object in JSON. */
 function parseObject(text: string): JsonObject {
   const value = parseForeignJson(text);
   return isObject(value) ? value : {};

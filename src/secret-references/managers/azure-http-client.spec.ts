@@ -4,7 +4,7 @@ import { failureOf, loopbackPolicy, until } from '../../upstream/__fixtures__/ca
 import { type Loopback, startHttp } from '../../upstream/__fixtures__/loopback.js';
 import { guardedFetch } from '../../upstream/egress/guarded-fetch.js';
 import { azureHttpClient } from './azure-http-client.js';
-import { TokenTraffic } from './azure-vault-credential.js';
+import { TokenTraffic } from './azure-identity.js';
 
 const send = guardedFetch(loopbackPolicy(), { timeoutMs: 2_000, maxResponseBytes: 10_000 });
 

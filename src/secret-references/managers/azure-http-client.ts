@@ -16,10 +16,10 @@ export interface AzureTraffic {
   failed(failure: UpstreamFailure): void;
 }
 
-// The SDK would have us take compressed answers, and unpacks them without a bound. Lengths are set for the body anew.
+// The SDK would have us take compressed answers, and unpacks them without a bound. Lengths are set again for the body.
 const NOT_SENT = ['accept-encoding', 'content-length', 'connection', 'host'] as const;
 // The SDK waits as long as these say, however long: without them a 429 is not tried again, and a 503 soon.
-const NOT_TOLD = ['retry-after', 'retry-after-ms', 'x-ms-retry-after-ms'] as const;
+const HIDDEN = ['retry-after', 'retry-after-ms', 'x-ms-retry-after-ms'] as const;
 
 /**
  * The network of the Azure SDK, led through the gateway's own `fetch` and held to some origins: whatever a challenge or a
@@ -36,7 +36,7 @@ export function azureHttpClient(
         const response = await send(...toFetch(request, origins));
         const answer = { status: response.status, text: await response.text() };
         traffic?.answered(answer);
-        for (const name of NOT_TOLD) response.headers.delete(name);
+        for (const name of HIDDEN) response.headers.delete(name);
         return {
           request,
           status: answer.status,

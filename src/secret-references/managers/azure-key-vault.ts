@@ -7,14 +7,19 @@ import { within } from '../../common/time/within.js';
 import type { AppConfig } from '../../config/environment.js';
 import { toVaultError } from './azure-errors.js';
 import { type AzureAnswer, azureHttpClient } from './azure-http-client.js';
-import { AZURE_RETRIES, azureIdentity, authorityOrigins } from './azure-identity.js';
+import {
+  AZURE_RETRIES,
+  azureIdentity,
+  authorityOrigins,
+  AzureVaultCredential,
+  TokenTraffic,
+} from './azure-identity.js';
 import {
   type AzureSecretName,
   azureVaultProblem,
   isAzureSecretVersion,
   readAzureSecretPath,
 } from './azure-secret-name.js';
-import { AzureVaultCredential, TokenTraffic } from './azure-vault-credential.js';
 import {
   type AuthConfig,
   type SecretDocument,
@@ -25,7 +30,7 @@ import {
 import type { SecretTransport } from './secret-transport.js';
 
 const MAX_SESSIONS = 500;
-/** Credentials that nobody uses any more leave the memory after this time. */
+/** Unused credentials leave the memory after this time. */
 const SESSION_MS = 3_600_000;
 /** A first fetch takes four requests: challenge, discovery, token, secret. All but one are quick, or all is late. */
 const REQUESTS_A_FETCH = 3;
@@ -83,10 +88,10 @@ export class AzureKeyVault implements SecretManager {
     if (problem !== undefined) throw new SecretError('refused_by_egress', `cloudB_vault_url ${problem}`);
     const vaultOrigin = new URL(vaultUrl).origin;
     const secret = readAzureSecretPath(path, vaultOrigin);
-    if (secret === undefined) throw new SecretError('invalid_request', 'secret_path is no name of a secret');
+    if (secret === undefined) throw new SecretError('invalid_request', 'secret_path is not the name of a secret');
     if (version === undefined) return { vaultOrigin, ...secret };
     if (secret.version !== undefined || !isAzureSecretVersion(version)) {
-      throw new SecretError('invalid_request', 'secret_version is no version, or secret_path has one as well');
+      throw new SecretError('invalid_request', 'secret_version is not a version, or secret_path has one as well');
     }
     return { vaultOrigin, name: secret.name, version };
   }
@@ -137,7 +142,7 @@ export class AzureKeyVault implements SecretManager {
     return { client, credential };
   }
 
-  /** Keyed, so that nobody who reads the keys can try secrets against them. */
+  /** Keyed, so that a reader of the keys cannot try secrets against them. */
   #fingerprint({ organisationId, authConfig }: SecretRequest, vaultOrigin: string): string {
     const fields = Object.entries(authConfig).sort(([a], [b]) => (a < b ? -1 : 1));
     return createHmac('sha256', this.#fingerprintKey)

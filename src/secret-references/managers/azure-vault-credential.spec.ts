@@ -2,7 +2,7 @@ import type { GetTokenOptions, TokenCredential } from '@azure/identity';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { secretErrorOf } from './__fixtures__/azure-vault.js';
-import { AzureVaultCredential, TokenTraffic } from './azure-vault-credential.js';
+import { AzureVaultCredential, TokenTraffic } from './azure-identity.js';
 
 const SCOPE = 'https://vault.azure.net/.default';
 const HOUR_MS = 3_600_000;

@@ -8,8 +8,7 @@ import { vaultScheme } from '../auth-config/vault.scheme.js';
 import { SecretError, type SecretDocument, type SecretManager, type SecretRequest } from './secret-manager.types.js';
 import { VaultHttp } from './vault-http.js';
 import { VaultKv } from './vault-kv.js';
-import { loginFor, SERVICE_ACCOUNT_TOKEN_PATH } from './vault-login.js';
-import type { VaultLease } from './vault-lease.js';
+import { loginFor, SERVICE_ACCOUNT_TOKEN_PATH, type VaultLease } from './vault-login.js';
 import { vaultPathProblem } from './vault-path.js';
 import { VaultSession } from './vault-session.js';
 
@@ -83,7 +82,7 @@ export class HashicorpVault implements SecretManager {
   }
 }
 
-/** A token that somebody else looks after. */
+/** A configured token, which its owner keeps valid. */
 function lastingLease(token: string): VaultLease {
   return { token, durationMs: 0, renewAt: Infinity, expiresAt: Infinity, isRenewable: false, usesLeft: undefined };
 }

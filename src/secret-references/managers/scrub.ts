@@ -7,7 +7,7 @@ const REMOVED = '[removed]';
 
 /** Line breaks among them: one event stays one line of the log. */
 const BLANKS = /[\s\p{Cc}]+/gu;
-/** The four characters before the rest tell the kind: AKIA a user's key, ASIA a session's, AROA a role. */
+/** The first four characters name the kind: AKIA a user's key, ASIA a session's, AROA a role. */
 const AWS_IDS = /\bA(?:3T[A-Z0-9]|BIA|CCA|GPA|IDA|IPA|KIA|NPA|NVA|PKA|ROA|SCA|SIA)[A-Z0-9]{12,}/g;
 const AUTHORIZATION = /\b(Bearer|Basic) [\w.~+/=-]{8,}/gi;
 /** Three parts of base64url of which the first begins `{"`; also when the end was cut off. */

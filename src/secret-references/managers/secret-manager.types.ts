@@ -1,3 +1,5 @@
+import type { UpstreamFailureKind } from '../../upstream/upstream.types.js';
+
 /** The interface's names. The schemes in `../auth-config/` have the providers' own as well. */
 export type ManagerType = 'cloudA_sm' | 'cloudB_kv' | 'vendorC_vault';
 
@@ -67,3 +69,18 @@ export interface SecretManager {
   /** Ends what runs in the background (renewal of tokens). */
   close(): Promise<void>;
 }
+
+/** The code of a secret for each failure of the transport, the same for every manager. */
+export const TRANSPORT_CODES: Readonly<Record<UpstreamFailureKind, SecretErrorCode>> = {
+  refused_by_egress: 'refused_by_egress',
+  connect: 'unreachable',
+  broken: 'unreachable',
+  // A server is there, but its answer is not that of a manager.
+  incomplete: 'invalid_response',
+  interim: 'invalid_response',
+  redirect: 'invalid_response',
+  timeout: 'timeout',
+  too_large: 'too_large',
+  // The caller of a manager is the gateway itself, which leaves when the time is over.
+  caller_gone: 'timeout',
+};

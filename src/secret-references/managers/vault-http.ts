@@ -7,8 +7,7 @@ import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/scan.js';
 import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { scrub } from './scrub.js';
-import { SecretError } from './secret-manager.types.js';
-import { TRANSPORT_CODES } from './transport-codes.js';
+import { SecretError, TRANSPORT_CODES } from './secret-manager.types.js';
 
 /** Pauses in milliseconds before a node that lags behind (412) is asked again. */
 const LAG_PAUSES_MS = [100, 200] as const;

@@ -19,7 +19,7 @@ export interface VaultSecret {
   readonly kvVersion: string | undefined;
 }
 
-/** One way to read a secret. `kvVersion` undefined: the answer will tell. */
+/** One way to read a secret. `kvVersion` undefined: the answer will show it. */
 interface Reading {
   readonly path: string;
   readonly kvVersion: '1' | '2' | undefined;
@@ -40,7 +40,7 @@ export class VaultKv {
   /** @throws SecretError */
   async read(send: VaultSend, secret: VaultSecret): Promise<SecretDocument> {
     const known = this.knownMount(secret.path);
-    if (known === undefined) return this.readAnew(send, secret);
+    if (known === undefined) return this.readAgain(send, secret);
     try {
       return await readFrom(send, secret, [readingAt(known, secret)]).then(documentOf);
     } catch (error) {
@@ -50,11 +50,11 @@ export class VaultKv {
       const mount = await probe(send, secret);
       if (mount?.path === known.path) this.mounts.set(mount.path, mount);
       if (mount?.path === known.path && mount.kvVersion === known.kvVersion) throw error;
-      return this.readAnew(send, secret);
+      return this.readAgain(send, secret);
     }
   }
 
-  private async readAnew(send: VaultSend, secret: VaultSecret): Promise<SecretDocument> {
+  private async readAgain(send: VaultSend, secret: VaultSecret): Promise<SecretDocument> {
     if (secret.kvVersion !== undefined) return this.readFixed(send, secret);
     const mount = this.knownMount(secret.path) ?? (await probe(send, secret));
     if (mount !== undefined) {
@@ -138,7 +138,7 @@ async function probe(send: VaultSend, { path, kvVersion }: VaultSecret): Promise
   return { path: data['path'], kvVersion: (kvVersion ?? options['version']) === '2' ? '2' : '1' };
 }
 
-/** Tries one reading after the other; of the failures, "not found" tells more than "permission denied". */
+/** Tries one reading after the other; of the failures, "not found" says more than "permission denied". */
 async function readFrom(send: VaultSend, secret: VaultSecret, readings: readonly Reading[]): Promise<Found> {
   const query = secret.version === undefined ? '' : `?version=${encodeURIComponent(secret.version)}`;
   const tried = new Set<string>();
@@ -180,7 +180,7 @@ function readDocument({ data, lease_id }: JsonObject, kvVersion: '1' | '2' | und
   return { kind: 'fields', fields: data['data'] };
 }
 
-/** Whether this is what version 2 wraps around a secret. Version 1 could hold the like, but nobody writes it by hand. */
+/** Whether this is what version 2 wraps around a secret. Version 1 could hold the like, but it is not written by hand. */
 function isVersioned({ data, metadata }: JsonObject): boolean {
   return (isObject(data) || data === null) && isObject(metadata) && typeof metadata['version'] === 'number';
 }

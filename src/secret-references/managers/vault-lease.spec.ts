@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SecretError } from './secret-manager.types.js';
-import { readLease } from './vault-lease.js';
+import { readLease } from './vault-login.js';
 
 const ASKED_AT = 1_000_000;
 const auth = { client_token: 'hvs.abc', lease_duration: 60, renewable: true, token_type: 'service', num_uses: 0 };

@@ -29,7 +29,7 @@ export function toDataPath(path: string, mount: string): string {
   return name.startsWith(`${DATA}/`) ? path : `${mount}${DATA}/${name}`;
 }
 
-/** The same when nobody knows where the mount ends: after its first segment, unless a later one says `data` already. */
+/** As `toDataPath`, when the mount is unknown: it ends after its first segment, unless a later one is `data` already. */
 export function guessDataPath(path: string): string {
   const [mount = '', ...name] = path.split('/');
   return name.slice(0, -1).includes(DATA) ? path : [mount, DATA, ...name].join('/');

@@ -3,8 +3,7 @@ import type { Clock } from '../../common/time/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { SecretError } from './secret-manager.types.js';
 import type { VaultAnswer, VaultHttp, VaultRequest } from './vault-http.js';
-import { readLease, type VaultLease } from './vault-lease.js';
-import type { PrepareLogin } from './vault-login.js';
+import { readLease, type VaultLease, type PrepareLogin } from './vault-login.js';
 
 /** How long a token is left alone after its renewal has failed. */
 const RENEWAL_PAUSE_MS = 5_000;
@@ -28,8 +27,8 @@ export class VaultTokenRefused extends SecretError {
 }
 
 /**
- * One token of Vault, kept good. It is renewed when two thirds of its lease are over and somebody uses it: in the
- * background, so that nobody waits while it still works.
+ * One token of Vault, kept valid. It is renewed when two thirds of its lease are over and it is used: in the
+ * background, so that no request waits while it still works.
  */
 export class VaultSession {
   /** Until when, by path. */

@@ -18,8 +18,7 @@ import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
-import { IsSecretMappings } from '../../secret-references/dto/is-secret-mappings.decorator.js';
-import { SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
+import { IsSecretMappings, SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 
 /** Every provider takes its key in a header. */

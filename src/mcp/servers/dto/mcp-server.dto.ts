@@ -23,8 +23,7 @@ import { Optional, OptionalOrNull } from '../../../common/validation/optional.de
 import { ForwardHeadersDto } from '../../../identity/config/forward-headers.dto.js';
 import { JwtValidationDto } from '../../../identity/config/jwt-validation.dto.js';
 import { UserIdentityForwardingDto } from '../../../identity/config/user-identity-forwarding.dto.js';
-import { IsSecretMappings } from '../../../secret-references/dto/is-secret-mappings.decorator.js';
-import { SecretMappingDto } from '../../../secret-references/dto/secret-mapping.dto.js';
+import { IsSecretMappings, SecretMappingDto } from '../../../secret-references/dto/secret-mapping.dto.js';
 import {
   MCP_AUTH_TYPES,
   MCP_TRANSPORTS,
