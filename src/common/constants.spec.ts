@@ -2,6 +2,6 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { VERSION } from './constants.js';
 
-it('is that of the package', () => {
+it('VERSION equals the version of the package', () => {
   expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ version: VERSION });
 });

@@ -3,22 +3,22 @@ import fc from 'fast-check';
 import { isMaskOf, isStaleMask, mask } from './mask.js';
 
 describe('mask', () => {
-  it('shows the end of a long secret, so that two can be told apart', () => {
+  it('shows the end of a long secret, so that two can be distinguished', () => {
     expect(mask('sk-0123456789abcdef')).toBe('****cdef');
   });
 
-  it.each(['', 'short', '0123456789abcde'])('shows nothing of a short one: %j', (secret) => {
+  it.each(['', 'short', '0123456789abcde'])('shows nothing of the short secret %j', (secret) => {
     expect(mask(secret)).toBe('****');
   });
 
-  it('never shows more than four characters, nor the length', () => {
+  it('never shows more than four characters or the length of a secret', () => {
     fc.assert(fc.property(fc.string(), (secret) => mask(secret).length <= 8));
     expect(mask('a'.repeat(20)).length).toBe(mask('a'.repeat(2_000)).length);
   });
 });
 
 describe('isMaskOf', () => {
-  it('knows a secret that came back as it was shown', () => {
+  it('recognises the mask of the stored secret', () => {
     fc.assert(fc.property(fc.string(), (secret) => isMaskOf(mask(secret), secret)));
   });
 
@@ -30,7 +30,7 @@ describe('isMaskOf', () => {
     [undefined, 'sk-0123456789abcdef'],
     [null, 'short'],
     ['sk-0123456789abcdef', 'sk-0123456789abcdef'],
-  ])('takes %j for a new value when %j is stored', (value, secret) => expect(isMaskOf(value, secret)).toBe(false));
+  ])('treats %j as a new value when %j is stored', (value, secret) => expect(isMaskOf(value, secret)).toBe(false));
 });
 
 describe('isStaleMask', () => {
@@ -40,16 +40,16 @@ describe('isStaleMask', () => {
     ['****cdef', undefined],
     ['****', undefined],
     ['****cdef', '****cdef'],
-  ])('knows %j for the mask of something else when %j is stored', (value, secret) => {
+  ])('recognises %j as the mask of another secret when %j is stored', (value, secret) => {
     expect(isStaleMask(value, secret)).toBe(true);
   });
 
   it.each(['****0000-no-mask', '***cdef', 'sk-****cdef', '*', '', null, undefined, 4])(
-    'takes %j for no mask',
+    'does not treat %j as a mask',
     (value) => expect(isStaleMask(value, 'sk-0123456789abcdef')).toBe(false),
   );
 
-  it('knows every mask but that of what is stored', () => {
+  it('recognises every mask except that of the stored secret', () => {
     const isKnown = (shown: string, stored: string): boolean =>
       isStaleMask(mask(shown), stored) === (mask(shown) !== mask(stored));
     fc.assert(fc.property(fc.string(), fc.string(), isKnown));

@@ -5,13 +5,13 @@ const fail = (): never => {
   throw new Error('refused');
 };
 
-describe('whenKnown', () => {
-  it('uses at once what is there', () => {
+describe('chain', () => {
+  it('applies the function synchronously to a value', () => {
     expect(chain(1, (known) => known + 1)).toBe(2);
     expect(() => chain(1, fail)).toThrow('refused');
   });
 
-  it('waits for what is not', async () => {
+  it('waits for a promise', async () => {
     const later = chain(Promise.resolve(1), (known) => known + 1);
     expect(later).toBeInstanceOf(Promise);
     expect(await later).toBe(2);
@@ -19,10 +19,10 @@ describe('whenKnown', () => {
   });
 });
 
-describe('orRejection', () => {
-  it('hands on what is there', () => expect(toRejection(() => 1)).toBe(1));
+describe('toRejection', () => {
+  it('returns a value unchanged', () => expect(toRejection(() => 1)).toBe(1));
 
-  it('keeps what is thrown for whoever asks', async () => {
+  it('turns a synchronous exception into a rejection', async () => {
     const kept = toRejection(fail);
     await expect(kept).rejects.toThrow('refused');
     await expect(kept).rejects.toThrow('refused');

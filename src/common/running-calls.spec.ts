@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RunningCalls } from './running-calls.js';
 
 describe('RunningCalls', () => {
-  it('is idle at first', async () => {
+  it('is idle before the first call', async () => {
     await new RunningCalls().idle();
   });
 
@@ -19,7 +19,7 @@ describe('RunningCalls', () => {
     await waiting;
   });
 
-  it('waits no longer than it may', async () => {
+  it('stops waiting at the time limit', async () => {
     const calls = new RunningCalls();
     calls.begin();
     await calls.idle(5);

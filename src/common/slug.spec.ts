@@ -12,12 +12,12 @@ describe('slugFromName', () => {
     ['ﬁne ligature', 'fine-ligature'],
   ])('makes %j into %s', (name, slug) => expect(slugFromName(name)).toBe(slug));
 
-  it.each(['', '検索', '!!!', '---'])('finds a random slug for %j, which has no letters or digits to use', (name) => {
+  it.each(['', '検索', '!!!', '---'])('creates a random slug for %j, which has no usable letters or digits', (name) => {
     expect(slugFromName(name)).toMatch(/^[0-9a-f]{6}$/);
     expect(slugFromName(name)).not.toBe(slugFromName(name));
   });
 
-  it('adds a suffix to a name in the form of an id, which its slug would be taken for', () => {
+  it('adds a suffix to a name in the form of an id', () => {
     const name = '0198F0C4-1c1b-7d5e-9a53-0242AC120002';
     expect(slugFromName(name)).toMatch(/^0198f0c4-1c1b-7d5e-9a53-0242ac120002-[0-9a-f]{6}$/);
   });
@@ -35,13 +35,15 @@ describe('slugFromName', () => {
 });
 
 describe('withSuffix', () => {
-  it('keeps the slug recognisable and differs each time', () => {
+  it('appends another suffix to the slug each time', () => {
     expect(withSuffix('cohere')).toMatch(/^cohere-[0-9a-f]{6}$/);
     expect(withSuffix('cohere')).not.toBe(withSuffix('cohere'));
   });
 });
 
 describe('SLUG_PATTERN', () => {
-  it.each(['a', 'A-b_9', '-', '_'])('takes %j', (slug) => expect(slug).toMatch(SLUG_PATTERN));
-  it.each(['', 'a b', 'a/b', 'ä', 'a\n', '\0', 'a.b'])('refuses %j', (slug) => expect(slug).not.toMatch(SLUG_PATTERN));
+  it.each(['a', 'A-b_9', '-', '_'])('accepts the slug %j', (slug) => expect(slug).toMatch(SLUG_PATTERN));
+  it.each(['', 'a b', 'a/b', 'ä', 'a\n', '\0', 'a.b'])('refuses the slug %j', (slug) =>
+    expect(slug).not.toMatch(SLUG_PATTERN),
+  );
 });

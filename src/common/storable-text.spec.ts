@@ -7,7 +7,7 @@ const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit)
 
 describe('storable text', () => {
   it.each(['', 'plain', 'a\u0001\u007f\u0085\n', 'Zürich', '检索', '🙂', '\uFFFD', '\uFFFF'])(
-    'leaves %j as it is',
+    'does not change %j',
     (text) => {
       expect(isStorableText(text)).toBe(true);
       expect(toStorableText(text, 255)).toBe(text);
@@ -20,12 +20,12 @@ describe('storable text', () => {
     ['\ud83d', '\uFFFD'],
     ['\ude42\ud83d', '\uFFFD\uFFFD'],
     ['🙂\ud83d🙂', '🙂\uFFFD🙂'],
-  ])('makes of %j %j', (text, storable) => {
+  ])('turns %j into %j', (text, storable) => {
     expect(isStorableText(text)).toBe(false);
     expect(toStorableText(text, 255)).toBe(storable);
   });
 
-  it('has no NUL and no half of a pair, whatever the text was', () => {
+  it('removes NUL and unpaired surrogates from any text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const storable = toStorableText(text, 255);
@@ -48,7 +48,7 @@ describe('storable text', () => {
     ['half\uD83D and more', 'half\uFFFD and '],
   ])('cuts %j to %j', (text, expected) => expect(toStorableText(text, 10)).toBe(expected));
 
-  it('fits, whatever the text was, and is its beginning', () => {
+  it('cuts any text to a beginning that fits', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 20 }), (text, length) => {
         const fitting = toStorableText(text, length);

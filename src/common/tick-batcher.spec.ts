@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { TickBatcher } from './tick-batcher.js';
 
-describe('TurnQueue', () => {
-  it('takes steps at the end of the turn, in their order', async () => {
+describe('TickBatcher', () => {
+  it('runs steps at the end of the turn, in order', async () => {
     const taken: number[] = [];
     const queue = new TickBatcher();
     for (const step of [1, 2, 3]) queue.add(() => taken.push(step));
@@ -13,7 +13,7 @@ describe('TurnQueue', () => {
     expect(taken).toEqual([1, 2, 3]);
   });
 
-  it('takes what comes later in a turn of its own', async () => {
+  it('runs later steps in another turn', async () => {
     const taken: string[] = [];
     const queue = new TickBatcher();
     queue.add(() => {
@@ -26,7 +26,7 @@ describe('TurnQueue', () => {
     expect(taken).toEqual(['first', 'second']);
   });
 
-  it('lets what the steps of a turn await go on step by step, for all of them', async () => {
+  it('continues all steps of a turn together after each await', async () => {
     const taken: string[] = [];
     const queue = new TickBatcher();
     const walk = async (name: string): Promise<void> => {
@@ -41,7 +41,7 @@ describe('TurnQueue', () => {
     expect(taken).toEqual(['a in', 'b in', 'a through', 'b through', 'a out', 'b out']);
   });
 
-  it('lets other things happen between very many steps, and takes them all', async () => {
+  it('splits many steps into batches, so that other work can run, and runs them all', async () => {
     const queue = new TickBatcher();
     let taken = 0;
     for (let step = 0; step < 150; step += 1) queue.add(() => (taken += 1));

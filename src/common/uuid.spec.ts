@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { foldId, isUuid, randomUuidDigits, toUuid, uuidv7 } from './uuid.js';
 
-it('knows UUIDs in small and capital letters', () => {
+it('isUuid accepts UUIDs in lower and upper case', () => {
   const id = randomUUID();
   expect(isUuid(id)).toBe(true);
   expect(isUuid(id.toUpperCase())).toBe(true);
@@ -16,9 +16,9 @@ it.each([
   ` ${randomUUID()}`,
   randomUUID().replaceAll('-', ''),
   `{${randomUUID()}}`,
-])('takes other references for slugs', (text) => expect(isUuid(text)).toBe(false));
+])('isUuid refuses other references', (text) => expect(isUuid(text)).toBe(false));
 
-it('writes ids in small letters, and leaves other texts alone', () => {
+it('foldId converts ids to lower case and keeps other text', () => {
   const id = randomUUID();
   expect([id.toUpperCase(), id, 'Local', ''].map(foldId)).toEqual([id, id, 'Local', '']);
 });
@@ -26,7 +26,7 @@ it('writes ids in small letters, and leaves other texts alone', () => {
 describe('randomUuidDigits', () => {
   const many = Array.from({ length: 2_000 }, () => randomUuidDigits());
 
-  it('are the digits of UUIDs of version 4', () => {
+  it('returns the digits of UUIDs of version 4', () => {
     for (const digits of many) {
       expect(digits).toMatch(/^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
       expect(toUuid(digits).replaceAll('-', '')).toBe(digits);
@@ -34,7 +34,7 @@ describe('randomUuidDigits', () => {
     }
   });
 
-  it('never come twice, and have every digit at every place that is theirs', () => {
+  it('never repeats, and uses every digit at every random position', () => {
     expect(new Set(many).size).toBe(many.length);
     for (let place = 0; place < 32; place += 1) {
       const expected = { 12: 1, 16: 4 }[place] ?? 16;

@@ -20,19 +20,19 @@ function facts(given: Partial<PolicyAttributes>): PolicyAttributes {
 }
 
 describe('bucketOf', () => {
-  it('is told by what it groups', () => {
+  it('depends on the policy and the grouped values', () => {
     const bucket = bucketOf(['metadata.user', 'api_key'], facts({ metadata: { user: 'alice' } }));
     expect(bucket.valueKey).toBe('api_key:key-1|metadata.user:alice');
     expect(bucket.hash).toMatch(/^[\w-]{22}$/);
   });
 
-  it('does not depend on the order of the groups, nor on what is not grouped', () => {
+  it('does not depend on the order of the groups, nor on values that are not grouped', () => {
     const one = bucketOf(['metadata.user', 'api_key'], facts({ metadata: { user: 'alice', team: 'a' } }));
     const other = bucketOf(['api_key', 'metadata.user'], facts({ metadata: { user: 'alice' }, model: 'm' }));
     expect(one).toEqual(other);
   });
 
-  it('gives calls without the value a bucket of their own, which no value can be faked to be', () => {
+  it('gives calls without the value a bucket of their own, which no value can imitate', () => {
     const missing = bucketOf(['metadata.user'], facts({}));
     expect(missing.valueKey).toBe('metadata.user:(none)');
     for (const fake of ['(none)', 'null', '', 'undefined']) {
@@ -40,13 +40,13 @@ describe('bucketOf', () => {
     }
   });
 
-  it('tells apart what would read the same', () => {
+  it('distinguishes groups with the same text', () => {
     const one = bucketOf(['metadata.a', 'metadata.b'], facts({ metadata: { a: 'x|metadata.b:y', b: 'z' } }));
     const other = bucketOf(['metadata.a', 'metadata.b'], facts({ metadata: { a: 'x', b: 'y|metadata.b:z' } }));
     expect(one.hash).not.toBe(other.hash);
   });
 
-  it('never joins two different groups', () => {
+  it('gives two different groups different buckets', () => {
     const value = fc.option(fc.string(), { nil: undefined });
     fc.assert(
       fc.property(value, value, value, value, (a1, b1, a2, b2) => {

@@ -45,7 +45,7 @@ function idsFor(facts: Partial<PolicyAttributes>, ...rows: UsagePolicy[]): Recor
 describe('compilePolicies', () => {
   const good = row({ id: 'good' });
 
-  it('reads what the API writes', () => {
+  it('compiles policies that the API wrote', () => {
     const rows = [good, row({ periodicReset: null, alertThreshold: '5', enforcement: 'monitor', type: 'tokens' })];
     expect(idsFor({}, ...rows)).toEqual({ readable: ['good', 'policy-1'], unreadable: [] });
   });
@@ -53,13 +53,13 @@ describe('compilePolicies', () => {
   it.each([
     ['a limit that is no number', { creditLimit: 'NaN' }],
     ['a limit that is too precise', { creditLimit: '0.0000000001' }],
-    ['a threshold that is no number', { alertThreshold: 'Infinity' }],
+    ['a threshold that is not a number', { alertThreshold: 'Infinity' }],
     ['another type', { type: 'requests' }],
     ['another period', { periodicReset: 'daily' }],
     ['another enforcement', { enforcement: 'throttle' }],
     ['another group', { groupBy: ['prompt'] }],
     ['no groups', { groupBy: null }],
-  ])('stops the calls that a policy with %s is for, and no others', (_what, fields) => {
+  ])('refuses only the calls that a policy with %s applies to', (_what, fields) => {
     const bad = row({ id: 'bad', ...fields });
     expect(idsFor({}, bad, good)).toEqual({ readable: ['good'], unreadable: ['bad'] });
     expect(idsFor({ provider: 'jina' }, bad, good)).toEqual({ readable: [], unreadable: [] });
@@ -67,23 +67,23 @@ describe('compilePolicies', () => {
 
   it.each([
     ['another key', { key: 'prompt', value: 'x' }],
-    ['a value that is no text', { key: 'model', value: 7 }],
-    ['an exclusion that is no text', { key: 'model', value: '*', excludes: [null] }],
+    ['a value that is not a string', { key: 'model', value: 7 }],
+    ['an exclusion that is not a string', { key: 'model', value: '*', excludes: [null] }],
     ['another member', { key: 'model', value: 'rerank-*', op: 'ne' }],
     ['no condition', null],
-  ])('takes a condition with %s for met, and looks at the others', (_what, condition) => {
+  ])('treats an unreadable condition (%s) as met and checks the others', (_what, condition) => {
     const bad = row({ id: 'bad', conditions: [...VALID.conditions, condition] });
     expect(idsFor({}, bad, good)).toEqual({ readable: ['good'], unreadable: ['bad'] });
     expect(idsFor({ provider: 'jina' }, bad)).toEqual({ readable: [], unreadable: [] });
   });
 
-  it('keeps to the workspace of the policy', () => {
+  it('applies an unreadable policy only to its workspace', () => {
     const bad = row({ id: 'bad', conditions: 'none', workspaceId: 'ws-2' });
     expect(idsFor({}, bad)).toEqual({ readable: [], unreadable: [] });
     expect(idsFor({ workspace_id: 'ws-2' }, bad)).toEqual({ readable: [], unreadable: ['bad'] });
   });
 
-  it('stops nobody for a policy that only monitors, and still tells of it', () => {
+  it('refuses no call for an unreadable monitoring policy, but reports it', () => {
     const bad = row({ id: 'bad', enforcement: 'monitor', creditLimit: 'NaN' });
     expect(idsFor({}, bad, good)).toEqual({ readable: ['good'], unreadable: [] });
     expect(compilePolicies([bad]).unreadable).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('compilePolicies', () => {
 describe('readableMatches', () => {
   const compiled = compilePolicies([row({ id: 'good' }), row({ id: 'bad', type: 'requests' })]);
 
-  it('ignores no cap that cannot be read', () => {
+  it('refuses a call whose cap cannot be read', () => {
     expect(() => readableMatches(compiled, FACTS)).toThrow(
       expect.objectContaining({
         code: 'usage_limit_unreadable',
@@ -102,7 +102,7 @@ describe('readableMatches', () => {
     );
   });
 
-  it('lets calls go on that such a cap is not for', () => {
+  it('admits calls that an unreadable cap does not apply to', () => {
     expect(readableMatches(compiled, { ...FACTS, provider: 'jina' })).toEqual([]);
     const { readable } = compiled;
     expect(readableMatches({ readable, unreadable: [] }, FACTS).map(({ id }) => id)).toEqual(['good']);

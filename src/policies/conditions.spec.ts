@@ -50,9 +50,9 @@ describe('conditions', () => {
     ['all models of another provider', { key: 'model', value: '@voyage/*' }, false],
     ['an excluded model', { key: 'model', value: '*', excludes: '@cohere/rerank-*' }, false],
     ['a key of another kind of call', { key: 'mcp_server', value: 'files' }, false],
-  ])('%s', (_what, condition, expected) => expect(matches(condition)).toBe(expected));
+  ])('evaluates a condition with %s', (_what, condition, expected) => expect(matches(condition)).toBe(expected));
 
-  it('know the ARN of a region with an account too', () => {
+  it('matches the ARN of a region with an account too', () => {
     const arn = 'arn:aws:bedrock:us-east-1:123456789012:foundation-model/cohere.rerank-v3-5:0';
     const facts = (model: string): PolicyAttributes => ({
       ...FACTS,
@@ -67,7 +67,7 @@ describe('conditions', () => {
     }
   });
 
-  it('take no beginning of a name for that of an ARN', () => {
+  it('does not match the prefix of a name with an ARN', () => {
     const id = 'cohere.rerank-v3-5:0';
     const model = `arn:aws:bedrock:us-east-1::foundation-model/${id}`;
     const modelNames = { model: canonicalModel('bedrock', model), modelAliases: modelAliases('bedrock', model) };
@@ -77,7 +77,7 @@ describe('conditions', () => {
     expect(['arn:*', '@bedrock/arn:aws:*', '@bedrock*', 'cohere*', 'c*'].map(met)).toEqual(Array(5).fill(true));
   });
 
-  it('take no longer for a name as long as a body, and tell it from shorter ones', () => {
+  it('matches a name as long as a body in time, and distinguishes it from shorter ones', () => {
     const model = 'm'.repeat(4_000_000);
     const facts = { ...FACTS, model, modelAliases: modelAliases('azure-ai', model) };
     const others = compileConditions([{ key: 'model', value: ['x-*', 'm'.repeat(512)] }]);
@@ -109,29 +109,30 @@ describe('conditions', () => {
       ['@Azure-EU/c*', false],
       ['@azure-ai/cohere.*', true],
       ['our*', true],
-    ])('%s: %s', (value, expected) => {
+    ])('matches the model pattern %s: %s', (value, expected) => {
       expect(compileConditions([{ key: 'model', value }])(facts)).toBe(expected);
       expect(compileConditions([{ key: 'model', value: '*', excludes: value }])(facts)).toBe(!expected);
     });
   });
 
-  it('all have to be met', () => {
+  it('requires all conditions to be met', () => {
     expect(matches({ key: 'provider', value: 'cohere' }, { key: 'metadata.team', value: 'search' })).toBe(true);
     expect(matches({ key: 'provider', value: 'cohere' }, { key: 'metadata.team', value: 'ads' })).toBe(false);
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('finds no metadata.%s that was not sent', (name) => {
+  it.each(['__proto__', 'constructor', 'toString'])('does not find metadata.%s when it was not sent', (name) => {
     expect(matches({ key: `metadata.${name}`, value: '[object Object]' })).toBe(false);
   });
 });
 
 describe('isPolicyKey', () => {
-  it.each(['model', 'metadata.user', `metadata.${'x'.repeat(128)}`, 'metadata.__proto__'])('takes %s', (key) =>
-    expect(isPolicyKey(key)).toBe(true),
+  it.each(['model', 'metadata.user', `metadata.${'x'.repeat(128)}`, 'metadata.__proto__'])(
+    'accepts the policy key %s',
+    (key) => expect(isPolicyKey(key)).toBe(true),
   );
 
   it.each(['', 'metadata', 'metadata.', `metadata.${'x'.repeat(129)}`, 'prompt', 'toString', null, 1])(
-    'refuses %s',
+    'refuses the policy key %s',
     (key) => expect(isPolicyKey(key)).toBe(false),
   );
 });

@@ -18,12 +18,12 @@ const OUTCOME: RerankOutcome = {
 };
 
 describe('rank', () => {
-  it('puts the best first and equal scores in the order of the documents', () => {
+  it('sorts by score, and equal scores by document', () => {
     const scores = [0.2, 0.9, 0.9, -1].map((relevanceScore, index) => ({ index, relevanceScore }));
     expect(rank(scores, undefined).map(({ index }) => index)).toEqual([1, 2, 0, 3]);
   });
 
-  it('answers the same for every order in which a provider may send the scores', () => {
+  it('returns the same result for every order of the scores', () => {
     fc.assert(
       fc.property(anyScores, (scores) => {
         expect(rank([...scores].reverse(), undefined)).toEqual(rank(scores, undefined));
@@ -31,7 +31,7 @@ describe('rank', () => {
     );
   });
 
-  it('loses no document, and never puts a lower score before a higher one', () => {
+  it('keeps every document, and never puts a lower score before a higher one', () => {
     fc.assert(
       fc.property(anyScores, (scores) => {
         const ranked = rank(scores, undefined);
@@ -43,7 +43,7 @@ describe('rank', () => {
     );
   });
 
-  it('cuts to the best n', () => {
+  it('cuts the results to the best n', () => {
     fc.assert(
       fc.property(anyScores, fc.integer({ min: 1, max: 60 }), (scores, topN) => {
         expect(rank(scores, topN)).toEqual(rank(scores, undefined).slice(0, topN));
@@ -51,7 +51,7 @@ describe('rank', () => {
     );
   });
 
-  it('leaves what it was given as it was', () => {
+  it('does not change its input', () => {
     const scores = Object.freeze([
       { index: 0, relevanceScore: 0 },
       { index: 1, relevanceScore: 1 },
@@ -64,13 +64,13 @@ describe('rank', () => {
 describe('joinParts', () => {
   const second = { ...OUTCOME, id: 'second', scores: [{ index: 1, relevanceScore: 0.75 }] };
 
-  it('passes on an answer that came in one part', () => expect(joinParts([OUTCOME])).toBe(OUTCOME));
+  it('returns a single part unchanged', () => expect(joinParts([OUTCOME])).toBe(OUTCOME));
 
   it('joins the scores of all parts', () => {
     expect(joinParts([OUTCOME, second])).toMatchObject({ id: 'first', scores: [...OUTCOME.scores, ...second.scores] });
   });
 
-  it('refuses an answer without parts, and one that scores a document twice', () => {
+  it('refuses an answer without parts, and one with two scores for a document', () => {
     expect(() => joinParts([])).toThrow(UnexpectedShapeError);
     expect(() => joinParts([OUTCOME, OUTCOME])).toThrow(UnexpectedShapeError);
   });

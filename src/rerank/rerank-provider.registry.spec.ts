@@ -4,12 +4,12 @@ import { RerankProviderRegistry } from './rerank-provider.registry.js';
 describe('RerankProviderRegistry', () => {
   const registry = new RerankProviderRegistry();
 
-  it('finds a provider by its slug', () => {
+  it('finds a rerank provider by its slug', () => {
     expect(registry.find('cohere')?.slug).toBe('cohere');
     expect(registry.find('local')?.kind).toBe('in_process');
   });
 
-  it.each(['openai', 'Cohere', '', 'constructor'])('has none for %j', (slug) => {
+  it.each(['openai', 'Cohere', '', 'constructor'])('has no rerank provider for %j', (slug) => {
     expect(registry.find(slug)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ function requestOf(json: string) {
 }
 
 describe('toRerankRequest', () => {
-  it('keeps whole numbers beyond 2^53 beside the documents that tokens are counted of', () => {
+  it('keeps exact whole numbers beyond 2^53 in a copy of the documents', () => {
     const [documents, parameters] = ['[{"v":12345678901234567,"text":"a"},"b"]', '{"seed":12345678901234567}'];
     const { exact, ...request } = requestOf(
       `{"model":"m","query":"q","documents":${documents},"parameters":${parameters}}`,
@@ -19,7 +19,7 @@ describe('toRerankRequest', () => {
     expect(request).toMatchObject({ documents: JSON.parse(documents), parameters: JSON.parse(parameters) });
   });
 
-  it.each(['["12345678901234567"]', '[{"text":"a","v":0.5}]'])('keeps nothing beside %s', (documents) => {
+  it.each(['["12345678901234567"]', '[{"text":"a","v":0.5}]'])('makes no exact copy of %s', (documents) => {
     expect(requestOf(`{"model":"m","query":"q","documents":${documents}}`).exact).toBeUndefined();
   });
 });
@@ -42,7 +42,7 @@ describe('toRerankResponse', () => {
   const answerTo = (changes: Partial<RankedRerank>): unknown =>
     JSON.parse(toRerankResponse({ ...ranked, ...changes }).text);
 
-  it('writes what the interface names, and nothing that is not known', () => {
+  it('writes the documented fields, without unknown values', () => {
     expect(answerTo({})).toStrictEqual({ object: 'list', id: 'r-1', results, model: 'm "1"', provider: 'cohere' });
   });
 
@@ -53,14 +53,14 @@ describe('toRerankResponse', () => {
       { searchUnits: 0, totalTokens: 30 },
       { search_units: 0, total_tokens: 30 },
     ],
-  ])('writes the usage %j', (used, usage) => {
+  ])('writes the usage of %j', (used, usage) => {
     expect(answerTo({ outcome: { ...ranked.outcome, ...used, model: 'used' } })).toMatchObject({
       usage,
       model: 'used',
     });
   });
 
-  it('writes the documents of the request when they are asked for', () => {
+  it('writes the documents of the request with return_documents', () => {
     const request = { ...ranked.request, returnDocuments: true };
     expect(answerTo({ request })).toMatchObject({
       results: [
@@ -70,7 +70,7 @@ describe('toRerankResponse', () => {
     });
   });
 
-  it('writes their numbers beyond 2^53 as they were sent', () => {
+  it('writes numbers beyond 2^53 in documents as they were sent', () => {
     const json =
       '{"model":"m","query":"q","documents":["a",{"text":"b","id":12345678901234567}],"return_documents":true}';
     expect(toRerankResponse({ ...ranked, request: requestOf(json) }).text).toContain(

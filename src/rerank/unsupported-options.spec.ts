@@ -33,7 +33,7 @@ function providerWith(...options: readonly RerankOption[]): RerankProvider {
 }
 
 describe('unsupportedOptions', () => {
-  it('names what the request has and the provider has not', () => {
+  it('names options of the request that the provider does not have', () => {
     expect(unsupportedOptions(FULL, providerWith('priority', 'rank_fields'))).toEqual([
       'max_tokens_per_doc',
       'truncation',
@@ -41,14 +41,14 @@ describe('unsupportedOptions', () => {
     ]);
   });
 
-  it('counts false and zero as asked for', () => {
+  it('treats false and zero as present', () => {
     expect(unsupportedOptions({ ...PLAIN, truncation: false, priority: 0 }, providerWith())).toEqual([
       'priority',
       'truncation',
     ]);
   });
 
-  it('finds nothing in a request without options, or for a provider that has all', () => {
+  it('returns nothing for a request without options, or a provider with all of them', () => {
     expect(unsupportedOptions(PLAIN, providerWith())).toEqual([]);
     const all = providerWith('max_tokens_per_doc', 'priority', 'rank_fields', 'truncation', 'parameters');
     expect(unsupportedOptions(FULL, all)).toEqual([]);
@@ -56,7 +56,7 @@ describe('unsupportedOptions', () => {
 });
 
 describe('withoutOptions', () => {
-  it('takes the named options out and leaves the rest', () => {
+  it('removes the named options and keeps the rest', () => {
     expect(withoutOptions(FULL, ['max_tokens_per_doc', 'parameters'])).toEqual({
       ...FULL,
       maxTokensPerDoc: undefined,
@@ -66,21 +66,21 @@ describe('withoutOptions', () => {
     });
   });
 
-  it('leaves nothing that the provider lacks', () => {
+  it('removes every option that the provider does not have', () => {
     const provider = providerWith('truncation');
     const rest = withoutOptions(FULL, unsupportedOptions(FULL, provider));
     expect(unsupportedOptions(rest, provider)).toEqual([]);
     expect(rest.truncation).toBe(false);
   });
 
-  it('does not change the request that it was given', () => {
+  it('does not change the given request', () => {
     withoutOptions(FULL, ['priority']);
     expect(FULL.priority).toBe(0);
   });
 });
 
 describe('refuseOptions', () => {
-  it('is a 400 that lists every option', () => {
+  it('returns a 400 that lists every unsupported option', () => {
     const error = refuseOptions(['priority', 'truncation'], providerWith());
     expect(error).toMatchObject({ code: 'unsupported_parameter', status: 400, param: 'priority' });
     expect(error.details?.map((detail) => detail.param)).toEqual(['priority', 'truncation']);
@@ -88,7 +88,7 @@ describe('refuseOptions', () => {
 });
 
 describe('toWarning', () => {
-  it('has the form of the warnings header', () => {
+  it('writes an element of the warnings header', () => {
     expect(toWarning('rank_fields', providerWith())).toBe('unsupported_parameter; param=rank_fields; provider=local');
   });
 });

@@ -5,7 +5,7 @@ import express, { type Express } from 'express';
  * A canary for upgrades of Express: `LinkedExpressAdapter` and `RouteIndex` use these parts, which are not in its types or its
  * documentation. See docs/decisions/0030-express-with-linked-prototypes.md.
  */
-describe('the parts of Express that the server relies on', () => {
+describe('internals of Express that the server relies on', () => {
   const appWithRoute = (): Express => express().get('/v1/things/:id', (_request, response) => void response.end());
 
   it('keeps the prototypes of requests and responses as own, replaceable properties of the application', () => {
@@ -37,7 +37,7 @@ describe('the parts of Express that the server relies on', () => {
     expect(layer?.route?.stack.map(({ method }) => method)).toEqual(['get']);
   });
 
-  it('says by layer.match whether a path belongs to a layer', () => {
+  it('reports by layer.match whether a path matches a layer', () => {
     const [layer] = appWithRoute().router.stack;
     const match: unknown = layer && Reflect.get(layer, 'match');
     expect(typeof match).toBe('function');

@@ -38,7 +38,7 @@ describe('JsonBodyGuard', () => {
     expect(incoming.body).toEqual({ name: 'ü' });
   });
 
-  it('reads a body that comes in pieces without an announced length', async () => {
+  it('reads a chunked body without a content length', async () => {
     const headers = { ...JSON_HEADERS, 'transfer-encoding': 'chunked', 'content-length': '0' };
     const incoming = request({ headers, body: '{"name": "Search"}' });
     await guard(incoming);
@@ -46,7 +46,7 @@ describe('JsonBodyGuard', () => {
   });
 
   it.each([{}, JSON_HEADERS, { 'content-type': 'text/plain' }])(
-    'takes no chunks for no body, with %j',
+    'treats an empty chunked body as absent, with %j',
     async (headers) => {
       const incoming = request({ headers: { ...headers, 'transfer-encoding': 'chunked' } });
       expect(await guard(incoming)).toBe(true);
@@ -54,24 +54,24 @@ describe('JsonBodyGuard', () => {
     },
   );
 
-  it('refuses chunks of another type', async () => {
+  it('refuses a chunked body of another type', async () => {
     const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' };
     await expect(guard(request({ headers, body: '{}' }))).rejects.toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  it('neither reads nor bounds what a route passes on as it comes', async () => {
+  it('neither reads nor limits the body of a streaming route', async () => {
     const incoming = request({ headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(1_000) });
     expect(await guard(incoming, 100, 'passesOn')).toBe(true);
     expect([incoming.body, incoming.readableFlowing]).toEqual([undefined, null]);
   });
 
-  it('lets a request without a body through, whatever type it announces', async () => {
+  it('admits a request without a body, whatever its content type', async () => {
     const incoming = request({ headers: { 'content-type': 'text/plain' } });
     expect(await guard(incoming)).toBe(true);
     expect(incoming.body).toBeUndefined();
   });
 
-  it.each(['GET', 'HEAD', 'OPTIONS'])('does not read what comes with a %s', async (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS'])('does not read the body of a %s', async (method) => {
     const incoming = request({ method, headers: { 'content-type': 'text/plain' }, body: 'not json' });
     expect(await guard(incoming)).toBe(true);
     expect(incoming.body).toBeUndefined();
@@ -86,13 +86,13 @@ describe('JsonBodyGuard', () => {
     await expect(guard(request(incoming))).rejects.toMatchObject({ code });
   });
 
-  it('refuses too many bytes that were not announced', async () => {
+  it('refuses a chunked body over the limit', async () => {
     const headers = { ...JSON_HEADERS, 'transfer-encoding': 'chunked', 'content-length': '0' };
     const incoming = request({ headers, body: `"${'x'.repeat(100)}"` });
     await expect(guard(incoming)).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('takes a body of exactly the limit', async () => {
+  it('accepts a body of exactly the limit', async () => {
     expect(await guard(request({ headers: JSON_HEADERS, body: `"${'x'.repeat(98)}"` }))).toBe(true);
   });
 });

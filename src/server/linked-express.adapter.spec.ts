@@ -49,7 +49,7 @@ function newResponse(): ServerResponse {
   return new ServerResponse(Object.assign(new IncomingMessage(new Socket()), { url: '/', method: 'GET' }));
 }
 
-/** The server of an application of one middleware, which tells what it sees. */
+/** The server of an application with one middleware that records its requests. */
 function serverOf(seen: string[]): Server {
   const adapter = new LinkedExpressAdapter();
   adapter.use((_request: Request, response: Response) => {
@@ -60,12 +60,12 @@ function serverOf(seen: string[]): Server {
   return adapter.getHttpServer();
 }
 
-describe('a request', () => {
+describe('the start of a request', () => {
   function arrive(server: Server, response: ServerResponse): void {
     server.emit('request', response.req, response);
   }
 
-  it('begins at the end of the turn in which it comes, with all others of it', async () => {
+  it('starts a request at the end of its turn, together with the others of the turn', async () => {
     const seen: string[] = [];
     const server = serverOf(seen);
     for (const response of [newResponse(), newResponse()]) arrive(server, response);
@@ -75,7 +75,7 @@ describe('a request', () => {
     expect(seen).toEqual(['begun', 'begun']);
   });
 
-  it('tells when it came, and not when its turn was', async () => {
+  it('records when a request arrived, not when it started', async () => {
     const adapter = new LinkedExpressAdapter();
     const waits: number[] = [];
     adapter.use(({ arrivedAt = Number.NaN }: Request, response: Response) => {
@@ -96,7 +96,7 @@ describe('a request', () => {
     expect(waits[0]).toBeGreaterThanOrEqual(20);
   });
 
-  it('whose client has left by then is ended all the same: whoever listens for its end is told', async () => {
+  it('emits close on a request whose client disconnected before the start', async () => {
     const seen: string[] = [];
     const server = serverOf(seen);
     const response = newResponse();
@@ -113,12 +113,12 @@ describe('LinkedExpressAdapter', () => {
     expect(linked).toEqual({ request: true, response: true });
   });
 
-  it('leaves the methods of Express in place', async () => {
+  it('keeps the methods of Express on requests and responses', async () => {
     const { answer } = await ask(new LinkedExpressAdapter());
     expect(answer).toEqual({ ip: '127.0.0.1', json: 'function', type: 'read' });
   });
 
-  it('is needed: the stock adapter makes others', async () => {
+  it('differs from the stock adapter, whose objects have other prototypes', async () => {
     const { linked } = await ask(new ExpressAdapter());
     expect(linked).toEqual({ request: false, response: false });
   });

@@ -14,7 +14,7 @@ describe('answerMalformedRequest', () => {
 
   afterEach(() => void server.close());
 
-  it('answers what is no HTTP with the error envelope and closes', async () => {
+  it('returns the error envelope for bytes that are not HTTP, and closes the connection', async () => {
     const answer = await send('NONSENSE\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(JSON.parse(bodyOf(answer))).toMatchObject({
@@ -22,20 +22,20 @@ describe('answerMalformedRequest', () => {
     });
   });
 
-  it('answers 431 to a head that is too large', async () => {
+  it('returns 431 for a head that is too large', async () => {
     const answer = await send(`GET / HTTP/1.1\r\nhost: a\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(JSON.parse(bodyOf(answer))).toMatchObject({ error: { code: 'validation_failed' } });
   });
 
-  it('answers 408 to a head that does not come to its end', async () => {
+  it('returns 408 for a head that is never completed', async () => {
     server.headersTimeout = 1;
     const answer = await send('GET / HTTP/1.1\r\nhost: a\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(JSON.parse(bodyOf(answer))).toMatchObject({ error: { code: 'request_timeout', source: 'gateway' } });
   });
 
-  it('leaves well-formed requests alone', async () => {
+  it('does not affect well-formed requests', async () => {
     expect(await send('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')).toContain('handled');
   });
 

@@ -43,7 +43,7 @@ async function askAndWait(count: number): Promise<void> {
 }
 
 describe('pipelined requests', () => {
-  it('are answered in their order, whichever is ready first', async () => {
+  it('answers pipelined requests in order, whichever is ready first', async () => {
     await askAndWait(4);
     for (const [at, answer] of [...answers.entries()].reverse()) answer.end(`answer ${at};`);
     await eventually(() => closed.length === 4 && received.includes('answer 3;'));
@@ -55,7 +55,7 @@ describe('pipelined requests', () => {
   it.each([
     ['leaves', () => client.end().destroy()],
     ['is reset', () => client.resetAndDestroy()],
-  ])('are all closed, each once, when the client %s', async (_what, leave) => {
+  ])('closes every queued response once when the client %s', async (_what, leave) => {
     await askAndWait(4);
     answers[2]?.end('too early');
     leave();
@@ -67,7 +67,7 @@ describe('pipelined requests', () => {
     );
   });
 
-  it('leave those alone that had their turn', async () => {
+  it('does not touch responses that were already sent', async () => {
     await askAndWait(3);
     answers[0]?.end('first;');
     await eventually(() => received.includes('first;'));
@@ -78,14 +78,14 @@ describe('pipelined requests', () => {
     expect(answers.map(({ writableFinished }) => writableFinished)).toEqual([true, false, false]);
   });
 
-  it('are cut off when there are too many, also those that came with the last bytes', async () => {
+  it('cuts a connection with too many queued requests, also if they arrived with the last bytes', async () => {
     ask(150);
     await once(client, 'close');
     await eventually(() => closed.length >= 150);
     expect([answers.length, new Set(closed).size, closed.length]).toEqual([150, 150, 150]);
   });
 
-  it('may be a hundred behind the one whose turn it is', async () => {
+  it('accepts a hundred queued requests behind the current one', async () => {
     await askAndWait(101);
     for (const answer of answers) answer.end('done;');
     await eventually(() => received.match(/done;/g)?.length === 101);

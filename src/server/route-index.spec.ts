@@ -72,11 +72,11 @@ describe('RouteIndex', () => {
     ['/opt', ['first', '/opt{/:name}', 'last']],
     ['/nothing/here', ['first', 'last']],
     ['/?/v1/rerank', ['first', '/', 'last']],
-  ])('%s meets what it should, in order', async (url, expected) => {
+  ])('tries the matching layers for %s in order', async (url, expected) => {
     expect(await metBy(index.routerFor(url), url)).toEqual(expected);
   });
 
-  it('meets the same as Express does for any address', async () => {
+  it('finds the same routes as Express for any path', async () => {
     const segment = fc.oneof(fc.constantFrom(...SEGMENTS), fc.constantFrom('', 'x', '%76%31', 'rerank%2F', '..', 'ké'));
     const path = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`);
     const tail = fc.constantFrom('', '/', '?q=1', '?/v1/keys', '/?x', '#a', '#/v1');
@@ -90,7 +90,7 @@ describe('RouteIndex', () => {
     );
   });
 
-  it('tries few routes: that is what it is for', () => {
+  it('tries only few routes per request', () => {
     const stackOf = (url: string): number => {
       const router = index.routerFor(url);
       return 'stack' in router && Array.isArray(router.stack) ? router.stack.length : 0;

@@ -44,13 +44,13 @@ async function askAll(...paths: string[]): Promise<ReadonlyMap<string, Promise<I
 
 async function give(path: string): Promise<void> {
   const answer = held.get(path);
-  if (answer === undefined) throw new Error(`nobody asked for ${path}`);
+  if (answer === undefined) throw new Error(`no request for ${path}`);
   const closed = once(answer, 'close');
   answer.end('done');
   await closed;
 }
 
-/** What a client is told about its connection. */
+/** The `connection` header that the client receives. */
 async function connectionOf(answer: Promise<IncomingMessage> | undefined): Promise<string | undefined> {
   return (await answer)?.headers.connection;
 }
@@ -58,14 +58,14 @@ async function connectionOf(answer: Promise<IncomingMessage> | undefined): Promi
 describe('RunningAnswers', () => {
   const PATHS = ['/a', '/b', '/c', '/d'];
 
-  it('leaves connections alone before the end', async () => {
+  it('keeps connections open before the shutdown', async () => {
     const answers = await askAll(...PATHS);
     for (const path of PATHS) await give(path);
     for (const path of PATHS) expect(await connectionOf(answers.get(path))).toBe('keep-alive');
   });
 
   it.each([[[]], [['/a']], [['/b']], [['/d']], [['/b', '/c']], [['/c', '/b']], [['/d', '/a']], [['/a', '/b', '/d']]])(
-    'ends every connection that still waits for its answer, when %j were answered before',
+    'closes every connection after its pending response, when %j were answered before',
     async (early) => {
       const answers = await askAll(...PATHS);
       for (const path of early) await give(path);
@@ -77,7 +77,7 @@ describe('RunningAnswers', () => {
     },
   );
 
-  it('ends the connection of an answer that has begun, after its last byte', async () => {
+  it('closes the connection of a response that has begun, after its last byte', async () => {
     const answers = await askAll('/a');
     held.get('/a')?.write('be');
     const answer = await answers.get('/a');
@@ -88,7 +88,7 @@ describe('RunningAnswers', () => {
     expect(answer?.complete).toBe(true);
   });
 
-  it('unlinks an answer that is over from the others, which it could else keep in memory', async () => {
+  it('unlinks a finished response, which could otherwise keep others in memory', async () => {
     const answers = new Watched<ServerResponse>();
     await askAll(...PATHS);
     held.forEach((answer) => answers.hand(answer));
@@ -100,7 +100,7 @@ describe('RunningAnswers', () => {
     expect(listeners).not.toEqual([]);
   });
 
-  it('ends connections on which nothing was ever sent, and none on which a request has begun', async () => {
+  it('closes unused connections, and none on which a request has begun', async () => {
     const { port } = Object(server.address());
     const [silent, begun] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     const arrived = once(server, 'connection').then(() => once(server, 'connection'));
@@ -124,7 +124,7 @@ describe('RunningAnswers', () => {
     }
   });
 
-  it('answers what has come when the process was too busy to read it', async () => {
+  it('answers a request that arrived while the process was too busy to read it', async () => {
     const { port } = Object(server.address());
     const client = connect(port, '127.0.0.1');
     try {
@@ -145,7 +145,7 @@ describe('RunningAnswers', () => {
     }
   });
 
-  it('forgets connections that are closed', async () => {
+  it('removes closed connections from its list', async () => {
     const { port } = Object(server.address());
     const sockets = new Watched<Socket>();
     for (let count = 0; count < 5; count += 1) {
@@ -164,7 +164,7 @@ describe('RunningAnswers', () => {
     ['before and after', ['/first', '/second'], ['/third']],
     ['before', ['/first', '/second', '/third'], []],
     ['after', [], ['/first', '/second', '/third']],
-  ])('answers all that were asked for without waiting, %s the end has begun', async (_what, early, late) => {
+  ])('answers all pipelined requests, sent %s the shutdown has begun', async (_what, early, late) => {
     const { port } = Object(server.address());
     const client = connect(port, '127.0.0.1');
     const sent = (paths: readonly string[]): string =>
@@ -188,7 +188,7 @@ describe('RunningAnswers', () => {
     }
   });
 
-  it('ends connections that ask afterwards', async () => {
+  it('closes connections that send a request during the shutdown', async () => {
     running.endWithAnswers();
     const answers = await askAll('/a');
     await give('/a');

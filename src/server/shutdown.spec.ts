@@ -4,15 +4,15 @@ import { closeInTime } from './shutdown.js';
 const closing = (outcome: Promise<void>, limitMs?: number): Promise<void> =>
   closeInTime({ close: () => outcome }, limitMs);
 
-it('closing takes no longer than it may', async () => {
+it('closeInTime rejects when closing takes too long', async () => {
   await expect(closing(new Promise(() => undefined), 50)).rejects.toThrow('not closed within 50 ms');
 });
 
-it('closing tells what it fails with', async () => {
+it('closeInTime rejects with the error of closing', async () => {
   await expect(closing(Promise.reject(new Error('the pool is gone')))).rejects.toThrow('the pool is gone');
 });
 
-it('closing leaves no timer behind when it is done in time', async () => {
+it('closeInTime leaves no timer behind when closing is done in time', async () => {
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   await closing(Promise.resolve());

@@ -31,7 +31,7 @@ describe('identity headers that a client sends', () => {
     ['X-USER-JWT: forged'],
     ['x-user-jwt: forged\r\nX-User-JWT: forged twice'],
     ['x-User-Claims: forged\r\naccept: */*\r\nx-user-claims: forged again\r\nx-user-jwt: forged too'],
-  ])('are gone from every view of the request: %j', async (sent) => {
+  ])('removes identity headers from every view of the request: %j', async (sent) => {
     const answer = await server.raw(
       `GET /echo HTTP/1.1\r\nhost: x\r\n${sent}\r\nx-kept: yes\r\nconnection: close\r\n\r\n`,
     );
@@ -44,13 +44,13 @@ describe('identity headers that a client sends', () => {
 });
 
 describe('the trace id', () => {
-  it("is answered as the caller sent it, and is the request's own all along", async () => {
+  it('returns the trace id that the caller sent, and keeps it on the request', async () => {
     const response = await fetch(`${server.url}/later`, { headers: { 'x-gateway-trace-id': 'order-17' } });
     expect(response.headers.get('x-gateway-trace-id')).toBe('order-17');
     await expect(response.json()).resolves.toBe('order-17');
   });
 
-  it('is made when the caller sends none, and another each time', async () => {
+  it('creates a new trace id for each request without one', async () => {
     const ids = await Promise.all(
       ['/later', '/later'].map(async (path) => {
         const response = await fetch(server.url + path);
@@ -62,28 +62,28 @@ describe('the trace id', () => {
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  it('is answered where nothing is found', async () => {
+  it('returns the trace id with a 404', async () => {
     const response = await fetch(`${server.url}/nothing`, { headers: { 'x-gateway-trace-id': 'order-17' } });
     expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([404, 'order-17']);
   });
 });
 
 describe('a broken tracing header', () => {
-  it('is refused, under the trace id that the caller sent', async () => {
+  it("refuses a broken tracing header under the caller's trace id", async () => {
     const headers = { 'x-gateway-metadata': '{', 'x-gateway-trace-id': 'order-17' };
     const response = await fetch(`${server.url}/guarded`, { headers });
     expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([400, 'order-17']);
     await expect(server.lines(1)).resolves.toMatchObject([{ trace_id: 'order-17', status: 400 }]);
   });
 
-  it('is left to the route, which knows in which form it refuses', async () => {
+  it('leaves the refusal of a broken tracing header to the route', async () => {
     const response = await fetch(`${server.url}/echo`, { headers: { 'x-gateway-metadata': '{' } });
     expect([response.status, await response.json()]).toMatchObject([200, { trace: { metadata: {} } }]);
     const sound = await fetch(`${server.url}/guarded`, { headers: { 'x-gateway-metadata': '{}' } });
     expect(sound.status).toBe(200);
   });
 
-  it('is refused, under a new trace id when it is the trace id', async () => {
+  it('refuses a broken trace id under a new one', async () => {
     const response = await fetch(`${server.url}/guarded`, { headers: { 'x-gateway-trace-id': 'caf\u00e9' } });
     expect([response.status, response.headers.get('x-gateway-trace-id')]).toEqual([400, expect.stringMatching(UUID)]);
   });

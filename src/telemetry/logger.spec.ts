@@ -25,7 +25,7 @@ describe('lineWriter', () => {
     metadata: { team: 'ä"\n' },
   };
 
-  it('writes what the logger itself would', () => {
+  it('writes the same line as the logger', () => {
     const [own, ofPino] = [new PassThrough(), new PassThrough()];
     const now = jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-11-21T10:00:00.000Z'));
     lineWriter(createLogger('info', own))('error', members);
@@ -42,7 +42,7 @@ describe('lineWriter', () => {
 });
 
 describe('createLogger', () => {
-  it('writes one JSON object a line, with the level by name and the time in ISO form', () => {
+  it('writes one JSON object per line, with the name of the level and an ISO time', () => {
     const stream = new PassThrough();
     createLogger('info', stream).info({ event: 'request', status: 200 });
     expect(JSON.parse(String(stream.read()))).toEqual({
@@ -53,7 +53,7 @@ describe('createLogger', () => {
     });
   });
 
-  it('writes the time of each line', () => {
+  it('writes the current time in each line', () => {
     const stream = new PassThrough();
     const logger = createLogger('info', stream);
     const times = ['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:00.000Z', '2026-11-21T10:00:00.001Z'];
@@ -67,7 +67,7 @@ describe('createLogger', () => {
     expect(lines.map((line): unknown => JSON.parse(line))).toEqual(times.map((time) => ({ level: 'info', time })));
   });
 
-  it('keeps back what is below its level', () => {
+  it('drops lines below its level', () => {
     const stream = new PassThrough();
     createLogger('warn', stream).info({ event: 'request' });
     expect(stream.read()).toBeNull();
@@ -75,7 +75,7 @@ describe('createLogger', () => {
 });
 
 describe('a log file', () => {
-  it('has every line after a flush, those too that came while it was being written', async () => {
+  it('contains every line after a flush, including those logged during a write', async () => {
     const path = join(folder, 'flushed');
     const destination = logDestination(path);
     const logger = createLogger('info', destination);
@@ -92,14 +92,14 @@ describe('a log file', () => {
     destination.destroy();
   });
 
-  it('that cannot be written does not end the process, and does not hold it up', async () => {
+  it('neither ends nor blocks the process when the log file cannot be written', async () => {
     const destination = logDestination('/dev/full');
     const failed = new Promise((done) => destination.once('error', done));
     const logger = createLogger('info', destination);
     logger.info({ text: 'x'.repeat(100_000) });
     await expect(failed).resolves.toMatchObject({ code: 'ENOSPC' });
     await flushLog(logger);
-    // As at the end of the process; by itself it would try for ever.
+    // As at the end of the process. Pino's own method would retry forever.
     destination.flushSync();
     destination.destroy();
   });
@@ -136,14 +136,14 @@ describe('a log file', () => {
       }
     };
 
-    it('is given up after a second at the end of the process', () => {
+    it('gives up a stalled log after a second at the end of the process', () => {
       const startedAt = performance.now();
       destination.flushSync();
       expect(performance.now() - startedAt).toBeGreaterThanOrEqual(900);
       expect(readAll()).toBeGreaterThan(0);
     });
 
-    it('is not waited for at all when it has not read for long, and is when it has just read', async () => {
+    it('waits at the end only for a reader that has read recently', async () => {
       const listeners = destination.listenerCount('drain');
       for (let time = 0; time < 5; time += 1) destination.flush();
       expect(destination.listenerCount('drain')).toBe(listeners + 1);
@@ -157,7 +157,7 @@ describe('a log file', () => {
     });
   });
 
-  it('that is not read loses lines, not memory', async () => {
+  it('drops lines instead of using memory when the log is not read', async () => {
     const destination = logDestination(join(folder, 'slow'));
     let dropped = 0;
     destination.on('drop', () => (dropped += 1));
@@ -194,7 +194,7 @@ describe('NestLogger', () => {
     });
   });
 
-  it.each(['error', 'fatal'] as const)('%s keeps its stack and context', (method) => {
+  it.each(['error', 'fatal'] as const)('logs the stack and context of %s messages', (method) => {
     expect(lineOf((logger) => logger[method]('text', 'at here', 'Router'))).toMatchObject({
       level: method,
       event: 'framework',

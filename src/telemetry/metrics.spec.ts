@@ -4,7 +4,7 @@ import { Metrics } from './metrics.js';
 const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome', 'result', 'method', 'status', 'state'];
 
 describe('Metrics', () => {
-  it('has only labels of bounded sets, on every metric of our own', async () => {
+  it('uses only labels with bounded values', async () => {
     const metrics = new Metrics();
     const ours = metrics.registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gateway_'));
     expect(ours.map(({ name }) => name).sort()).toEqual([
@@ -43,14 +43,14 @@ describe('Metrics', () => {
     }
   });
 
-  it('is one set an application: two in one process do not meet', async () => {
+  it('keeps separate metrics for two applications in one process', async () => {
     const [first, second] = [new Metrics(), new Metrics()];
     first.searchUnits.inc({ provider: 'cohere' }, 2);
     expect(await first.registry.metrics()).toContain('gateway_search_units_total{provider="cohere"} 2');
     expect(await second.registry.metrics()).not.toContain('provider="cohere"');
   });
 
-  it("tells of the process too: memory and the event loop's delay", async () => {
+  it("includes the process's memory and event loop delay", async () => {
     const text = await new Metrics().registry.metrics();
     expect(text).toContain('process_resident_memory_bytes');
     expect(text).toContain('nodejs_eventloop_lag_seconds');

@@ -60,7 +60,7 @@ afterEach(async () => {
 });
 
 describe('the span of a request', () => {
-  it('has the ids that are logged and answered, and no parent, when the caller sent none', async () => {
+  it('uses the logged ids and has no parent without a traceparent', async () => {
     const trace = readTraceHeaders({ 'x-gateway-trace-id': 'order-17' });
     tracing.startRequest('POST', trace).end(OK);
     await tracing.close();
@@ -69,7 +69,7 @@ describe('the span of a request', () => {
     expect(collector.spans[0]?.attributes['gateway.trace_id']).toBe('order-17');
   });
 
-  it("is a child of the caller's span, under the id that is logged", async () => {
+  it("makes the request span a child of the caller's span, with the logged id", async () => {
     const trace = readTraceHeaders(SAMPLED);
     tracing.startRequest('POST', trace).end(OK);
     await tracing.close();
@@ -78,7 +78,7 @@ describe('the span of a request', () => {
     ]);
   });
 
-  it('keeps two requests of one trace apart', async () => {
+  it('gives two requests of one trace different span ids', async () => {
     const [first, second] = [readTraceHeaders(SAMPLED), readTraceHeaders(SAMPLED)];
     const spans = [tracing.startRequest('POST', first), tracing.startRequest('POST', second)];
     for (const span of spans) span.end(OK);
@@ -90,13 +90,13 @@ describe('the span of a request', () => {
     ['the method and the route', {}, OK, 'POST /v1/rerank'],
     ['the method alone where no route matched', {}, { ...OK, route: undefined, status: 404 }, 'POST'],
     ['what the caller calls it', { 'x-gateway-span-name': 'rerank orders' }, OK, 'rerank orders'],
-  ])('is named by %s', async (_what, headers, outcome, name) => {
+  ])('names the request span by %s', async (_what, headers, outcome, name) => {
     tracing.startRequest('POST', readTraceHeaders(headers)).end(outcome);
     await tracing.close();
     expect(collector.spans.map((span) => span.name)).toEqual([name]);
   });
 
-  it('has the documented attributes', async () => {
+  it('sets the documented attributes of the request span', async () => {
     const trace = readTraceHeaders({
       'x-gateway-trace-id': 'order-17',
       'x-gateway-span-id': 'span-1',
@@ -125,7 +125,7 @@ describe('the span of a request', () => {
     [400, 'validation_failed', UNSET],
     [499, undefined, UNSET],
     [502, 'provider_failed', ERROR],
-  ])('of a request that ends with %i (%s) has the status %i', async (status, code, expected) => {
+  ])('maps a request that ends with %i (%s) to the span status %i', async (status, code, expected) => {
     const outcome = { ...OK, status, facts: { error_code: code } };
     tracing.startRequest('POST', readTraceHeaders({})).end(outcome);
     await tracing.close();
@@ -133,7 +133,7 @@ describe('the span of a request', () => {
     expect(collector.spans[0]?.attributes['error.type']).toBe(code ?? String(status));
   });
 
-  it('of an answer that was cut off has the status of an error', async () => {
+  it('sets the error status for an aborted response', async () => {
     const facts = { error_code: 'provider_invalid_response' };
     tracing.startRequest('POST', readTraceHeaders({})).end({ ...OK, isBrokenOff: true, facts });
     tracing.startRequest('POST', readTraceHeaders({})).end({ ...OK, facts });
@@ -143,7 +143,7 @@ describe('the span of a request', () => {
 });
 
 describe('the span of a provider call', () => {
-  it('names as much of the model as any model has for a name: spans wait in memory', async () => {
+  it('cuts the name of the model to bound the memory of waiting spans', async () => {
     const request = tracing.startRequest('POST', readTraceHeaders({}));
     callOf(request, '400', { ...CALL, model: `rerank-2.5${'x'.repeat(100_000)}` });
     callOf(request, '200', { ...CALL, model: 'm'.repeat(512) });
@@ -153,7 +153,7 @@ describe('the span of a provider call', () => {
     expect(collector.spans[0]?.attributes['gen_ai.request.model']).toBe(cut);
   });
 
-  it("is the child of the request's span, and the provider is told of it", async () => {
+  it("makes the provider span a child of the request's span, and sends its id to the provider", async () => {
     const trace = readTraceHeaders(SAMPLED);
     const request = tracing.startRequest('POST', trace);
     const call = callOf(request, '200');
@@ -164,7 +164,7 @@ describe('the span of a provider call', () => {
     expect(call.headers).toEqual({ traceparent: `00-${PARENT_TRACE}-${child?.spanId}-01` });
   });
 
-  it('begins when the call is made, however long it had to wait for that', async () => {
+  it('starts the provider span when the call is made, not while it waits', async () => {
     const call = tracing.startRequest('POST', readTraceHeaders({})).prepareProviderCall(CALL);
     const now = performance.now.bind(performance);
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + HOUR_MS);
@@ -176,7 +176,7 @@ describe('the span of a provider call', () => {
     expect(collector.spans[0]?.durationMs).toBeLessThan(HOUR_MS);
   });
 
-  it('is not there when the call was never made', async () => {
+  it('exports no provider span when the call was never made', async () => {
     const request = tracing.startRequest('POST', readTraceHeaders({}));
     request.prepareProviderCall(CALL).end('usage_limit_exceeded');
     request.end(OK);
@@ -184,7 +184,7 @@ describe('the span of a provider call', () => {
     expect(collector.spans.map(({ kind }) => kind)).toEqual([SERVER]);
   });
 
-  it('has the attributes of the conventions for generative AI', async () => {
+  it('sets the attributes of the conventions for generative AI', async () => {
     callOf(tracing.startRequest('POST', readTraceHeaders({})), '200');
     await tracing.close();
     expect(collector.spans[0]?.name).toBe('rerank rerank-2.5');
@@ -200,7 +200,7 @@ describe('the span of a provider call', () => {
     ['429', 429],
     ['provider_timeout', undefined],
     ['caller_gone', undefined],
-  ])('is an error of the type %s', async (outcome, status) => {
+  ])('sets the error type %s on the provider span', async (outcome, status) => {
     callOf(tracing.startRequest('POST', readTraceHeaders({})), outcome);
     await tracing.close();
     expect(collector.spans[0]?.status).toBe(ERROR);
@@ -214,7 +214,7 @@ describe('the span of a message to an MCP server', () => {
   const PING = { ...TOOL_CALL, label: 'ping', rpcMethod: 'ping', tool: undefined };
   const DONE = { status: 200, error: undefined };
 
-  it("is the child of the request's span, and the server is told of it", async () => {
+  it("makes the MCP span a child of the request's span, and sends its id to the server", async () => {
     const trace = readTraceHeaders({ ...SAMPLED, tracestate: 'rojo=1' });
     const request = tracing.startRequest('POST', trace);
     const call = request.startMcpCall(TOOL_CALL);
@@ -226,7 +226,7 @@ describe('the span of a message to an MCP server', () => {
     expect(call.headers).toEqual({ traceparent: `00-${PARENT_TRACE}-${child?.spanId}-01`, tracestate: 'rojo=1' });
   });
 
-  it('has the attributes of the conventions for MCP, as the span of its request', async () => {
+  it('sets the attributes of the conventions for MCP on both spans', async () => {
     const request = tracing.startRequest('POST', readTraceHeaders({}));
     request.noteMcpCall(TOOL_CALL);
     request.startMcpCall(TOOL_CALL).end(DONE);
@@ -247,7 +247,7 @@ describe('the span of a message to an MCP server', () => {
     ['its method alone', PING, 'ping'],
     ['what else it is', { ...PING, label: 'response', rpcMethod: undefined }, 'response'],
     ['as much of its names as any has', { ...PING, rpcMethod: 'm'.repeat(100_000) }, 'm'.repeat(512)],
-  ])('is named by %s', async (_what, call, name) => {
+  ])('names the MCP span by %s', async (_what, call, name) => {
     tracing.startRequest('POST', readTraceHeaders({})).startMcpCall(call).end(DONE);
     await tracing.close();
     expect(collector.spans.map((span) => span.name)).toEqual([name]);
@@ -258,7 +258,7 @@ describe('the span of a message to an MCP server', () => {
     [500, undefined, '500'],
     [200, 'provider_invalid_response', 'provider_invalid_response'],
     [undefined, 'provider_failed', 'provider_failed'],
-  ])('after the status %s and the error %s is an error of the type %s', async (status, error, type) => {
+  ])('maps the status %s and the error %s to the error type %s of the MCP span', async (status, error, type) => {
     tracing.startRequest('POST', readTraceHeaders({})).startMcpCall(PING).end({ status, error });
     await tracing.close();
     expect(collector.spans[0]).toMatchObject({ status: ERROR, attributes: { 'error.type': type } });
@@ -267,7 +267,7 @@ describe('the span of a message to an MCP server', () => {
 });
 
 describe('sampling', () => {
-  it('exports nothing of a request that its caller did not sample, and tells the provider so', async () => {
+  it('exports no span of an unsampled request, and forwards the decision to the provider', async () => {
     const request = tracing.startRequest('POST', readTraceHeaders(UNSAMPLED));
     const call = callOf(request, '200');
     request.end(OK);
@@ -278,7 +278,7 @@ describe('sampling', () => {
 });
 
 describe('the export', () => {
-  it('goes to the traces path below the endpoint, with or without a slash at its end', async () => {
+  it('exports to the traces path of the endpoint, with or without a trailing slash', async () => {
     const slashed = startTracing(`${collector.url}/otlp/`);
     slashed.startRequest('GET', readTraceHeaders({})).end(OK);
     await slashed.close();
@@ -287,21 +287,21 @@ describe('the export', () => {
     expect(collector.exports.map(({ path }) => path)).toEqual(['/otlp/v1/traces', '/v1/traces']);
   });
 
-  it('warns once when the collector refuses, without its answer', async () => {
+  it('warns once when the collector refuses, without quoting its response', async () => {
     collector.status = 400;
     tracing.startRequest('GET', readTraceHeaders({})).end(OK);
     await tracing.close();
     expect(logged()).toMatch(/"event":"tracing_problem","reason":"export failed: 400"/);
   });
 
-  it('gives up on a collector that is not there, and closing does not fail', async () => {
+  it('gives up on an unreachable collector without failing to close', async () => {
     await collector.close();
     tracing.startRequest('GET', readTraceHeaders({})).end(OK);
     await expect(tracing.close()).resolves.toBeUndefined();
     expect(logged()).toContain('export failed: ECONNREFUSED');
   });
 
-  it('does not hold up the end of the process for a collector that does not answer', async () => {
+  it('does not delay the end of the process for a silent collector', async () => {
     const silent = await startHttp(() => undefined);
     process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '3900';
     const patient = startTracing(silent.origin);

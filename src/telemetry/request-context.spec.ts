@@ -7,14 +7,14 @@ import type { ProviderCallInfo, ProviderSpan, RequestSpan } from './tracing.js';
 const CALL: ProviderCallInfo = { operation: 'rerank', provider: 'cohere', model: 'rerank-v3.5' };
 
 describe('prepareProviderSpan', () => {
-  it("tells the provider of the gateway's own span when tracing is off", () => {
+  it("sends the gateway's own span id to the provider when tracing is off", () => {
     const trace = readTraceHeaders({ 'x-gateway-trace-id': '0af76519-16cd-43dd-8448-eb211c80319c' });
     const span = prepareProviderSpan(new RequestContext(trace, NEVER_ABORTED), CALL);
     expect(span.headers).toEqual({ traceparent: `00-0af7651916cd43dd8448eb211c80319c-${trace.w3cSpanId}-01` });
     expect([span.start(), span.end('200')]).toEqual([undefined, undefined]);
   });
 
-  it("prepares a span below the request's when tracing is on", () => {
+  it("prepares a child of the request's span when tracing is on", () => {
     const prepared: ProviderCallInfo[] = [];
     const child: ProviderSpan = {
       headers: { traceparent: 'of the child' },

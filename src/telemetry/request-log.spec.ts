@@ -14,7 +14,7 @@ class FakeTracing extends Tracing {
 
   override startRequest(): RequestSpan {
     const startCall = (): never => {
-      throw new Error('nobody is called here');
+      throw new Error('no call is expected here');
     };
     const noteMcpCall = (): void => undefined;
     return {
@@ -76,8 +76,8 @@ async function leave(path: string, when: () => boolean): Promise<void> {
   socket.destroy();
 }
 
-describe('a request', () => {
-  it('leaves one line with its ids, its route, its end and its facts', async () => {
+describe('the log line of a request', () => {
+  it('has the ids, the route, the result and the facts of the request', async () => {
     const headers = {
       traceparent: `00-${TRACE}-${SPAN}-01`,
       'x-gateway-trace-id': 'order-17',
@@ -117,19 +117,19 @@ describe('a request', () => {
     ['/health/live', { level: 'debug', status: 200 }],
     ['/health/ready', { level: 'info', status: 503 }],
     ['/nothing/here?x=1', { level: 'info', status: 404, route: 'unmatched' }],
-  ])('to %s leaves one line %j', async (path, expected) => {
+  ])('logs a request to %s as %j', async (path, expected) => {
     await fetch(server.url + path);
     const lines = await server.lines(1);
     expect(lines).toHaveLength(1);
     expect(lines).toMatchObject([expected]);
   });
 
-  it('whose client leaves before the answer leaves one line with 499', async () => {
+  it('logs 499 when the client disconnects before the response', async () => {
     await leave('/waits', () => open.length > 0);
     await expect(server.lines(1)).resolves.toMatchObject([{ status: 499, route: '/waits', level: 'info' }]);
   });
 
-  it('whose client leaves in the middle of the answer leaves one line with 499', async () => {
+  it('logs 499 when the client disconnects during the response', async () => {
     await leave('/waits', () => {
       for (const response of open) response.write('part');
       return open.length > 0;
@@ -137,7 +137,7 @@ describe('a request', () => {
     await expect(server.lines(1)).resolves.toMatchObject([{ status: 499 }]);
   });
 
-  it('leaves one line for each of many over one connection', async () => {
+  it('logs one line per request of a shared connection', async () => {
     const one = 'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n';
     await server.raw(one + one + one.replace('host', 'connection: close\r\nhost'));
     const lines = await server.lines(3);
@@ -145,8 +145,8 @@ describe('a request', () => {
   });
 });
 
-describe('metrics', () => {
-  it('count by pattern of the route, never by what the client made up', async () => {
+describe('metrics of requests', () => {
+  it('counts requests by the pattern of the route, never by the path as sent', async () => {
     await fetch(`${server.url}/v1/items/42`, { method: 'POST' });
     await fetch(`${server.url}/v1/items/43`, { method: 'POST' });
     await Promise.all(['/a', '/b', '/c/d'].map((path) => fetch(server.url + path)));
@@ -157,7 +157,7 @@ describe('metrics', () => {
     expect(text.match(/^gateway_http_requests_total\{/gm)).toHaveLength(2);
   });
 
-  it('count answers that the gateway breaks off, and none that a client leaves', async () => {
+  it('counts responses that the gateway aborts, and none that a client aborts', async () => {
     const brokenOff = (): Promise<string> =>
       server.metrics.registry.getSingleMetricAsString('gateway_http_answers_broken_off_total');
     await leave('/waits', () => {
@@ -171,7 +171,7 @@ describe('metrics', () => {
     expect(await brokenOff()).toContain('{route="/breaks-off"} 1');
   });
 
-  it('count requests that are being handled, down again to none when the client left', async () => {
+  it('counts requests in flight, and returns to zero when the client disconnects', async () => {
     const inFlight = async (): Promise<number | undefined> => (await server.metrics.inFlight.get()).values[0]?.value;
     await leave('/waits', () => open.length > 0);
     await server.lines(1);
@@ -187,7 +187,7 @@ describe('metrics', () => {
 });
 
 describe('the span', () => {
-  it('ends once, with what the log line says', async () => {
+  it('ends the span once, with the values of the log line', async () => {
     await fetch(`${server.url}/v1/items/42`, {
       method: 'POST',
       headers: { 'x-gateway-metadata': '{"team":"search"}' },
@@ -206,13 +206,13 @@ describe('the span', () => {
     ]);
   });
 
-  it('has no route where none matched', async () => {
+  it('ends the span without a route when no route matched', async () => {
     await fetch(`${server.url}/nothing`);
     await server.lines(1);
     expect(tracing.ended).toMatchObject([{ route: undefined, status: 404 }]);
   });
 
-  it('ends with 499 when the client left', async () => {
+  it('ends the span with 499 when the client disconnects', async () => {
     await leave('/waits', () => open.length > 0);
     await server.lines(1);
     expect(tracing.ended).toMatchObject([{ route: '/waits', status: 499 }]);

@@ -4,7 +4,7 @@ import { createLogger } from './logger.js';
 import { exportFailure, TracingProblems, withoutValues } from './tracing-problems.js';
 
 describe('TracingProblems', () => {
-  it('warns once a minute and says how often it kept quiet', () => {
+  it('warns once per minute with the number of suppressed warnings', () => {
     const log = new PassThrough();
     let nowMs = 1_000_000;
     const problems = new TracingProblems(createLogger('warn', log), () => nowMs);
@@ -36,11 +36,11 @@ describe('exportFailure', () => {
       new Error('Invalid character in header ["authorization"] x'),
       'Invalid character in header […',
     ],
-  ])('tells %s', (_what, error, expected) => {
+  ])('reports %s', (_what, error, expected) => {
     expect(exportFailure(error)).toBe(`export failed: ${expected}`);
   });
 
-  it('tells nothing of what is no error', () => {
+  it('reports no details of a value that is not an error', () => {
     expect(exportFailure(undefined)).toBe('export failed');
   });
 });
@@ -54,7 +54,7 @@ describe('withoutValues', () => {
     ],
     ['{"message":"token"}', '…'],
     ['Dropped 7 spans because maxQueueSize reached', 'Dropped 7 spans because maxQueueSize reached'],
-  ])('cuts %j', (message, expected) => {
+  ])('cuts the message %j', (message, expected) => {
     expect(withoutValues(message)).toBe(expected);
   });
 });

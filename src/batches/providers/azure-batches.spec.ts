@@ -10,12 +10,12 @@ const LIST = readObject(
 const BATCH = readObject(readArray(LIST['data'], 'data')[0], 'data[0]');
 const normalise = (batch: JsonObject): JsonObject => azureBatches.normalise?.(batch) ?? {};
 
-describe('a batch of azure-openai', () => {
-  it('stays as it is when nothing is missing, in its order, unknown fields included', () => {
+describe('batches of azure-openai', () => {
+  it('keeps a complete batch unchanged, with its order and unknown fields', () => {
     expect(JSON.stringify(normalise(BATCH))).toBe(JSON.stringify(BATCH));
   });
 
-  it('gets null for the fields of the interface that it leaves out', () => {
+  it('fills missing fields with null', () => {
     const mended = normalise({ id: 'batch_1', status: 'validating', created_at: 1 });
     const told = Object.entries(mended).filter(([, value]) => value !== null);
     expect(told).toEqual([
@@ -39,7 +39,7 @@ describe('a batch of azure-openai', () => {
     ['Validating', 'validating'],
     ['somethingNew', 'in_progress'],
     [undefined, null],
-  ])('that is %s is %s, and tells its own word where that is another', (azureStatus, status) => {
+  ])('maps the status %s to %s, and keeps the original status where it differs', (azureStatus, status) => {
     const { status: mapped, tollgate } = normalise({ ...BATCH, status: azureStatus });
     expect(mapped).toBe(status);
     const isOther = azureStatus !== undefined && azureStatus !== status;
@@ -58,7 +58,7 @@ describe('a batch of azure-openai', () => {
     ],
     [{ object: null }, { object: 'list', data: [] }],
     ['odd', null],
-  ])('with the errors %j has %j', (errors, expected) => {
+  ])('maps the errors %j to %j', (errors, expected) => {
     expect(normalise({ ...BATCH, errors })['errors']).toEqual(expected);
   });
 });

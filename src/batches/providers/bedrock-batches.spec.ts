@@ -34,8 +34,8 @@ const jobNumber = (number: number): JsonObject => ({
 const refusal = (code: string, param: string) => expect.objectContaining({ code, param });
 const params = (id: string) => ({ params: { batch_id: id } });
 
-describe('a batch of bedrock', () => {
-  it('has every field of the interface, in seconds, and nothing that AWS did not tell', () => {
+describe('batches of bedrock', () => {
+  it('has every field of a batch, times in seconds, and null for values that AWS leaves out', () => {
     expect(toBatch(JOB)).toEqual({
       id: ID,
       object: 'batch',
@@ -62,7 +62,7 @@ describe('a batch of bedrock', () => {
     });
   });
 
-  it('has an id that is fit for a path', () => {
+  it('has an id that fits into a path', () => {
     expect(ID).toMatch(/^batch_[A-Za-z0-9_-]+$/);
   });
 
@@ -79,7 +79,7 @@ describe('a batch of bedrock', () => {
     ['Expired', 'expired', 'expired_at'],
     ['SomethingNew', 'in_progress', undefined],
     [undefined, 'validating', undefined],
-  ])('that is %s is %s, ended at %s', (awsStatus, status, endField) => {
+  ])('maps the job status %s to %s and sets %s', (awsStatus, status, endField) => {
     const batch = toBatch({ ...JOB, status: awsStatus });
     const ends = ['completed_at', 'failed_at', 'expired_at', 'cancelled_at'].filter((name) => batch[name] !== null);
     expect(batch.status).toBe(status);
@@ -87,18 +87,18 @@ describe('a batch of bedrock', () => {
     expect(batch['tollgate']).toEqual({ provider_status: awsStatus ?? null });
   });
 
-  it('names its output only when it is complete', () => {
+  it('names its output only when the batch is complete', () => {
     expect(toBatch({ ...JOB, status: 'InProgress' })['output_file_id']).toBeNull();
   });
 
   it.each([
     ['Failed', { object: 'list', data: [{ code: null, message: 'No access', param: null, line: null }] }],
     ['InProgress', null],
-  ])('that is %s and has a message has the errors %j', (status, errors) => {
+  ])('maps the message of a job with status %s to the errors %j', (status, errors) => {
     expect(toBatch({ ...JOB, status, message: 'No access' })['errors']).toEqual(errors);
   });
 
-  it('has null for what an answer leaves out', () => {
+  it('has null for fields that a response leaves out', () => {
     const { jobArn } = JOB;
     const told = Object.entries(toBatch({ jobArn })).filter(([, value]) => value !== null);
     expect(Object.fromEntries(told)).toEqual({
@@ -114,7 +114,7 @@ describe('batches.list at bedrock', () => {
   const jobs = Array.from({ length: 250 }, (_, index) => jobNumber(250 - index));
   const expected = jobs.map(({ jobArn }) => toJobId(INVOCATION_JOB, readString(jobArn, 'jobArn')));
 
-  it('asks the control plane, newest first', async () => {
+  it('lists jobs through the control plane, newest first', async () => {
     const { bedrock, run } = setUp();
     await run('batches.list', { query: { limit: '5' } });
     expect(bedrock.asked).toEqual([
@@ -127,18 +127,18 @@ describe('batches.list at bedrock', () => {
     ]);
   });
 
-  it('has as many items on a page as were asked for', async () => {
+  it('returns the requested number of items per page', async () => {
     const list = await setUp({ jobs }).run('batches.list', { query: { limit: '20' } });
     expect(list).toMatchObject({ object: 'list', has_more: true, first_id: expected[0], last_id: expected[19] });
     expect(list['data']).toHaveLength(20);
   });
 
-  it('is empty without jobs', async () => {
+  it('returns an empty list without jobs', async () => {
     const empty = { object: 'list', data: [], first_id: null, last_id: null, has_more: false };
     expect(await setUp({ jobs: [] }).run('batches.list')).toEqual(empty);
   });
 
-  it('shows 250 jobs once each, in order, however many at a time', () =>
+  it('lists 250 jobs once each, in order, for any page size', () =>
     fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 100 }), async (limit) => {
         const { run } = setUp({ jobs, pageSize: 37 });
@@ -159,7 +159,7 @@ describe('batches.list at bedrock', () => {
       { numRuns: 25, examples: [1, 2, 25, 36, 37, 38, 50, 73, 74, 75, 99, 100].map((limit) => [limit]) },
     ));
 
-  it('goes on where jobs were added meanwhile', async () => {
+  it('continues after the same job when jobs were added meanwhile', async () => {
     const { run } = setUp({ jobs: [jobNumber(252), jobNumber(251), ...jobs] });
     const page = await run('batches.list', { query: { limit: '1', after: expected[4] ?? '' } });
     expect(page['first_id']).toBe(expected[5]);
@@ -169,12 +169,12 @@ describe('batches.list at bedrock', () => {
     ['a job that is not listed', toJobId(INVOCATION_JOB, String(jobNumber(999)['jobArn']))],
     ['an id of another make', 'batch_abc123'],
     ['a job of another region', toJobId(INVOCATION_JOB, ARN.replace('us-east-1', 'eu-west-1'))],
-  ])('refuses to go on after %s', async (_name, after) => {
+  ])('refuses to list after %s', async (_name, after) => {
     const list = setUp({ jobs }).run('batches.list', { query: { after } }, { aws_region: 'us-east-1' });
     await expect(list).rejects.toEqual(refusal('validation_failed', 'after'));
   });
 
-  it('gives up after 50 pages', async () => {
+  it('stops after 50 pages', async () => {
     const { bedrock, run } = setUp({ jobs, pageSize: 1 });
     const list = run('batches.list', { query: { after: expected[60] ?? '' } });
     await expect(list).rejects.toEqual(refusal('validation_failed', 'after'));
@@ -183,7 +183,7 @@ describe('batches.list at bedrock', () => {
 });
 
 describe('batches.retrieve at bedrock', () => {
-  it('asks for the ARN in the job’s region', async () => {
+  it('reads the job by its ARN in its region', async () => {
     const { bedrock, run } = setUp();
     expect(await run('batches.retrieve', params(ID))).toEqual(toBatch(JOB));
     expect(bedrock.asked).toEqual([
@@ -219,7 +219,7 @@ describe('batches.retrieve at bedrock', () => {
     toJobId(INVOCATION_JOB, ARN.replace('model-invocation-job', 'model-customization-job')),
     toJobId(INVOCATION_JOB, ARN.replace('us-east-1', 'evil.example')),
     toJobId(INVOCATION_JOB, `${ARN}${'a'.repeat(400)}`),
-  ])('does not know the id %j, and asks nobody', async (id) => {
+  ])('returns not_found for the id %j without a call to AWS', async (id) => {
     const { bedrock, run } = setUp();
     for (const operation of ['batches.retrieve', 'batches.cancel']) {
       await expect(run(operation, params(id))).rejects.toEqual(refusal('not_found', 'batch_id'));
@@ -227,14 +227,14 @@ describe('batches.retrieve at bedrock', () => {
     expect(bedrock.asked).toEqual([]);
   });
 
-  it('does not know jobs outside the region of the virtual key', async () => {
+  it('returns not_found for jobs outside the region of the virtual key', async () => {
     const retrieved = setUp().run('batches.retrieve', params(ID), { aws_region: 'eu-west-1' });
     await expect(retrieved).rejects.toEqual(refusal('not_found', 'batch_id'));
   });
 });
 
 describe('batches.create at bedrock', () => {
-  it('makes the job and answers the whole batch', async () => {
+  it('creates the job and returns the whole batch', async () => {
     const { bedrock, run } = setUp();
     expect(await run('batches.create', { body: BODY })).toEqual(toBatch(JOB));
     expect(bedrock.asked[0]).toEqual({
@@ -253,7 +253,7 @@ describe('batches.create at bedrock', () => {
     });
   });
 
-  it('takes the options of Bedrock, and what an OpenAI client always sends', async () => {
+  it('accepts the options of Bedrock, and fields that OpenAI clients always send', async () => {
     const { bedrock, run } = setUp();
     const model = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-micro-v1:0';
     const input_file_id = toFileId('s3://bucket/in.jsonl');
@@ -276,19 +276,19 @@ describe('batches.create at bedrock', () => {
     ['without input_file_id', { input_file_id: undefined }, 'input_file_id'],
     ['without model', { model: null }, 'model'],
     ['without role_arn', { role_arn: undefined }, 'role_arn'],
-    ['with a file of elsewhere', { input_file_id: 'file-abc123' }, 'input_file_id'],
+    ['with a file id of another provider', { input_file_id: 'file-abc123' }, 'input_file_id'],
     ['with an address that is not S3', { input_file_id: 'https://bucket/x.jsonl' }, 'input_file_id'],
-    ['with a model that is no text', { model: 7 }, 'model'],
-    ['with a role that is none', { role_arn: 'admin' }, 'role_arn'],
+    ['with a model that is not a string', { model: 7 }, 'model'],
+    ['with a role that is not an ARN', { role_arn: 'admin' }, 'role_arn'],
     ['with a folder as input and no output', { input_file_id: 's3://bucket/in/' }, 'output_s3_uri'],
     ['with a bucket as input and no output', { input_file_id: 's3://bucket' }, 'output_s3_uri'],
     ['with an output that is not S3', { output_s3_uri: 'file:///tmp' }, 'output_s3_uri'],
     ['with a job name of other characters', { job_name: 'a b' }, 'job_name'],
     ['with too short a window', { completion_window: '1h' }, 'completion_window'],
     ['with a window in a list', { completion_window: ['24h'] }, 'completion_window'],
-    ['with a window that has no text', { completion_window: { toString: 1 } }, 'completion_window'],
+    ['with a window that has no string form', { completion_window: { toString: 1 } }, 'completion_window'],
     ['with an output in a list', { output_s3_uri: ['s3://bucket/out/'] }, 'output_s3_uri'],
-    ['with an output that has no text', { output_s3_uri: { toString: 1 } }, 'output_s3_uri'],
+    ['with an output that has no string form', { output_s3_uri: { toString: 1 } }, 'output_s3_uri'],
     ['with metadata, which Bedrock does not keep', { metadata: { a: 'b' } }, 'metadata'],
     ['with an unknown field', { roleArn: 'x' }, 'roleArn'],
   ])('refuses a batch %s', async (_name, change, param) => {
@@ -298,13 +298,13 @@ describe('batches.create at bedrock', () => {
     expect(bedrock.asked).toEqual([]);
   });
 
-  it('names every broken rule at once', async () => {
+  it('lists every broken rule of a batch', async () => {
     const created = setUp().run('batches.create', { body: {} });
     const details = ['input_file_id', 'model', 'role_arn'].map((param) => expect.objectContaining({ param }));
     await expect(created).rejects.toEqual(expect.objectContaining({ details }));
   });
 
-  it('answers what is known when the new job cannot be read yet', async () => {
+  it('returns the request and the id when the new job cannot be read yet', async () => {
     const batch = await setUp({ jobs: [] }).run('batches.create', { body: BODY });
     expect(batch).toMatchObject({
       id: ID,
@@ -323,7 +323,7 @@ describe('batches.cancel at bedrock', () => {
     ['Stopping', 'cancelling'],
     ['Stopped', 'cancelled'],
     ['Completed', 'completed'],
-  ])('stops a job that is then %s, and answers %s', async (awsStatus, status) => {
+  ])('stops a job, whose status is then %s, and returns %s', async (awsStatus, status) => {
     const { bedrock, run } = setUp({ jobs: [{ ...JOB, status: awsStatus }] });
     expect(await run('batches.cancel', params(ID))).toMatchObject({ id: ID, status });
     expect(bedrock.asked.map(({ method, path }) => `${method} ${decodeURIComponent(path)}`)).toEqual([
@@ -337,8 +337,8 @@ describe('batches.cancel at bedrock', () => {
   it.each([
     ['refusal', { code: 'provider_rejected', status: 409 }],
     ['failure', { code: 'provider_failed', status: 502 }],
-    ['answer that cannot be read', { code: 'provider_invalid_response', status: 502 }],
-  ] as const)('passes a %s on, since the job may run on', async (_name, { code, status }) => {
+    ['response that cannot be read', { code: 'provider_invalid_response', status: 502 }],
+  ] as const)('reports a %s of the stop, since the job may still run', async (_name, { code, status }) => {
     const failures = { [stop]: new GatewayError(code, { status }) };
     const cancelled = setUp({ failures }).run('batches.cancel', params(ID));
     await expect(cancelled).rejects.toEqual(expect.objectContaining({ code, status }));

@@ -9,7 +9,7 @@ interface Found {
 const ROOM = 100;
 const KEPT_MS = 20;
 
-/** Answers when it is told to. */
+/** Answers when a test calls `answer`. */
 class SlowSource {
   private waiting: (() => void)[] = [];
   asked = 0;
@@ -45,7 +45,7 @@ async function opened(...names: string[]): Promise<ReturnType<typeof open>> {
 }
 
 describe('LookupCache', () => {
-  it('looks up once for all who ask meanwhile', async () => {
+  it('shares one look-up among concurrent callers', async () => {
     const { source, cache } = open();
     const answers = [ask({ cache }, 'a'), ask({ cache }, 'a')];
     source.answer();
@@ -53,20 +53,20 @@ describe('LookupCache', () => {
     expect(source.asked).toBe(1);
   });
 
-  it('answers at once what it knows', async () => {
+  it('returns a cached value synchronously', async () => {
     const { source, cache } = await opened('a');
     expect(cache.find('a', 'a')).toEqual({ name: 'a' });
     expect(source.asked).toBe(1);
   });
 
-  it('keeps each value for its own time', async () => {
+  it('keeps each value for its own time to live', async () => {
     const { cache } = await opened('short', 'long');
     await sleep(KEPT_MS * 2);
     expect(cache.find('long', 'long')).toEqual({ name: 'long' });
     expect(cache.find('short', 'short')).toBeInstanceOf(Promise);
   });
 
-  it('answers all who wait, also more than it has room for', async () => {
+  it('resolves all waiting callers, even if there are more keys than entries', async () => {
     const { source, cache } = open();
     const names = Array.from({ length: ROOM * 2 }, (_, index) => `name-${index}`);
     const answers = names.map((name) => ask({ cache }, name));
@@ -74,7 +74,7 @@ describe('LookupCache', () => {
     expect(await Promise.all(answers)).toEqual(names.map((name) => ({ name })));
   });
 
-  it('answers who waits while it is cleared, and remembers nothing of that', async () => {
+  it('resolves waiting callers when it is cleared, and does not cache their results', async () => {
     const { source, cache } = open();
     const first = ask({ cache }, 'a');
     cache.clear();
@@ -84,7 +84,7 @@ describe('LookupCache', () => {
     expect(await Promise.all([first, second])).toEqual([{ name: 'a' }, { name: 'a' }]);
   });
 
-  it('waits for a look-up that takes longer than values are kept', async () => {
+  it('waits for a look-up that takes longer than the time to live', async () => {
     const { source, cache } = open();
     const slow = ask({ cache }, 'short');
     await sleep(KEPT_MS * 2);
@@ -94,7 +94,7 @@ describe('LookupCache', () => {
     expect(await slow).toEqual({ name: 'short' });
   });
 
-  it('does not keep a failure', async () => {
+  it('does not cache a failure', async () => {
     let asked = 0;
     const lookUp = async (): Promise<Found> => {
       asked += 1;
@@ -106,7 +106,7 @@ describe('LookupCache', () => {
     expect(await ask({ cache }, 'a')).toEqual({ name: 'a' });
   });
 
-  it('forgets what is meant, and nothing else', async () => {
+  it('forgets only the matching values', async () => {
     const { cache } = await opened('a', 'b');
     cache.forget(({ name }) => name === 'a');
     expect(cache.find('a', 'a')).toBeInstanceOf(Promise);

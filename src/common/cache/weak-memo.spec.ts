@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { WeakMemo } from './weak-memo.js';
 
-it('makes a value once for each object and key', () => {
+it('WeakMemo creates a value once per object and key', () => {
   const memo = new WeakMemo<object, string, object>();
   const [one, other] = [{}, {}];
   const made = memo.of(one, 'a', () => ({}));
@@ -10,7 +10,7 @@ it('makes a value once for each object and key', () => {
   expect(memo.of(other, 'a', () => ({}))).not.toBe(made);
 });
 
-it('keeps nothing of what fails', () => {
+it('WeakMemo does not keep a failure', () => {
   const memo = new WeakMemo<object, string, string>();
   const source = {};
   const fail = (): string => {

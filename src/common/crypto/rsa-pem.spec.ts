@@ -36,7 +36,7 @@ describe('a private key', () => {
     ['in base64', () => base64(pkcs8)],
     ['in base64 of PKCS#1', () => base64(pkcs1)],
     ['in base64 with line breaks', () => base64(pkcs8).replaceAll(/.{76}/g, '$&\n')],
-  ])('is read %s', (_form, text) => {
+  ])('reads a private key %s', (_form, text) => {
     const read = readRsaPrivateKey(text());
     expect(read.equals(privateKey)).toBe(true);
   });
@@ -57,7 +57,7 @@ describe('a private key', () => {
         ),
       /unencrypted/,
     ],
-  ])('is refused when it is %s, without showing it', (_what, text, complaint) => {
+  ])('refuses a private key that is %s, without showing it', (_what, text, complaint) => {
     const given = text();
     let message = '';
     try {
@@ -78,17 +78,17 @@ describe('public keys', () => {
     ['between commas', () => `${spki.trim()},${pemOf(other, 'pkcs1')}`],
     ['in base64', () => `${base64(spki)}, ${base64(pemOf(other, 'spki'))},`],
     ['with line breaks written \\n', () => (spki + pemOf(other, 'spki')).replaceAll('\n', '\\n')],
-  ])('are read %s', (_form, text) => {
+  ])('reads public keys %s', (_form, text) => {
     const read = readRsaPublicKeys(text());
     expect(read.map((key) => key.type)).toEqual(['public', 'public']);
     expect(read[0]?.equals(publicKey)).toBe(true);
     expect(read[1]?.equals(other)).toBe(true);
   });
 
-  it('are refused when one is private', () => {
+  it('refuses public keys when one is private', () => {
     expect(() => readRsaPublicKeys(spki + pkcs8)).toThrow(/public keys only/);
     expect(() => readRsaPublicKeys(base64(pkcs1))).toThrow(/public keys only/);
   });
 
-  it('are refused when they are none', () => expect(() => readRsaPublicKeys('letmein')).toThrow(/PEM/));
+  it('refuses text that is not a public key', () => expect(() => readRsaPublicKeys('letmein')).toThrow(/PEM/));
 });

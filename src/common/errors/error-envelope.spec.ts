@@ -7,7 +7,7 @@ import { GatewayError, invalidField, invalidFields } from './gateway.error.js';
 const CODES = Object.entries(ERROR_CODES).map((row) => [row[0], row] as const);
 
 describe('toErrorEnvelope', () => {
-  it('has the documented fields and no others', () => {
+  it('writes only the documented fields', () => {
     expect(toErrorEnvelope(new GatewayError('not_found'))).toEqual({
       error: {
         message: ERROR_CODES.not_found.message,
@@ -27,7 +27,7 @@ describe('toErrorEnvelope', () => {
     });
   });
 
-  it('lists the limits that a call does not fit into', () => {
+  it('lists the usage limits that refuse a call', () => {
     const limit = {
       policy_id: 'p-1',
       name: 'Search',
@@ -50,7 +50,7 @@ describe('toErrorEnvelope', () => {
 });
 
 describe('GatewayError', () => {
-  it('takes its status, type, source and sentence from the table', () => {
+  it('takes status, type, source and message from the table', () => {
     expect(new GatewayError('provider_timeout')).toMatchObject({ status: 504, source: 'provider' });
   });
 
@@ -58,7 +58,7 @@ describe('GatewayError', () => {
     expect(new GatewayError('provider_rejected', { status: 422 }).status).toBe(422);
   });
 
-  it('names the first of several broken rules, unless told otherwise', () => {
+  it('names the first of several broken rules, unless param is given', () => {
     const details = [
       { param: 'a', message: 'a is wrong' },
       { param: 'b', message: 'b is wrong' },

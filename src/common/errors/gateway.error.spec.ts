@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { GatewayError } from './gateway.error.js';
 
-it('an error with more headers is the same otherwise, to the caller and in the log', () => {
+it('withHeaders changes only the headers of an error', () => {
   const options = {
     message: 'No.',
     param: 'model',
@@ -16,6 +16,6 @@ it('an error with more headers is the same otherwise, to the caller and in the l
   expect(error).toMatchObject({ ...options, headers, code: 'provider_rejected', source: 'provider' });
 });
 
-it('an error names no field because of its headers', () => {
+it('withHeaders does not set a param', () => {
   expect(new GatewayError('not_found').withHeaders({ allow: 'GET' }).param).toBeNull();
 });

@@ -13,8 +13,8 @@ function joined(list: BodyBuffer): { readonly whole: Buffer; readonly pieces: re
   return { whole, pieces: concat.mock.calls.flatMap(([pieces]) => pieces) };
 }
 
-describe('ChunkList', () => {
-  it('hands on a chunk that is alone without a copy', () => {
+describe('BodyBuffer', () => {
+  it('returns a single chunk without a copy', () => {
     const list = new BodyBuffer();
     const chunk = Buffer.from('x');
     list.push(chunk);
@@ -22,7 +22,7 @@ describe('ChunkList', () => {
     expect([list.size, list.take().length]).toEqual([0, 0]);
   });
 
-  it('does not copy large chunks before they are joined', () => {
+  it('copies large chunks only when they are joined', () => {
     const list = new BodyBuffer();
     const chunks = [Buffer.alloc(8_192, 'a'), Buffer.alloc(8_192, 'b')];
     for (const chunk of chunks) list.push(chunk);
@@ -42,7 +42,7 @@ describe('ChunkList', () => {
     expect([whole.length, whole[255], whole[size - 1]]).toEqual([size, 255, 255]);
   });
 
-  it('is not moved by what its giver does with a small chunk afterwards', () => {
+  it('does not change when a small chunk is overwritten afterwards', () => {
     const list = new BodyBuffer();
     const chunk = Buffer.from('b');
     list.push(Buffer.from('a'));
@@ -51,7 +51,7 @@ describe('ChunkList', () => {
     expect(list.take().toString()).toBe('ab');
   });
 
-  it('joins chunks of all lengths in their order, again and again', () => {
+  it('joins chunks of all lengths in order, and can be reused', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(9_000), { maxLength: 12 }), { maxLength: 3 }), (rounds) => {
         const list = new BodyBuffer();

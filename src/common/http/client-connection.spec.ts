@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { AbortableClient } from './client-connection.js';
 
-it('a departure is told once to all who listen, and at once to whoever listens later', () => {
+it('AbortableClient calls each listener once, and later listeners immediately', () => {
   const told: string[] = [];
   const departure = new AbortableClient();
   departure.onAbort(() => told.push('early'));

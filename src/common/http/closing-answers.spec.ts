@@ -63,7 +63,7 @@ function pause(ms: number): Promise<void> {
 it.each([
   ['connection: close\r\ncontent-length: 9', {}],
   ['content-length: 9', CLOSE],
-])('answers after the body where the connection ends: %j %j', async (head, headers) => {
+])('answers after the body when the connection closes: %j %j', async (head, headers) => {
   const { port, atOnce } = await start(headers);
   const socket = await begin(port, head);
   await pause(50);
@@ -76,7 +76,7 @@ it.each([
 it.each([
   ['the connection goes on', 'connection: keep-alive\r\ncontent-length: 9'],
   ['its end is too far away', 'connection: close\r\ncontent-length: 900000000'],
-])('answers at once where %s', async (_where, head) => {
+])('answers immediately when %s', async (_where, head) => {
   const { port, atOnce } = await start();
   const socket = await begin(port, head);
   expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 401 /);
@@ -84,19 +84,19 @@ it.each([
   socket.destroy();
 });
 
-it('lets clients have their answer that send all they have first', async () => {
+it('answers clients that send their whole body first', async () => {
   const { port } = await start();
   for (let each = 0; each < 10; each += 1) expect(await post(port)).toBe(401);
 });
 
-it('does not wait for ever for a body that stops coming', async () => {
+it('stops waiting for a body that becomes silent', async () => {
   const { port } = await start();
   const socket = await begin(port, 'connection: close\r\ncontent-length: 9');
   expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 401 /);
   socket.destroy();
 });
 
-it('answers nobody who has left', async () => {
+it('sends no answer to a client that has disconnected', async () => {
   let answers = 0;
   server = await startHttp((incoming, response) => afterBody(incoming, response, () => (answers += 1)));
   const socket = await begin(server.port, 'connection: close\r\ncontent-length: 9');

@@ -16,14 +16,14 @@ function route(controller: typeof One | typeof Two, handler: keyof One): Route {
   return new ExecutionContextHost([], controller, One.prototype[handler]);
 }
 
-describe('PerRoute', () => {
-  it('reads what a route declares once', () => {
+describe('RouteMetadataCache', () => {
+  it('reads the metadata of a route once', () => {
     let reads = 0;
     const declared = new RouteMetadataCache(() => ({ number: (reads += 1) }));
     expect([declared.of(oneHandle), declared.of(oneHandle)]).toEqual([{ number: 1 }, { number: 1 }]);
   });
 
-  it('keeps routes apart, also those of controllers that share a handler', () => {
+  it('distinguishes routes, even if controllers share a handler', () => {
     const declared = new RouteMetadataCache((each) => ({ each }));
     const answers = [oneHandle, oneOther, twoHandle].map((each) => declared.of(each));
     expect(new Set(answers).size).toBe(3);

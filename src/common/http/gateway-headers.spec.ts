@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { gatewayHeader } from './gateway-headers.js';
 
 describe('gatewayHeader', () => {
-  it('reads our own name and the name that people bring along', () => {
+  it('reads the x-gateway and the x-portkey name of a header', () => {
     expect(gatewayHeader({ 'x-gateway-api-key': 'ours' }, 'api-key')).toBe('ours');
     expect(gatewayHeader({ 'x-portkey-api-key': 'theirs' }, 'api-key')).toBe('theirs');
   });
 
-  it('lets our own name win', () => {
+  it('prefers the x-gateway name of a header', () => {
     expect(gatewayHeader({ 'x-portkey-api-key': 'theirs', 'x-gateway-api-key': 'ours' }, 'api-key')).toBe('ours');
   });
 
@@ -17,5 +17,5 @@ describe('gatewayHeader', () => {
     { 'x-gateway-api-key': ['one', 'two'] },
     { 'x-gateway-virtual-key': 'another name' },
     { 'api-key': 'no prefix' },
-  ])('finds nothing in %j', (headers) => expect(gatewayHeader(headers, 'api-key')).toBeUndefined());
+  ])('finds no API key in %j', (headers) => expect(gatewayHeader(headers, 'api-key')).toBeUndefined());
 });

@@ -26,7 +26,7 @@ describe('assertJsonBody', () => {
       'application/json; charset=utf-8;',
       'application/json; odata.metadata=minimal; Charset=utf-8',
       'application/json; profile="https://example.com/a;b=\\"c\\"" ; v=1',
-    ])('takes %s', (type) => {
+    ])('accepts the content type %s', (type) => {
       for (const encoding of [{}, { 'content-encoding': 'identity' }, { 'content-encoding': 'Identity' }]) {
         expect(() => assertJsonBody({ 'content-type': type, ...encoding }, types)).not.toThrow();
       }
@@ -48,7 +48,7 @@ describe('assertJsonBody', () => {
       'application/json, text/plain',
       'application/jsonp',
       'text/json, application/json',
-    ])('refuses %j', (type) => {
+    ])('refuses the content type %j', (type) => {
       expect(refusalOf(() => assertJsonBody({ 'content-type': type }, types))).toMatchObject({
         code: 'unsupported_media_type',
         status: 415,
@@ -59,16 +59,16 @@ describe('assertJsonBody', () => {
       [{ 'content-type': 'text/plain' }, 'application/json'],
       [{ 'content-type': 'application/json; charset=utf-16' }, 'UTF-8'],
       [{ 'content-type': 'application/json; profile=x; charset=latin1' }, 'UTF-8'],
-      // Nobody knows before how large it is.
+      // The size after decompression is unknown.
       [{ ...JSON_TYPE, 'content-encoding': 'gzip' }, 'compressed'],
       [{ ...JSON_TYPE, 'content-encoding': 'identity, br' }, 'compressed'],
-    ])('says why: %j', (headers, reason) => {
+    ])('explains the refusal of %j', (headers, reason) => {
       expect(refusalOf(() => assertJsonBody(headers, types)).message).toContain(reason);
     });
   });
 
   it.each(['application/merge-patch+json', 'application/problem+json; charset=utf-8'])(
-    'takes %s where it may',
+    'accepts the suffixed content type %s where allowed',
     (type) => {
       const headers = { 'content-type': type };
       expect(() => assertJsonBody(headers, 'suffixed')).not.toThrow();
@@ -78,33 +78,33 @@ describe('assertJsonBody', () => {
 });
 
 describe('parseJsonBody', () => {
-  it.each(['{"a": 1}', ' [] ', 'null', '"text"', '1e3', '{"a": "\\u00e4 ä 😀"}'])('parses %s', (text) => {
+  it.each(['{"a": 1}', ' [] ', 'null', '"text"', '1e3', '{"a": "\\u00e4 ä 😀"}'])('parses the JSON %s', (text) => {
     expect(parseJsonBody(Buffer.from(text))).toEqual(JSON.parse(text));
   });
 
-  it.each(['', ' ', '{', '{"a": undefined}', "{'a': 1}", '{"a": 1} x', 'NaN'])('refuses %j', (text) => {
+  it.each(['', ' ', '{', '{"a": undefined}', "{'a': 1}", '{"a": 1} x', 'NaN'])('refuses the JSON %j', (text) => {
     expect(refusalOf(() => parseJsonBody(Buffer.from(text)))).toMatchObject({ code: 'validation_failed', status: 400 });
   });
 
-  it('tells where the JSON breaks and not what stands there', () => {
+  it('names the position of a syntax error without quoting the text', () => {
     const { message } = refusalOf(() => parseJsonBody(Buffer.from('{"key": "sk-secret" "x"}')));
     expect(message).toMatch(/position \d+/);
     expect(message).not.toContain('sk-secret');
   });
 
-  it('refuses bytes that are not UTF-8 instead of reading other letters', () => {
+  it('refuses bytes that are not UTF-8', () => {
     const body = Buffer.concat([Buffer.from('{"a": "'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
     expect(refusalOf(() => parseJsonBody(body)).code).toBe('validation_failed');
   });
 
-  it('refuses what is nested so deep that it would overflow the stack of what reads it', () => {
+  it('refuses JSON that is nested too deeply', () => {
     const nested = (levels: number): Buffer => Buffer.from('['.repeat(levels) + ']'.repeat(levels));
     expect(() => parseJsonBody(nested(64))).not.toThrow();
     expect(refusalOf(() => parseJsonBody(nested(65))).code).toBe('validation_failed');
     expect(refusalOf(() => parseJsonBody(nested(2_000_000))).code).toBe('validation_failed');
   });
 
-  it('keeps a field called __proto__ an ordinary field', () => {
+  it('parses __proto__ as an ordinary field', () => {
     const body = parseJsonBody(Buffer.from('{"__proto__": {"admin": true}}'));
     expect(Object.keys(Object(body))).toEqual(['__proto__']);
     expect(Object({})).not.toHaveProperty('admin');
@@ -131,7 +131,7 @@ describe('hasObjectLargerThan', () => {
     ['a long string', 'abcdef'],
     ['null', null],
     ['a number', 7],
-  ])('accepts %s', (_what, value) => {
+  ])('accepts %s as small enough', (_what, value) => {
     expect(hasObjectLargerThan(value, 3)).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ let limits: BodyLimits;
 let server: Server;
 let client: Socket;
 let received: string;
-/** Tells what each request came to: the body, or the error. */
+/** Emits the result of each request: the body or the error. */
 let outcomes: EventEmitter;
 let readBytes: number;
 
@@ -66,12 +66,12 @@ describe('readBody', () => {
   it.each([
     ['announced', head(`content-length: ${LIMIT_BYTES}`) + 'x'.repeat(LIMIT_BYTES)],
     ['in pieces', head('transfer-encoding: chunked') + chunk(LIMIT_BYTES - 1) + chunk(1) + '0\r\n\r\n'],
-  ])('reads a body as large as the limit: %s', async (_how, message) => {
+  ])('reads a body of exactly the limit: %s', async (_how, message) => {
     client.write(message);
     await seen(`<${LIMIT_BYTES}>`);
   });
 
-  it('holds few objects for a body that comes byte by byte', async () => {
+  it('holds few objects for a body that arrives byte by byte', async () => {
     const concat = jest.spyOn(Buffer, 'concat');
     client.write(head('transfer-encoding: chunked') + chunk(1).repeat(LIMIT_BYTES) + '0\r\n\r\n');
     await seen(`<${LIMIT_BYTES}>`);
@@ -93,7 +93,7 @@ describe('readBody', () => {
       head('content-length: 5000\r\nconnection: close') + 'x'.repeat(3_000),
       'x'.repeat(2_000),
     ],
-  ])('refuses a larger one when the client has sent it: %s', async (_how, first, rest) => {
+  ])('refuses a larger body after its end: %s', async (_how, first, rest) => {
     const refused = once(outcomes, 'refused');
     const handled = once(server, 'request');
     client.write(first);
@@ -105,7 +105,7 @@ describe('readBody', () => {
     expect(await refused).toMatchObject([{ code: 'payload_too_large', status: 413 }]);
   });
 
-  it('goes on with the connection after a refusal', async () => {
+  it('keeps the connection open after a refusal', async () => {
     client.write(head('content-length: 5000') + 'x'.repeat(5_000) + head('content-length: 3') + 'abc');
     await seen('<refused>');
     await seen('<3>');
@@ -114,12 +114,12 @@ describe('readBody', () => {
   it.each([
     ['announced', head('content-length: 10001')],
     ['in pieces', head('transfer-encoding: chunked') + chunk(10_001)],
-  ])('refuses one that is far too large at once: %s', async (_how, first) => {
+  ])('refuses a body that is far too large immediately: %s', async (_how, first) => {
     client.write(first);
     await seen('<refused>');
   });
 
-  it('tells a client that leaves before the end', async () => {
+  it('rejects when the client disconnects before the end', async () => {
     const refused = once(outcomes, 'refused');
     client.write(head('content-length: 10') + 'x');
     await once(server, 'request');
@@ -131,7 +131,7 @@ describe('readBody', () => {
     ['nothing of it', '', 0],
     ['a part of it', 'x'.repeat(9), 9],
     ['a part of one that is too large', 'x'.repeat(1_500), 1_500],
-  ])('gives up one that stops coming, and ends the connection: %s came', async (_what, part, bytes) => {
+  ])('gives up a silent body and closes the connection: %s arrived', async (_what, part, bytes) => {
     limits = { ...LIMITS, silenceMs: 200 };
     const refused = once(outcomes, 'refused');
     const ended = new Promise((resolve) => client.on('close', resolve));
@@ -141,7 +141,7 @@ describe('readBody', () => {
     expect(received).toContain('<refused>');
   });
 
-  it('gives up one that is never silent, and never over', async () => {
+  it('gives up a body that never ends', async () => {
     limits = { ...LIMITS, totalMs: 200 };
     const dribble = setInterval(() => client.write(chunk(1)), 10);
     const refused = once(outcomes, 'refused');
@@ -150,7 +150,7 @@ describe('readBody', () => {
     clearInterval(dribble);
   });
 
-  describe('in time that is told', () => {
+  describe('with a mocked clock', () => {
     beforeEach(() => {
       jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     });
@@ -162,7 +162,7 @@ describe('readBody', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
 
-    it('waits for one that comes slowly', async () => {
+    it('waits for a slow body', async () => {
       client.write(head('content-length: 10') + 'x');
       for (let bytes = 1; bytes < 10; bytes += 1) {
         await untilWaiting(bytes);
@@ -173,7 +173,7 @@ describe('readBody', () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('waits no longer than it may take in all', async () => {
+    it('stops waiting at the total time limit', async () => {
       const refused = once(outcomes, 'refused');
       client.write(head('content-length: 100') + 'x');
       for (let bytes = 1; bytes <= 10; bytes += 1) {
@@ -191,7 +191,7 @@ describe('readBody', () => {
     it.each([
       ['left', (): unknown => client.destroy()],
       ['sent far too much', (): unknown => client.write(chunk(10_001))],
-    ])('does not wait for one whose client has %s', async (_how, act) => {
+    ])('does not wait for a body whose client has %s', async (_how, act) => {
       const refused = once(outcomes, 'refused');
       client.write(head('transfer-encoding: chunked') + chunk(1));
       await untilWaiting(1);
@@ -201,7 +201,7 @@ describe('readBody', () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('needs no timer for one that is there', async () => {
+    it('needs no timer for a body that has arrived', async () => {
       const setTimer = jest.spyOn(globalThis, 'setTimeout');
       client.write(head('content-length: 3') + 'abc');
       await seen('<3>');
@@ -212,7 +212,7 @@ describe('readBody', () => {
   });
 });
 
-describe('a body that has come by the time it is asked for', () => {
+describe('readBody of a body that has already arrived', () => {
   interface Late {
     /** Lengths of the bodies that were read at once; undefined for others. */
     readonly atOnce: readonly (number | undefined)[];
@@ -248,14 +248,17 @@ describe('a body that has come by the time it is asked for', () => {
   it.each([
     ['with its length', 'abc', undefined],
     ['in chunks', '2\r\nab\r\n1\r\nc\r\n0\r\n\r\n', 'transfer-encoding: chunked'],
-  ])('is read at once, and the next one on the connection as well: %s', async (_name, body, framing) => {
-    const late = await startLate();
-    for (let time = 0; time < 3; time += 1) expect(await late.ask(body, framing)).toContain('abc');
-    expect(late.atOnce).toEqual([3, 3, 3]);
-    late.close();
-  });
+  ])(
+    'reads an arrived body synchronously, and the next one on the connection too: %s',
+    async (_name, body, framing) => {
+      const late = await startLate();
+      for (let time = 0; time < 3; time += 1) expect(await late.ask(body, framing)).toContain('abc');
+      expect(late.atOnce).toEqual([3, 3, 3]);
+      late.close();
+    },
+  );
 
-  it('is read at once when it is empty', async () => {
+  it('reads an empty body synchronously', async () => {
     const late = await startLate();
     await late.ask('0\r\n\r\n', 'transfer-encoding: chunked');
     await late.ask('');
@@ -263,7 +266,7 @@ describe('a body that has come by the time it is asked for', () => {
     late.close();
   });
 
-  it('is read at once up to the limit, and refused above it', async () => {
+  it('reads an arrived body up to the limit, and refuses a larger one', async () => {
     const late = await startLate();
     expect(await late.ask('x'.repeat(LIMIT_BYTES))).toContain('xxx');
     expect(await late.ask('x'.repeat(LIMIT_BYTES + 1))).toContain('payload_too_large');
@@ -272,7 +275,7 @@ describe('a body that has come by the time it is asked for', () => {
     late.close();
   });
 
-  it('is waited for when it has come in part', async () => {
+  it('waits for the rest of a body that has arrived in part', async () => {
     const late = await startLate();
     const answer = late.ask('abc', 'content-length: 6');
     while (late.atOnce.length === 0) await new Promise((done) => setTimeout(done, 1));

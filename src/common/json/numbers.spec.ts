@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { hasLongNumbers, parseLongNumbers, parseWithNumbersAsText, stringifyLongNumbers } from './numbers.js';
 
 describe('parseWithNumbersAsText', () => {
-  it('keeps every digit', () => {
+  it('keeps every digit of numbers', () => {
     const json = '{"a": 9007199254740993, "b": [5e-08, -0.10, 1E+2], "c": 0.1234567890123456789}';
     expect(parseWithNumbersAsText(json)).toEqual({
       a: '9007199254740993',
@@ -12,7 +12,7 @@ describe('parseWithNumbersAsText', () => {
     });
   });
 
-  it('leaves text as it is, whatever stands in it', () => {
+  it('does not change strings, whatever they contain', () => {
     const value = { 'key 1': 'a "quoted" 2', '3': '\\', '"': ['\\"4', 'é5'], n: null, t: true };
     expect(parseWithNumbersAsText(JSON.stringify(value))).toEqual(value);
   });
@@ -28,12 +28,12 @@ describe('parseWithNumbersAsText', () => {
     );
   });
 
-  it('can read long texts', () => {
+  it('reads long strings', () => {
     const value = { long: `${'x\\n"1'.repeat(500_000)}` };
     expect(parseWithNumbersAsText(JSON.stringify(value))).toEqual(value);
   });
 
-  it.each(['', '{', '{"a": 1.2.3}', '[01]', '1-2', '{a: 1}'])('refuses %j', (json) => {
+  it.each(['', '{', '{"a": 1.2.3}', '[01]', '1-2', '{a: 1}'])('throws SyntaxError for %j', (json) => {
     expect(() => parseWithNumbersAsText(json)).toThrow(SyntaxError);
   });
 });
@@ -61,39 +61,45 @@ const OTHERS = [
 const kept = (json: string): string => stringifyLongNumbers(parseLongNumbers(Buffer.from(json)));
 
 describe('hasLongNumbers', () => {
-  it.each([...LONG, '{"a":[{"b":-9007199254740993}]}', '["x",12345678901234567890]'])('sees %s', (json) => {
-    expect(hasLongNumbers(JSON.parse(json))).toBe(true);
-  });
+  it.each([...LONG, '{"a":[{"b":-9007199254740993}]}', '["x",12345678901234567890]'])(
+    'finds a long number in %s',
+    (json) => {
+      expect(hasLongNumbers(JSON.parse(json))).toBe(true);
+    },
+  );
 
-  it.each(['9007199254740991', '{"a":[{"b":0.1}]}', '["12345678901234567890",null,true,{}]'])('passes %s', (json) => {
-    expect(hasLongNumbers(JSON.parse(json))).toBe(false);
-  });
+  it.each(['9007199254740991', '{"a":[{"b":0.1}]}', '["12345678901234567890",null,true,{}]'])(
+    'finds no long number in %s',
+    (json) => {
+      expect(hasLongNumbers(JSON.parse(json))).toBe(false);
+    },
+  );
 });
 
-describe('a long number', () => {
-  it.each(LONG)('stays: %s', (number) => {
+describe('long numbers', () => {
+  it.each(LONG)('keeps the long number %s', (number) => {
     const json = `{"a":[${number},"x"],"b":{"c":${number}},"d":${number}}`;
     expect(kept(json)).toBe(json);
   });
 
-  it.each(OTHERS)('is none: %s', (number) => {
+  it.each(OTHERS)('does not treat %s as a long number', (number) => {
     expect(parseLongNumbers(Buffer.from(`{"a":${number}}`))).toEqual(JSON.parse(`{"a":${number}}`));
   });
 
   it.each(['"12345678901234567890"', '"a\\"b\\\\","12345678901234567890\\u00e9 é"', '{"12345678901234567890":"1"}'])(
-    'is no text that has its digits: %s',
+    'does not treat a string of digits as a long number: %s',
     (json) => {
       expect(parseLongNumbers(Buffer.from(`[${json}]`))).toEqual(JSON.parse(`[${json}]`));
       expect(JSON.parse(kept(`[${json}]`))).toEqual(JSON.parse(`[${json}]`));
     },
   );
 
-  it('counts where it comes last, of two members with one name, as for JSON.parse', () => {
+  it('keeps the last of two members with the same name, like JSON.parse', () => {
     const json = `{"a":1,"a":${LONG[0]},"__proto__":{"b":1}}`;
     expect(kept(json)).toBe(`{"a":${LONG[0]},"__proto__":{"b":1}}`);
   });
 
-  it('stays in any JSON, and nothing else in it is another', () => {
+  it('keeps long numbers in any JSON, and changes nothing else', () => {
     const number = fc.oneof(fc.constantFrom(...LONG), fc.double({ noNaN: true, noDefaultInfinity: true }).map(String));
     const { json } = fc.letrec<{ json: string }>((tie) => ({
       json: fc.oneof(
@@ -121,7 +127,7 @@ describe('a long number', () => {
     ['beside a million others', `${'1e3,'.repeat(1_000_000)}1`],
     ['beside half a million of its kind', `${'12345678901234567,'.repeat(500_000)}1`],
     ['beside a text of nothing but escapes', `"${'\\n'.repeat(8_000_000)}"`],
-  ])('is found in time: %s', (_where, items) => {
+  ])('finds long numbers in linear time: %s', (_where, items) => {
     const json = `[${items},${LONG[0]}]`;
     expect(kept(json).endsWith(`,${LONG[0]}]`)).toBe(true);
   });

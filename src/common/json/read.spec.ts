@@ -20,7 +20,7 @@ const READERS = [
 ] as const;
 
 describe.each(READERS)('%s', (_name, read, isRight) => {
-  it.each(VALUES.filter(isRight).map((value) => [value]))('passes %j on as it is', (value) => {
+  it.each(VALUES.filter(isRight).map((value) => [value]))('returns %j unchanged', (value) => {
     expect(read(value, 'body')).toBe(value);
   });
 
@@ -29,22 +29,22 @@ describe.each(READERS)('%s', (_name, read, isRight) => {
   });
 });
 
-it.each([NaN, Infinity, -Infinity])('refuses %p for a number, since JSON has none', (value) => {
+it.each([NaN, Infinity, -Infinity])('refuses %p as a number, since JSON cannot contain it', (value) => {
   expect(() => readNumber(value, 'body')).toThrow(UnexpectedShapeError);
   expect(numberOrUndefined(value)).toBeUndefined();
 });
 
-it('says what was expected and where, and not what came', () => {
+it('reports the expected type and the path, not the value', () => {
   expect(() => readNumber('hunter2', 'body.data[0].score')).toThrow(/^expected a number at body\.data\[0\]\.score$/);
 });
 
 describe('fields that only inform', () => {
-  it('are read when they are there', () => {
+  it('reads informative fields that are present', () => {
     expect(stringOrUndefined('id')).toBe('id');
     expect(numberOrUndefined(0)).toBe(0);
   });
 
-  it.each([null, undefined, {}, [], true])('are left out when they are %j', (value) => {
+  it.each([null, undefined, {}, [], true])('returns undefined for an informative field with the value %j', (value) => {
     expect(stringOrUndefined(value)).toBeUndefined();
     expect(numberOrUndefined(value)).toBeUndefined();
   });

@@ -13,7 +13,7 @@ function depthOf(value: unknown): number {
 }
 
 describe('isDeeperThan', () => {
-  it('finds the first level that is too many', () => {
+  it('finds the first level beyond the limit', () => {
     expect(isDeeperThan(nested(64), 64)).toBe(false);
     expect(isDeeperThan(nested(65), 64)).toBe(true);
     expect(isDeeperThan(nested(1_000_000), 64)).toBe(true);
@@ -25,12 +25,12 @@ describe('isDeeperThan', () => {
     expect(isDeeperThan(Buffer.from(text), 65)).toBe(true);
   });
 
-  it('does not count brackets beside each other, or in text', () => {
+  it('does not count sibling brackets, or brackets in strings', () => {
     expect(isDeeperThan(Buffer.from(JSON.stringify(Array.from({ length: 500 }, () => [{}]))), 64)).toBe(false);
     expect(isDeeperThan(Buffer.from(JSON.stringify(['['.repeat(500)])), 64)).toBe(false);
   });
 
-  it.each(['\\"', '\\\\', '\\\\\\"', 'a\\\\\\\\'])('finds the end of a text that ends in %s', (end) => {
+  it.each(['\\"', '\\\\', '\\\\\\"', 'a\\\\\\\\'])('finds the end of a string that ends in %s', (end) => {
     expect(isDeeperThan(nested(3, `"${end}","${'['.repeat(9)}"`), 3)).toBe(false);
     expect(isDeeperThan(nested(3, `"${end}",[]`), 3)).toBe(true);
   });
@@ -44,7 +44,7 @@ describe('isDeeperThan', () => {
     );
   });
 
-  it('comes to an end for any bytes', () => {
+  it('terminates for any bytes', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => typeof isDeeperThan(Buffer.from(bytes), 3) === 'boolean'));
     expect(isDeeperThan(Buffer.from(`"${'\\'.repeat(1_000)}`), 0)).toBe(false);
   });
@@ -75,7 +75,7 @@ describe('countMembers', () => {
     [String.raw`{"a\\":"\\","b":"\\\"}:"}`, 2],
     ['{"a":"}","b":"]:["}', 2],
     ['{"ä":"😀:","b":1}', 2],
-  ])('leaves out what stands in strings: %s', (text, members) => {
+  ])('ignores the contents of strings: %s', (text, members) => {
     expect(count(text)).toBe(members);
   });
 
@@ -84,7 +84,7 @@ describe('countMembers', () => {
     [String.raw`{"a":1,"\u0061":2}`],
     ['{"a":1,"b":3,"a":2}'],
     ['{"__proto__":1,"__proto__":2}'],
-  ])('counts a name as often as it comes: %s', (text) => {
+  ])('counts duplicate names: %s', (text) => {
     expect(count(text)).toBe(Object.keys(JSON.parse(text)).length + 1);
   });
 });

@@ -11,9 +11,9 @@ describe('jsonMember', () => {
     [Number.NaN, ',"name":null'],
     [Number.POSITIVE_INFINITY, ',"name":null'],
     [undefined, ''],
-  ])('of %j is %j', (value, member) => expect(jsonMember('name', value)).toBe(member));
+  ])('writes %j as %j', (value, member) => expect(jsonMember('name', value)).toBe(member));
 
-  it('is what JSON.stringify makes of any number', () =>
+  it('writes any number like JSON.stringify', () =>
     fc.assert(
       fc.property(fc.double(), (value) => expect(jsonMember('n', value)).toBe(`,"n":${JSON.stringify(value)}`)),
     ));
@@ -21,11 +21,11 @@ describe('jsonMember', () => {
 
 describe('jsonString', () => {
   it.each(['"', '\\', '\n', '\u0000', '\u001f', '\u007f', '\ud83d\ude00', '\ud800', 'a\udc00', '\u2028', 'é~ !'])(
-    'of %j is what JSON.parse reads as the same',
+    'writes %j so that JSON.parse returns it',
     (text) => expect(JSON.parse(jsonString(text))).toBe(text),
   );
 
-  it('is what JSON.parse reads as the same for any text', () =>
+  it('writes any text so that JSON.parse returns it', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(jsonString(text))).toBe(text);
@@ -39,5 +39,5 @@ describe('jsonObject', () => {
   it.each([
     ['', '{}'],
     [jsonMember('a', 1) + jsonMember('b', undefined) + jsonMember('c', 'd'), '{"a":1,"c":"d"}'],
-  ])('of %j is %s', (members, json) => expect(jsonObject(members)).toBe(json));
+  ])('writes the members %j as %s', (members, json) => expect(jsonObject(members)).toBe(json));
 });

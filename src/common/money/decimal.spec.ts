@@ -15,11 +15,11 @@ describe('parseDecimal', () => {
   ])('reads %s with %i decimals', (text, decimals, expected) => expect(parseDecimal(text, decimals)).toBe(expected));
 
   it.each(['', ' 1', '1 ', '-1', '+1', '.5', '5.', '1,5', '0x1', '1e', '1e9999', 'NaN', '1_000', '１'])(
-    'reads no number in %j',
+    'returns undefined for %j',
     (text) => expect(parseDecimal(text, 18)).toBeUndefined(),
   );
 
-  it('takes no more decimals than asked for', () => {
+  it('refuses more decimals than requested', () => {
     expect(parseDecimal('0.0000000000000000001', 18)).toBeUndefined();
     expect(parseDecimal('1e-19', 18)).toBeUndefined();
     expect(parseDecimal('0.10', 1)).toBe(1n);
@@ -81,7 +81,7 @@ describe('toScaled', () => {
     [Infinity, 9],
   ])('refuses %s with %i decimals', (value, decimals) => expect(toScaled(value, decimals)).toBeUndefined());
 
-  it('comes back as the number that was sent', () => {
+  it('converts back to the number that was sent', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 15 }), (digits) => {
         const value = Number(`${digits}e-9`);
@@ -99,5 +99,5 @@ describe('fromScaled', () => {
     [1n, 9, 1e-9],
     [-1_500_000_000n, 9, -1.5],
     [42n, 0, 42],
-  ])('shows %s', (value, decimals, expected) => expect(fromScaled(value, decimals)).toBe(expected));
+  ])('converts %s to a number', (value, decimals, expected) => expect(fromScaled(value, decimals)).toBe(expected));
 });

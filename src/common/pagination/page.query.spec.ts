@@ -14,9 +14,9 @@ function wrongFieldsOf(query: Readonly<Record<string, unknown>>): readonly strin
 }
 
 describe('PageQuery', () => {
-  it('begins on page 0 with 20 items', () => expect(toSkipTake(read({}))).toEqual({ skip: 0, take: 20 }));
+  it('defaults to page 0 with 20 items', () => expect(toSkipTake(read({}))).toEqual({ skip: 0, take: 20 }));
 
-  it('reads numbers from text', () => {
+  it('reads page numbers from text', () => {
     expect(wrongFieldsOf({ current_page: '3', page_size: '100' })).toEqual([]);
     expect(toSkipTake(read({ current_page: '3', page_size: '100' }))).toEqual({ skip: 300, take: 100 });
   });
@@ -33,11 +33,11 @@ describe('PageQuery', () => {
     ['page_size', 'Infinity'],
     ['page_size', ['1', '2']],
     ['organisation_id', 'default'],
-  ])('refuses %s=%j', (name, value) => expect(wrongFieldsOf({ [name]: value })).toEqual([name]));
+  ])('refuses the query %s=%j', (name, value) => expect(wrongFieldsOf({ [name]: value })).toEqual([name]));
 });
 
 describe('toList', () => {
-  it('counts what is on all pages and not on this one', () => {
+  it('counts the items of all pages, not of this page', () => {
     expect(toList([[1, 2], 40], (row) => `row ${row}`)).toEqual({
       object: 'list',
       data: ['row 1', 'row 2'],

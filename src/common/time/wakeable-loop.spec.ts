@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 describe('WakeableLoop', () => {
-  it('takes a turn at every interval, from the first call on', async () => {
+  it('runs a turn at every interval, starting with the first call', async () => {
     const loop = new WakeableLoop(turn, INTERVAL_MS);
     await jest.advanceTimersByTimeAsync(10 * INTERVAL_MS);
     expect(turns).toBe(0);
@@ -47,7 +47,7 @@ describe('WakeableLoop', () => {
     await loop.stop();
   });
 
-  it('takes one more turn, and only one, when it is woken in the middle of one', async () => {
+  it('runs exactly one more turn when it is woken during a turn', async () => {
     const loop = new WakeableLoop(turn, INTERVAL_MS);
     loop.wake();
     for (let count = 0; count < 5; count += 1) loop.wake();
@@ -61,7 +61,7 @@ describe('WakeableLoop', () => {
     await loop.stop();
   });
 
-  it('waits for its turn when it stops, and takes none after that', async () => {
+  it('waits for the current turn when it stops, and runs none after it', async () => {
     const loop = new WakeableLoop(turn, INTERVAL_MS);
     loop.wake();
     loop.wake();
@@ -78,7 +78,7 @@ describe('WakeableLoop', () => {
     expect(turns).toBe(1);
   });
 
-  it('stops at once when it was never started', async () => {
+  it('stops immediately when it was never started', async () => {
     await expect(new WakeableLoop(turn, INTERVAL_MS).stop()).resolves.toBeUndefined();
     expect(turns).toBe(0);
   });

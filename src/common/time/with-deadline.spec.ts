@@ -12,7 +12,7 @@ async function untilAborted(signal: AbortSignal): Promise<unknown> {
 
 const untilWithin = (signal: AbortSignal): Promise<unknown> => withDeadline(LONG_MS, [signal], untilAborted);
 
-it('ends work when its time is over, also what has a longer time of its own', async () => {
+it('withDeadline aborts work at its deadline, also nested work with a later deadline', async () => {
   const collecting = setInterval(collectGarbage, 10);
   try {
     expect(await withDeadline(50, [], untilAborted)).toMatchObject({ name: 'TimeoutError' });
@@ -25,7 +25,7 @@ it('ends work when its time is over, also what has a longer time of its own', as
   }
 });
 
-it('ends work with the first of the other signals, and for the same reason', async () => {
+it('withDeadline aborts work with the first of the other signals, and with its reason', async () => {
   const [never, overflow] = [new AbortController(), new AbortController()];
   const ended = withDeadline(LONG_MS, [never.signal, overflow.signal], untilAborted);
   overflow.abort('too much');
@@ -33,7 +33,7 @@ it('ends work with the first of the other signals, and for the same reason', asy
   expect(await withDeadline(LONG_MS, [never.signal, overflow.signal], untilAborted)).toBe('too much');
 });
 
-it('answers what the work does, and leaves nothing of it', async () => {
+it('withDeadline returns the result of the work and aborts what is left of it', async () => {
   let left: AbortSignal | undefined;
   const other = new AbortController();
   const work = (signal: AbortSignal): Promise<string> => {

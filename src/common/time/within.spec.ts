@@ -7,17 +7,17 @@ const unexpected = (): never => {
 };
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-it('answers what the work does, and leaves no timer', async () => {
+it('within returns the result of the work and leaves no timer', async () => {
   const before = timers();
   expect(await within(60_000, Promise.resolve('done'), unexpected)).toBe('done');
   await expect(within(60_000, Promise.reject(new Error('failed')), unexpected)).rejects.toThrow('failed');
   expect(timers()).toBe(before);
 });
 
-it('fails as told when the time is over, whatever becomes of the work', async () => {
+it('within rejects with the given error when the time is over, whatever happens to the work', async () => {
   let fail: (error: Error) => void = () => undefined;
   const work = new Promise<never>((_resolve, reject) => (fail = reject));
   await expect(within(10, work, late)).rejects.toThrow('too late');
-  fail(new Error('nobody is left to tell'));
+  fail(new Error('a late failure'));
   await new Promise(setImmediate);
 });

@@ -45,43 +45,43 @@ async function paramsOf(work: Promise<unknown>): Promise<readonly (string | null
   return error.details?.map((detail) => detail.param) ?? [error.param];
 }
 
-describe('a body', () => {
-  it('passes unchanged when its DTO has a predicate that accepts it', async () => {
+describe('GatewayValidationPipe for bodies', () => {
+  it('returns a body unchanged when the predicate of its DTO accepts it', async () => {
     @AcceptedBy(() => true)
     class Quick {}
     const value = { name: 'Search' };
     expect(await body(value, Quick)).toBe(value);
   });
 
-  it('passes with nested objects too', async () => {
+  it('accepts a body with nested objects', async () => {
     expect(await body({ child: { count: 1 } }, Nested)).toEqual({ child: { count: 1 } });
   });
 
-  it('passes with free-form objects in it as they were parsed, whatever their fields are named', async () => {
+  it('keeps free-form objects as parsed, whatever their fields are named', async () => {
     const labels: unknown = JSON.parse('{"__proto__": "a", "constructor": "b", "toString": "c", "prototype": "d"}');
     const passed = await body({ child: { count: 1, labels } }, Nested);
     expect(JSON.stringify(passed)).toBe(JSON.stringify({ child: { count: 1, labels } }));
   });
 
   it.each(['{"__proto__": {}}', '{"constructor": {}}', '{"toString": 1}'])(
-    'is refused when a free-form object in it is %s',
+    'refuses a body when a free-form object in it is %s',
     async (json) => {
       expect(await paramsOf(body({ child: { count: 1, labels: JSON.parse(json) } }, Nested))).toContain('child.labels');
     },
   );
 
-  it('is refused, and breaks nothing, with such fields where they do not belong', async () => {
+  it('refuses inherited names in other objects, without side effects', async () => {
     const value = JSON.parse('{"child": {"count": {"constructor": "a"}, "constructor": "b"}}');
     expect(new Set(await paramsOf(body(value, Nested)))).toEqual(new Set(['child.count', 'child.constructor']));
     expect(await paramsOf(body({ child: { count: 1, toString: 1 } }, Nested))).toEqual(['child.toString']);
   });
 
-  it('that is missing counts as one without fields', async () => {
+  it('treats a missing body as one without fields', async () => {
     expect(await paramsOf(body(undefined))).toEqual(['name']);
     expect(await body(undefined, Nested)).toEqual({});
   });
 
-  it.each(['text', 1, true, null, [], [{ name: 'Search' }]])('is refused when it is %j', async (value) => {
+  it.each(['text', 1, true, null, [], [{ name: 'Search' }]])('refuses the body %j', async (value) => {
     expect(await paramsOf(body(value))).toEqual([null]);
   });
 
@@ -91,11 +91,11 @@ describe('a body', () => {
     [{ extra: 1 }, ['extra', 'name']],
     [JSON.parse('{"name": "Search", "__proto__": {"admin": true}}'), ['__proto__']],
     [{ name: 'Search', constructor: 1, toString: 2 }, ['constructor', 'toString']],
-  ])('is refused when it is %j', async (value, params) => {
+  ])('names the invalid fields of the body %j', async (value, params) => {
     expect(new Set(await paramsOf(body(value)))).toEqual(new Set(params));
   });
 
-  it('is refused by the path of a nested field', async () => {
+  it('names the path of a nested field', async () => {
     expect(await paramsOf(body({ child: { count: 'one' } }, Nested))).toEqual(['child.count']);
     expect(await paramsOf(body({ child: { count: 1, extra: 1 } }, Nested))).toEqual(['child.extra']);
     expect(await paramsOf(body({ child: 1 }, Nested))).toEqual(['child']);
@@ -131,29 +131,29 @@ describe('rules between the fields of a body', () => {
     ['one of them beside a missing field', { from: 1, name: 'taken' }, ['to', 'name']],
     ['one of them beside an unknown field', { from: 2, to: 1, extra: 1 }, ['extra', 'to']],
     ['none of them, as its fields are broken', { from: 2, to: 'x' }, ['to']],
-  ])('are told when a body breaks %s', async (_what, value, params) => {
+  ])('reports all broken rules when a body breaks %s', async (_what, value, params) => {
     expect(await paramsOf(range(value))).toEqual(params);
   });
 
-  it('let a valid body pass unchanged', async () => {
+  it('returns a body that meets the rules between its fields unchanged', async () => {
     const value = { from: 1, to: 2, name: 'free' };
     expect(await range(value)).toEqual(value);
   });
 
-  it('hide no defect', async () => {
+  it('does not hide a defect in a rule', async () => {
     await expect(range({ from: 1, to: 2, name: 'defect' })).rejects.toThrow(TypeError);
   });
 });
 
-describe('a query', () => {
+describe('GatewayValidationPipe for queries', () => {
   const query = async (value: unknown): Promise<unknown> =>
     pipe.transform(value, { type: 'query', metatype: PageQuery });
 
-  it('has its numbers read from text and its defaults filled in', async () => {
+  it('reads numbers of a query from text and fills in defaults', async () => {
     expect(await query({ current_page: '2' })).toMatchObject({ current_page: 2, page_size: 20 });
   });
 
-  it('is refused with an unknown parameter or a wrong one', async () => {
+  it('refuses a query with an unknown or invalid parameter', async () => {
     expect(await paramsOf(query({ page: '1' }))).toEqual(['page']);
     expect(new Set(await paramsOf(query({ page_size: 'all' })))).toEqual(new Set(['page_size']));
   });

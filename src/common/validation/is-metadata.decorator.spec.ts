@@ -22,7 +22,7 @@ describe('IsMetadata', () => {
     { empty: '' },
     withKeys(32),
     { ['k'.repeat(128)]: 'v'.repeat(128) },
-  ])('takes %j', (metadata) => expect(isTaken(metadata)).toBe(true));
+  ])('accepts the metadata %j', (metadata) => expect(isTaken(metadata)).toBe(true));
 
   it.each([
     ['no object', 'team=search'],
@@ -38,5 +38,5 @@ describe('IsMetadata', () => {
     ['a NUL character', { team: 'a\0b' }],
     ['half of a surrogate pair', { team: 'a\ud800' }],
     ['a NUL character in a key', { 'a\0b': '' }],
-  ])('refuses %s', (_what, metadata) => expect(isTaken(metadata)).toBe(false));
+  ])('refuses metadata with %s', (_what, metadata) => expect(isTaken(metadata)).toBe(false));
 });

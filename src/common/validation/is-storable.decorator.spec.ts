@@ -3,7 +3,7 @@ import { isStorable } from './is-storable.decorator.js';
 
 describe('isStorable', () => {
   it.each(['', 'text', 'two\nlines\ttab', '検索 😀', '\u{10ffff}', 1, true, null, undefined, {}, { a: [{ b: 'c' }] }])(
-    'takes %j',
+    'accepts %j as storable',
     (value) => expect(isStorable(value)).toBe(true),
   );
 
@@ -17,5 +17,5 @@ describe('isStorable', () => {
     { claims: { groups: ['a\0'] } },
     { 'key\0': 1 },
     { a: { '\ud800': 1 } },
-  ])('refuses %j', (value) => expect(isStorable(value)).toBe(false));
+  ])('refuses %j as not storable', (value) => expect(isStorable(value)).toBe(false));
 });

@@ -39,7 +39,7 @@ function errorFor(body: object): GatewayError {
 }
 
 describe('toValidationError', () => {
-  it('is a 400 that names the first wrong field', () => {
+  it('returns a 400 that names the first invalid field', () => {
     expect(errorFor({ ...VALID, credit_limit: 'ten' })).toMatchObject({
       code: 'validation_failed',
       status: 400,
@@ -60,7 +60,7 @@ describe('toValidationError', () => {
     for (const detail of details) expect(detail.message.startsWith(detail.param ?? '')).toBe(true);
   });
 
-  it('lists every broken rule, and says all of them in its message', () => {
+  it('lists every broken rule in the details and in the message', () => {
     const error = errorFor({ credit_limit: 'ten', conditions: [{ key: 1 }], extra: 1 });
     expect(new Set(error.details?.map((detail) => detail.param))).toEqual(
       new Set(['credit_limit', 'conditions.0.key', 'extra']),
@@ -68,7 +68,7 @@ describe('toValidationError', () => {
     for (const detail of error.details ?? []) expect(error.message).toContain(detail.message);
   });
 
-  it('never shows a value', () => {
+  it('never shows the invalid value', () => {
     const error = errorFor({ credit_limit: 'hunter2', conditions: [{ key: ['hunter2'] }], places: 'hunter2' });
     expect(JSON.stringify(error.details) + error.message).not.toContain('hunter2');
   });

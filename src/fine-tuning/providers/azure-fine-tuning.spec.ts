@@ -9,8 +9,8 @@ const JOB = readObject(
 );
 const normalise = (job: JsonObject): JsonObject => azureFineTuning.normalise?.(job) ?? {};
 
-describe('a fine-tuning job of azure-openai', () => {
-  it('gets the required fields that it leaves out', () => {
+describe('fine-tuning jobs of azure-openai', () => {
+  it('adds required fields that Azure leaves out', () => {
     expect(normalise(JOB)).toEqual({
       ...JOB,
       hyperparameters: { n_epochs: 'auto' },
@@ -24,7 +24,7 @@ describe('a fine-tuning job of azure-openai', () => {
     });
   });
 
-  it('keeps its order and what the interface does not know', () => {
+  it('keeps the order of the fields and unknown fields', () => {
     const mended = normalise({ ...JOB, suffix: 'x', error: { code: 'a', message: 'b', param: null } });
     expect(Object.keys(mended).slice(0, 10)).toEqual([...Object.keys(JOB), 'suffix', 'error']);
     expect(mended).toMatchObject({ suffix: 'x', error: { code: 'a', message: 'b', param: null } });
@@ -38,7 +38,7 @@ describe('a fine-tuning job of azure-openai', () => {
     [{ n_epochs: 3 }, { n_epochs: 3 }],
     [{}, { n_epochs: null }],
     [undefined, { n_epochs: null }],
-  ])('with the hyperparameters %j has %j', (hyperparameters, expected) => {
+  ])('maps the hyperparameters %j to %j', (hyperparameters, expected) => {
     expect(normalise({ ...JOB, hyperparameters })['hyperparameters']).toEqual(expected);
   });
 
@@ -53,14 +53,14 @@ describe('a fine-tuning job of azure-openai', () => {
     ['Succeeded', 'succeeded'],
     ['somethingNew', 'running'],
     [undefined, null],
-  ])('that is %s is %s, and tells its own word where that is another', (azureStatus, status) => {
+  ])('maps the status %s to %s, and keeps the original status where it differs', (azureStatus, status) => {
     const { status: mapped, tollgate } = normalise({ ...JOB, status: azureStatus });
     expect(mapped).toBe(status);
     const isOther = azureStatus !== undefined && azureStatus !== status;
     expect(tollgate).toEqual(isOther ? { provider_status: azureStatus } : undefined);
   });
 
-  it('has nulls of Azure in the form of the interface', () => {
+  it('replaces nulls of Azure by values that OpenAI clients accept', () => {
     expect(normalise({ ...JOB, error: null, result_files: null })).toMatchObject({
       error: { code: null, message: null, param: null },
       result_files: [],
@@ -73,7 +73,7 @@ describe('a fine-tuning job of azure-openai', () => {
     });
   });
 
-  it('has what belongs to its end only then, and no estimate of its end after it', () => {
+  it('has the fields of an ended job only after its end, and no estimate of the end then', () => {
     const full = { ...JOB, fine_tuned_model: 'm', finished_at: 2, trained_tokens: 3, estimated_finish: 4 };
     const ended = { fine_tuned_model: 'm', finished_at: 2, trained_tokens: 3, estimated_finish: null };
     const running = { fine_tuned_model: null, finished_at: null, trained_tokens: null, estimated_finish: 4 };
@@ -86,7 +86,7 @@ describe('a fine-tuning job of azure-openai', () => {
     expect(normalise({ ...JOB, status: 'succeeded' })).not.toHaveProperty('estimated_finish');
   });
 
-  it('reads the owner in either spelling', () => {
+  it('reads the owner in the British and the American spelling', () => {
     expect(normalise({ ...JOB, organisation_id: 'org-1' })['organization_id']).toBe('org-1');
     expect(normalise({ ...JOB, organization_id: 'org-2' })['organization_id']).toBe('org-2');
   });

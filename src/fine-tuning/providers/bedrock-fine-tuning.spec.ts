@@ -29,7 +29,7 @@ function setUp(options: Partial<ConstructorParameters<typeof FakeBedrock>[0]> = 
 const refusal = (code: string, param: string) => expect.objectContaining({ code, param });
 const params = (id: string) => ({ params: { fine_tuning_job_id: id } });
 
-describe('a fine-tuning job of bedrock', () => {
+describe('fine-tuning jobs of bedrock', () => {
   const whole = {
     id: ID,
     object: 'fine_tuning.job',
@@ -51,16 +51,16 @@ describe('a fine-tuning job of bedrock', () => {
     tollgate: { provider_status: 'Completed' },
   };
 
-  it('has every field of the interface, in seconds, and nothing that AWS did not tell', () => {
+  it('has every field of a job, times in seconds, and null for values that AWS leaves out', () => {
     expect(toFineTuningJob(JOB)).toEqual(whole);
   });
 
-  it('has null in a list for what AWS only tells about a single job', () => {
+  it('has null in a list for fields that AWS returns only for a single job', () => {
     const unknown = { hyperparameters: { n_epochs: null }, training_file: null, validation_file: null };
     expect(toFineTuningJob(SUMMARY)).toEqual({ ...whole, ...unknown });
   });
 
-  it('has an id that is fit for a path', () => {
+  it('has an id that fits into a path', () => {
     expect(ID).toMatch(/^ftjob-[A-Za-z0-9_-]{1,506}$/);
   });
 
@@ -72,7 +72,7 @@ describe('a fine-tuning job of bedrock', () => {
     ['Stopped', 'cancelled'],
     ['SomethingNew', 'running'],
     [undefined, 'queued'],
-  ])('that is %s is %s', (awsStatus, status) => {
+  ])('maps the job status %s to %s', (awsStatus, status) => {
     const job = toFineTuningJob({ ...JOB, status: awsStatus });
     expect(job.status).toBe(status);
     expect(job['fine_tuned_model']).toBe(status === 'succeeded' ? JOB['outputModelArn'] : null);
@@ -83,20 +83,20 @@ describe('a fine-tuning job of bedrock', () => {
     ['NotStarted', 'queued'],
     ['InProgress', 'validating_files'],
     ['Completed', 'running'],
-  ])('whose validation is %s is %s', (validation, status) => {
+  ])('maps the validation status %s to %s', (validation, status) => {
     const statusDetails = { validationDetails: { status: validation } };
     expect(toFineTuningJob({ ...JOB, status: 'InProgress', statusDetails }).status).toBe(status);
     expect(toFineTuningJob({ ...JOB, status: 'Stopped', statusDetails }).status).toBe('cancelled');
   });
 
-  it('is not finished before AWS says when it ended', () => {
+  it('has no finished_at before AWS reports the end of the job', () => {
     expect(toFineTuningJob({ ...JOB, endTime: undefined, status: 'Stopping' })['finished_at']).toBeNull();
   });
 
   it.each([
     ['Failed', 'No access'],
     ['Completed', null],
-  ])('that is %s has the error message %j', (status, message) => {
+  ])('maps the failure message of a job with status %s to %j', (status, message) => {
     const job = toFineTuningJob({ ...JOB, status, failureMessage: 'No access' });
     expect(job['error']).toEqual({ code: null, message, param: null });
   });
@@ -109,11 +109,11 @@ describe('a fine-tuning job of bedrock', () => {
     [{ learningRateMultiplier: '1.00E-1' }, { n_epochs: 'auto', learning_rate_multiplier: 0.1 }],
     [{ earlyStoppingPatience: 'none' }, { n_epochs: 'auto', earlyStoppingPatience: 'none' }],
     [undefined, { n_epochs: null }],
-  ])('with the hyperparameters %j has %j', (hyperParameters, hyperparameters) => {
+  ])('maps the hyperparameters %j to %j', (hyperParameters, hyperparameters) => {
     expect(toFineTuningJob({ ...JOB, hyperParameters })['hyperparameters']).toEqual(hyperparameters);
   });
 
-  it('names a base model that was customised before by its ARN', () => {
+  it('names a customised base model by its ARN', () => {
     const baseModelArn = JOB['outputModelArn'];
     expect(toFineTuningJob({ ...JOB, baseModelArn })['model']).toBe(baseModelArn);
   });
@@ -126,7 +126,7 @@ describe('fine_tuning.jobs.list at bedrock', () => {
   }));
   const expected = jobs.map(({ jobArn }) => toJobId(CUSTOMIZATION_JOB, jobArn));
 
-  it.each([1, 7, 20, 44, 45, 100])('shows 45 jobs once each, in order, %i at a time', async (limit) => {
+  it.each([1, 7, 20, 44, 45, 100])('lists 45 jobs once each, in order, with %i per page', async (limit) => {
     const { bedrock, run } = setUp({ jobs, pageSize: 10 });
     const seen: string[] = [];
     for (let more = true; more;) {
@@ -142,14 +142,14 @@ describe('fine_tuning.jobs.list at bedrock', () => {
     );
   });
 
-  it('refuses to go on after what is no job', async () => {
+  it('refuses to list after an id that is not a job', async () => {
     const list = setUp({ jobs }).run('fine_tuning.jobs.list', { query: { after: 'ftjob-abc123' } });
     await expect(list).rejects.toEqual(refusal('validation_failed', 'after'));
   });
 });
 
 describe('fine_tuning.jobs.retrieve at bedrock', () => {
-  it('asks for the ARN in the job’s region', async () => {
+  it('reads the job by its ARN in its region', async () => {
     const { bedrock, run } = setUp();
     expect(await run('fine_tuning.jobs.retrieve', params(ID), { aws_region: 'us-west-2' })).toEqual(
       toFineTuningJob(JOB),
@@ -173,7 +173,7 @@ describe('fine_tuning.jobs.retrieve at bedrock', () => {
     ),
     toJobId(CUSTOMIZATION_JOB, ARN.replace('/amazon', '/../amazon')),
     toJobId(CUSTOMIZATION_JOB, 'arn:aws:bedrock:us-east-1:123456789012:model-invocation-job/abcd1234efgh'),
-  ])('does not know the id %j, and asks nobody', async (id) => {
+  ])('returns not_found for the id %j without a call to AWS', async (id) => {
     const { bedrock, run } = setUp();
     for (const operation of ['fine_tuning.jobs.retrieve', 'fine_tuning.jobs.cancel']) {
       await expect(run(operation, params(id))).rejects.toEqual(refusal('not_found', 'fine_tuning_job_id'));
@@ -183,7 +183,7 @@ describe('fine_tuning.jobs.retrieve at bedrock', () => {
 });
 
 describe('fine_tuning.jobs.create at bedrock', () => {
-  it('makes the job and answers the whole of it', async () => {
+  it('creates the job and returns all its fields', async () => {
     const { bedrock, run } = setUp();
     expect(await run('fine_tuning.jobs.create', { body: BODY })).toEqual(toFineTuningJob(JOB));
     expect(bedrock.asked[0]).toEqual({
@@ -204,7 +204,7 @@ describe('fine_tuning.jobs.create at bedrock', () => {
     });
   });
 
-  it('takes all options', async () => {
+  it('accepts all options of a fine-tuning job', async () => {
     const { bedrock, run } = setUp();
     const body = {
       ...BODY,
@@ -244,7 +244,7 @@ describe('fine_tuning.jobs.create at bedrock', () => {
     expect(bedrock.asked).toEqual([]);
   });
 
-  it('answers what is known when the new job cannot be read yet', async () => {
+  it('returns the request and the id when the new job cannot be read yet', async () => {
     const job = await setUp({ jobs: [] }).run('fine_tuning.jobs.create', { body: BODY });
     expect(job).toMatchObject({
       id: ID,
@@ -264,7 +264,7 @@ describe('fine_tuning.jobs.cancel at bedrock', () => {
     ['Stopped', 'cancelled'],
     ['Completed', 'succeeded'],
     ['Failed', 'failed'],
-  ])('stops a job that is then %s, and answers %s', async (awsStatus, status) => {
+  ])('stops a job, whose status is then %s, and returns %s', async (awsStatus, status) => {
     const { bedrock, run } = setUp({ jobs: [{ ...JOB, status: awsStatus }] });
     expect(await run('fine_tuning.jobs.cancel', params(ID))).toMatchObject({ id: ID, status });
     expect(bedrock.asked[0]).toEqual({

@@ -23,7 +23,7 @@ describe('cursorWalk', () => {
     ['begins at the first item', [[1, 2], [3]], 2, undefined, [1, 2], true],
     ['ends without a next page', [[1, 2], [3]], 3, undefined, [1, 2, 3], false],
     [
-      'goes on behind an item',
+      'continues after an item',
       [
         [1, 2],
         [3, 4],
@@ -48,7 +48,7 @@ describe('cursorWalk', () => {
     );
   });
 
-  it('does not follow empty pages for ever', async () => {
+  it('stops after a number of empty pages', async () => {
     await expect(walk([[], [], [], [], [1]], 1)).rejects.toThrow(UnexpectedShapeError);
   });
 });

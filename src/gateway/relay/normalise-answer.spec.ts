@@ -18,23 +18,23 @@ function normalised(provider: Case[0], route: Case[1], body: unknown) {
   return { json: answer.json, isAsItCame: answer.bytes === bytes };
 }
 
-describe('an answer of a provider', () => {
+describe('normaliseAnswer', () => {
   it.each([
     ['a list', LIST, { object: 'list', data: [], has_more: true, more: 1 }],
-    // What is told of further pages, or not, decides whether a client reads on.
+    // `has_more`, or its absence, decides whether a client reads further pages.
     ['a list without its envelope', LIST, { data: [1] }],
     ['an object', ITEM, { id: 'x', odd: true }],
     ['what was made, whatever it is', CREATE, { odd: true }],
-  ])('passes as it came: %s', (_what, route, body) => {
+  ])('returns a response unchanged: %s', (_what, route, body) => {
     expect(normalised(PLAIN, route, body)).toEqual({ json: body, isAsItCame: true });
   });
 
-  it('passes as it came, mended or not, where the interface has no form for it', () => {
+  it('returns a response without a documented format unchanged', () => {
     const list = { ...LIST, response: undefined };
     expect(normalised(MENDED, list, { data: [{}] })).toEqual({ json: { data: [{}] }, isAsItCame: true });
   });
 
-  it('is mended where the provider needs it, item by item', () => {
+  it('normalises each item of a list where the provider needs it', () => {
     expect(normalised(MENDED, LIST, { data: [{ id: 'a' }, 'odd'] }).json).toEqual({
       object: 'list',
       data: [{ id: 'a', mended: true }, 'odd'],
@@ -49,7 +49,7 @@ describe('an answer of a provider', () => {
     ['a list that is an array', LIST, [], 'an object at body'],
     ['an object without id', ITEM, { error: 'x' }, 'a string at body.id'],
     ['an object that is a text', ITEM, 'x', 'an object at body'],
-  ])('is refused when it was asked for and is not there: %s', (_what, route, body, expected) => {
+  ])('refuses a read that does not return the requested object: %s', (_what, route, body, expected) => {
     expect(() => normalised(PLAIN, route, body)).toThrow(`expected ${expected}`);
     expect(() => normalised(MENDED, route, body)).toThrow(`expected ${expected}`);
   });

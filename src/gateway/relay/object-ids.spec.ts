@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { answeredIds, isNamed, usedIds } from './object-ids.js';
 
-describe('the ids that a body uses', () => {
+describe('ids in a body', () => {
   it.each([
     [{ file_id: 'a' }, ['a']],
     [{ file_id: ['a', 'b', 7, null] }, ['a', 'b']],
@@ -10,7 +10,7 @@ describe('the ids that a body uses', () => {
     [[{ file_id: 'a' }], ['a']],
     [{ File_Id: 'a', FILE_ID: ['b'], file_id: 'c' }, ['a', 'b', 'c']],
     [{ THREAD: { Messages: [{ File_ID: 'a' }] } }, ['a']],
-  ])('are found at any depth: %j', (body, ids) => {
+  ])('finds ids at any depth of the body: %j', (body, ids) => {
     expect(usedIds(body, 'file_id')).toEqual(ids);
   });
 
@@ -23,22 +23,23 @@ describe('the ids that a body uses', () => {
     [{ parameters: { properties: { file_id: { type: 'string' } } } }],
     ['file_id'],
     [undefined],
-  ])('are not what has another name, is no text, or is a note: %j', (body) => {
+  ])('ignores other names, other types and notes: %j', (body) => {
     expect(usedIds(body, 'file_id')).toEqual([]);
   });
 });
 
-describe('the name of a field', () => {
-  it.each(['sink_id', 'Sink_Id', 'SINK_ID', '\u017Fink_id', 'sin\u212A_id'])('may be spelled %s', (spelling) =>
-    expect(isNamed(spelling, 'sink_id')).toBe(true),
+describe('names of fields', () => {
+  it.each(['sink_id', 'Sink_Id', 'SINK_ID', '\u017Fink_id', 'sin\u212A_id'])(
+    'accepts the spelling %s of a field name',
+    (spelling) => expect(isNamed(spelling, 'sink_id')).toBe(true),
   );
 
-  it.each(['sinkid', 'sink-id', 'sink_ids', ' sink_id', ''])('is another when it is %j', (other) =>
+  it.each(['sinkid', 'sink-id', 'sink_ids', ' sink_id', ''])('treats %j as another field name', (other) =>
     expect(isNamed(other, 'sink_id')).toBe(false),
   );
 });
 
-describe('the ids that an answer tells', () => {
+describe('ids in a response', () => {
   it.each([
     [{ output_file_id: 'a' }, ['a']],
     [{ output_file_id: ['a', 'b'] }, ['a', 'b']],
@@ -46,12 +47,12 @@ describe('the ids that an answer tells', () => {
       { object: 'list', data: [{ output_file_id: 'a' }, { output_file_id: null }, 'x', { output_file_id: 'b' }] },
       ['a', 'b'],
     ],
-  ])('are those of the resource or of the items: %j', (answer, ids) => {
+  ])('finds the ids of the resource or of the items: %j', (answer, ids) => {
     expect(answeredIds(answer, 'output_file_id')).toEqual(ids);
   });
 
   it.each([[{ method: { output_file_id: 'a' } }], [{ metadata: { output_file_id: 'a' } }], [['a']], [null], ['a']])(
-    'are nothing that lies deeper, where it may be an echo: %j',
+    'ignores deeper ids of a response, which may repeat the request: %j',
     (answer) => {
       expect(answeredIds(answer, 'output_file_id')).toEqual([]);
     },

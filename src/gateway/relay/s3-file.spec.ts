@@ -4,10 +4,13 @@ import { folderOf, s3Address, toFileId } from './s3-file.js';
 const ADDRESS = 's3://my-bucket.x/a/b_(1).jsonl';
 
 describe('s3Address', () => {
-  it.each([ADDRESS, 's3://bucket', 's3://bucket/', 's3://bucket/a/'])('reads %s, and the id of it', (address) => {
-    expect(s3Address(address)).toBe(address);
-    expect(s3Address(toFileId(address))).toBe(address);
-  });
+  it.each([ADDRESS, 's3://bucket', 's3://bucket/', 's3://bucket/a/'])(
+    'reads the S3 address %s and its id',
+    (address) => {
+      expect(s3Address(address)).toBe(address);
+      expect(s3Address(toFileId(address))).toBe(address);
+    },
+  );
 
   it.each([
     'file-abc123',
@@ -23,7 +26,7 @@ describe('s3Address', () => {
     `${toFileId(ADDRESS)}=`,
     7,
     null,
-  ])('does not take %j', (value) => {
+  ])('refuses %j as an S3 address', (value) => {
     expect(s3Address(value)).toBeUndefined();
   });
 });
@@ -35,13 +38,13 @@ describe('folderOf', () => {
     ['s3://bucket/a/', undefined],
     ['s3://bucket/', undefined],
     ['s3://bucket', undefined],
-  ])('of %s is %s', (address, folder) => {
+  ])('returns the folder of %s: %s', (address, folder) => {
     expect(folderOf(address)).toBe(folder);
   });
 });
 
 describe('toFileId', () => {
-  it('is null without an address', () => {
+  it('returns null for a missing address', () => {
     expect(toFileId(undefined)).toBeNull();
   });
 });

@@ -17,9 +17,9 @@ describe('tokenBound', () => {
     ['abcd', 18],
     ['检索', 18],
     ['🙂', 18],
-  ])('of %j is %i', (text, tokens) => expect(tokenBound(text)).toBe(tokens));
+  ])('estimates %j at %i tokens', (text, tokens) => expect(tokenBound(text)).toBe(tokens));
 
-  it('does not go down when a text grows', () => {
+  it('never decreases when a text grows', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (text, more) => {
         expect(tokenBound(text + more)).toBeGreaterThanOrEqual(tokenBound(text) - 1);
@@ -37,19 +37,19 @@ describe('tokenCounts', () => {
     expect(tokenCounts(requestWith({ documents: [{ text: [1, 2] }] })).documents).toEqual([18]);
   });
 
-  it('counts a field once, however often it is named', () => {
+  it('counts a field once, even if rank_fields repeats it', () => {
     const rankFields = Array.from({ length: 1_000 }, () => 'title');
     expect(tokenCounts(requestWith({ documents: [{ title: 'abc' }], rankFields })).documents).toEqual([17]);
   });
 
-  it('cuts where the provider does', () => {
+  it('cuts texts at the limits of the provider', () => {
     const request = requestWith({ query: textOf(300), documents: [textOf(900), textOf(20)] });
     expect(tokenCounts(request, { document: 500 }).documents).toEqual([500, 20]);
     expect(tokenCounts(request, { query: 200, pair: 600 })).toEqual({ query: 200, documents: [400, 20] });
     expect(tokenCounts(request, { pair: 100 }).documents).toEqual([0, 0]);
   });
 
-  it('reads the query with every document', () => {
+  it('counts the query once per document', () => {
     expect(totalTokens({ query: 10, documents: [1, 2, 3] })).toBe(36);
   });
 });
@@ -63,7 +63,7 @@ describe('estimateByChunks', () => {
     [101, 2],
     [350, 4],
     [10_000, 100],
-  ])('counts %i short documents as %i units, exactly', (count, searchUnits) => {
+  ])('counts %i short documents as exactly %i search units', (count, searchUnits) => {
     expect(estimate(documentsOf(count))).toMatchObject({
       unit: 'search_unit',
       counts: { search_unit: searchUnits },
@@ -77,11 +77,11 @@ describe('estimateByChunks', () => {
     [800, 50, 1, false],
     [801, 50, 2, false],
     [4_000, 10, 1, false],
-  ])('counts documents of %i tokens in chunks, %i of them', (tokens, count, searchUnits, exact) => {
+  ])('counts documents of %i tokens in chunks, for %i documents', (tokens, count, searchUnits, exact) => {
     expect(estimate(documentsOf(count, textOf(tokens)))).toMatchObject({ counts: { search_unit: searchUnits }, exact });
   });
 
-  it('leaves half of a chunk to the document, however long the query is', () => {
+  it('reserves half of a chunk for the document, however long the query is', () => {
     expect(estimate(documentsOf(100, textOf(250)), textOf(5_000))).toMatchObject({
       counts: { search_unit: 1 },
       exact: false,
@@ -92,7 +92,7 @@ describe('estimateByChunks', () => {
     });
   });
 
-  it('has at least a unit for each 100 documents, and no less for longer ones', () => {
+  it('estimates at least one unit per 100 documents, and never less for longer documents', () => {
     const anyTexts = fc.array(fc.string({ unit: 'binary', maxLength: 4_000 }), { minLength: 1, maxLength: 250 });
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), anyTexts, (query, documents) => {
@@ -111,7 +111,7 @@ describe('estimateByChunks', () => {
 });
 
 describe('estimateByTokens', () => {
-  it('adds up to the limit of the whole request', () => {
+  it('limits the sum of tokens to the limit of the whole request', () => {
     const request = requestWith({ query: QUERY, documents: documentsOf(10, textOf(900)) });
     expect(estimateByTokens(request)).toEqual({ unit: 'input', counts: { input: 10_000 }, exact: false });
     expect(estimateByTokens(request, { total: 6_000 }).counts.input).toBe(6_000);

@@ -17,7 +17,7 @@ function wrongParamsOf(body: object): ReadonlySet<string | null> {
   return new Set(errors.length === 0 ? [] : toValidationError(errors).details?.map((detail) => detail.param));
 }
 
-describe('a rerank body', () => {
+describe('CreateRerankDto', () => {
   it.each([
     VALID,
     { ...VALID, documents: [''] },
@@ -26,7 +26,7 @@ describe('a rerank body', () => {
     { ...VALID, top_n: 1, return_documents: true, max_tokens_per_doc: 1, priority: 0, truncation: false },
     { ...VALID, top_n: 1_000_000 },
     { ...VALID, rank_fields: [], parameters: { truncate: 'END' } },
-  ])('is taken: %j', (body) => expect(wrongParamsOf(body)).toEqual(new Set()));
+  ])('accepts the body %j', (body) => expect(wrongParamsOf(body)).toEqual(new Set()));
 
   it.each([
     ['model', undefined],
@@ -59,7 +59,7 @@ describe('a rerank body', () => {
     ['parameters', 'END'],
     ['top_k', 3],
     ['stream', false],
-  ])('is refused by name when %s is %j', (name, value) => {
+  ])('names the field %s when it is %j', (name, value) => {
     expect(wrongParamsOf({ ...VALID, [name]: value })).toEqual(new Set([name]));
   });
 
@@ -71,11 +71,11 @@ describe('a rerank body', () => {
     [[{ text: 1 }], 'documents.0.text'],
     [[{ text: null }], 'documents.0.text'],
     [[{ title: 'no text' }], 'documents.0.text'],
-  ])('is refused by the place when the documents are %j', (documents, param) => {
+  ])('names the invalid item when the documents are %j', (documents, param) => {
     expect(wrongParamsOf({ ...VALID, documents })).toEqual(new Set([param]));
   });
 
-  it('may do without text only where rank_fields name other fields, and then still not with a wrong one', () => {
+  it('accepts documents without text only with rank_fields, and never an invalid text', () => {
     expect(wrongParamsOf({ ...VALID, rank_fields: ['title'], documents: [{ title: 'a', text: 1 }] })).toEqual(
       new Set(['documents.0.text']),
     );
@@ -84,18 +84,18 @@ describe('a rerank body', () => {
     );
   });
 
-  it('has all its wrong fields named at once', () => {
+  it('names all invalid fields of a body', () => {
     expect(wrongParamsOf({ documents: [1], top_n: 0, extra: true })).toEqual(
       new Set(['model', 'query', 'documents.0', 'top_n', 'extra']),
     );
   });
 
-  it('skips class-validator when its predicate accepts it', () => {
+  it('skips class-validator when the predicate accepts the body', () => {
     expect(acceptsOf(CreateRerankDto)).toBe(isRerankBody);
     expect(isRerankBody(VALID)).toBe(true);
   });
 
-  it('is accepted by its predicate exactly when class-validator accepts it', () => {
+  it('has a predicate that agrees with class-validator on every body', () => {
     const value = fc.oneof(
       fc.constantFrom(null, '', 'a', 0, 1, 1.5, true, [], ['a'], [1], [{}], [{ text: 'a' }], {}),
       fc.jsonValue(),

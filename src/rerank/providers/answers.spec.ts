@@ -4,7 +4,7 @@ import { readScores } from './answers.js';
 const read = (items: unknown) => readScores(items, { path: 'body.results', scoreField: 'score', documentCount: 2 });
 
 describe('readScores', () => {
-  it('reads indices and scores in the order of the answer', () => {
+  it('reads indices and scores in the order of the response', () => {
     const items = [
       { index: 1, score: 0.5 },
       { index: 0, score: -1.5, more: true },
@@ -28,7 +28,7 @@ describe('readScores', () => {
     [[0, 0].map((index) => ({ index, score: 1 })), 'each index once at body.results[1].index'],
     [[{ index: 0 }], 'a number at body.results[0].score'],
     [[{ index: 0, score: null }], 'a number at body.results[0].score'],
-  ])('says of %j what it expected', (items, message) => {
+  ])('reports the expected type for %j', (items, message) => {
     const failure = { name: 'UnexpectedShapeError', message: `expected ${message}` };
     expect(() => read(items)).toThrow(expect.objectContaining(failure));
   });

@@ -16,18 +16,18 @@ describe('azureAiRerank', () => {
     expect(at(azureAiRerank.toUpstream(requestWith({ model })).body, 'model')).toBe(sent);
   });
 
-  it('refuses a prefix with no model behind it', () => {
+  it('refuses a prefix without a model', () => {
     expect(() => azureAiRerank.toUpstream(requestWith({ model: 'cohere.' }))).toThrow(
       expect.objectContaining({ code: 'validation_failed', param: 'model' }),
     );
   });
 
-  it("leaves Cohere's own options out", () => {
+  it("omits Cohere's own options", () => {
     const { body } = azureAiRerank.toUpstream(requestWith({ maxTokensPerDoc: 512, priority: 3 }));
     expect(Object.keys(readObject(body, 'body')).sort()).toEqual(['documents', 'model', 'query']);
   });
 
-  it('reads search units', () => {
+  it('reads the search units of Azure', () => {
     expect(azureAiRerank.fromUpstream(fixture('azure-ai'), requestWith())).toMatchObject({
       searchUnits: 1,
       totalTokens: undefined,

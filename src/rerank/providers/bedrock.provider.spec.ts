@@ -18,7 +18,7 @@ const paramOf = (work: () => unknown): string | null => {
 };
 
 describe('bedrockRerank', () => {
-  it('asks in the form of Bedrock, in the region of the model', () => {
+  it("sends Bedrock's request format to the region of the model", () => {
     const request = bedrockRequest({ documents: ['a', { text: 'b', id: 7 }], topN: 1 });
     expect(bedrockRerank.toUpstream(request)).toEqual({
       method: 'POST',
@@ -38,7 +38,7 @@ describe('bedrockRerank', () => {
     });
   });
 
-  it('asks for all documents when the caller wants all', () => {
+  it('requests all documents when top_n is absent', () => {
     const { body } = bedrockRerank.toUpstream(bedrockRequest());
     expect(at(body, 'rerankingConfiguration.bedrockRerankingConfiguration.numberOfResults')).toBe(6);
   });
@@ -47,7 +47,7 @@ describe('bedrockRerank', () => {
     ['arn:aws-cn:bedrock:cn-north-1::foundation-model/amazon.rerank-v1:0', 'cn-north-1'],
     ['arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.rerank-v1:0', 'us-gov-west-1'],
     ['arn:aws:bedrock:us-east-1:123456789012:provisioned-model/abcdef', 'us-east-1'],
-  ])('takes the region from %s', (model, region) => {
+  ])('reads the region from %s', (model, region) => {
     expect(bedrockRerank.toUpstream(bedrockRequest({ model })).region).toBe(region);
   });
 
@@ -58,7 +58,7 @@ describe('bedrockRerank', () => {
     'arn:aws:bedrock:::foundation-model/x',
     'arn:aws:s3:us-east-1::foundation-model/x',
     'arn:aws:bedrock:us-east-1::foundation-model/x\n',
-  ])('refuses the model %j', (model) => {
+  ])('refuses the Bedrock model %j', (model) => {
     expect(paramOf(() => bedrockRerank.toUpstream(bedrockRequest({ model })))).toBe('model');
   });
 
@@ -67,20 +67,20 @@ describe('bedrockRerank', () => {
     const refused = (changes: Partial<RerankRequest>) =>
       paramOf(() => bedrockRerank.toUpstream(bedrockRequest(changes)));
 
-    it('counts characters, not halves of them', () => {
+    it('counts characters as code points, not as UTF-16 units', () => {
       const documents = [longest, '🙂'.repeat(32_000)];
       expect(() => bedrockRerank.toUpstream(bedrockRequest({ documents, query: longest }))).not.toThrow();
       expect(refused({ documents: ['🙂'.repeat(32_001)] })).toBe('documents.0');
     });
 
-    it('names the field', () => {
+    it('names the field with a text that is too long', () => {
       expect(refused({ documents: ['a', `${longest}x`] })).toBe('documents.1');
       expect(refused({ documents: [{ text: `${longest}x` }] })).toBe('documents.0.text');
       expect(refused({ documents: ['a', ''] })).toBe('documents.1');
       expect(refused({ query: `${longest}x` })).toBe('query');
     });
 
-    it('names the limit', () => {
+    it('names the limit of characters in the message', () => {
       expect(() => bedrockRerank.toUpstream(bedrockRequest({ documents: [`${longest}x`] }))).toThrow('32000');
     });
   });
@@ -99,14 +99,14 @@ describe('bedrockRerank', () => {
   describe('nextPage', () => {
     const nextPage = (answer: unknown) => bedrockRerank.nextPage?.(answer, bedrockRequest());
 
-    it('is the same request with the token', () => {
+    it('repeats the request with the token of the next page', () => {
       const first = bedrockRerank.toUpstream(bedrockRequest());
       const next = nextPage({ results: [], nextToken: 'more' });
       expect(next).toEqual({ ...first, body: { ...readObject(first.body, 'body'), nextToken: 'more' } });
     });
 
     it.each([fixture('bedrock'), { results: [], nextToken: null }, { results: [], nextToken: '' }])(
-      'ends with %j',
+      'requests no further page after %j',
       (answer) => {
         expect(nextPage(answer)).toBeUndefined();
       },

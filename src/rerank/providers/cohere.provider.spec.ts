@@ -3,7 +3,7 @@ import { fixture, requestWith } from './__fixtures__/requests.js';
 import { cohereRerank } from './cohere.provider.js';
 
 describe('cohereRerank', () => {
-  it('sends the text of objects, and the options of Cohere', () => {
+  it('sends the text of objects and the options of Cohere', () => {
     const request = requestWith({
       model: 'rerank-v4.0-pro',
       documents: ['a', { text: 'b', id: 7 }],
@@ -25,12 +25,12 @@ describe('cohereRerank', () => {
     });
   });
 
-  it('has no return_documents: version 2 does not know it', () => {
+  it('omits return_documents, which version 2 does not support', () => {
     const { body } = cohereRerank.toUpstream(requestWith({ returnDocuments: true }));
     expect(body).not.toHaveProperty('return_documents');
   });
 
-  it('reads id and search units', () => {
+  it('reads the id and the search units of Cohere', () => {
     expect(cohereRerank.fromUpstream(fixture('cohere'), requestWith())).toEqual({
       scores: [
         { index: 3, relevanceScore: 0.999071 },

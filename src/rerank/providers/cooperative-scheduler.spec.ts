@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { CooperativeScheduler, Turns } from './cooperative-scheduler.js';
 
 describe('Turns', () => {
-  it('is over after the units of a turn, and begins anew', async () => {
+  it('ends a turn after its units, and starts the next from zero', async () => {
     const turns = new Turns(new CooperativeScheduler(), 3);
     expect([turns.spent(1), turns.spent(1), turns.spent(1), turns.spent(1)]).toEqual([false, false, true, true]);
     await turns.next();
@@ -10,8 +10,8 @@ describe('Turns', () => {
   });
 });
 
-describe('TurnQueue', () => {
-  it('gives way to what was waiting', async () => {
+describe('CooperativeScheduler', () => {
+  it('yields to work that was already waiting', async () => {
     const order: string[] = [];
     setImmediate(() => order.push('other'));
     await new CooperativeScheduler().next();
@@ -19,7 +19,7 @@ describe('TurnQueue', () => {
     expect(order).toEqual(['other', 'us']);
   });
 
-  it('lets one piece of work run in each round of the event loop, in order', async () => {
+  it('resumes one task per round of the event loop, in order', async () => {
     const queue = new CooperativeScheduler();
     const rounds: string[] = [];
     let round = 0;
@@ -41,7 +41,7 @@ describe('TurnQueue', () => {
     expect(new Set(rounds.map((entry) => entry.slice(2))).size).toBe(6);
   });
 
-  it('goes on after it was empty', async () => {
+  it('continues after the queue was empty', async () => {
     const queue = new CooperativeScheduler();
     await queue.next();
     await expect(queue.next()).resolves.toBeUndefined();

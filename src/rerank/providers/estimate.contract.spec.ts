@@ -34,9 +34,9 @@ const anyRequest: fc.Arbitrary<RerankRequest> = fc
   .map((fields) => requestWith(fields));
 
 describe.each(RERANK_PROVIDERS.map((provider) => ({ slug: provider.slug, provider })))(
-  'what $slug will bill',
+  'the estimate of $slug',
   ({ provider }) => {
-    it('is known for every request, in whole numbers', () => {
+    it('estimates every request in whole numbers', () => {
       fc.assert(
         fc.property(anyRequest, (request) => {
           const { unit, counts } = provider.estimate(request);
@@ -48,7 +48,7 @@ describe.each(RERANK_PROVIDERS.map((provider) => ({ slug: provider.slug, provide
       );
     });
 
-    it('is not less than the figure of the published answer', () => {
+    it('estimates at least the usage of the published response', () => {
       if (provider.kind !== 'remote') return;
       const request = requestWith();
       const { searchUnits = 0, totalTokens = 0 } = provider.fromUpstream(fixture(provider.slug), request);
@@ -64,11 +64,14 @@ describe('estimates of the providers', () => {
   const documents = Array.from({ length: 101 }, () => 'a document');
   const long = requestWith({ documents: Array.from({ length: 50 }, () => 'x'.repeat(30_000)) });
 
-  it.each([cohereRerank, azureAiRerank, bedrockRerank])('$slug bills each hundred documents', (provider) => {
-    expect(provider.estimate(requestWith({ documents }))).toMatchObject({ counts: { search_unit: 2 }, exact: true });
-  });
+  it.each([cohereRerank, azureAiRerank, bedrockRerank])(
+    'estimates one unit per hundred documents for $slug',
+    (provider) => {
+      expect(provider.estimate(requestWith({ documents }))).toMatchObject({ counts: { search_unit: 2 }, exact: true });
+    },
+  );
 
-  it('Cohere cuts documents before it counts them', () => {
+  it('cuts documents for Cohere before it counts them', () => {
     // 4,096 tokens in pieces of 500 less the query's 30: 9 for each document.
     expect(cohereRerank.estimate(long)).toMatchObject({ counts: { search_unit: 5 }, exact: false });
     expect(cohereRerank.estimate({ ...long, maxTokensPerDoc: 400 })).toMatchObject({
@@ -78,7 +81,7 @@ describe('estimates of the providers', () => {
     expect(azureAiRerank.estimate(long).counts.search_unit).toBe(11);
   });
 
-  it('Cohere bills generation 5 by token', () => {
+  it('estimates generation 5 of Cohere by token', () => {
     expect(cohereRerank.estimate(requestWith({ model: 'rerank-v5.0-pro' }))).toMatchObject({ unit: 'input' });
     const answer = { results: [{ index: 0, relevance_score: 1 }], meta: { billed_units: { input_tokens: 41 } } };
     expect(cohereRerank.fromUpstream(answer, requestWith())).toMatchObject({ searchUnits: undefined, totalTokens: 41 });
@@ -92,12 +95,12 @@ describe('estimates of the providers', () => {
     ['rerank-v3.5', { search_units: 2, input_tokens: 55 }, 2, undefined],
     ['rerank-v3.5', { search_units: 0 }, 0, undefined],
     ['rerank-v5.0-pro', { search_units: 1 }, 1, undefined],
-  ])('Cohere’s model %s with %j is billed by one of them', (model, billedUnits, searchUnits, totalTokens) => {
+  ])('bills Cohere’s model %s with %j in one unit only', (model, billedUnits, searchUnits, totalTokens) => {
     const answer = { results: [{ index: 0, relevance_score: 1 }], meta: { billed_units: billedUnits } };
     expect(cohereRerank.fromUpstream(answer, requestWith({ model }))).toMatchObject({ searchUnits, totalTokens });
   });
 
-  it('Pinecone bills its own models by the request, Cohere’s by the chunk', () => {
+  it('estimates Pinecone’s own models per request, and Cohere’s per chunk', () => {
     expect(pineconeRerank.estimate({ ...long, model: 'bge-reranker-v2-m3' })).toMatchObject({
       counts: { search_unit: 1 },
       exact: true,
@@ -105,19 +108,19 @@ describe('estimates of the providers', () => {
     expect(pineconeRerank.estimate({ ...long, model: 'cohere-rerank-3.5' }).counts.search_unit).toBe(11);
   });
 
-  it('Bedrock reports none, so the estimate is the figure', () => {
+  it('uses the estimate for Bedrock, which reports no usage', () => {
     const answer = { results: [{ index: 0, relevanceScore: 1 }] };
     expect(bedrockRerank.fromUpstream(answer, long).searchUnits).toBe(bedrockRerank.estimate(long).counts.search_unit);
   });
 
-  it('Voyage cuts queries and pairs, and refuses what is longer altogether', () => {
+  it('applies Voyage’s limits of queries, pairs and whole requests', () => {
     const tokensOf = (model: string) => voyageRerank.estimate({ ...long, model }).counts.input;
     expect([tokensOf('rerank-2-lite'), tokensOf('rerank-2.5')]).toEqual([50 * 8_000, 50 * (10_016 + 30)]);
     const many = Array.from({ length: 900 }, () => 'x'.repeat(3_000));
     expect(voyageRerank.estimate(requestWith({ model: 'rerank-2.5', documents: many })).counts.input).toBe(600_000);
   });
 
-  it('Jina bills tokens, the local reranker nothing', () => {
+  it('estimates tokens for Jina, and nothing for the local reranker', () => {
     expect(jinaRerank.estimate(requestWith())).toMatchObject({ unit: 'input', exact: false });
     expect(localRerank.estimate(requestWith())).toMatchObject({ unit: 'request', exact: true });
   });

@@ -3,7 +3,7 @@ import { fixture, requestWith } from './__fixtures__/requests.js';
 import { jinaRerank } from './jina.provider.js';
 
 describe('jinaRerank', () => {
-  it('sends strings, and says return_documents', () => {
+  it('sends strings and return_documents to Jina', () => {
     const request = requestWith({ model: 'jina-reranker-v3', documents: ['a', { text: 'b', id: 7 }], topN: 1 });
     expect(jinaRerank.toUpstream(request)).toEqual({
       method: 'POST',
@@ -18,15 +18,18 @@ describe('jinaRerank', () => {
     });
   });
 
-  it.each(['a string', { text: 'an object' }, undefined])('takes an answer whose document is %j', (document) => {
-    const answer = { results: [{ index: 0, relevance_score: 0.5, document }], usage: { total_tokens: 9 } };
-    expect(jinaRerank.fromUpstream(answer, requestWith())).toMatchObject({
-      scores: [{ index: 0, relevanceScore: 0.5 }],
-      totalTokens: 9,
-    });
-  });
+  it.each(['a string', { text: 'an object' }, undefined])(
+    'accepts a response of Jina whose document is %j',
+    (document) => {
+      const answer = { results: [{ index: 0, relevance_score: 0.5, document }], usage: { total_tokens: 9 } };
+      expect(jinaRerank.fromUpstream(answer, requestWith())).toMatchObject({
+        scores: [{ index: 0, relevanceScore: 0.5 }],
+        totalTokens: 9,
+      });
+    },
+  );
 
-  it('reads model and tokens, and no search units', () => {
+  it('reads the model and the tokens of Jina, and no search units', () => {
     expect(jinaRerank.fromUpstream(fixture('jina'), requestWith())).toMatchObject({
       model: 'jina-reranker-v2-base-multilingual',
       searchUnits: undefined,

@@ -14,7 +14,7 @@ function bestOf(scores: readonly number[]): number {
 }
 
 describe('localRerank', () => {
-  it('ranks the document that answers first', async () => {
+  it('ranks the matching document first', async () => {
     const scores = await scoresOf('capital of the United States', [
       'Carson City is the capital city of the American state of Nevada.',
       'Saipan is an island in the Pacific Ocean.',
@@ -23,11 +23,11 @@ describe('localRerank', () => {
     expect(bestOf(scores)).toBe(2);
   });
 
-  it('scores 0 without a common word, and still lists the document', async () => {
+  it('scores a document without a common word 0, and still lists it', async () => {
     expect(await scoresOf('zebra', ['horse', 'a zebra', ''])).toEqual([0, expect.any(Number), 0]);
   });
 
-  it('is BM25: the known value for one word in one of two documents', async () => {
+  it('returns the known BM25 score for one word in one of two documents', async () => {
     const [score] = await scoresOf('apple', ['apple', 'pear']);
     // idf = ln(1 + (2 - 1 + 0.5) / (1 + 0.5)); term frequency 1, length = average, k 1.2, b 0.7, d 0.5.
     expect(score).toBeCloseTo(Math.log(2) * (0.5 + 2.2 / 2.2), 10);
@@ -38,7 +38,7 @@ describe('localRerank', () => {
     expect(bestOf(scores)).toBe(3);
   });
 
-  it('gives the sum of what the words give alone', async () => {
+  it('returns the sum of the scores of the single words', async () => {
     const documents = ['red apple', 'green apple', 'red pear'];
     const [red, apple, both] = await Promise.all(
       ['red', 'apple', 'red apple'].map((query) => scoresOf(query, documents)),
@@ -53,7 +53,7 @@ describe('localRerank', () => {
     expect(bestOf(await scoresOf('STRASSE café', ['a house', 'ｓｔｒａｓｓｅ', 'CAFÉ strasse']))).toBe(2);
   });
 
-  it('takes object documents by their text, and names one without', async () => {
+  it('ranks objects by their text, and names an object without one', async () => {
     expect(await scoresOf('apple', [{ text: 'apple' }, 'pear'])).toEqual([expect.any(Number), 0]);
     await expect(localRerank.rerank(requestWith({ documents: ['a', { title: 'b' }] }))).rejects.toMatchObject({
       code: 'validation_failed',
@@ -61,15 +61,15 @@ describe('localRerank', () => {
     });
   });
 
-  it('takes queries of names that objects have by birth', async () => {
+  it('accepts queries with names such as constructor', async () => {
     expect(await scoresOf('constructor __proto__', ['constructor', 'pear'])).toEqual([expect.any(Number), 0]);
   });
 
-  it('scores 0 throughout for a query without words', async () => {
+  it('scores all documents 0 for a query without words', async () => {
     expect(await scoresOf('?!', ['a', 'b'])).toEqual([0, 0]);
   });
 
-  it('answers with its own model name, and bills nothing', async () => {
+  it('returns its own model name and no usage', async () => {
     expect(await localRerank.rerank(requestWith({ model: 'whatever' }))).toMatchObject({
       model: 'bm25',
       searchUnits: undefined,
@@ -77,13 +77,13 @@ describe('localRerank', () => {
     });
   });
 
-  it('reads the first 32,000 characters of a document', async () => {
+  it('reads only the first 32,000 characters of a document', async () => {
     const filler = 'x '.repeat(15_999);
     expect(await scoresOf('zebra', [`${filler}zebra`, `${filler}z zebra`])).toEqual([0, 0]);
     expect((await scoresOf('zebra', [`${filler.slice(0, -8)}zebra`, 'a']))[0]).toBeGreaterThan(0);
   });
 
-  it('lets others have their turn while it works', async () => {
+  it('lets other work run while it ranks', async () => {
     let turns = 0;
     let working = true;
     const count = (): void => {

@@ -5,7 +5,7 @@ import { pineconeRerank } from './pinecone.provider.js';
 const documents = (count: number): string[] => Array.from({ length: count }, (_, index) => `document ${index}`);
 
 describe('pineconeRerank', () => {
-  it('wraps strings, sends objects whole, and says return_documents', () => {
+  it('wraps strings, sends objects whole, and sends return_documents', () => {
     const request = requestWith({
       model: 'bge-reranker-v2-m3',
       documents: ['a', { text: 'b', id: 7 }],
@@ -27,7 +27,7 @@ describe('pineconeRerank', () => {
     });
   });
 
-  it('takes objects without text where rank_fields names other fields', () => {
+  it('accepts objects without text when rank_fields names other fields', () => {
     const request = requestWith({ documents: [{ title: 'a' }], rankFields: ['title'] });
     expect(pineconeRerank.toUpstream(request).body).toMatchObject({
       documents: [{ title: 'a' }],
@@ -39,19 +39,19 @@ describe('pineconeRerank', () => {
     ['bge-reranker-v2-m3', 100],
     ['pinecone-rerank-v0', 100],
     ['cohere-rerank-3.5', 200],
-  ])('refuses more documents than %s takes', (model, maximum) => {
+  ])('refuses more documents than %s accepts', (model, maximum) => {
     const send = (count: number) => () =>
       pineconeRerank.toUpstream(requestWith({ model, documents: documents(count) }));
     expect(send(maximum)).not.toThrow();
     expect(send(maximum + 1)).toThrow(`documents must have at most ${maximum} items for this model`);
   });
 
-  it('lets Pinecone judge the number for models that it does not know', () => {
+  it('leaves the number of documents of unknown models to Pinecone', () => {
     const request = requestWith({ model: 'a-newer-model', documents: documents(pineconeRerank.maxDocuments) });
     expect(() => pineconeRerank.toUpstream(request)).not.toThrow();
   });
 
-  it('reads score and rerank units, whatever the documents hold', () => {
+  it('reads scores and rerank units for any documents', () => {
     expect(pineconeRerank.fromUpstream(fixture('pinecone'), requestWith())).toEqual({
       scores: [
         { index: 0, relevanceScore: 0.0063143647 },

@@ -50,13 +50,13 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
     };
 
     describe('toUpstream', () => {
-      it('posts to an absolute path', () => {
+      it('sends a POST to an absolute path', () => {
         const sent = provider.toUpstream(request);
         expect(sent.method).toBe('POST');
         expect(sent.path).toMatch(/^(\/[\w-]+)+$/);
       });
 
-      it('is JSON without undefined values', () => {
+      it('sends JSON without undefined values', () => {
         expect(undefinedPaths(bodyOf())).toEqual([]);
       });
 
@@ -70,7 +70,7 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
         expect(at(bodyOf({ topN: 2 }), wire.topN)).toBe(2);
       });
 
-      it('sends the options that it declares, and no other', () => {
+      it('sends only the options that the provider declares', () => {
         const names = fieldNames(
           bodyOf({
             maxTokensPerDoc: 512,
@@ -85,24 +85,24 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
         );
       });
 
-      it('asks for documents as the caller does, where the provider knows of that', () => {
+      it('sends return_documents where the provider supports it', () => {
         const asked = [true, false].map((returnDocuments) => at(bodyOf({ returnDocuments }), 'return_documents'));
         expect(asked).toEqual(wire.returnsDocuments === true ? [true, false] : [undefined, undefined]);
       });
 
-      it('refuses an object without text, naming it', () => {
+      it('refuses an object without text and names it', () => {
         expectRefusal(() => bodyOf({ documents: ['a', { title: 'b' }] }), 'documents.1.text');
         expectRefusal(() => bodyOf({ documents: ['a', { text: 7 }] }), 'documents.1.text');
       });
 
-      it('leaves the request as it was', () => {
+      it('does not change the request', () => {
         const frozen = deepFreeze(requestWith({ model: request.model, documents: ['a', { text: 'b', id: 1 }] }));
         expect(provider.toUpstream(frozen)).toEqual(provider.toUpstream(frozen));
       });
     });
 
     describe('fromUpstream', () => {
-      it('reads the published answer', () => {
+      it('reads the published response', () => {
         const outcome = provider.fromUpstream(fixture(slug), request);
         const results = readArray(at(fixture(slug), wire.results), wire.results);
         expect(outcome.scores).toHaveLength(results.length);
@@ -113,12 +113,12 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
         expect(outcome.scores[0]?.relevanceScore).toBe(at(results[0], wire.score));
       });
 
-      it('tells units or tokens, never both', () => {
+      it('reports search units or tokens, never both', () => {
         const { searchUnits, totalTokens } = provider.fromUpstream(fixture(slug), request);
         expect([searchUnits, totalTokens].filter((count) => count !== undefined)).toHaveLength(1);
       });
 
-      it.each([1e300, -1])('does not believe that %p units or tokens were billed', (figure) => {
+      it.each([1e300, -1])('ignores the implausible usage %p', (figure) => {
         const billed = { search_units: figure, input_tokens: figure };
         const usage = { total_tokens: figure, rerank_units: figure };
         const answer = { ...readObject(fixture(slug), 'fixture'), meta: { billed_units: billed }, usage };
@@ -126,7 +126,7 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
         if (isUsageComputed !== true) expect([searchUnits, totalTokens]).toEqual([undefined, undefined]);
       });
 
-      it('does without what only informs', () => {
+      it('accepts a response without its informative fields', () => {
         const results = at(fixture(slug), wire.results);
         expect(provider.fromUpstream({ [wire.results]: results }, request).scores).not.toHaveLength(0);
       });
@@ -135,14 +135,14 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
         expect(() => provider.fromUpstream(answerWith({ index }), request)).toThrow(UnexpectedShapeError);
       });
 
-      it('refuses an index that comes twice', () => {
+      it('refuses a duplicate index', () => {
         const answer = readObject(fixture(slug), 'fixture');
         const [first] = readArray(answer[wire.results], wire.results);
         const repeated = { ...answer, [wire.results]: [first, first] };
         expect(() => provider.fromUpstream(repeated, request)).toThrow('each index once');
       });
 
-      it.each([undefined, null, '0.5'])('refuses the score %p, and says where', (score) => {
+      it.each([undefined, null, '0.5'])('refuses the score %p and names its path', (score) => {
         const wrong = answerWith({ [wire.score]: score });
         expect(() => provider.fromUpstream(wrong, request)).toThrow(
           `expected a number at body.${wire.results}[0].${wire.score}`,
@@ -150,7 +150,7 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
       });
 
       it.each([null, [], 'text', 7, {}, { results: {}, data: {} }, { results: [null], data: [null] }])(
-        'refuses the answer %j',
+        'refuses the response %j',
         (answer) => {
           expect(() => provider.fromUpstream(answer, request)).toThrow(UnexpectedShapeError);
         },
@@ -160,16 +160,16 @@ describe.each(REMOTE.map((provider) => ({ slug: provider.slug, provider })))(
 );
 
 describe('the list of rerank providers', () => {
-  it('has each slug once', () => {
+  it('contains each rerank provider once', () => {
     const slugs = RERANK_PROVIDERS.map((provider) => provider.slug);
     expect(new Set(slugs).size).toBe(slugs.length);
   });
 
-  it('is covered by the laws above', () => {
+  it('tests every rerank provider in this contract', () => {
     expect(REMOTE.map((provider) => provider.slug).sort()).toEqual(Object.keys(WIRES).sort());
   });
 
-  it('has a limit of documents for each', () => {
+  it('has a limit of documents for each rerank provider', () => {
     for (const provider of RERANK_PROVIDERS) expect(provider.maxDocuments).toBeGreaterThanOrEqual(100);
   });
 });

@@ -3,7 +3,7 @@ import { fixture, requestWith } from './__fixtures__/requests.js';
 import { voyageRerank } from './voyage.provider.js';
 
 describe('voyageRerank', () => {
-  it('calls top_n top_k, and says return_documents', () => {
+  it('sends top_n as top_k, and return_documents', () => {
     const request = requestWith({ model: 'rerank-2.5', documents: ['a', { text: 'b' }], topN: 1, truncation: false });
     expect(voyageRerank.toUpstream(request)).toEqual({
       method: 'POST',
@@ -19,12 +19,12 @@ describe('voyageRerank', () => {
     });
   });
 
-  it('keeps empty documents: indices must not shift', () => {
+  it('keeps empty documents, so that indices do not shift', () => {
     const { body } = voyageRerank.toUpstream(requestWith({ documents: ['', { text: '' }, 'c'] }));
     expect(body).toMatchObject({ documents: ['', '', 'c'] });
   });
 
-  it('reads model and tokens, and no search units', () => {
+  it('reads the model and the tokens of Voyage, and no search units', () => {
     expect(voyageRerank.fromUpstream(fixture('voyage'), requestWith())).toEqual({
       scores: [
         { index: 0, relevanceScore: 0.4375 },
