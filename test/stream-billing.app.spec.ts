@@ -209,7 +209,7 @@ describe('a metered stream', () => {
   it('ends at the provider within 100 ms of its client, and charges what came', async () => {
     const policy = await limitTokens();
     const tookMs: number[] = [];
-    // The fastest of three: a machine that is busy with something else is no fault of the gateway.
+    // The fastest of three: a machine that is busy with something else is not a fault of the gateway.
     for (let at = 0; at < 3; at += 1) {
       let closedAt: number | undefined;
       gateway.provider.replyWith(

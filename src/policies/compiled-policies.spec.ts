@@ -51,7 +51,7 @@ describe('compilePolicies', () => {
   });
 
   it.each([
-    ['a limit that is no number', { creditLimit: 'NaN' }],
+    ['a limit that is not a number', { creditLimit: 'NaN' }],
     ['a limit that is too precise', { creditLimit: '0.0000000001' }],
     ['a threshold that is not a number', { alertThreshold: 'Infinity' }],
     ['another type', { type: 'requests' }],
