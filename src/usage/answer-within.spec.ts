@@ -9,17 +9,17 @@ function keepBusy(ms: number): void {
   while (performance.now() - startedAt < ms);
 }
 
-it('passes on an answer, or its refusal', async () => {
+it('passes on the value or the rejection of the work', async () => {
   expect(await answerWithin(LIMIT_MS, Promise.resolve(7))).toBe(7);
   await expect(answerWithin(LIMIT_MS, Promise.reject(new RangeError('no')))).rejects.toThrow(RangeError);
 });
 
-it('waits no longer than it should', async () => {
+it('stops waiting when the time is over', async () => {
   const never = new Promise<never>(() => undefined);
   await expect(answerWithin(LIMIT_MS, never)).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
-it('takes what arrived in time, and could only be read later', async () => {
+it('accepts a value that arrived in time, and could only be read later', async () => {
   const answer = answerWithin(LIMIT_MS, access('/'));
   keepBusy(10 * LIMIT_MS);
   expect(await answer).toBeUndefined();

@@ -34,7 +34,7 @@ const anHourAgo = (): Date => new Date(Date.now() - 3_600_000);
 const set = (used: number): Promise<unknown> =>
   dataSource.query('UPDATE usage_buckets SET used = $2 WHERE policy_id = $1', [charge.policyId, used]);
 
-it('is none where counters are what ledger and adjustments add up to', async () => {
+it('reports no drift when counters equal the sum of ledger and adjustments', async () => {
   expect(await usageDrift(dataSource)).toEqual([]);
   expect(await usageDrift(dataSource, anHourAgo())).toEqual([]);
 });
@@ -42,19 +42,19 @@ it('is none where counters are what ledger and adjustments add up to', async () 
 it.each([
   [7, 7n],
   [-3, -3n],
-])('is noticed: a counter of %s instead of 0', async (used, drift) => {
+])('reports a counter of %s instead of 0', async (used, drift) => {
   await set(used);
   const expected = [expect.objectContaining({ policyId: charge.policyId, windowId: charge.windowId, drift })];
   expect(await usageDrift(dataSource)).toEqual(expected);
   expect(await usageDrift(dataSource, anHourAgo())).toEqual(expected);
 });
 
-it('is noticed when a row of the ledger is missing', async () => {
+it('reports a missing row of the ledger', async () => {
   await dataSource.query('DELETE FROM usage_events WHERE ctid = (SELECT min(ctid) FROM usage_events)');
   expect(await usageDrift(dataSource)).toHaveLength(2);
 });
 
-it('is not looked for in buckets that were not touched since', async () => {
+it('ignores buckets that were not changed since', async () => {
   await set(7);
   expect(await usageDrift(dataSource, new Date(Date.now() + 3_600_000))).toEqual([]);
 });

@@ -2,12 +2,12 @@ import { expect, it } from '@jest/globals';
 import { reservationOf } from './__fixtures__/usage.js';
 import { ledgerColumns } from './ledger-columns.js';
 
-it('leaves the key empty for a caller who has none', () => {
+it('leaves the key column empty for a caller without a key', () => {
   const { dimensions } = reservationOf([]);
   expect(ledgerColumns({ ...dimensions, apiKeyId: null })).toMatchObject({ api_key_id: '' });
 });
 
-it('leaves what fits as it is', () => {
+it('keeps text that fits into its column', () => {
   const { dimensions } = reservationOf([]);
   expect(ledgerColumns(dimensions)).toMatchObject({
     api_key_id: dimensions.apiKeyId,
@@ -18,7 +18,7 @@ it('leaves what fits as it is', () => {
   expect(ledgerColumns(dimensions)['metadata']).toBe(dimensions.metadata);
 });
 
-it('cuts what does not', () => {
+it('cuts text that does not fit into its column', () => {
   const { dimensions } = reservationOf([]);
   const columns = ledgerColumns({ ...dimensions, mcpTool: 'x'.repeat(300), metadata: { ['k'.repeat(300)]: 'NUL\0' } });
   expect(columns).toMatchObject({ mcp_tool: 'x'.repeat(255), metadata: { ['k'.repeat(255)]: 'NUL\uFFFD' } });

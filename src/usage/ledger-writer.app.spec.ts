@@ -55,7 +55,7 @@ async function rows(): Promise<readonly UsageEvent[]> {
   return dataSource.getRepository(UsageEvent).find({ order: { id: 'ASC' } });
 }
 
-/** What is in the ledger of a usage, as far as it says so. */
+/** The ledger's columns of a usage, as far as the usage names them. */
 function inLedger({
   id,
   at,
@@ -95,21 +95,21 @@ async function written(...usages: readonly UnlimitedUsage[]): Promise<readonly u
 }
 
 describe('usage that nothing limits', () => {
-  it('gathers for a moment, and goes out in one statement', async () => {
+  it('gathers unlimited usage for a moment, and writes it in one statement', async () => {
     const notes = open({ gatherMs: 100 });
     for (let count = 0; count < 5; count += 1) notes.add(note());
     await eventually(async () => sizes.length > 0);
     expect([sizes, (await rows()).length]).toEqual([[5], 5]);
   });
 
-  it('goes out when it is asked for', async () => {
+  it('writes unlimited usage when it is requested', async () => {
     const notes = open({ gatherMs: 3_600_000 });
     notes.add(note());
     await notes.flush();
     expect(await rows()).toHaveLength(1);
   });
 
-  it('goes out at once when it fills a batch', async () => {
+  it('writes unlimited usage at once when it fills a batch', async () => {
     const notes = open({ gatherMs: 3_600_000, maxBatch: 3 });
     for (let count = 0; count < 3; count += 1) notes.add(note());
     await eventually(async () => sizes.length > 0);
@@ -124,7 +124,7 @@ describe('usage that nothing limits', () => {
     ['the mode', { rate: { ...NO_RATE, mode: 'batch' } }],
     ['the price', { rate: { ...NO_RATE, priceIds: [randomUUID()] } }],
     ['the time', { at: new Date('2031-02-03T04:05:06.789Z') }],
-  ])('is what it was, also beside one that differs in %s', async (_what, change) => {
+  ])('keeps every column, also beside a row that differs in %s', async (_what, change) => {
     const usages = [note(), note(change), note()];
     expect(await written(...usages)).toMatchObject(usages.map(inLedger));
   });
@@ -144,13 +144,13 @@ describe('usage that nothing limits', () => {
     ['a name of the metadata', { metadata: { owner: 'alice' } }],
     ['the trace', { traceId: 'another' }],
     ['the attempt', { attempt: 2 }],
-  ])('is what it was, also beside one of another caller: %s', async (_what, change) => {
+  ])('keeps every column, also beside a row of another caller: %s', async (_what, change) => {
     const dimensions = { ...note().dimensions, metadata: { user: 'alice' } };
     const usages = [note({ dimensions }), note({ dimensions: { ...dimensions, ...change } }), note({ dimensions })];
     expect(await written(...usages)).toMatchObject(usages.map(inLedger));
   });
 
-  it('has the time that the same time as text is', async () => {
+  it('stores the time of a usage as PostgreSQL reads the same time from text', async () => {
     const [from, to] = [Date.UTC(2000), Date.UTC(2100)] as const;
     const usages = Array.from({ length: 1_000 }, () => note({ at: new Date(randomInt(from, to)) }));
     expect(await written(...usages)).toHaveLength(usages.length);
@@ -161,7 +161,7 @@ describe('usage that nothing limits', () => {
     expect(found).toHaveLength(usages.length);
   });
 
-  it('takes any text that a client may send', async () => {
+  it('stores any text that a client may send', async () => {
     const odd = 'a\0\uD800' + '\u{1F600}'.repeat(400);
     const { dimensions } = note();
     const metadata = { ['__proto__']: 'x', odd };
@@ -178,14 +178,14 @@ describe('usage that nothing limits', () => {
     });
   });
 
-  it('is written once, however often it is told', async () => {
+  it('writes a usage once, however often it is recorded', async () => {
     const usage = note();
     await written(usage, usage);
     await written(usage);
     expect(await rows()).toHaveLength(1);
   });
 
-  it('is kept while the database is away, and counts once when an answer was lost', async () => {
+  it('keeps usage during an outage of the database, and counts it once after a lost answer', async () => {
     const database = new BreakableDatabase(dataSource);
     database.breakages.push('refused', 'answer lost', 'refused');
     const notes = open({}, database.dataSource);
@@ -194,18 +194,18 @@ describe('usage that nothing limits', () => {
     expect([failed, dropped, (await rows()).length]).toEqual([3, 0, 3]);
   });
 
-  it('costs no other when the database refuses it', async () => {
+  it('writes other rows when the database refuses one', async () => {
     const usages = [note(), note({ id: 'no uuid' }), note()];
     expect(await written(...usages)).toHaveLength(2);
     expect([dropped, failed]).toEqual([1, 0]);
   });
 
-  it('is given up when its figures cannot be counted', async () => {
+  it('drops a usage whose figures cannot be counted', async () => {
     expect(await written(note({ figures: cost(-1n) }), note({ figures: cost(0n, MAX_FIGURE + 1n) }))).toEqual([]);
     expect(dropped).toBe(2);
   });
 
-  it('is given up when the database is away for too long at the end', async () => {
+  it('drops usage when the database is away for too long at shutdown', async () => {
     const database = new BreakableDatabase(dataSource);
     database.breakages.push(...Array.from({ length: 1_000 }, () => 'refused' as const));
     const notes = open({ drainMs: 100 }, database.dataSource);

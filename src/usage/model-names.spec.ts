@@ -35,7 +35,7 @@ describe('canonicalModel', () => {
       ],
     ],
     ['local', 'bm25', ['bm25', 'anything', '']],
-  ])('%s: %s', (provider, canonical, spellings) => {
+  ])('folds the model name of %s: %s', (provider, canonical, spellings) => {
     expect(spellings.map((spelling) => canonicalModel(provider, spelling))).toEqual(spellings.map(() => canonical));
   });
 
@@ -47,17 +47,17 @@ describe('canonicalModel', () => {
     ['bedrock', ARN, 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/cohere.rerank-v3-5:0'],
     ['azure-ai', 'our-reranker', 'our-reranker-2'],
     ['azure-ai', 'cohere', 'cohere.'],
-  ])('%s: tells %j from %j', (provider, one, other) => {
+  ])('%s: keeps %j and %j apart', (provider, one, other) => {
     expect(canonicalModel(provider, one)).not.toBe(canonicalModel(provider, other));
   });
 
-  it('takes any number of prefixes off, and leaves a name', () => {
+  it('removes any number of prefixes from a model name, and leaves a name', () => {
     const prefixes = 'cohere.'.repeat(500_000);
     expect(canonicalModel('azure-ai', `${prefixes}Our-reranker`)).toBe('our-reranker');
     expect(canonicalModel('azure-ai', prefixes)).toBe('cohere.');
   });
 
-  it('is a name without a provider too', () => expect(canonicalModel(undefined, ' Rerank ')).toBe('rerank'));
+  it('folds a model name without a provider too', () => expect(canonicalModel(undefined, ' Rerank ')).toBe('rerank'));
 });
 
 describe('possibleModels', () => {
@@ -65,7 +65,7 @@ describe('possibleModels', () => {
     [' Rerank-v3.5', [{ model: 'rerank-v3.5' }]],
     [ARN, [{ model: ARN }, { provider: 'bedrock', model: ID }]],
     ['cohere.Our-reranker', [{ model: 'cohere.our-reranker' }, { provider: 'azure-ai', model: 'our-reranker' }]],
-  ])('%s', (name, models) => expect(possibleModels(name)).toEqual(models));
+  ])('finds the possible models of %s', (name, models) => expect(possibleModels(name)).toEqual(models));
 });
 
 describe('modelAliases', () => {
@@ -75,7 +75,7 @@ describe('modelAliases', () => {
     ['azure-ai', 'Our-reranker', ['cohere.our-reranker']],
     ['cohere', 'rerank-v3.5', []],
     [undefined, 'rerank-v3.5', []],
-  ])('%s: %s', (provider, model, aliases) =>
+  ])('finds the aliases of %s: %s', (provider, model, aliases) =>
     expect(modelAliases(provider, model).map(({ text }) => text)).toEqual(aliases),
   );
 });
@@ -88,7 +88,7 @@ describe('pricedNames', () => {
     ['bedrock', ID, [[ID]]],
     ['azure-ai', 'cohere.Our-reranker', [['our-reranker', 'cohere.our-reranker']]],
     ['cohere', ' Rerank-v3.5', [['rerank-v3.5']]],
-  ])('%s: %s', (provider, model, groups) =>
+  ])('finds the names with a price for %s: %s', (provider, model, groups) =>
     expect(pricedNames(provider, model).map((names) => names.map(({ text }) => text))).toEqual(groups),
   );
 });
@@ -107,5 +107,5 @@ describe('compilePattern', () => {
     ['cohere.*', [false, true]],
     ['cohere*', [false, false]],
     ['our-*-x', [false, false]],
-  ])('%s', (pattern, fits) => expect([own, alias].map(compilePattern(pattern))).toEqual(fits));
+  ])('compiles the pattern %s', (pattern, fits) => expect([own, alias].map(compilePattern(pattern))).toEqual(fits));
 });

@@ -17,7 +17,7 @@ import { MAX_COUNT } from './usage-work.js';
 import { UsageReservation } from './usage-reservation.entity.js';
 import { type Charge, type Reservation, StoreUnavailableError, type UnlimitedUsage } from './usage-store.types.js';
 
-/** Waits for each answer to be lost. */
+/** Reservations wait long enough for every lost answer to be noticed. */
 const SLOW: PostgresUsageStoreOptions = { reserveTimeoutMs: 30_000, batchTimeoutMs: 300, retryPauseMs: 10 };
 const QUICK: PostgresUsageStoreOptions = { reserveTimeoutMs: 150, batchTimeoutMs: 300, retryPauseMs: 10, drainMs: 300 };
 
@@ -56,13 +56,13 @@ function open(
 const reserveAll = (store: PostgresUsageStore, reservations: readonly Reservation[]) =>
   Promise.all(reservations.map((reservation) => store.reserve(reservation)));
 
-/** Usage that nothing limits. */
+/** Usage that no policy limits. */
 function note(): UnlimitedUsage {
   const { id, at, dimensions } = reservationOf([]);
   return { id, at, dimensions, ...settledAs(cost(1n)) };
 }
 
-/** Of the reservations that are taken back: until when they cannot be written. */
+/** Until when each withdrawn reservation cannot be written. */
 async function withdrawn(): Promise<readonly Date[]> {
   const rows = await dataSource.getRepository(UsageReservation).find({
     where: { isWithdrawn: true },
@@ -76,14 +76,14 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('usage that nothing limits', () => {
   const NEVER = 3_600_000;
 
-  it('is written before the store closes', async () => {
+  it('writes unlimited usage before the store closes', async () => {
     const store = open(dataSource, { gatherMs: NEVER });
     store.record(note());
     await store.close();
     expect(await seen.ledger()).toHaveLength(1);
   });
 
-  it('of a reservation that got lost waits for nothing: it is charged', async () => {
+  it('charges a lost reservation at once, without gathering', async () => {
     const store = open(dataSource, { gatherMs: NEVER });
     const charge = chargeOf();
     await store.settle(settlementOf(reservationOf([charge])));
@@ -92,7 +92,7 @@ describe('usage that nothing limits', () => {
 });
 
 describe('batches', () => {
-  it('take along all that is waiting, and settle and admit in one statement', async () => {
+  it('settles and admits all waiting work in one statement', async () => {
     const database = new BreakableDatabase(dataSource);
     const sizes: number[] = [];
     const store = open(database.dataSource, {}, { ...NO_OBSERVER, batchDone: (size) => sizes.push(size) });
@@ -108,7 +108,7 @@ describe('batches', () => {
     expect(await seen.bucket(charge)).toEqual({ used: 1_000n, reserved: 7_000n, epoch: 0 });
   });
 
-  it('tell what was decided', async () => {
+  it('reports the decision of each admission to the observer', async () => {
     const decisions: string[] = [];
     const store = open(dataSource, {}, { ...NO_OBSERVER, decided: (decision) => decisions.push(decision) });
     await store.reserve(reservationOf([chargeOf()]));
@@ -116,7 +116,7 @@ describe('batches', () => {
     expect(decisions).toEqual(['admitted', 'exceeded']);
   });
 
-  it('are not failed by one item that the database refuses', async () => {
+  it('admits the other reservations of a batch when the database refuses one', async () => {
     const store = open();
     const charge = chargeOf();
     const good = Array.from({ length: 9 }, () => reservationOf([charge]));
@@ -128,7 +128,7 @@ describe('batches', () => {
     if (first !== undefined) await store.settle(settlementOf(first));
   });
 
-  it('take any text that a client may send', async () => {
+  it('accepts any text that a client may send', async () => {
     const store = open();
     const odd = 'a\0\uD800' + '\u{1F600}'.repeat(400);
     const plain = reservationOf([chargeOf({ valueKey: odd })]);
@@ -145,7 +145,7 @@ describe('batches', () => {
     expect(await seen.ledger()).toHaveLength(1);
   });
 
-  it('do not keep other queries from a pool of one connection', async () => {
+  it('leaves room for other queries on a pool of one connection', async () => {
     const store = open();
     const charge = chargeOf({ limit: 10n ** 12n });
     let isOver = false;
@@ -164,7 +164,7 @@ describe('batches', () => {
 });
 
 describe('a refusal', () => {
-  /** Rows that one batch with this admission writes. */
+  /** The rows that one batch with this admission writes. */
   async function writtenBy(reservation: Reservation): Promise<number> {
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
@@ -185,7 +185,7 @@ describe('a refusal', () => {
     }
   }
 
-  it('writes nothing, except for the first one by a bucket that something is used of: a mark and an event', async () => {
+  it('writes nothing for a refusal, except a mark and an event for the first one by a bucket with usage', async () => {
     const store = open();
     const charge = chargeOf();
     const call = (): Reservation => reservationOf([charge], { bound: cost(30n) });
@@ -200,7 +200,7 @@ describe('a refusal', () => {
     expect(await seen.bucket(charge)).toEqual({ used: 90n, reserved: 0n, epoch: 0 });
   });
 
-  it('is noted under the limit that it was refused by, also where a batch knows another', async () => {
+  it('notes a refusal under the limit that refused it, also when a batch has another limit', async () => {
     const store = open();
     const charge = chargeOf();
     const first = reservationOf([charge], { bound: cost(90n) });
@@ -220,7 +220,7 @@ describe('a refusal', () => {
 describe('reservations that are more together than a counter holds', () => {
   const MOST = 10n ** 15n;
 
-  it('are admitted where nothing is enforced, and given back as what they were counted', async () => {
+  it('admits reservations beyond the size of a counter where nothing is enforced, and returns what was counted', async () => {
     const store = open();
     const charge = chargeOf({ enforced: false });
     const first = reservationOf([charge]);
@@ -241,11 +241,11 @@ describe('a reservation that cannot be charged', () => {
   const AN_HOUR = 3_600_000;
   const charge = chargeOf();
   const broken = reservationOf([charge]);
-  /** What it holds is not written any more: the counter it was reserved in would be of no value. */
+  /** Such a row is not written any more: it lacks the amounts that its counter reserved. */
   const breakIt = (): Promise<unknown> =>
     dataSource.query(`UPDATE usage_reservations SET amounts = '{}' WHERE id = $1`, [broken.id]);
 
-  it('keeps no other whose gateway died from being charged', async () => {
+  it('charges the other reservations of a dead gateway when one cannot be charged', async () => {
     const store = open();
     const others = Array.from({ length: 3 }, () => chargeOf());
     await reserveAll(store, [broken, ...others.map((other) => reservationOf([other]))]);
@@ -256,7 +256,7 @@ describe('a reservation that cannot be charged', () => {
     expect(await seen.openReservations()).toBe(1);
   });
 
-  it('is put off for an hour, so that there is room for others, and charged when it can be', async () => {
+  it('postpones a reservation that cannot be charged for an hour, and charges it when it is possible', async () => {
     const store = open();
     await store.reserve(broken);
     await breakIt();
@@ -273,7 +273,7 @@ describe('a change of a limit', () => {
   const AT_ONCE = 2_000;
   const hashOf = (place: number): string => String(place).padStart(22, '0');
 
-  it('is felt at once by the buckets used last, where there are very many, and by the others with their next call', async () => {
+  it('applies a changed limit at once to the most recent of very many buckets, and to the others with their next call', async () => {
     const store = open();
     const charge = chargeOf({ windowId: 'cum', resetsAt: undefined });
     const { policyId, windowId } = charge;
@@ -292,7 +292,7 @@ describe('a change of a limit', () => {
     expect((await store.reserve(reservationOf([lowered]))).kind).toBe('exceeded');
     expect(await isExhausted(BUCKETS)).toBe(true);
     expect(await seen.alerts()).toHaveLength(AT_ONCE + 1);
-    // What these buckets have used stands in no ledger.
+    // The ledger has no rows for what these buckets have used.
     await emptyUsage(dataSource);
   });
 });
@@ -305,7 +305,7 @@ describe('events', () => {
     return rows.map(({ payload }) => payload);
   };
 
-  it('say what happened in dollars and in UTC, whatever the timezone of the session', async () => {
+  it('writes events in dollars and in UTC, whatever the timezone of the session', async () => {
     const store = open();
     const charge = chargeOf({ limit: 500_000_000_000n, threshold: 400_000_000_000n });
     const reservation = reservationOf([charge], { bound: cost(400_021_500_000n) });
@@ -326,7 +326,7 @@ describe('events', () => {
     ]);
   });
 
-  it('say it in tokens, and null for what there is not', async () => {
+  it('writes events in tokens, and null for missing figures', async () => {
     const store = open();
     const charge = chargeOf({ unit: 'tokens', windowId: 'cum', resetsAt: undefined, limit: 70n });
     const reservation = reservationOf([charge], { bound: cost(0n, 70n) });
@@ -342,7 +342,7 @@ describe('events', () => {
 });
 
 describe('when an answer is lost after the database did the work', () => {
-  it('the batch is sent again, and counts once', async () => {
+  it('sends a batch again after a lost answer, and counts it once', async () => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource);
     const charge = chargeOf({ limit: 50n });
@@ -358,7 +358,7 @@ describe('when an answer is lost after the database did the work', () => {
     expect(await seen.ledger()).toHaveLength(5);
   });
 
-  it('twice, a reservation that nobody knows of is taken back', async () => {
+  it('withdraws a reservation whose outcome is unknown after two lost answers', async () => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource, QUICK);
     const charge = chargeOf();
@@ -372,7 +372,7 @@ describe('when an answer is lost after the database did the work', () => {
     ['and then the database is gone', ['answer lost', 'refused']],
     ['and then there is no connection', ['answer lost', 'crowded out']],
     ['of a second try', ['refused', 'answer lost']],
-  ] as const)('%s, a reservation is taken back', async (_, breakages) => {
+  ] as const)('withdraws a reservation after a lost answer %s', async (_, breakages) => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource, SLOW);
     database.breakages.push(...breakages);
@@ -384,7 +384,7 @@ describe('when an answer is lost after the database did the work', () => {
   it.each([
     [1_000, 600_000],
     [3_600_000, 3_600_000],
-  ])('a reservation with a lease of %d ms stays taken back for %d ms', async (leaseMs, ms) => {
+  ])('keeps a reservation with a lease of %d ms withdrawn for %d ms', async (leaseMs, ms) => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource, SLOW);
     database.breakages.push('answer lost', 'answer lost');
@@ -400,7 +400,7 @@ describe('when an answer is lost after the database did the work', () => {
 
 describe('when the database cannot be reached', () => {
   it.each(['refused', 'crowded out'] as const)(
-    'admissions that were never sent leave nothing behind: %s',
+    'leaves nothing behind of admissions that were never sent: %s',
     async (how) => {
       const database = new BreakableDatabase(dataSource);
       const store = open(database.dataSource, SLOW);
@@ -415,7 +415,7 @@ describe('when the database cannot be reached', () => {
     },
   );
 
-  it('admissions fail, settlements are kept and written when it is back', async () => {
+  it('rejects admissions while the database is away, and writes the kept settlements when it is back', async () => {
     const database = new BreakableDatabase(dataSource);
     const failures: number[] = [];
     const decisions: string[] = [];
@@ -438,7 +438,7 @@ describe('when the database cannot be reached', () => {
     expect((await store.reserve(reservationOf([charge]))).kind).toBe('admitted');
   });
 
-  it('what is kept is written in its order, and late admissions of the outage are taken back', async () => {
+  it('writes kept settlements in their order, and withdraws late admissions of the outage', async () => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource, QUICK);
     const charge = chargeOf();
@@ -455,7 +455,7 @@ describe('when the database cannot be reached', () => {
     await eventually(async () => (await seen.openReservations()) === 0);
   });
 
-  it('closing waits a bounded time, and says what is lost', async () => {
+  it('closes within a bounded time, and logs what is lost', async () => {
     const database = new BreakableDatabase(dataSource);
     let dropped = 0;
     const store = open(database.dataSource, QUICK, { ...NO_OBSERVER, dropped: (count) => (dropped += count) });
@@ -469,11 +469,11 @@ describe('when the database cannot be reached', () => {
     expect(dropped).toBe(1);
     await expect(store.settle(settlementOf(reservation))).rejects.toThrow(StoreUnavailableError);
     await expect(store.reserve(reservationOf([]))).rejects.toThrow(StoreUnavailableError);
-    // The reservation is still there: it will be presumed spent.
+    // The reservation is still open: it will be presumed spent.
     expect(await seen.openReservations()).toBe(1);
   });
 
-  it('a statement that fails after the closing is not sent again', async () => {
+  it('does not repeat a statement that fails after the store has closed', async () => {
     const database = new BreakableDatabase(dataSource);
     let dropped = 0;
     const options = { ...QUICK, drainMs: 50, batchTimeoutMs: 200 };
@@ -507,7 +507,7 @@ describe('on a wire that can fall silent', () => {
     await wire.cut();
   });
 
-  it('admissions fail in less than two seconds, and work again soon after', async () => {
+  it('rejects admissions within two seconds on a silent connection, and recovers soon after', async () => {
     const store = open(wired);
     const charge = chargeOf();
     const reservation = reservationOf([charge]);
@@ -528,7 +528,7 @@ describe('on a wire that can fall silent', () => {
 describe('several stores on one database', () => {
   const CALLERS = 200;
 
-  /** Calls until the limit is reached; what is contended is tried again. */
+  /** Calls until the limit is reached; contended calls are tried again. */
   async function useUp(store: PostgresUsageStore, charges: readonly Charge[], amount: bigint): Promise<bigint> {
     let spent = 0n;
     for (;;) {
@@ -542,7 +542,7 @@ describe('several stores on one database', () => {
     }
   }
 
-  it('never overshoot together, use the limit up, and raise each alert once', async () => {
+  it('never exceeds the limit together, uses it up, and raises each alert once', async () => {
     const limit = 5_000n;
     const charges = [chargeOf({ limit, threshold: 2_500n }), chargeOf({ limit: 6_000n }), chargeOf({ limit: 7_000n })];
     const all = Array.from({ length: 4 }, () => open());
@@ -557,7 +557,7 @@ describe('several stores on one database', () => {
     expect(await seen.openReservations()).toBe(0);
   });
 
-  it('make the same new buckets at once, and no more than the policy may have', async () => {
+  it('makes concurrent new buckets once, and no more than the policy may have', async () => {
     const all = Array.from({ length: 4 }, () => open(dataSource, { maxBuckets: 20 }));
     const crowded = chargeOf();
     const shared = chargeOf({ limit: 10_000n });
@@ -577,7 +577,7 @@ describe('several stores on one database', () => {
     expect(await seen.bucket(shared)).toMatchObject({ reserved: BigInt(admitted) * 10n });
   });
 
-  it('reap each reservation once', async () => {
+  it('reaps each reservation once', async () => {
     const all = Array.from({ length: 4 }, () => open());
     const charge = chargeOf({ limit: 100_000n });
     await reserveAll(
@@ -592,10 +592,10 @@ describe('several stores on one database', () => {
 });
 
 onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
-  /** Sends a batch of its own, as a gateway that is no longer listened to. */
+  /** Sends a batch, as a gateway does whose store has already given up waiting. */
   const send = (reservation: Reservation, on: Pick<DataSource, 'query'> = dataSource): Promise<unknown> =>
     on.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], 10)]);
-  /** Sessions that wait for another's transaction. */
+  /** The number of sessions that wait for another's transaction. */
   async function waiting(): Promise<number> {
     const [row]: readonly { readonly count: number }[] = await dataSource.query(
       `SELECT count(*)::integer AS count FROM pg_stat_activity
@@ -611,13 +611,13 @@ onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
     expect(await seen.ledger()).toEqual([]);
   }
 
-  it('is taken back when the commit lands at last, and keeps nobody else waiting', async () => {
+  it('withdraws a reservation when its stalled commit finishes, and does not delay other calls', async () => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource, { ...QUICK, reserveTimeoutMs: 10_000, batchTimeoutMs: 1_000 });
     const [charge, other] = [chargeOf(), chargeOf()];
     database.breakages.push('commit stalled');
     await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
-    // The first try still holds its rows; whoever takes it back waits for it.
+    // The first try still holds its rows; the withdrawal waits for it.
     await eventually(async () => (await waiting()) > 0);
     for (let count = 0; count < 5; count += 1) {
       const passing = reservationOf([other]);
@@ -628,7 +628,7 @@ onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
     await nothingCharged(charge);
   });
 
-  it('is taken back by a release that comes before its commit', async () => {
+  it('withdraws a reservation with a release that comes before its commit', async () => {
     const store = open();
     const charge = chargeOf();
     const reservation = reservationOf([charge]);
@@ -643,7 +643,7 @@ onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
     await nothingCharged(charge);
   });
 
-  it('is not admitted when it arrives after it was taken back', async () => {
+  it('does not admit a reservation that arrives after it was withdrawn', async () => {
     const store = open();
     const charge = chargeOf();
     const reservation = reservationOf([charge]);
@@ -652,11 +652,11 @@ onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
     await nothingCharged(charge);
   });
 
-  it('is refused whole when it is taken back while it is being written', async () => {
+  it('refuses all of a reservation that is withdrawn while it is being written', async () => {
     const store = open();
     const charge = chargeOf();
     const reservation = reservationOf([charge]);
-    // Somebody else is at the same new bucket: the late reservation has been looked at, and is not written yet.
+    // Another session makes the same new bucket: the late reservation has been read, and is not written yet.
     const ahead = dataSource.createQueryRunner();
     await ahead.startTransaction();
     await ahead.query(
@@ -674,7 +674,7 @@ onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
     await nothingCharged(charge);
   });
 
-  it('cannot be written between its taking back and a second try that was under way as well', async () => {
+  it('keeps a reservation withdrawn when a second try of it is in flight as well', async () => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource, QUICK);
     const charge = chargeOf();
@@ -688,7 +688,7 @@ onServer('a reservation whose commit stalls (needs DATABASE_URL)', () => {
 });
 
 onServer('two gateways that need the same new bucket (needs DATABASE_URL)', () => {
-  it('decide one after the other', async () => {
+  it('decides one after the other when two gateways need the same new bucket', async () => {
     const store = open();
     const charge = chargeOf({ limit: 15n });
     const other = dataSource.createQueryRunner();
@@ -705,7 +705,7 @@ onServer('two gateways that need the same new bucket (needs DATABASE_URL)', () =
 });
 
 onServer('connections cut in the middle of their work (needs DATABASE_URL)', () => {
-  it('lose nothing and double nothing', async () => {
+  it('loses no usage and counts none twice when connections are cut', async () => {
     const pools = await Promise.all([openDataSource(), openDataSource()]);
     const all = pools.map((pool) => open(pool, { retryPauseMs: 5, reserveTimeoutMs: 5_000 }));
     const charges = [chargeOf({ limit: 10n ** 9n }), chargeOf({ limit: 10n ** 9n, unit: 'tokens' })];
@@ -733,7 +733,7 @@ onServer('connections cut in the middle of their work (needs DATABASE_URL)', () 
           SELECT count(pg_terminate_backend(pid))::integer AS cuts FROM pg_stat_activity
           WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%usage_batch%' AND state <> 'idle'`);
         cuts += row?.cuts ?? 0;
-        // Where a statement takes longer than a round, all would be cut.
+        // Where a statement takes longer than a round, every statement would be cut.
         const before = settled.size;
         if (round % 10 === 9) await eventually(() => settled.size > before);
       }

@@ -21,7 +21,7 @@ import { RefusalMemory, type RefusalMemoryOptions } from './refusal-memory.js';
 import type { Adjustment, Charge, Reservation, ReserveOutcome, UsageStore } from './usage-store.types.js';
 
 const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1', reason: 'goodwill', at: new Date() };
-/** A machine that is busy with other tests must not make Redis look slow. */
+/** Time enough for a machine that is busy with other tests. */
 const PATIENT_MS = 5_000;
 
 async function spend(store: UsageStore, charge: Charge, amount: bigint): Promise<void> {
@@ -75,7 +75,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
       observer,
       maxBuckets === undefined ? {} : { maxBuckets },
     );
-  /** A gateway's store. */
+  /** The store of one gateway. */
   function open(memory = memoryOf(), durable: UsageStore = durableStore()): RedisUsageStore {
     const store = new RedisUsageStore(durable, memory, observer);
     stores.push(store);
@@ -86,7 +86,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     `${redis.prefix}:usage:{${organisationId}}:${policyId}:${windowId}:${bucketHash}`;
   const remember = (charge: Charge): Promise<void> =>
     eventually(async () => (await redis.client.exists(keyOf(charge))) === 1);
-  /** What `work` decides, and how many statements the database got for it. */
+  /** The decision of `work`, and how many statements it sent to the database. */
   async function asked(work: () => Promise<ReserveOutcome>): Promise<{ kind: string; statements: number }> {
     const before = database.statements;
     const { kind } = await work();
@@ -96,7 +96,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
   const FROM_DATABASE = { kind: 'exceeded', statements: 1 };
   const ADMITTED = { kind: 'admitted', statements: 1 };
 
-  /** A bucket with 91 of 100 used, whose refusal of 10 more is remembered. */
+  /** A bucket with 91 of 100 used, and a remembered refusal of 10 more. */
   async function usedUp(store: UsageStore, charge = chargeOf()): Promise<Charge> {
     await spend(store, charge, 91n);
     expect(await asked(() => store.reserve(reservationOf([charge])))).toEqual(FROM_DATABASE);
@@ -104,7 +104,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     return charge;
   }
 
-  it('are answered without the database, with the same figures, and counted', async () => {
+  it('returns a remembered refusal without the database, with the same figures, and counts it', async () => {
     const store = open();
     const charge = chargeOf();
     await spend(store, charge, 91n);
@@ -119,13 +119,13 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await seen.bucket(charge)).toEqual({ used: 91n, reserved: 0n, epoch: 0 });
   });
 
-  it('are shared by all gateways', async () => {
+  it('shares remembered refusals between gateways', async () => {
     const [one, other] = [open(), open()];
     const charge = await usedUp(one);
     expect(await asked(() => other.reserve(reservationOf([charge])))).toEqual(FROM_MEMORY);
   });
 
-  it('are asked of the database again after a while, however often they are repeated', async () => {
+  it('queries the database again after a while, however often a refusal is repeated', async () => {
     const store = open(memoryOf({ rememberMs: 1_500 }));
     const charge = await usedUp(store);
     const lifetime = await redis.client.pttl(keyOf(charge));
@@ -140,28 +140,28 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     });
   });
 
-  it('leave no more than seconds behind', async () => {
+  it('expires remembered refusals within seconds', async () => {
     const charge = await usedUp(open());
     const lifetime = await redis.client.pttl(keyOf(charge));
     expect(lifetime).toBeGreaterThan(0);
     expect(lifetime).toBeLessThanOrEqual(5_000);
   });
 
-  it('do not outlast a raise of the limit, and hold for one that is lowered', async () => {
+  it('ends a remembered refusal with a raised limit, and keeps it under a lowered one', async () => {
     const store = open();
     const charge = await usedUp(store);
     expect(await asked(() => store.reserve(reservationOf([{ ...charge, limit: 101n }])))).toEqual(ADMITTED);
     expect(await asked(() => store.reserve(reservationOf([{ ...charge, limit: 50n }])))).toEqual(FROM_MEMORY);
   });
 
-  it('leave what still fits to the database', async () => {
+  it('leaves a call that still fits to the database', async () => {
     const store = open();
     const charge = await usedUp(store);
     expect(await asked(() => store.reserve(reservationOf([charge], { bound: cost(9n) })))).toEqual(ADMITTED);
     expect(await asked(() => store.reserve(reservationOf([charge], { bound: cost(0n) })))).toEqual(ADMITTED);
   });
 
-  it('are exact beyond what a floating-point number holds', async () => {
+  it('compares exactly beyond the integers of floating-point numbers', async () => {
     const store = open();
     const charge = chargeOf({ limit: 10n ** 16n + 2n });
     for (const amount of [...Array.from({ length: 10 }, () => 10n ** 15n), 1n]) await spend(store, charge, amount);
@@ -172,13 +172,13 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await asked(() => store.reserve(reservationOf([charge], { bound: cost(1n) })))).toEqual(ADMITTED);
   });
 
-  it('are of one window', async () => {
+  it('remembers a refusal for one window only', async () => {
     const store = open();
     const november = await usedUp(store);
     expect(await asked(() => store.reserve(reservationOf([{ ...november, windowId: '2026-12' }])))).toEqual(ADMITTED);
   });
 
-  it('are of one bucket: of two charges only the one in the way is named, and the other works on', async () => {
+  it('remembers a refusal for one bucket: of two charges it names only the full one, and the other stays usable', async () => {
     const store = open();
     const [spare, full] = [chargeOf(), await usedUp(store)];
     const both = await store.reserve(reservationOf([spare, full]));
@@ -188,7 +188,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await redis.client.exists(keyOf(spare))).toBe(0);
   });
 
-  it('are of one tenant', async () => {
+  it('remembers a refusal for one tenant only', async () => {
     const store = open();
     const charge = await usedUp(store);
     const stranger = { ...reservationOf([]).dimensions, organisationId: randomUUID() };
@@ -197,13 +197,13 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await asked(() => store.reserve(reservationOf([theirs], { dimensions: stranger })))).toEqual(ADMITTED);
   });
 
-  it('never concern a policy that only watches', async () => {
+  it('never refuses from memory for a policy that only monitors', async () => {
     const store = open();
     const charge = await usedUp(store);
     expect(await asked(() => store.reserve(reservationOf([{ ...charge, enforced: false }])))).toEqual(ADMITTED);
   });
 
-  it('do not hide figures that cannot be counted', async () => {
+  it('leaves figures that cannot be counted to the database', async () => {
     const store = open();
     const charge = await usedUp(store);
     for (const absurd of [-1n, 10n ** 16n]) {
@@ -211,7 +211,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     }
   });
 
-  it('are not made of what passes in moments', async () => {
+  it('does not remember a refusal that passes in moments', async () => {
     const store = open(memoryOf(), durableStore(1));
     const [busy, full] = [chargeOf(), chargeOf()];
     const running = reservationOf([busy], { bound: cost(95n) });
@@ -219,7 +219,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect((await store.reserve(reservationOf([busy]))).kind).toBe('contended');
     expect((await store.reserve(reservationOf([{ ...busy, bucketHash: 'one-too-many' }]))).kind).toBe('crowded');
     await spend(store, full, 100n);
-    // Refused by one for good, and by another for the moment.
+    // One bucket refuses for the rest of the window, another one for a moment.
     expect(await store.reserve(reservationOf([busy, full]))).toMatchObject({ kind: 'exceeded', failing: [{}, {}] });
     await remember(full);
     expect(await redis.client.exists(keyOf(busy), keyOf({ ...busy, bucketHash: 'one-too-many' }))).toBe(0);
@@ -237,14 +237,14 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     ['more than there is', `91:0:0`],
     ['more than a counter holds', '9999999999999999999:0'],
     ['far more than a counter holds', `${'9'.repeat(1_000)}:0`],
-  ])('are not read out of %s', async (_what, value) => {
+  ])('ignores %s in the memory', async (_what, value) => {
     const store = open();
     const charge = chargeOf();
     await redis.client.set(keyOf(charge), value);
     expect(await asked(() => store.reserve(reservationOf([charge])))).toEqual(ADMITTED);
   });
 
-  it('are not read out of a key of another type, which costs nobody anything', async () => {
+  it('ignores a key of another type, without failing any call', async () => {
     const store = open();
     const [charge, full] = [chargeOf(), await usedUp(store)];
     await redis.client.rpush(keyOf(charge), '91:0');
@@ -255,7 +255,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await asked(() => store.reserve(reservationOf([charge, full])))).toEqual(FROM_MEMORY);
   });
 
-  it('are gone with all that Redis forgets', async () => {
+  it('forgets refusals when Redis loses its data', async () => {
     const store = open();
     const charge = await usedUp(store);
     await redis.client.del(keyOf(charge));
@@ -264,21 +264,21 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await asked(() => store.reserve(reservationOf([charge])))).toEqual(FROM_MEMORY);
   });
 
-  it('end with a reset, also on the other gateways', async () => {
+  it('forgets a refusal after a reset, also on other gateways', async () => {
     const [one, other] = [open(), open()];
     const charge = await usedUp(one);
     expect(await other.reset(charge, ADJUSTMENT)).toBe(true);
     expect(await asked(() => one.reserve(reservationOf([charge])))).toEqual(ADMITTED);
   });
 
-  it('do not end with the reset of another tenant', async () => {
+  it("keeps a refusal when another tenant's bucket is reset", async () => {
     const store = open();
     const charge = await usedUp(store);
     expect(await store.reset(charge, { ...ADJUSTMENT, organisationId: randomUUID() })).toBe(false);
     expect(await asked(() => store.reserve(reservationOf([charge])))).toEqual(FROM_MEMORY);
   });
 
-  it('that were decided before a reset and arrive after it are not remembered', async () => {
+  it('does not remember a refusal that was decided before a reset and arrives after it', async () => {
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     let isDecided = false;
@@ -302,7 +302,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await asked(() => store.reserve(reservationOf([charge])))).toEqual(ADMITTED);
   });
 
-  it('are remembered again when the budget is used up once more', async () => {
+  it('remembers a refusal again when the budget is used up once more', async () => {
     const store = open(memoryOf({ rememberMs: 1_500 }));
     const charge = await usedUp(store);
     await store.reset(charge, ADJUSTMENT);
@@ -313,7 +313,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
     expect(await asked(() => store.reserve(reservationOf([charge])))).toEqual(FROM_MEMORY);
   });
 
-  it('leave the connection to others when the store closes', async () => {
+  it('leaves the shared connection open when the store closes', async () => {
     const store = open();
     const reservation = reservationOf([chargeOf()]);
     await store.reserve(reservation);
@@ -345,7 +345,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
       await wire.cut();
     });
 
-    it('are the database’s while Redis is gone, and remembered again when it is back', async () => {
+    it('refuses by the database while Redis is gone, and remembers again when it is back', async () => {
       const store = open(memoryOf({ pauseMs: 0 }, wired.client));
       const charge = await usedUp(store);
       await wire.cut();
@@ -360,7 +360,7 @@ onRedis('refusals that Redis remembers (needs REDIS_URL)', () => {
       expect(await asked(() => store.reserve(reservationOf([full])))).toEqual(FROM_MEMORY);
     });
 
-    it('are the database’s while Redis is silent, and remembered again when it speaks', async () => {
+    it('refuses by the database while Redis is silent, and remembers again when it responds', async () => {
       const store = open(memoryOf({ answerMs: 50, pauseMs: 50 }, wired.client));
       const charge = await usedUp(store);
       wire.silence('silent');
@@ -411,7 +411,7 @@ describe('a Redis that is of no use', () => {
   }
   const commands = (): number => redis.received.split('*').length - 1;
 
-  it('that never answers keeps no call waiting for ever, and is left alone for a while', async () => {
+  it('bounds the wait for a Redis that never responds, and then leaves it alone for a while', async () => {
     const store = await open(undefined, { pauseMs: 60_000 });
     const charge = chargeOf();
     await spend(store, charge, 91n);
@@ -422,18 +422,18 @@ describe('a Redis that is of no use', () => {
     expect(warnings).toEqual([{ event: 'usage_memory_failed', reason: 'TimeoutError' }]);
   });
 
-  it('that never answers does not keep a reset from happening', async () => {
+  it('resets a bucket although Redis never responds', async () => {
     const store = await open(undefined, { pauseMs: 60_000 });
     const charge = chargeOf();
     await spend(store, charge, 91n);
     expect(await store.reset(charge, ADJUSTMENT)).toBe(true);
     expect((await store.reserve(reservationOf([charge]))).kind).toBe('admitted');
-    // Tried although the call before had failed: on a Redis that speaks again the refusal must not live on.
+    // Tried although the call before failed: a Redis that responds again must not keep the refusal.
     expect(redis.received).toMatch(/set\r\n[^*]*reset\r\n/);
   });
 
   it.each(['READONLY You can not write', 'LOADING Redis is loading', 'NOAUTH Authentication required', 'MOVED 1 a:1'])(
-    'that says %s costs nothing, and one warning',
+    'serves calls with one warning when Redis returns %s',
     async (error) => {
       const store = await open(error, { pauseMs: 0 });
       const charge = chargeOf();
@@ -449,7 +449,7 @@ describe('a Redis that is of no use', () => {
     },
   );
 
-  it('is not asked about calls that no limit is enforced for', async () => {
+  it('does not ask Redis about calls without an enforced limit', async () => {
     const store = await open(undefined);
     expect((await store.reserve(reservationOf([]))).kind).toBe('admitted');
     expect((await store.reserve(reservationOf([chargeOf({ enforced: false, limit: 0n })]))).kind).toBe('admitted');

@@ -31,14 +31,14 @@ describe('ReportSlots', () => {
   };
   const waitToTheEnd = (): Promise<void> => jest.advanceTimersByTimeAsync(WAIT_MS);
 
-  it('keeps one for others, however many an organisation asks for', async () => {
+  it('keeps one slot for others, however many an organisation requests', async () => {
     await askAll('a', 'a', 'a', 'a', 'b');
     expect(log).toEqual(['a begins', 'a begins', 'b begins']);
     await waitToTheEnd();
     expect(log.slice(3)).toEqual(['a is refused', 'a is refused']);
   });
 
-  it('lets no more run than there are', async () => {
+  it('runs no more reports than there are slots', async () => {
     await askAll('a', 'b', 'c', 'd');
     expect(log).toEqual(['a begins', 'b begins', 'c begins']);
     await end('b');
@@ -48,7 +48,7 @@ describe('ReportSlots', () => {
     expect(log.at(-1)).toBe('e is refused');
   });
 
-  it('lets whoever has waited longest begin, but nobody who has enough', async () => {
+  it('starts the report that has waited longest, but skips an organisation at its maximum', async () => {
     await askAll('a', 'a', 'b', 'a', 'c', 'b');
     expect(log).toEqual(['a begins', 'a begins', 'b begins']);
     await end('b');
@@ -59,7 +59,7 @@ describe('ReportSlots', () => {
     expect(log.at(-1)).toBe('b begins');
   });
 
-  it('is free again when all have ended, and does not wait for who was refused', async () => {
+  it('frees all slots when their reports have ended, and does not wait for refused ones', async () => {
     await askAll('a', 'a', 'a');
     await waitToTheEnd();
     expect(log.at(-1)).toBe('a is refused');
@@ -69,7 +69,7 @@ describe('ReportSlots', () => {
     expect(log.slice(3)).toEqual(['a begins', 'a begins', 'b begins']);
   });
 
-  it('has one that everybody may have where there is only one', async () => {
+  it('gives a single slot to any organisation', async () => {
     slots = new ReportSlots({ all: 1, each: 1, waitMs: WAIT_MS });
     await askAll('a', 'b');
     expect(log).toEqual(['a begins']);

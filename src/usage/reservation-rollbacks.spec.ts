@@ -11,9 +11,9 @@ const released = (id: string): UsageWork => ({ kind: 'release', id, at: AT, expi
 
 class FakeConnection {
   readonly batches: string[][] = [];
-  /** In order, one a batch. */
+  /** The ids of each batch, in order. */
   readonly failures: Error[] = [];
-  /** What the database never takes. */
+  /** Ids that the database never accepts. */
   poison: string | undefined;
 
   async run(works: readonly UsageWork[]): Promise<BatchRow> {
@@ -41,20 +41,20 @@ describe('withdrawals', () => {
     withdrawals = new ReservationRollbacks(connection, observer, { maxBatch: 2, retryPauseMs: 1 });
   });
 
-  it('go out together, in their order, as many at once as a batch may have', async () => {
+  it('withdraws reservations in their order, as many at once as a batch may have', async () => {
     for (const id of ['a', 'b', 'c']) withdrawals.add(released(id));
     await withdrawals.drained();
     expect(connection.batches).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('are tried again until they are written', async () => {
+  it('tries a withdrawal again until it is written', async () => {
     connection.failures.push(new Error('lock timeout'), new Error('lock timeout'));
     withdrawals.add(released('a'));
     await withdrawals.drained();
     expect([connection.batches.length, failed, dropped]).toEqual([3, 2, 0]);
   });
 
-  it('do not fail each other', async () => {
+  it('writes the other withdrawals when one fails', async () => {
     connection.poison = 'b';
     for (const id of ['a', 'b', 'c']) withdrawals.add(released(id));
     await withdrawals.drained();
@@ -62,7 +62,7 @@ describe('withdrawals', () => {
     expect([failed, dropped]).toEqual([0, 1]);
   });
 
-  it('that are left at the end, or come after it, are counted', async () => {
+  it('counts withdrawals that remain at shutdown, or that come after it', async () => {
     connection.failures.push(new Error('gone'));
     for (const id of ['a', 'b']) withdrawals.add(released(id));
     await Promise.resolve();

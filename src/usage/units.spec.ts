@@ -11,7 +11,7 @@ import {
 } from './units.js';
 
 describe('quantities by unit', () => {
-  it('sums tokens of all kinds and leaves out what is not a token', () => {
+  it('sums tokens of all kinds and ignores other units', () => {
     const one = Object.fromEntries(QUANTITY_UNITS.map((unit) => [unit, 1n]));
     expect(tokensOf(one)).toBe(9n);
     expect(tokensOf({ search_unit: 3n, request: 1n, web_search: 2n, audio_second: 5n, image: 1n })).toBe(0n);
@@ -27,7 +27,7 @@ describe('quantities by unit', () => {
     expect(addQuantities(NO_QUANTITIES, NO_QUANTITIES)).toEqual({});
   });
 
-  it('takes the larger figure of each unit', () => {
+  it('returns the larger figure of each unit', () => {
     expect(largestQuantities({ input: 5n, output: 1n }, { input: 4n, image: 2n })).toEqual({
       input: 5n,
       output: 1n,
@@ -40,11 +40,11 @@ describe('quantities by unit', () => {
     [true, { input: 5n, output: 0n }, { input: 5n }],
     [false, { input: 6n }, { input: 5n, output: 9n }],
     [false, { image: 1n }, { input: 5n }],
-  ])('says %s for %j within the bound %j', (expected, quantities, bound) => {
+  ])('returns %s for %j within the bound %j', (expected, quantities, bound) => {
     expect(isWithinBound(quantities, bound)).toBe(expected);
   });
 
-  it('returns from JSON what it wrote, without units that it does not know', () => {
+  it('reads back the quantities that it wrote as JSON, without unknown units', () => {
     const quantities = { input: 10n ** 15n, cache_read: 0n, search_unit: 2n };
     const json: unknown = JSON.parse(JSON.stringify(toQuantitiesJson(quantities)));
     expect(json).toEqual({ input: 1e15, cache_read: 0, search_unit: 2 });

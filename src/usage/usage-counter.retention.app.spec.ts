@@ -54,7 +54,7 @@ async function policiesLeft(): Promise<ReadonlySet<unknown>> {
   return new Set(rows.map(({ policy_id }) => policy_id));
 }
 
-/** Of alerts: the policy, and whether they still have their key. */
+/** The policies of alerts, and whether these still have their key. */
 async function keyed(): Promise<ReadonlySet<unknown>> {
   const rows: readonly { readonly policy: string }[] = await dataSource.query(
     `SELECT payload ->> 'policy_id' AS policy FROM webhook_outbox WHERE dedupe_key IS NOT NULL`,
@@ -62,7 +62,7 @@ async function keyed(): Promise<ReadonlySet<unknown>> {
   return new Set(rows.map(({ policy }) => policy));
 }
 
-/** Notes how many events a statement reads by an index: in a table as small as a test's it might read all, which is faster. */
+/** Counts the rows that a statement reads by an index. On a table as small as a test's, the planner might read all. */
 async function counted<Result>(read: number[], sql: string, parameters: unknown): Promise<Result> {
   const runner = dataSource.createQueryRunner();
   const soFar = async (): Promise<number> => {
@@ -86,7 +86,7 @@ async function counted<Result>(read: number[], sql: string, parameters: unknown)
 }
 
 describe('retention of counters', () => {
-  it('deletes those of windows that ended long ago, and no others', async () => {
+  it('deletes only buckets of windows that ended long ago', async () => {
     const old = await exhaust(KEPT_DAYS + 1);
     const recent = await exhaust(KEPT_DAYS - 1);
     const open = await exhaust(-1);
@@ -101,7 +101,7 @@ describe('retention of counters', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('leaves what a call still holds until it has ended', async () => {
+  it('keeps a bucket with a reservation until its call has ended', async () => {
     const charge = chargeOf({ resetsAt: new Date(clock.now().getTime() - (KEPT_DAYS + 1) * DAY) });
     const reservation = reservationOf([charge], { at: clock.now() });
     await store.reserve(reservation);
@@ -112,7 +112,7 @@ describe('retention of counters', () => {
     expect(await policiesLeft()).toEqual(new Set());
   });
 
-  it('gives the keys of alerts free whose bucket is gone, once they are dispatched', async () => {
+  it('releases the keys of dispatched alerts whose bucket is deleted', async () => {
     await exhaust(KEPT_DAYS + 1);
     const cumulative = await exhaust(undefined);
     const undispatched = await exhaust(KEPT_DAYS + 1);
@@ -125,7 +125,7 @@ describe('retention of counters', () => {
     expect(row).toEqual({ count: 6 });
   });
 
-  it('looks at so many keys a statement, however many are kept, and finds those behind them', async () => {
+  it('reads a fixed number of keys per statement, however many are kept, and finds later ones', async () => {
     const KEPT = 3_500;
     await exhaust(KEPT_DAYS + 1);
     await dataSource.query(`UPDATE webhook_outbox SET dedupe_key = 'usage:~' || dedupe_key`);
@@ -146,7 +146,7 @@ describe('retention of counters', () => {
     expect(Math.max(...read)).toBeLessThanOrEqual(2_000);
   });
 
-  it('works in batches until nothing is left', async () => {
+  it('deletes buckets in batches until none is left', async () => {
     await dataSource.query(
       `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit,
          credit_limit, resets_at)
@@ -158,7 +158,7 @@ describe('retention of counters', () => {
     expect(await policiesLeft()).toEqual(new Set());
   });
 
-  it('keeps nobody who stops waiting for more than the batch under way', async () => {
+  it('stops after the batch in progress when the gateway stops', async () => {
     let statements = 0;
     const endless = retentionOn({
       query: async <Result>(): Promise<Result> => {
@@ -175,7 +175,7 @@ describe('retention of counters', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tells of a failure, and tries again', async () => {
+  it('logs a failure of the retention, and tries again', async () => {
     let failures = 1;
     const flaky = retentionOn({
       query: async (sql: string, parameters?: unknown[]) => {

@@ -12,13 +12,13 @@ import { UsageBucket } from './usage-bucket.entity.js';
 import { UsageBucketStore } from './usage-bucket.store.js';
 import type { Charge } from './usage-store.types.js';
 
-/** As many groups as a policy may have in one window. */
+/** The maximum number of groups that a policy may have in one window. */
 const FULL = 100_000;
 const PAGE = 100;
 /** Groups that one statement makes: more would take the embedded database too long. */
 const AT_ONCE = 2_500;
 
-/** Groups from one number to another: group 1 has used 1, group 2 has used 2, and so on, each with its row in the books. */
+/** Groups from one number to another: group 1 has used 1, group 2 has used 2, and so on, each with its ledger row. */
 const FILL = `
   WITH bucket AS (
     INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, workspace_id, value_key,
@@ -63,7 +63,7 @@ async function kindFor(...charges: readonly Charge[]): Promise<string> {
   return kind;
 }
 
-/** What one batch with this admission reads of the counters: how often all of them, and how many rows by an index. */
+/** What one batch with this admission reads of the counters: how often the whole table, and how many rows by an index. */
 async function readFor(charge: Charge): Promise<{ wholeTable: number; rows: number }> {
   const reservation = reservationOf([charge]);
   const runner = dataSource.createQueryRunner();
@@ -75,7 +75,7 @@ async function readFor(charge: Charge): Promise<{ wholeTable: number; rows: numb
     return { wholeTable: Number(row?.seq_scan), rows: Number(row?.idx_tup_fetch) };
   };
   try {
-    // What the connection did before may still be among the figures.
+    // Reads from earlier statements of the connection may still be counted.
     const before = await soFar();
     await runner.query(USAGE_BATCH, [...batchParameters([{ kind: 'reserve', id: reservation.id, reservation }], FULL)]);
     const after = await soFar();
@@ -87,26 +87,26 @@ async function readFor(charge: Charge): Promise<{ wholeTable: number; rows: numb
 }
 
 describe(`a policy with ${FULL} groups`, () => {
-  it('takes the last one that it may have, and refuses the next', async () => {
+  it('admits the last group that a policy may have, and refuses the next', async () => {
     expect(await kindFor(group(FULL))).toBe('admitted');
     expect(await kindFor(group(FULL + 1))).toBe('crowded');
     expect(await dataSource.getRepository(UsageBucket).countBy({ policyId: policy.policyId })).toBe(FULL);
   });
 
-  it('refuses a crowd of new ones that come at once', async () => {
+  it('refuses many new groups that arrive at once', async () => {
     const kinds = await Promise.all(Array.from({ length: 200 }, (_, index) => kindFor(group(FULL + 1 + index))));
     expect(new Set(kinds)).toEqual(new Set(['crowded']));
   });
 
-  it('goes on counting those that it has: the first, the last and those between', async () => {
+  it('keeps counting the groups that a full policy has: the first, the last and those between', async () => {
     for (const number of [1, 2, FULL / 2, FULL - 1, FULL]) expect(await kindFor(group(number))).toBe('admitted');
   });
 
-  it('lets no known group pass together with an unknown one', async () => {
+  it('refuses a call of a known group and an unknown one together', async () => {
     expect(await kindFor(group(1), group(FULL + 1))).toBe('crowded');
   });
 
-  it('does not stand in the way of the next window, or of another policy', async () => {
+  it('does not block the next window, or another policy, when a policy is full', async () => {
     expect(await kindFor({ ...group(FULL + 1), windowId: '2026-12' })).toBe('admitted');
     expect(await kindFor({ ...group(FULL + 1), policyId: randomUUID() })).toBe('admitted');
   });
@@ -116,7 +116,7 @@ describe(`a policy with ${FULL} groups`, () => {
     { what: 'new', charge: group(FULL + 1), statistics: 'without' },
     { what: 'known', charge: group(777), statistics: 'with' },
     { what: 'new', charge: group(FULL + 1), statistics: 'with' },
-  ])('is not read from end to end for a $what group, $statistics statistics', async ({ charge, statistics }) => {
+  ])('reads few rows of a full policy for a $what group, $statistics statistics', async ({ charge, statistics }) => {
     if (statistics === 'with') await dataSource.query('ANALYZE usage_buckets');
     const { wholeTable, rows } = await readFor(charge);
     expect(wholeTable).toBe(0);
@@ -124,11 +124,11 @@ describe(`a policy with ${FULL} groups`, () => {
     expect(rows).toBeLessThan(20);
   });
 
-  it('has counters that are what the ledger adds up to', async () => {
+  it('keeps the counters of a full policy equal to the sum of the ledger', async () => {
     expect(await usageDrift(dataSource)).toEqual([]);
   });
 
-  describe('lists them', () => {
+  describe('lists the groups', () => {
     const window = { organisationId: ORGANISATION, policyId: policy.policyId, windowId: '2026-11' };
     const filter = { limit: policy.limit, status: undefined, search: undefined, skip: 0, take: PAGE };
     let buckets: UsageBucketStore;
@@ -137,7 +137,7 @@ describe(`a policy with ${FULL} groups`, () => {
       buckets = new UsageBucketStore(dataSource.getRepository(UsageBucket));
     });
 
-    it('page by page, the most used first', async () => {
+    it('lists groups in pages, the most used first', async () => {
       const pages: number[] = [];
       for (const skip of [0, PAGE, FULL / 2, FULL - PAGE, FULL - 1, FULL]) {
         const [page, total] = await buckets.list(window, { ...filter, skip });
@@ -146,11 +146,11 @@ describe(`a policy with ${FULL} groups`, () => {
       }
       const run = (from: number, length: number): readonly number[] =>
         Array.from({ length }, (_, index) => from - index);
-      // The last one, which was admitted here, has used nothing.
+      // The last group, which was admitted in this file, has used nothing.
       expect(pages).toEqual([...run(FULL - 1, 2 * PAGE), ...run(FULL / 2 - 1, PAGE), ...run(PAGE - 1, PAGE), 0]);
     });
 
-    it('by a part of their name, and by what is left', async () => {
+    it('filters groups by a part of their name, and by status', async () => {
       const [found, count] = await buckets.list(window, { ...filter, search: 'user:9999' });
       expect(count).toBe(1 + 10);
       expect(found[0]?.valueKey).toBe('metadata.user:99999');
@@ -158,7 +158,7 @@ describe(`a policy with ${FULL} groups`, () => {
       expect(exhausted).toBe(10);
     });
 
-    it('to nobody else', async () => {
+    it('lists no groups of another organisation', async () => {
       expect(await buckets.list({ ...window, organisationId: randomUUID() }, filter)).toEqual([[], 0]);
     });
   });

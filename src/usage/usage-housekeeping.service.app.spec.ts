@@ -49,13 +49,13 @@ describe('housekeeping', () => {
     );
   });
 
-  it('does nothing more once the gateway stops', async () => {
+  it('does no more housekeeping once the gateway stops', async () => {
     await service.beforeApplicationShutdown();
     await service.tidy();
     expect([database.statements, counts]).toEqual([[], []]);
   });
 
-  it('charges what a dead gateway left behind, by the clock that it is given', async () => {
+  it('charges the reservations of a dead gateway, by the given clock', async () => {
     await store.reserve(reservationOf([chargeOf()], { at: clock.now() }));
     await service.tidy();
     expect(store.reservations.size).toBe(1);
@@ -66,7 +66,7 @@ describe('housekeeping', () => {
     ]);
   });
 
-  it('looks after partitions once an hour, and sooner after a failure', async () => {
+  it('maintains partitions once an hour, and sooner after a failure', async () => {
     database.failure = new Error('lock timeout');
     await service.tidy();
     database.failure = undefined;
@@ -78,12 +78,12 @@ describe('housekeeping', () => {
     expect(database.partitionings).toBe(3);
   });
 
-  it('tells how many calls are under way', async () => {
+  it('reports the number of calls in flight', async () => {
     await service.tidy();
     expect(counts).toEqual([7]);
   });
 
-  it('goes on with the rest when one thing fails', async () => {
+  it('continues with the other tasks when one fails', async () => {
     jest.spyOn(store, 'reap').mockRejectedValue(new Error('gone'));
     await service.tidy();
     expect(warnings).toEqual(['reap']);
@@ -144,11 +144,11 @@ describe('the partitions of the ledger', () => {
     return row?.name;
   };
 
-  it('are there for this month and the next two from the start', async () => {
+  it('has partitions for this month and the next two from the start', async () => {
     expect(await make(new Date().toISOString())).toBe(0);
   });
 
-  it('are made once, across the end of a year; rows that came before them move in, and can still be corrected', async () => {
+  it('makes each partition once, across the end of a year; earlier rows move in, and can still be corrected', async () => {
     const store = new PostgresUsageStore(dataSource, new TestClock(), NO_OBSERVER);
     const charge = chargeOf({ windowId: '2032-01' });
     const late = reservationOf([charge], { at: new Date('2032-01-31T23:59:59.999Z') });

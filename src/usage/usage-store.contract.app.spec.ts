@@ -21,7 +21,7 @@ const ADJUSTMENT: Adjustment = { organisationId: ORGANISATION, actorId: 'admin-1
 const LEASE_OVER = (reservation: Reservation): Date => new Date(reservation.at.getTime() + reservation.leaseMs + 1);
 const ALERTS = { threshold: 'usage_limit.threshold_reached', exhausted: 'usage_limit.exhausted' } as const;
 
-// Another store: one more line.
+// Another store is one more line here.
 const HARNESSES = [memoryHarness, postgresHarness, ...(redisServer === undefined ? [] : [redisHarness(redisServer)])];
 
 describe.each(HARNESSES)('the $name usage store', (harness) => {
@@ -60,7 +60,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   };
 
   describe('admission', () => {
-    it('reserves what is expected in every bucket, and says what is left', async () => {
+    it('reserves the expected amount in every bucket, and returns what is left', async () => {
       const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 5_000n })];
       const outcome = await tested.store.reserve(reservationOf([money, tokens], { bound: cost(10n, 700n) }));
       expect(outcome).toEqual({
@@ -74,14 +74,14 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toEqual([]);
     });
 
-    it('goes exactly up to the limit', async () => {
+    it('admits calls exactly up to the limit', async () => {
       const charge = chargeOf();
       await spend(charge, 90n);
       await admit([charge]);
       expect(await tested.bucket(charge)).toEqual({ used: 90n, reserved: 10n, epoch: 0 });
     });
 
-    it('refuses what would exceed the limit even alone', async () => {
+    it('refuses a call that would exceed the limit on its own', async () => {
       const charge = chargeOf();
       await spend(charge, 91n);
       expect(await tested.store.reserve(reservationOf([charge]))).toEqual({
@@ -99,7 +99,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       });
     });
 
-    it('says the same to whoever asks again, and admits what still fits', async () => {
+    it('returns the same refusal to a repeated call, and admits one that still fits', async () => {
       const [open, full] = [chargeOf(), chargeOf()];
       await spend(full, 91n);
       const first = await tested.store.reserve(reservationOf([open, full]));
@@ -109,13 +109,13 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await admit([open, full], { bound: cost(9n) });
     });
 
-    it('tells the caller when only calls under way are in the way', async () => {
+    it('reports that only calls in flight use up the room', async () => {
       const charge = chargeOf();
       await admit([charge], { bound: cost(95n) });
       expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('contended');
     });
 
-    it('is all or nothing: a refusal by one bucket leaves no trace in any', async () => {
+    it('reserves all or nothing: a refusal by one bucket leaves no trace in the others', async () => {
       const [open, full, alsoFull] = [chargeOf(), chargeOf({ limit: 9n }), chargeOf({ limit: 0n })];
       const outcome = await tested.store.reserve(reservationOf([open, full, alsoFull]));
       expect(outcome).toMatchObject({ kind: 'exceeded', failing: [{ limit: 9n }, { limit: 0n }] });
@@ -127,7 +127,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await nothingWritten();
     });
 
-    it('goes without any charge', async () => {
+    it('admits a call without any charge', async () => {
       const reservation = await admit([]);
       await tested.store.settle(settlementOf(reservation));
       expect(await tested.ledger()).toEqual([expect.objectContaining({ id: reservation.id, amounts: [] })]);
@@ -137,18 +137,18 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       ['0', 0n, 'exceeded'],
       ['a millionth of a dollar', 1_000n, 'admitted'],
       ['a million million dollars', 10n ** 21n, 'admitted'],
-    ])('knows a limit of %s', async (_what, limit, kind) => {
+    ])('enforces a limit of %s', async (_what, limit, kind) => {
       expect((await tested.store.reserve(reservationOf([chargeOf({ limit })]))).kind).toBe(kind);
     });
 
-    it('lets what is free pass a limit that is used up', async () => {
+    it('admits a free call under a used-up limit', async () => {
       const charge = chargeOf({ limit: 0n });
       const reservation = await admit([charge], { bound: cost(0n) });
       await tested.store.settle(settlementOf(reservation));
       expect(await tested.alerts()).toEqual([]);
     });
 
-    it('lets what is free pass a limit that is exceeded, and others that calls under way fill', async () => {
+    it('admits a free call under an exceeded limit, and under others that calls in flight fill', async () => {
       const [exceeded, filled] = [chargeOf(), chargeOf({ limit: 10n })];
       await spend(exceeded, 100n);
       const lowered = { ...exceeded, limit: 50n };
@@ -157,7 +157,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await admit([lowered, { ...filled, limit: 5n }], { bound: cost(0n) });
     });
 
-    it('only counts where a policy only watches', async () => {
+    it('only counts for a policy that only monitors', async () => {
       const charge = chargeOf({ enforced: false, limit: 5n });
       const reservation = await admit([charge]);
       await tested.store.settle(settlementOf(reservation));
@@ -166,7 +166,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('uses the limit of the moment: lowered, it refuses; raised after exhaustion, it admits', async () => {
+    it('uses the current limit: lowered, it refuses; raised after exhaustion, it admits', async () => {
       const charge = chargeOf();
       await spend(charge, 60n);
       expect((await tested.store.reserve(reservationOf([{ ...charge, limit: 50n }]))).kind).toBe('exceeded');
@@ -182,7 +182,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket({ ...november, windowId: '2026-12' })).toMatchObject({ used: 0n, reserved: 10n });
     });
 
-    it('refuses figures that no counter holds', async () => {
+    it('refuses figures that no counter can hold', async () => {
       const absurd = reservationOf([chargeOf()], { bound: cost(10n ** 16n) });
       await expect(tested.store.reserve(absurd)).rejects.toThrow(RangeError);
       await expect(tested.store.reserve({ ...absurd, bound: cost(-1n) })).rejects.toThrow(RangeError);
@@ -191,7 +191,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   });
 
   describe('200 callers at once', () => {
-    it('never spend more than the limit, and use it up', async () => {
+    it('never spends more than the limit under 200 concurrent callers, and uses it up', async () => {
       const charges = [chargeOf({ limit: 1_000n }), chargeOf({ limit: 1_500n }), chargeOf({ limit: 2_000n })];
       const reservations = Array.from({ length: 200 }, () => reservationOf(charges));
       const outcomes = await Promise.all(reservations.map((reservation) => tested.store.reserve(reservation)));
@@ -204,7 +204,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect((await tested.ledger()).map(({ id }) => id).sort()).toEqual(admitted.map(({ id }) => id).sort());
     });
 
-    it('raise each alert once', async () => {
+    it('raises each alert once under 200 concurrent callers', async () => {
       const charge = chargeOf({ limit: 1_000n, threshold: 500n });
       const calls = Array.from({ length: 200 }, async () => {
         const reservation = reservationOf([charge]);
@@ -228,14 +228,14 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       ]);
     });
 
-    it('may be more than was expected, and more than the limit', async () => {
+    it('charges more than was expected, and more than the limit', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge], { bound: cost(100n) });
       await tested.store.settle(settlementOf(reservation, { figures: cost(130n) }));
       expect(await tested.bucket(charge)).toEqual({ used: 130n, reserved: 0n, epoch: 0 });
     });
 
-    it('goes to the window that admitted the call', async () => {
+    it('charges the window that admitted the call', async () => {
       const november = chargeOf();
       const before = await admit([november]);
       await admit([{ ...november, windowId: '2026-12' }]);
@@ -244,7 +244,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket({ ...november, windowId: '2026-12' })).toMatchObject({ used: 0n, reserved: 10n });
     });
 
-    it('frees room for the next at once', async () => {
+    it('frees room for the next call at once after a settlement', async () => {
       const charge = chargeOf();
       const first = await admit([charge], { bound: cost(100n) });
       const [, outcome] = await Promise.all([
@@ -264,7 +264,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toHaveLength(1);
     });
 
-    it('charges what was never there, bucket and all', async () => {
+    it('charges a lost reservation of a new bucket, and makes the bucket', async () => {
       const charges = [chargeOf(), chargeOf()];
       await tested.store.settle(settlementOf(reservationOf(charges)));
       for (const charge of charges) expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
@@ -272,7 +272,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   });
 
   describe('a repeated', () => {
-    it('reservation is admitted once', async () => {
+    it('admits a repeated reservation once', async () => {
       const charge = chargeOf({ limit: 10n });
       const reservation = await admit([charge]);
       expect((await tested.store.reserve(reservation)).kind).toBe('admitted');
@@ -283,7 +283,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.openReservations()).toBe(0);
     });
 
-    it('reservation at the same moment is admitted once', async () => {
+    it('admits a repeated concurrent reservation once', async () => {
       const charge = chargeOf();
       const reservation = reservationOf([charge]);
       const outcomes = await Promise.all([tested.store.reserve(reservation), tested.store.reserve(reservation)]);
@@ -291,7 +291,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 10n, epoch: 0 });
     });
 
-    it('settlement charges once, whatever it says the second time', async () => {
+    it('charges a repeated settlement once, whatever its second amount is', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge]);
       await tested.store.settle(settlementOf(reservation));
@@ -303,7 +303,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toEqual([expect.objectContaining({ source: 'provider', costNano: 10n })]);
     });
 
-    it('release and record do nothing more', async () => {
+    it('changes nothing on a repeated release or record', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge]);
       await tested.store.release(reservation.id, reservation.at);
@@ -323,7 +323,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     const extend = (reservation: Reservation, bound: UsageFigures, at = new Date(reservation.at.getTime() + 120_000)) =>
       tested.store.extend({ reservation, bound, expiresAt: at });
 
-    it('reserves what is missing up to the new bound, once however often it is sent', async () => {
+    it('extends a reservation up to the new bound, once however often the extension is sent', async () => {
       const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 1_000n })];
       const reservation = await admit([money, tokens], { bound: cost(10n, 100n) });
       for (let times = 0; times < 2; times += 1) {
@@ -337,14 +337,14 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(tokens)).toMatchObject({ used: 650n, reserved: 0n });
     });
 
-    it('never lowers what is reserved', async () => {
+    it('never lowers a reservation with an extension', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge], { bound: cost(10n) });
       expect((await extend(reservation, cost(3n))).kind).toBe('admitted');
       expect(await tested.bucket(charge)).toMatchObject({ reserved: 10n });
     });
 
-    it('reserves in all of its buckets or in none', async () => {
+    it('extends a reservation in all of its buckets or in none', async () => {
       const [roomy, full] = [chargeOf({ limit: 1_000n }), chargeOf()];
       const reservation = await admit([roomy, full], { bound: cost(10n) });
       const other = await admit([full], { bound: cost(60n) });
@@ -360,7 +360,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(full)).toMatchObject({ used: 60n, reserved: 40n });
     });
 
-    it('lengthens the lease, also when the bound does not fit', async () => {
+    it('renews the lease with an extension, also when the bound does not fit', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge], { bound: cost(10n) });
       expect((await extend(reservation, cost(101n))).kind).toBe('exceeded');
@@ -369,7 +369,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toMatchObject({ used: 10n, reserved: 0n });
     });
 
-    it('is what is presumed spent when its gateway dies', async () => {
+    it('presumes the extended bound spent when the gateway dies', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge], { bound: cost(10n) });
       await extend(reservation, cost(30n), reservation.at);
@@ -378,7 +378,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toMatchObject([{ costNano: 30n, source: 'presumed', amounts: [30n] }]);
     });
 
-    it('of a reservation that is not open reserves nothing', async () => {
+    it('reserves nothing for the extension of a reservation that is not open', async () => {
       const charge = chargeOf();
       const [settled, released] = [await admit([charge]), await admit([charge])];
       await tested.store.settle(settlementOf(settled));
@@ -389,14 +389,14 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toMatchObject({ used: 10n, reserved: 0n });
     });
 
-    it('passes limits that only monitor, and counts there', async () => {
+    it('extends beyond limits that only monitor, and counts there', async () => {
       const charge = chargeOf({ enforced: false });
       const reservation = await admit([charge], { bound: cost(10n) });
       expect((await extend(reservation, cost(500n))).kind).toBe('admitted');
       expect(await tested.bucket(charge)).toMatchObject({ reserved: 500n });
     });
 
-    it('never takes a limit over, however many ask at once', async () => {
+    it('never exceeds a limit with concurrent extensions', async () => {
       const charge = chargeOf();
       const calls = await Promise.all(Array.from({ length: 10 }, () => admit([charge], { bound: cost(5n) })));
       const outcomes = await Promise.all(calls.map((call) => extend(call, cost(20n))));
@@ -404,13 +404,13 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toMatchObject({ used: 0n, reserved: 95n });
     });
 
-    it('refuses a bound that cannot be counted', async () => {
+    it('refuses an extension to a bound that cannot be counted', async () => {
       const reservation = await admit([chargeOf()]);
       await expect(extend(reservation, cost(10n ** 16n))).rejects.toThrow(RangeError);
     });
   });
 
-  it('notes no usage that cannot be counted, and the next one all the same', async () => {
+  it('records no usage that cannot be counted, and records the next one', async () => {
     const note = (costNano: bigint): UnlimitedUsage => {
       const { id, at, dimensions } = reservationOf([]);
       return { id, at, dimensions, ...settledAs(cost(costNano)) };
@@ -421,7 +421,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   });
 
   describe('a release of what is not known', () => {
-    it('keeps it from being admitted later on', async () => {
+    it('refuses a reservation that was released before it arrived', async () => {
       const charge = chargeOf();
       const reservation = reservationOf([charge]);
       await tested.store.release(reservation.id, reservation.at);
@@ -432,7 +432,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await admit([charge]);
     });
 
-    it('does not fail the others that are admitted at the same moment', async () => {
+    it('admits the others of the batch beside an unknown release', async () => {
       const charge = chargeOf();
       const [released, ...others] = Array.from({ length: 5 }, () => reservationOf([charge]));
       if (released === undefined) throw new Error('there are five');
@@ -442,7 +442,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 40n, epoch: 0 });
     });
 
-    it('is forgotten after the time of a lease, and never taken for a call', async () => {
+    it('forgets an unknown release after the time of a lease, and never counts it as a call', async () => {
       const reservation = reservationOf([chargeOf()], { at: new Date() });
       await tested.store.release(reservation.id, reservation.at);
       const now = tested.clock.now().getTime();
@@ -453,7 +453,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect((await tested.store.reserve(reservation)).kind).toBe('admitted');
     });
 
-    it('does not keep a settlement of the same call from being charged', async () => {
+    it('charges a settlement of a call that was released before it arrived', async () => {
       const charge = chargeOf();
       const reservation = reservationOf([charge]);
       await tested.store.release(reservation.id, reservation.at);
@@ -464,7 +464,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   });
 
   describe('a reservation whose gateway died', () => {
-    it('is charged as expected, and marked as presumed', async () => {
+    it("charges the expected amount of a dead gateway's reservation, marked as presumed", async () => {
       const charge = chargeOf();
       const reservation = await admit([charge]);
       expect(await tested.store.reap(reservation.at)).toBe(0);
@@ -474,7 +474,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toEqual([expect.objectContaining({ source: 'presumed', amounts: [10n] })]);
     });
 
-    it.each([3n, 10n, 25n])('is corrected when the truth, %s, arrives late', async (truth) => {
+    it.each([3n, 10n, 25n])('corrects a presumed amount when the true one, %s, arrives late', async (truth) => {
       const charge = chargeOf();
       const reservation = await admit([charge]);
       await tested.store.reap(LEASE_OVER(reservation));
@@ -487,7 +487,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       ]);
     });
 
-    it('leaves nothing behind when it turns out that nothing was sent', async () => {
+    it('removes a presumed charge when nothing was sent', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge]);
       await tested.store.reap(LEASE_OVER(reservation));
@@ -496,7 +496,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toEqual([]);
     });
 
-    it('does not lower what was used since a reset', async () => {
+    it('does not lower the usage since a reset with a late correction', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge]);
       await tested.store.reap(LEASE_OVER(reservation));
@@ -509,7 +509,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
   });
 
   describe('a reset', () => {
-    it('is an adjustment: usage is zero, what is under way stays reserved and is charged to what follows', async () => {
+    it('resets usage to zero by an adjustment, keeps calls in flight reserved, and charges them afterwards', async () => {
       const charge = chargeOf();
       await spend(charge, 60n);
       const open = await admit([charge]);
@@ -521,7 +521,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 1 });
     });
 
-    it('arms the alerts again', async () => {
+    it('raises alerts again after a reset', async () => {
       const charge = chargeOf({ threshold: 50n });
       await spend(charge, 60n);
       await tested.store.reset(charge, ADJUSTMENT);
@@ -529,7 +529,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual(['usage_limit.reset', ALERTS.threshold, ALERTS.threshold]);
     });
 
-    it('admits at once what was refused before', async () => {
+    it('admits a call at once after a reset that was refused before it', async () => {
       const charge = chargeOf();
       await spend(charge, 100n);
       for (let time = 0; time < 2; time += 1) {
@@ -539,13 +539,13 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await admit([charge]);
     });
 
-    it('knows no bucket that was never used', async () => {
+    it('finds no bucket that was never used for a reset', async () => {
       expect(await tested.store.reset(chargeOf(), ADJUSTMENT)).toBe(false);
     });
   });
 
   describe('alerts', () => {
-    it('are raised by the settlement that reaches the line, not by the reservation', async () => {
+    it('raises an alert by the settlement that reaches the line, not by the reservation', async () => {
       const charge = chargeOf({ threshold: 10n });
       const reservation = await admit([charge]);
       expect(await tested.alerts()).toEqual([]);
@@ -555,12 +555,12 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.threshold]);
     });
 
-    it('both come of one call that crosses both lines', async () => {
+    it('raises both alerts for one call that crosses both lines', async () => {
       await spend(chargeOf({ threshold: 50n }), 100n);
       expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.threshold]);
     });
 
-    it('come once when a correction takes the usage back and it grows again', async () => {
+    it('raises an alert once when a correction lowers the usage and it grows again', async () => {
       const charge = chargeOf({ threshold: 10n });
       const reservation = await admit([charge]);
       await tested.store.reap(LEASE_OVER(reservation));
@@ -569,7 +569,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.threshold]);
     });
 
-    it('come again for a limit that was raised', async () => {
+    it('raises alerts again for a raised limit', async () => {
       const charge = chargeOf();
       await spend(charge, 100n);
       await spend({ ...charge, limit: 150n }, 50n);
@@ -584,14 +584,14 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
         expect(kind).toBe('exceeded');
       }
     };
-    /** Three calls of 30, and a fourth for which there is no room under 100. */
+    /** Three calls of 30, and a fourth that does not fit under 100. */
     const useUp = async (charge: Charge): Promise<void> => {
       for (let call = 0; call < 3; call += 1) await spend(charge, 30n);
       expect(await tested.isExhausted(charge)).toBe(false);
       await refuse(charge, 30n);
     };
 
-    it('is told once, though the limit is never hit exactly', async () => {
+    it('reports exhaustion once, though no call hits the limit exactly', async () => {
       const charge = chargeOf();
       await useUp(charge);
       await refuse(charge, 30n, 3);
@@ -600,7 +600,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toEqual({ used: 90n, reserved: 0n, epoch: 0 });
     });
 
-    it('is told once when the limit is hit exactly, whatever is refused afterwards', async () => {
+    it('reports exhaustion once when a call hits the limit exactly, whatever is refused afterwards', async () => {
       const charge = chargeOf();
       await spend(charge, 100n);
       expect(await tested.isExhausted(charge)).toBe(true);
@@ -608,7 +608,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('is told once by many that are refused at once', async () => {
+    it('reports exhaustion once under many concurrent refusals', async () => {
       const charge = chargeOf();
       await spend(charge, 90n);
       const calls = Array.from({ length: 50 }, () => reservationOf([charge], { bound: cost(30n) }));
@@ -616,7 +616,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('is not of one call that is too large for a bucket of which nothing is used', async () => {
+    it('reports no exhaustion for one call that is too large for an unused bucket', async () => {
       const charge = chargeOf();
       await refuse(charge, 101n);
       expect(await tested.bucket(charge)).toBeUndefined();
@@ -626,7 +626,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([]);
     });
 
-    it('is not of one call that is larger than the whole limit, so that the true one is told later', async () => {
+    it('reports no exhaustion for one call that is larger than the whole limit, and reports the true one later', async () => {
       const charge = chargeOf();
       await spend(charge, 1n);
       await refuse(charge, 101n);
@@ -636,7 +636,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it.each([5n, 0n])('is told of a limit that was lowered to less than one call: %d', async (limit) => {
+    it.each([5n, 0n])('reports exhaustion of a limit that was lowered to less than one call: %d', async (limit) => {
       const charge = chargeOf();
       await spend(charge, 30n);
       await refuse({ ...charge, limit }, 10n, 2);
@@ -644,7 +644,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('is not of calls under way that are in the way', async () => {
+    it('reports no exhaustion when only calls in flight use up the room', async () => {
       const charge = chargeOf();
       await spend(charge, 50n);
       await admit([charge], { bound: cost(50n) });
@@ -653,7 +653,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([]);
     });
 
-    it('is only of the bucket that is in the way', async () => {
+    it('reports exhaustion only of the bucket that refuses', async () => {
       const [roomy, full] = [chargeOf(), chargeOf()];
       await spend(roomy, 10n);
       await spend(full, 90n);
@@ -662,7 +662,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('is not of a policy that only watches, before its limit is reached', async () => {
+    it('reports no exhaustion of a policy that only monitors, before its limit is reached', async () => {
       const [watching, full] = [chargeOf({ enforced: false }), chargeOf()];
       await spend(watching, 90n);
       await spend(full, 90n);
@@ -673,7 +673,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
     });
 
-    it('ends with a reset, and is told again after it', async () => {
+    it('ends exhaustion with a reset, and reports it again after it', async () => {
       const charge = chargeOf();
       await useUp(charge);
       await tested.store.reset(charge, ADJUSTMENT);
@@ -682,7 +682,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted, 'usage_limit.reset']);
     });
 
-    it('ends with a raise of the limit, and is told again at the higher one', async () => {
+    it('ends exhaustion with a raise of the limit, and reports it again at the higher one', async () => {
       const charge = chargeOf();
       await useUp(charge);
       const raised = { ...charge, limit: 190n };
@@ -693,10 +693,10 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
     });
 
-    it('is told again by the first call that is refused under a higher limit', async () => {
+    it('reports exhaustion again with the first call that is refused under a higher limit', async () => {
       const charge = chargeOf();
       await useUp(charge);
-      // A refusal that is remembered from before the raise tells nobody, for as long as it is remembered.
+      // A refusal that is remembered from before the raise reports nothing, for as long as it is remembered.
       await eventually(async () => {
         await refuse({ ...charge, limit: 110n }, 30n, 2);
         return (await tested.alerts()).length === 2;
@@ -705,7 +705,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
     });
 
-    it('is not told again for a limit that is lowered', async () => {
+    it('reports no second exhaustion for a lowered limit', async () => {
       const charge = chargeOf();
       await useUp(charge);
       await refuse({ ...charge, limit: 50n }, 30n, 2);
@@ -713,7 +713,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('is of one window', async () => {
+    it('reports exhaustion of one window only', async () => {
       const november = chargeOf();
       await useUp(november);
       const december = { ...november, windowId: '2026-12' };
@@ -721,7 +721,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted, ALERTS.exhausted]);
     });
 
-    it('ends with a correction that makes room, and is not told twice', async () => {
+    it('ends exhaustion with a correction that makes room, and reports it once', async () => {
       const charge = chargeOf();
       await spend(charge, 60n);
       const reservation = await admit([charge], { bound: cost(40n) });
@@ -741,7 +741,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       return tested.store.changeLimit({ organisationId, policyId, windowId, limit, threshold });
     };
 
-    it('raises its alert with the next settlement', async () => {
+    it('raises the alert of a lowered line with the next settlement', async () => {
       const charge = chargeOf({ enforced: false, threshold: 80n });
       await spend(charge, 60n);
       await spend({ ...charge, threshold: 50n }, 1n);
@@ -754,7 +754,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     it.each([
       ['a threshold of 0', { threshold: 0n }, [ALERTS.threshold]],
       ['a limit of 0', { limit: 0n, enforced: false }, [ALERTS.exhausted]],
-    ])('is %s as soon as anything is used', async (_what, facts, alerts) => {
+    ])('raises the alert of %s as soon as anything is used', async (_what, facts, alerts) => {
       const charge = chargeOf(facts);
       const released = await admit([charge]);
       await tested.store.release(released.id, released.at);
@@ -764,7 +764,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual(alerts);
     });
 
-    it('raises its alert at once when the policy is changed', async () => {
+    it('raises the alert of a lowered line at once when the policy changes', async () => {
       const charge = chargeOf({ threshold: 80n });
       await spend(charge, 60n);
       await change(charge, { threshold: 61n });
@@ -778,7 +778,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toEqual({ used: 60n, reserved: 0n, epoch: 0 });
     });
 
-    it('raises its alert anew when it is raised, and lowered again before the next call', async () => {
+    it('raises the alert of a line again when it is raised, and lowered again before the next call', async () => {
       const charge = chargeOf({ threshold: 50n });
       await spend(charge, 60n);
       await change(charge, { threshold: 70n });
@@ -788,7 +788,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.threshold, ALERTS.threshold]);
     });
 
-    it('raises its alert when calls that are under way reach it', async () => {
+    it('raises the alert of a lowered line when calls in flight reach it', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge], { bound: cost(60n) });
       await change(charge, { limit: 50n });
@@ -797,7 +797,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('raises no alert where nothing is used', async () => {
+    it('raises no alert of a lowered line in an unused bucket', async () => {
       const charge = chargeOf();
       const reservation = await admit([charge]);
       await tested.store.release(reservation.id, reservation.at);
@@ -805,7 +805,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([]);
     });
 
-    it('concerns neither other windows nor other policies nor other tenants', async () => {
+    it('raises no alert of a lowered line in other windows, policies or tenants', async () => {
       const [charge, other] = [chargeOf(), chargeOf()];
       for (const one of [charge, other, { ...charge, windowId: '2026-10' }]) await spend(one, 60n);
       await change({ ...charge, windowId: '2026-12' }, { limit: 50n });
@@ -815,7 +815,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('is passed again after a raise: exhaustion ends, and is told anew', async () => {
+    it('ends exhaustion with a raise, and reports it again when usage passes the line again', async () => {
       const charge = chargeOf({ threshold: 50n });
       await spend(charge, 90n);
       expect((await tested.store.reserve(reservationOf([charge], { bound: cost(30n) }))).kind).toBe('exceeded');
@@ -837,7 +837,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await spend(charge, 100n);
     });
 
-    it('stays where it is, and the ledger says what was used', async () => {
+    it('keeps a full counter where it is, and records the usage in the ledger', async () => {
       await tested.fill(charge, MAX_COUNT - 5n);
       await spend(charge, MOST);
       await spend(charge, MOST);
@@ -847,7 +847,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.alerts()).toEqual([ALERTS.exhausted]);
     });
 
-    it('takes many calls at once, and those of another group that come with them', async () => {
+    it('settles many concurrent calls on a full counter, and those of another group beside them', async () => {
       await tested.fill(charge, MAX_COUNT);
       const other = chargeOf();
       const all = Array.from({ length: 10 }, () => reservationOf([charge], { bound: cost(MOST) }));
@@ -861,7 +861,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toHaveLength(12);
     });
 
-    it('takes usage of which the reservation got lost', async () => {
+    it('charges a lost reservation on a full counter', async () => {
       await tested.fill(charge, MAX_COUNT);
       const reservation = await admit([charge]);
       await tested.lose(reservation.id);
@@ -870,7 +870,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.ledger()).toHaveLength(2);
     });
 
-    it('takes what is presumed of a call whose gateway died, and its correction, which goes no lower than zero', async () => {
+    it('charges a presumed amount on a full counter, and corrects it to no less than zero', async () => {
       await tested.fill(charge, MAX_COUNT);
       const reservation = await admit([charge], { bound: cost(MOST) });
       expect(await tested.store.reap(LEASE_OVER(reservation))).toBe(1);
@@ -880,7 +880,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toMatchObject({ used: 0n, reserved: 0n });
     });
 
-    it('refuses where the limit is enforced, and is emptied by a reset', async () => {
+    it('refuses calls on a full counter where the limit is enforced, and empties it with a reset', async () => {
       await tested.fill(charge, MAX_COUNT);
       const enforced = { ...charge, enforced: true, limit: MAX_COUNT };
       expect((await tested.store.reserve(reservationOf([enforced]))).kind).toBe('exceeded');
@@ -898,7 +898,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
         valueKey: `user:${index}`,
       }));
 
-    it('refuses what would need one more, also at once, and lets known ones pass', async () => {
+    it('refuses a call that needs one bucket too many, also concurrently, and admits known ones', async () => {
       const charges = crowd(chargeOf(), 10);
       const outcomes = await Promise.all(charges.map((charge) => tested.store.reserve(reservationOf([charge]))));
       expect(outcomes.map(({ kind }) => kind).sort()).toEqual([
@@ -910,14 +910,14 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.openReservations()).toBe(2 * MAX_BUCKETS);
     });
 
-    it('holds for each policy and window by itself', async () => {
+    it('caps the buckets of each policy and window separately', async () => {
       const charge = chargeOf();
       for (const one of crowd(charge, MAX_BUCKETS)) await admit([one]);
       await admit(crowd({ ...charge, windowId: '2026-12' }, 1));
       await admit([chargeOf()]);
     });
 
-    it('refuses nobody where a policy only watches: one too many is not counted', async () => {
+    it('refuses no call of a policy that only monitors: a bucket too many is not counted', async () => {
       const watching = chargeOf({ enforced: false });
       const strict = chargeOf();
       for (const charge of crowd(watching, MAX_BUCKETS)) await admit([charge]);
@@ -928,7 +928,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(strict)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
     });
 
-    it('is not reached by calls that were refused', async () => {
+    it('does not count refused calls in the cap on buckets', async () => {
       const charge = chargeOf();
       for (const one of crowd({ ...charge, limit: 5n }, 5))
         expect((await tested.store.reserve(reservationOf([one]))).kind).toBe('exceeded');
@@ -936,7 +936,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     });
   });
 
-  it('writes what is waiting before it closes', async () => {
+  it('writes waiting work before it closes', async () => {
     const charge = chargeOf();
     const reservation = await admit([charge]);
     const settled = tested.store.settle(settlementOf(reservation));

@@ -4,7 +4,7 @@ import { windowAt } from './windows.js';
 
 const at = (text: string): Date => new Date(text);
 
-it('never starts again from zero without a period', () => {
+it('never restarts a window without a period', () => {
   expect(windowAt(null, at('2026-11-21T09:00:00Z'))).toEqual({ id: 'cum', resetsAt: undefined });
 });
 
@@ -18,11 +18,11 @@ describe('a month', () => {
     ['2100-02-28T12:00:00.000Z', '2100-02', '2100-03-01T00:00:00Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12', '+010000-01-01T00:00:00Z'],
     ['0050-06-15T00:00:00.000Z', '0050-06', '0050-07-01T00:00:00Z'],
-  ])('%s lies in %s', (now, id, end) => {
+  ])('%s lies in the month %s', (now, id, end) => {
     expect(windowAt('monthly', at(now))).toEqual({ id, resetsAt: at(end) });
   });
 
-  it('is that of UTC, whatever the hour elsewhere', () => {
+  it('starts a month by UTC, whatever the local hour', () => {
     expect(windowAt('monthly', at('2026-12-01T01:30:00+02:00')).id).toBe('2026-11');
     expect(windowAt('monthly', at('2026-11-30T20:00:00-05:00')).id).toBe('2026-12');
   });
@@ -45,7 +45,7 @@ describe('a week', () => {
     ['2028-02-29T12:00:00.000Z', '2028-W09', '2028-03-06T00:00:00Z'],
     ['9999-12-31T23:59:59.999Z', '9999-W52', '+010000-01-03T00:00:00Z'],
     ['1969-12-31T12:00:00.000Z', '1970-W01', '1970-01-05T00:00:00Z'],
-  ])('%s lies in %s', (now, id, end) => {
+  ])('%s lies in the week %s', (now, id, end) => {
     expect(windowAt('weekly', at(now))).toEqual({ id, resetsAt: at(end) });
   });
 });
@@ -53,7 +53,7 @@ describe('a week', () => {
 describe.each(['weekly', 'monthly'] as const)('%s windows', (kind) => {
   const moments = fc.date({ min: at('1970-01-05T00:00:00Z'), max: at('9998-01-01T00:00:00Z'), noInvalidDate: true });
 
-  it('follow each other without a gap: the last moment is inside, the end is the next one', () => {
+  it('ends a window at the first moment of the next one, without a gap', () => {
     fc.assert(
       fc.property(moments, (now) => {
         const { id, resetsAt = now } = windowAt(kind, now);
@@ -64,7 +64,7 @@ describe.each(['weekly', 'monthly'] as const)('%s windows', (kind) => {
     );
   });
 
-  it('have names that sort by time', () => {
+  it('names windows so that they sort by time', () => {
     fc.assert(
       fc.property(moments, (now) => {
         const { id, resetsAt = now } = windowAt(kind, now);

@@ -28,13 +28,13 @@ describe('a queue of admissions and of what is kept', () => {
 
   const add = (...items: readonly QueuedWork[]): readonly boolean[] => items.map((item) => queue.add(item));
 
-  it('takes in order of arrival', () => {
+  it('takes work in order of arrival', () => {
     add(release('a'), admission('b'), release('c'), admission('d'));
     expect(idsOf(queue.take(10))).toEqual(['a', 'c', 'b', 'd']);
     expect(queue.isEmpty).toBe(true);
   });
 
-  it('gives half of a batch to either kind, and all of it to the one that is there', () => {
+  it('gives half of a batch to each kind, and all of it to a single kind', () => {
     add(...['a', 'b', 'c', 'd'].map(release), ...['1', '2', '3'].map(admission));
     expect(idsOf(queue.take(4))).toEqual(['a', 'b', '1', '2']);
     expect(idsOf(queue.take(3))).toEqual(['c', 'd', '3']);
@@ -42,7 +42,7 @@ describe('a queue of admissions and of what is kept', () => {
     expect(idsOf(queue.take(2))).toEqual(['1', '2']);
   });
 
-  it('takes one of each id, and the next one next time, in order', () => {
+  it('takes one item of each id, and the next one in the next batch, in order', () => {
     const [first, second, third] = [release('a'), release('a'), release('a')];
     add(first, second, third, release('b'));
     expect(queue.take(10)).toEqual([first, expect.objectContaining({ work: expect.objectContaining({ id: 'b' }) })]);
@@ -50,25 +50,25 @@ describe('a queue of admissions and of what is kept', () => {
     expect(queue.take(10)).toEqual([third]);
   });
 
-  it('has room for so many of each kind', () => {
+  it('limits the number of items of each kind', () => {
     expect(add(...['1', '2', '3', '4', '5'].map(admission))).toEqual([true, true, true, true, false]);
     expect(add(release('a'))).toEqual([true]);
   });
 
-  it('leaves out admissions that nobody waits for any more', () => {
+  it('skips admissions whose callers have stopped waiting', () => {
     const [gone, there] = [admission('1'), admission('2')];
     add(gone, there);
     gone.isGivenUp = true;
     expect(queue.take(10)).toEqual([there]);
   });
 
-  it('puts back before all others', () => {
+  it('puts returned work before all other', () => {
     add(release('b'));
     queue.putBack([release('a')]);
     expect(idsOf(queue.take(10))).toEqual(['a', 'b']);
   });
 
-  it('hands out all that is left', () => {
+  it('drains all remaining work', () => {
     add(admission('1'), release('a'));
     expect(idsOf(queue.clear())).toEqual(['a', '1']);
     expect(queue.isEmpty).toBe(true);

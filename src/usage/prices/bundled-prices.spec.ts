@@ -10,7 +10,7 @@ const NANO = 1_000_000_000n;
 
 describe('the bundled prices', () => {
   it.each(BUNDLED_PRICES.map((price) => ({ name: `${price.provider} ${price.model}`, price })))(
-    '$name says where and when it was read',
+    'names the source of $name and the date on which it was read',
     ({ price }) => {
       expect(price.readOn).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
       if (price.provider === 'local') return;
@@ -19,7 +19,7 @@ describe('the bundled prices', () => {
     },
   );
 
-  it('have ids of their own, and one row for a model, unit and day', () => {
+  it('has unique ids, and one row per model, unit and day', () => {
     expect(new Set(BUNDLED_PRICES.map(({ id }) => id)).size).toBe(BUNDLED_PRICES.length);
     const keys = BUNDLED_PRICES.map(({ provider, model, unit, effectiveFrom }) =>
       [provider, model, unit, effectiveFrom.getTime()].join(' '),
@@ -39,7 +39,7 @@ describe('the bundled prices', () => {
     ['azure-ai', 'Cohere-rerank-v3.5', { search_unit: 1_000n }, 2n * NANO],
     ['azure-ai', 'cohere.Cohere-rerank-v4.0-pro', { search_unit: 1_000n }, (5n * NANO) / 2n],
     ['local', 'bm25', { request: 5n }, 0n],
-  ])('price %s %s', (provider, model, quantities, cost) => {
+  ])('bundles a price for %s %s', (provider, model, quantities, cost) => {
     const prices = book.pricesFor(provider, model, AT);
     expect(prices).toHaveLength(1);
     expect(costOf(quantities, prices)).toBe(cost);
@@ -53,11 +53,11 @@ describe('the bundled prices', () => {
     ['bedrock', 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc'],
     ['openai', 'gpt-5'],
     ['cohere', 'rerank-v3.5-tuned'],
-  ])('do not claim to know %s %s', (provider, model) => {
+  ])('bundles no price for %s %s', (provider, model) => {
     expect(book.pricesFor(provider, model, AT)).toEqual([]);
   });
 
-  it('add up without loss', () => {
+  it('adds up bundled prices without loss', () => {
     const prices = book.pricesFor('voyage', 'rerank-2.5-lite', AT);
     // In floats, 0.0000002 a million times is 0.20000000000369.
     let sum = 0n;

@@ -30,13 +30,13 @@ function idsOf(book: PriceBook, at: Date, model = 'rerank-v3.5', provider = 'coh
 }
 
 describe('PriceBook', () => {
-  it('takes the first list that has the model', () => {
+  it('prices a model by the first list that has it', () => {
     const book = new PriceBook([[row('own', { model: 'own-*' })], [row('operator')], [row('bundled')]]);
     expect(idsOf(book, day(1))).toEqual(['operator']);
     expect(idsOf(book, day(1), 'own-model')).toEqual(['own']);
   });
 
-  it('lets a later list count until the first one comes into force', () => {
+  it('uses a later list until the first one comes into force', () => {
     const book = new PriceBook([[row('own', { effectiveFrom: day(5) })], [row('operator')]]);
     expect([day(4), day(5), day(4)].map((at) => idsOf(book, at))).toEqual([['operator'], ['own'], ['operator']]);
     expect(idsOf(book, day(-1))).toEqual([]);
@@ -49,7 +49,7 @@ describe('PriceBook', () => {
     expect(idsOf(book, day(5))).toEqual(['new']);
   });
 
-  it('knows an ARN by its model, and takes a price for the very ARN before that', () => {
+  it('prices an ARN by its model, and prefers a price for the exact ARN', () => {
     const arn = 'arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0';
     const model = row('model', { provider: 'bedrock', model: 'cohere.rerank-v3-5:0' });
     const region = row('region', { provider: 'bedrock', model: 'arn:aws:bedrock:us-east-1:*' });
@@ -60,7 +60,7 @@ describe('PriceBook', () => {
     expect(idsOf(new PriceBook([[all, model]]), day(1), arn, 'bedrock')).toEqual(['model']);
   });
 
-  it('knows calls apart by what they are measured in', () => {
+  it('prices calls by the units in which they are measured', () => {
     const book = new PriceBook([[row('request', { unit: 'request' })], [row('search')]]);
     const find = (...units: PricedUnit[]): readonly string[] =>
       book.pricesFor('cohere', 'rerank-v3.5', day(1), units).map(({ id }) => id);
@@ -81,7 +81,7 @@ describe('PriceBook', () => {
     expect(idsOf(azure, day(1), 'cohere.Our-Reranker', 'cohere')).toEqual([]);
   });
 
-  it('ranks a price with a prefix that makes no difference as one without', () => {
+  it('ranks a price with a prefix that makes no difference like one without', () => {
     const azureRow = (id: string, model: string, effectiveFrom: Date): Price =>
       row(id, { provider: 'azure-ai', model, effectiveFrom });
     const find = (prices: readonly Price[], model = 'our-reranker'): readonly string[] =>
@@ -97,7 +97,7 @@ describe('PriceBook', () => {
     ]);
   });
 
-  it('takes no beginning of a prefix for that of a name', () => {
+  it("does not match a pattern that covers only a part of a name's prefix", () => {
     const azure = new PriceBook([[row('prefix', { provider: 'azure-ai', model: 'Cohere*' })]]);
     expect(idsOf(azure, day(1), 'gte-large-prod', 'azure-ai')).toEqual([]);
     expect(idsOf(azure, day(1), 'cohere.Cohere-rerank-v4.0-pro', 'azure-ai')).toEqual(['prefix']);
@@ -107,12 +107,12 @@ describe('PriceBook', () => {
     expect(idsOf(bedrock, day(1), `${arn}amazon.rerank-v1:0`, 'bedrock')).toEqual(['letter']);
   });
 
-  it('prices names that are too long for any row but one with a star', () => {
+  it('matches names that are too long for any row only with a pattern that ends in a star', () => {
     const book = new PriceBook([[row('all', { model: '*' })]]);
     expect(idsOf(book, day(1), 'x'.repeat(1_000_000))).toEqual(['all']);
   });
 
-  it('tells whether it was made from the same rows', () => {
+  it('reports whether it was made from the same rows', () => {
     const book = new PriceBook([[row('a')], []]);
     expect(book.isOf([[row('a')], []])).toBe(true);
     for (const lists of [[[row('b')], []], [[row('a'), row('b')], []], [[], [row('a')]], [[row('a')]]]) {
@@ -120,7 +120,7 @@ describe('PriceBook', () => {
     }
   });
 
-  it('answers as if it looked every time', () => {
+  it('returns the same price as a look-up without memory', () => {
     const anyRow = fc
       .record({
         id: fc.uuid(),

@@ -15,7 +15,7 @@ class StoppedClock extends Clock {
   }
 }
 
-/** What the catalogue reads, counted; fails while the database is away. */
+/** The prices that the catalogue reads, with a count; fails while the database is away. */
 class FakeStore {
   rows: PriceRow[] = [];
   reads = 0;
@@ -73,11 +73,11 @@ async function pricesFound(): Promise<readonly bigint[]> {
   return (await look()).map(({ price }) => price);
 }
 
-/** Lets a reading in the background come to its end. */
+/** Lets a read in the background finish. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('PriceCatalogue', () => {
-  it('takes the organisation’s own before the operator’s before the bundled', async () => {
+  it("prefers the prices of the organisation to the operator's, and those to the bundled ones", async () => {
     expect(await pricesFound()).toEqual([2_000_000_000_000_000n]);
     store.rows = [row('operator', { organisationId: null, price: '0.003' })];
     catalogue.forget(ORGANISATION);
@@ -87,7 +87,7 @@ describe('PriceCatalogue', () => {
     expect(await pricesFound()).toEqual([1_000_000_000_000_000n]);
   });
 
-  it('answers at once, and with the same result, while it is fresh', async () => {
+  it('returns fresh prices at once, as the same object', async () => {
     const first = await look();
     expect(look()).toBe(first);
     clock.time += 999;
@@ -95,7 +95,7 @@ describe('PriceCatalogue', () => {
     expect(store.reads).toBe(1);
   });
 
-  it('reads again behind the calls, which get what is known', async () => {
+  it('reads again in the background, while calls get the known prices', async () => {
     const first = await look();
     clock.time += 1_000;
     store.rows = [row('own')];
@@ -106,7 +106,7 @@ describe('PriceCatalogue', () => {
     expect(await pricesFound()).toEqual([1_000_000_000_000_000n]);
   });
 
-  it('keeps what it looked up when nothing has changed', async () => {
+  it('keeps its look-ups when nothing has changed', async () => {
     const first = await look();
     clock.time += 2_000;
     void look();
@@ -114,14 +114,14 @@ describe('PriceCatalogue', () => {
     expect([look() === first, store.reads]).toEqual([true, 2]);
   });
 
-  it('waits for newer prices when those it has are old', async () => {
+  it('waits for newer prices when the known ones are old', async () => {
     await look();
     clock.time += 5_000;
     store.rows = [row('own')];
     expect(await pricesFound()).toEqual([1_000_000_000_000_000n]);
   });
 
-  it('goes on with the last known prices while the database is away', async () => {
+  it('keeps the last known prices while the database is away', async () => {
     store.rows = [row('own')];
     await look();
     store.away = true;
@@ -142,12 +142,12 @@ describe('PriceCatalogue', () => {
     expect(await pricesFound()).toEqual([2_000_000_000_000_000n]);
   });
 
-  it('reads once for calls that come together', async () => {
+  it('reads prices once for concurrent calls', async () => {
     await Promise.all([look(), look(), look('rerank-v4.0-pro')]);
     expect(store.reads).toBe(1);
   });
 
-  it('does not keep what a reading found that began before a change', async () => {
+  it('discards a read that began before a change', async () => {
     const reading = look();
     catalogue.forget(ORGANISATION);
     store.rows = [row('own')];

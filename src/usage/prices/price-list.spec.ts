@@ -25,14 +25,14 @@ function idsOf(...lists: Price[][]): readonly string[] {
 }
 
 describe('pricesOf', () => {
-  it('takes the newest row that is in force', () => {
+  it('returns the newest row in force', () => {
     const old = row('old', {});
     const now = row('now', { effectiveFrom: AT });
     const later = row('later', { effectiveFrom: new Date(AT.getTime() + 1) });
     expect(idsOf([now, later, old])).toEqual(['now']);
   });
 
-  it('takes the name before a beginning, and the longer beginning', () => {
+  it('prefers the full name to a prefix, and the longer prefix to a shorter one', () => {
     const all = row('all', { model: '*', effectiveFrom: AT });
     const some = row('some', { model: 'rerank-*' });
     const exact = row('exact', {});
@@ -40,12 +40,12 @@ describe('pricesOf', () => {
     expect(idsOf([some, all])).toEqual(['some']);
   });
 
-  it('takes a name and a beginning in any case', () => {
+  it('matches names and prefixes in any case', () => {
     expect(idsOf([row('exact', { model: 'Rerank-V3.5' })])).toEqual(['exact']);
     expect(idsOf([row('some', { model: 'Rerank-*' })])).toEqual(['some']);
   });
 
-  it('takes the first list that has the model', () => {
+  it('returns prices of the first list that has the model', () => {
     expect(idsOf([row('foreign', { provider: 'voyage' })], [row('own', {})], [row('bundled', {})])).toEqual(['own']);
   });
 
@@ -59,13 +59,13 @@ describe('pricesOf', () => {
     expect(idsOf([all, row('later', { effectiveFrom: new Date(AT.getTime() + 1) })])).toEqual(['all']);
   });
 
-  it('takes the newest row of each unit of the pattern', () => {
+  it('returns the newest row of each unit of the pattern', () => {
     const rows = [row('old', {}), row('new', { effectiveFrom: AT }), row('request', { unit: 'request' })];
     expect(idsOf(rows)).toEqual(['new', 'request']);
     expect(idsOf(rows.toReversed())).toEqual(['request', 'new']);
   });
 
-  it('passes over prices for what the call does not have', () => {
+  it('ignores prices of units that the call does not have', () => {
     const lists = [[row('out', { unit: 'output' }), row('any', { model: '*', unit: 'request' })], [row('bundled', {})]];
     const find = (units: readonly PricedUnit[]): readonly string[] =>
       pricesOf(lists, 'cohere', NAMES, AT, units).map(({ id }) => id);
@@ -75,7 +75,7 @@ describe('pricesOf', () => {
     expect(find(['input'])).toEqual([]);
   });
 
-  it('has one row for each unit', () => {
+  it('returns one row per unit', () => {
     expect(idsOf([row('a', {}), row('b', { unit: 'request' })])).toEqual(['a', 'b']);
   });
 
@@ -84,24 +84,24 @@ describe('pricesOf', () => {
     ['a longer name', { model: 'rerank-v3.5-x' }],
     ['a star that is not at the end', { model: '*-v3.5' }],
     ['another provider', { provider: 'azure-ai' }],
-  ])('finds nothing in %s', (_what, fields) => expect(idsOf([row('x', fields)])).toEqual([]));
+  ])('finds no price in %s', (_what, fields) => expect(idsOf([row('x', fields)])).toEqual([]));
 });
 
 describe('costOf', () => {
   const perUnit = 2_000_000_000_000_000n; // 0.002 dollars
   const perToken = 50_000_000_000n; // 0.00000005 dollars
 
-  it('adds up the units, to the billionth of a dollar', () => {
+  it('adds up the units to a billionth of a dollar', () => {
     const prices = [row('a', { price: perUnit }), row('b', { unit: 'input', price: perToken })];
     expect(costOf({ search_unit: 3n, input: 7n }, prices)).toBe(6_000_350n);
   });
 
-  it('rounds once, half up', () => {
+  it('rounds a cost once, half up', () => {
     const price = row('a', { unit: 'input', price: 300_000_000n }); // 3e-10 dollars
     expect(costOf({ input: 1n }, [price])).toBe(0n);
     expect(costOf({ input: 2n }, [price])).toBe(1n);
     expect(costOf({ input: 1_000_000n }, [price])).toBe(300_000n);
   });
 
-  it('is nothing for a unit without a price', () => expect(costOf({ output: 5n }, [row('a', {})])).toBe(0n));
+  it('charges nothing for a unit without a price', () => expect(costOf({ output: 5n }, [row('a', {})])).toBe(0n));
 });

@@ -8,17 +8,17 @@ function price(model: string, amount = 100n): ListedPrice {
 
 const FIVE = ['a', 'b', 'c', 'd', 'e'].map((model) => price(model));
 
-/** Against five prices that count, and that the last import had. */
+/** A list to compare with five prices that are in force and that the last import contained. */
 function compare(list: readonly ListedPrice[]): Comparison {
   return compareList(list, FIVE, FIVE.map(nameOf));
 }
 
 describe('compareList', () => {
-  it('has nothing to say about the same list', () => {
+  it('reports no difference to the same list', () => {
     expect(compare(FIVE)).toEqual({ changes: [], vanished: [], unchanged: 5, objections: [] });
   });
 
-  it('tells what is new and what differs', () => {
+  it('reports new and changed prices', () => {
     const [first, ...rest] = FIVE;
     const { changes, unchanged, objections } = compare([price('a', 101n), ...rest, price('f')]);
     expect(changes).toEqual([
@@ -28,17 +28,17 @@ describe('compareList', () => {
     expect([unchanged, objections]).toEqual([4, []]);
   });
 
-  it('compares by unit', () => {
+  it('compares prices by unit', () => {
     const other: ListedPrice = { ...price('a', 1n), unit: 'input' };
     expect(compare([...FIVE, other]).changes).toEqual([{ before: undefined, after: other }]);
   });
 
-  it('lets one of five vanish, and objects to two', () => {
+  it('accepts one vanished price of five, and objects to two', () => {
     expect(compare(FIVE.slice(1))).toMatchObject({ vanished: [FIVE[0]], objections: [] });
     expect(compare(FIVE.slice(2)).objections).toEqual(['2 of the 5 prices of the last import are gone']);
   });
 
-  it('counts what is gone also where its price counts no more', () => {
+  it('counts a vanished price also when it is not in force any more', () => {
     const { vanished, objections } = compareList(FIVE.slice(1), FIVE.slice(1), [
       ...FIVE.map(nameOf),
       'cohere f request',
@@ -47,7 +47,7 @@ describe('compareList', () => {
     expect(objections).toEqual(['2 of the 6 prices of the last import are gone']);
   });
 
-  it('counts as vanished only what the last import of this list had', () => {
+  it('counts only prices of the last import of this list as vanished', () => {
     expect(compareList([price('z')], FIVE, [])).toMatchObject({ vanished: [], objections: [] });
   });
 
@@ -56,13 +56,13 @@ describe('compareList', () => {
     [1_001n, false],
     [10n, true],
     [9n, false],
-  ])('a price that moves from 100 to %s is fine: %s', (amount, isFine) => {
+  ])('accepts a price that moves from 100 to %s: %s', (amount, isFine) => {
     const { changes, objections } = compare([price('a', amount), ...FIVE.slice(1)]);
     expect(changes).toHaveLength(1);
     expect(objections.length === 0).toBe(isFine);
   });
 
-  it('objects to what moves away from nothing', () => {
+  it('objects to a price that moves away from zero', () => {
     expect(compareList([price('a', 1n)], [price('a', 0n)], []).objections).toHaveLength(1);
   });
 

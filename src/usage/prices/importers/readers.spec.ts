@@ -29,7 +29,7 @@ function litellm(model: string, fields: string): PriceListFile {
 }
 
 describe('the list of Portkey', () => {
-  it('has cents for a search unit at Cohere', () => {
+  it("reads Cohere's prices of Portkey's list as cents per search unit", () => {
     expect(shown(read(COHERE))).toEqual([
       'cohere rerank-english-v3.0 search_unit 0.002',
       'cohere rerank-multilingual-v3.0 search_unit 0.002',
@@ -39,31 +39,31 @@ describe('the list of Portkey', () => {
     ]);
   });
 
-  it('has cents for a token in the same field at Jina', () => {
+  it("reads Jina's prices of Portkey's list as cents per token, from the same field", () => {
     expect(shown(read(JINA))).toEqual([
       'jina jina-reranker-v1-base-en input 0.00000002',
       'jina jina-reranker-v2-base-multilingual input 0.00000002',
     ]);
   });
 
-  it('has dollars at Voyage, and is refused there', () => {
+  it("refuses Voyage's file of Portkey's list, which is in dollars", () => {
     expect(() => read(VOYAGE)).toThrow('dollars');
   });
 
-  it('is refused when its name tells no provider', () => {
+  it("refuses a file of Portkey's list whose name names no provider", () => {
     expect(() => read(portkey('rerank-v3.5', '0.2', 'openai.json'))).toThrow('cohere.json');
   });
 
-  it('leaves out models of which the unit is not known, and says so', () => {
+  it('leaves out models of unknown unit, and reports them', () => {
     expect(read(COHERE).leftOut).toEqual([{ model: 'rerank-multilingual-v2.0', reason: expect.any(String) }]);
     expect(read(portkey('rerank-v9', '0.2'))).toMatchObject({ prices: [], leftOut: [{ model: 'rerank-v9' }] });
   });
 
-  it.each(['0', '0.0', '0e-7'])('takes the price %s for unknown', (price) => {
+  it.each(['0', '0.0', '0e-7'])('reads the price %s as unknown', (price) => {
     expect(read(portkey('rerank-v3.5', price))).toMatchObject({ prices: [], leftOut: [{ model: 'rerank-v3.5' }] });
   });
 
-  it('keeps the last digit, and drops what floats add behind it', () => {
+  it('keeps the last digit of a price, and removes the error of floats', () => {
     expect(shown(read(portkey('rerank-v3.5', '0.1000000000000001')))).toEqual([
       'cohere rerank-v3.5 search_unit 0.001000000000000001',
     ]);
@@ -72,7 +72,7 @@ describe('the list of Portkey', () => {
     ]);
   });
 
-  it.each(['"text"', 'null', '{}', '-1'])('has no price that is %s', (price) => {
+  it.each(['"text"', 'null', '{}', '-1'])('refuses a price that is %s', (price) => {
     const prices = (): unknown => read(portkey('rerank-v3.5', price)).prices;
     if (price === '"text"' || price === '-1') expect(prices()).toEqual([]);
     else expect(prices).toThrow('rerank-v3.5.pricing_config.pay_as_you_go.request_token.price');
@@ -80,7 +80,7 @@ describe('the list of Portkey', () => {
 });
 
 describe('the list of LiteLLM', () => {
-  it('has dollars, by query or by token', () => {
+  it("reads LiteLLM's prices as dollars, per query or per token", () => {
     expect(shown(read(LITELLM))).toEqual([
       'bedrock amazon.rerank-v1:0 search_unit 0.001',
       'azure-ai Cohere-rerank-v3.5 search_unit 0.002',
@@ -98,19 +98,19 @@ describe('the list of LiteLLM', () => {
     expect(read(LITELLM).leftOut).toEqual([{ model: 'rerank-english-v2.0', reason: expect.any(String) }]);
   });
 
-  it('names a model with its provider in front or without, in any case', () => {
+  it('reads a model of LiteLLM with or without its provider in front, in any case', () => {
     const fields = '"litellm_provider": "azure_ai", "input_cost_per_query": 0.0025';
     for (const name of ['azure_ai/cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-pro']) {
       expect(shown(read(litellm(name, fields)))).toEqual(['azure-ai Cohere-rerank-v4.0-pro search_unit 0.0025']);
     }
   });
 
-  it('has no price for a model that it sells by something else', () => {
+  it('reads no price for a model that LiteLLM sells by another unit', () => {
     const byToken = '"litellm_provider": "cohere", "input_cost_per_query": 0.0, "input_cost_per_token": 5e-08';
     expect(read(litellm('rerank-v3.5', byToken))).toMatchObject({ prices: [], leftOut: [{ model: 'rerank-v3.5' }] });
   });
 
-  it('is an object', () => {
+  it('refuses a list of LiteLLM that is not an object', () => {
     expect(() => readLiteLlmPrices([])).toThrow('expected an object');
   });
 });
@@ -123,17 +123,20 @@ describe('a price of more than a million dollars', () => {
   it.each([
     ['LiteLLM', inDollars, '1000000', ['1000000.01', '1e21', '1e999']],
     ['Portkey', inCents, '100000000', ['100000000.01', '1e23', '1e999']],
-  ] as const)('is left out of the list of %s', (_list, fileWith, highest, tooHigh) => {
-    expect(shown(read(fileWith(highest)))).toEqual(['cohere rerank-v3.5 search_unit 1000000']);
-    for (const price of tooHigh) {
-      const reason = expect.stringContaining('million dollars');
-      expect(read(fileWith(price))).toEqual({ prices: [], leftOut: [{ model: 'rerank-v3.5', reason }] });
-    }
-  });
+  ] as const)(
+    'leaves a price of more than a million dollars out of the list of %s',
+    (_list, fileWith, highest, tooHigh) => {
+      expect(shown(read(fileWith(highest)))).toEqual(['cohere rerank-v3.5 search_unit 1000000']);
+      for (const price of tooHigh) {
+        const reason = expect.stringContaining('million dollars');
+        expect(read(fileWith(price))).toEqual({ prices: [], leftOut: [{ model: 'rerank-v3.5', reason }] });
+      }
+    },
+  );
 });
 
 describe('the units of models', () => {
-  it('are those of the bundled prices', () => {
+  it('knows the units of the models with bundled prices', () => {
     for (const { provider, model, unit } of BUNDLED_PRICES) {
       if (provider !== 'local') expect(soldModel(provider, model)).toEqual({ model, unit });
     }
