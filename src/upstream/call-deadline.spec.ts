@@ -14,7 +14,7 @@ describe('CallDeadline', () => {
     return new CallDeadline({ timeoutMs, caller });
   }
 
-  it('tells the time that is left', () => {
+  it('returns the remaining time', () => {
     const call = limits(100);
     jest.advanceTimersByTime(30);
     expect(call.remainingMs).toBe(70);
@@ -41,7 +41,7 @@ describe('CallDeadline', () => {
     expect(ended).toHaveBeenCalledWith(expect.objectContaining({ kind: 'caller_gone' }));
   });
 
-  it('tells a late listener at once', () => {
+  it('notifies a late listener at once', () => {
     const caller = new FakeCaller();
     caller.leave();
     const ended = jest.fn();
@@ -73,7 +73,7 @@ describe('CallDeadline', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('sleeps as long as it is told', async () => {
+  it('sleeps for the given time', async () => {
     const call = limits(1_000);
     let awake = false;
     const sleeping = (async (): Promise<void> => {
@@ -87,14 +87,14 @@ describe('CallDeadline', () => {
     call.dispose();
   });
 
-  it('lets go of timer and caller', () => {
+  it('releases the timer and the caller', () => {
     const caller = new FakeCaller();
     limits(100, caller).dispose();
     expect(jest.getTimerCount()).toBe(0);
     expect(caller.listeners.size).toBe(0);
   });
 
-  it('takes a timeout beyond what a timer can hold for a very long one', () => {
+  it('accepts a timeout beyond the range of a timer as a very long one', () => {
     const ended = jest.fn();
     const call = limits(10_000_000_000);
     call.listen(ended);
@@ -103,7 +103,7 @@ describe('CallDeadline', () => {
     call.dispose();
   });
 
-  it('ends after silence only, when it is restarted', () => {
+  it('ends only after silence, when it is restarted', () => {
     const ended = jest.fn();
     const call = new CallDeadline({ timeoutMs: 100, caller: new FakeCaller() }, 'silence');
     call.listen(ended);
@@ -116,7 +116,7 @@ describe('CallDeadline', () => {
     expect(ended).toHaveBeenCalledWith(expect.objectContaining({ message: 'nothing moved for 100 ms' }));
   });
 
-  it('does not come back to life when it is restarted', () => {
+  it('stays ended when it is restarted', () => {
     const ended = jest.fn();
     const call = limits(100);
     call.listen(ended);
@@ -125,7 +125,7 @@ describe('CallDeadline', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('bounds the silence of its caller apart', () => {
+  it('bounds the silence of its caller separately', () => {
     const ended = jest.fn();
     const call = new CallDeadline({ timeoutMs: 100, caller: new FakeCaller() }, 'silence');
     call.listen(ended);
@@ -145,7 +145,7 @@ describe('CallDeadline', () => {
     );
   });
 
-  it('is short again when its caller has taken what there was', () => {
+  it('returns to the short bound when its caller has read everything', () => {
     const ended = jest.fn();
     const call = limits(100);
     call.listen(ended);
@@ -155,7 +155,7 @@ describe('CallDeadline', () => {
     expect(ended).toHaveBeenCalledWith(expect.objectContaining({ kind: 'timeout' }));
   });
 
-  it('keeps a bound that it is given, whatever its caller does', () => {
+  it('keeps a given bound, whatever its caller does', () => {
     const ended = jest.fn();
     const call = limits(100);
     call.listen(ended);
@@ -168,7 +168,7 @@ describe('CallDeadline', () => {
     expect(ended).toHaveBeenCalledWith(expect.objectContaining({ message: 'nothing moved for 1000 ms' }));
   });
 
-  it.each(['waitForClient', 'waitForUpstream'] as const)('does not come back to life by %s', (wait) => {
+  it.each(['waitForClient', 'waitForUpstream'] as const)('stays ended after %s', (wait) => {
     const call = limits(100);
     call.dispose();
     call[wait](500);

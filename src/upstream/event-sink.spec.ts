@@ -17,13 +17,13 @@ describe('EventBoundary', () => {
     { what: 'an event with lines that end differently', text: 'data: 1\r\r\n' },
     { what: 'a blank line at the beginning', text: '\r\n' },
     { what: 'a comment and its blank line', text: ': still here\n\n' },
-  ])('is after $what, however it comes', ({ text }) => {
+  ])('is at a boundary after $what, however it arrives', ({ text }) => {
     expect(isAfter(text)).toBe(true);
     expect(isAfter(text, 1)).toBe(true);
   });
 
   it.each(['data: 1', 'data: 1\n', 'data: 1\r\n', 'data: 1\r', '\ndata: 1\n', 'data: 1\n\ndata: 2\n'])(
-    'is not after %j, however it comes',
+    'is not at a boundary after %j, however it arrives',
     (text) => {
       expect(isAfter(text)).toBe(false);
       expect(isAfter(text, 1)).toBe(false);

@@ -6,7 +6,7 @@ import { until } from './__fixtures__/calls.js';
 import { type Loopback, startHttp } from './__fixtures__/loopback.js';
 import { type Connecting, ExchangeClient, type ExchangeOptions } from './exchange-client.js';
 
-/** An exchange that says what became of it. */
+/** An exchange that records how it ended. */
 class Watched implements Dispatcher.DispatchHandler, Connecting {
   settled = false;
   outcome: string | undefined;
@@ -31,7 +31,7 @@ class Watched implements Dispatcher.DispatchHandler, Connecting {
 
 let server: Loopback;
 let pool: Pool;
-/** Attempts to connect that the test decides about; those behind them are let through. */
+/** Attempts to connect that the test decides about; later ones are let through. */
 let held: buildConnector.Callback[];
 let holding: number;
 
@@ -64,7 +64,7 @@ function refuse(at: number): void {
   held[at]?.(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), null);
 }
 
-it('connects for an exchange that is wanted, whatever else is in its queue', async () => {
+it('connects for a wanted exchange, whatever else is in its queue', async () => {
   holding = 2;
   const refused = dispatch();
   dispatch();
@@ -79,10 +79,10 @@ it('connects for an exchange that is wanted, whatever else is in its queue', asy
   expect([refused.outcome, wanted.outcome]).toEqual(['refused', '200']);
 });
 
-it('connects for nobody whose exchange is over, and goes on', async () => {
+it('does not connect for exchanges that are over, and continues', async () => {
   holding = 1;
   let failures = 0;
-  // At each, a pool gives the client up.
+  // At each failure, the pool drops the client.
   pool.on('connectionError', () => (failures += 1));
   const refused = dispatch();
   const over = [dispatch(), dispatch()];

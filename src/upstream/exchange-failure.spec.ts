@@ -10,12 +10,12 @@ describe('toExchangeError', () => {
     ['unsent', 'connect'],
     ['sent', 'broken'],
     ['answering', 'incomplete'],
-  ] as const)('takes an error while %s for %s', (stage, kind) => {
+  ] as const)('maps an error while %s to %s', (stage, kind) => {
     const cause = new errors.SocketError('other side closed');
     expect(toExchangeError(cause, stage, 'api.example.com')).toMatchObject({ kind, cause });
   });
 
-  it('names host and code, not what the error says', () => {
+  it("names host and code, and not the error's own text", () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:443'), { code: 'ECONNREFUSED' });
     expect(toExchangeError(cause, 'unsent', 'api.example.com')).toHaveProperty(
       'message',
@@ -23,12 +23,12 @@ describe('toExchangeError', () => {
     );
   });
 
-  it('knows a refusal of the egress policy at any stage', () => {
+  it('recognises a refusal of the egress policy at any stage', () => {
     const refusal = new EgressRefusedError('address', 'api.example.com');
     expect(toExchangeError(refusal, 'unsent', 'api.example.com')).toMatchObject({ kind: 'refused_by_egress' });
   });
 
-  it('takes a name look-up that takes too long for a connection that did not come about, and names the host', () => {
+  it('reports a name look-up that takes too long as a failed connection, and names the host', () => {
     const cause = new SlowLookupError('takes too long', 'api.example.com');
     expect(toExchangeError(cause, 'unsent', 'api.example.com:8443')).toMatchObject({
       kind: 'connect',
@@ -37,12 +37,12 @@ describe('toExchangeError', () => {
     });
   });
 
-  it('takes endless headers for too large', () => {
+  it('reports endless headers as too large', () => {
     const error = new errors.HeadersOverflowError();
     expect(toExchangeError(error, 'sent', 'api.example.com')).toMatchObject({ kind: 'too_large' });
   });
 
-  it.each(['bad response', 'bad upgrade'])('knows an interim answer that nobody asked for: %s', (message) => {
+  it.each(['bad response', 'bad upgrade'])('recognises an unrequested interim answer: %s', (message) => {
     const error = new errors.SocketError(message);
     expect(toExchangeError(error, 'sent', 'api.example.com')).toMatchObject({ kind: 'interim', cause: error });
   });
@@ -51,5 +51,5 @@ describe('toExchangeError', () => {
     new errors.InvalidArgumentError('invalid header'),
     new errors.NotSupportedError('expect header'),
     new UpstreamFailure('timeout', 'late'),
-  ])('gives back as it is: %p', (error) => expect(toExchangeError(error, 'unsent', 'api.example.com')).toBe(error));
+  ])('returns it unchanged: %p', (error) => expect(toExchangeError(error, 'unsent', 'api.example.com')).toBe(error));
 });

@@ -13,7 +13,7 @@ function pools(maxOrigins: number): { pools: OriginPools; opened: Map<string, Po
 }
 
 describe('OriginPools', () => {
-  it('opens one pool an origin', () => {
+  it('opens one pool per origin', () => {
     const { pools: origins, opened } = pools(2);
     const first = origins.acquire('https://a.example');
     expect(origins.acquire('https://a.example')).toBe(first);
@@ -21,7 +21,7 @@ describe('OriginPools', () => {
     expect(opened.size).toBe(1);
   });
 
-  it('closes the least recently used', () => {
+  it('closes the least recently used pool', () => {
     const { pools: origins, opened } = pools(2);
     for (const host of ['a', 'b', 'a', 'c']) origins.release(origins.acquire(`https://${host}.example`));
 
@@ -30,7 +30,7 @@ describe('OriginPools', () => {
     expect(origins.size).toBe(2);
   });
 
-  it('never closes a pool in use, and makes up for it afterwards', () => {
+  it('never closes a pool in use, and closes it once it is free', () => {
     const { pools: origins, opened } = pools(1);
     const a = origins.acquire('https://a.example');
     const b = origins.acquire('https://b.example');
@@ -43,7 +43,7 @@ describe('OriginPools', () => {
     expect(origins.size).toBe(1);
   });
 
-  it('opens an origin anew that it had closed', () => {
+  it('opens a pool again that it had closed', () => {
     const { pools: origins } = pools(1);
     const before = origins.acquire('https://a.example');
     origins.release(before);
@@ -51,7 +51,7 @@ describe('OriginPools', () => {
     expect(origins.acquire('https://a.example').pool).not.toBe(before.pool);
   });
 
-  it('closes all', async () => {
+  it('closes all pools', async () => {
     const { pools: origins, opened } = pools(2);
     origins.release(origins.acquire('https://a.example'));
     origins.acquire('https://b.example');

@@ -94,11 +94,11 @@ describe('providerRelay', () => {
   it.each([
     ['/silent', 'provider_timeout'],
     ['/broken', 'provider_failed'],
-  ])('tells what went wrong with %s in documented words: %s', async (path, code) => {
+  ])('reports %s in documented words: %s', async (path, code) => {
     await expect(relay(path)).rejects.toMatchObject({ code });
   });
 
-  it('says so when the caller left', async () => {
+  it('reports that the caller left', async () => {
     const caller = new FakeCaller();
     const relayed = relay('/silent', { caller });
     relayed.catch(() => undefined);

@@ -19,7 +19,7 @@ function answer(status: number, body: unknown = '', headers: UpstreamHeaders = {
 }
 
 describe('answerToError', () => {
-  it.each([401, 403, 498])('blames the credential for %d, in our own words', (status) => {
+  it.each([401, 403, 498])("reports a refused credential for %d, in the gateway's own words", (status) => {
     const error = answerToError(answer(status, { message: 'bad key sk-live-123' }), provider);
     expect(error).toMatchObject({ code: 'provider_credential_rejected', status: 502, source: 'provider' });
     expect(error.headers).toEqual({ 'x-should-retry': 'false' });
@@ -42,7 +42,7 @@ describe('answerToError', () => {
   });
 
   it.each(['<html>Bad gateway</html>', 'upstream connect error', '{"message":', ' '])(
-    'takes a 5xx with the body %p for no answer of the provider',
+    'reports no valid answer for a 5xx with the body %p',
     (body) => {
       expect(answerToError(answer(502, body), provider)).toMatchObject({
         code: 'provider_invalid_response',
@@ -51,7 +51,7 @@ describe('answerToError', () => {
     },
   );
 
-  it.each(['', '{}', 'null', '"down"'])('takes a 5xx with the body %p for a failure of the provider', (body) => {
+  it.each(['', '{}', 'null', '"down"'])('reports a failure of the provider for a 5xx with the body %p', (body) => {
     expect(answerToError(answer(503, body), provider).code).toBe('provider_failed');
   });
 
@@ -61,7 +61,7 @@ describe('answerToError', () => {
   });
 
   it.each(['<html>Not found</html>', '', '[]', 'null', '{"detail":1}', '{"message":""}', '{"message":"\\u0000\\n "}'])(
-    'keeps our own sentence for the error body %p',
+    "keeps the gateway's own message for the error body %p",
     (body) => {
       expect(answerToError(answer(404, body), provider)).toMatchObject({
         code: 'provider_rejected',
@@ -72,7 +72,7 @@ describe('answerToError', () => {
     },
   );
 
-  it('bounds the words of the provider and takes control characters out', () => {
+  it('bounds the words of the provider and removes control characters', () => {
     expect(answerToError(answer(400, { message: 'a\u0000\r\nb\u001b[31m\u009fc' }), provider).message).toBe(
       'a b [31m c',
     );
@@ -85,7 +85,7 @@ describe('answerToError', () => {
     expect(message).toBe('x'.repeat(999));
   });
 
-  it('says why the rate is limited, in the words of the provider: its quota may be used up', () => {
+  it('passes on why the rate is limited, in the words of the provider: its quota may be used up', () => {
     const error = answerToError(answer(429, { message: 'You exceeded your quota.' }), provider);
     const known = { code: 'provider_rate_limited', status: 429, reason: 'cohere answered 429' };
     expect(error).toMatchObject({ ...known, message: 'You exceeded your quota.' });
@@ -109,27 +109,27 @@ describe('answerToError', () => {
       ],
       [{ 'retry-after-ms': 'soon', 'retry-after': '9' }, { 'Retry-After': '9' }],
       [{ 'retry-after-ms': '1\r\nx-injected: 1' }, {}],
-    ])('passes on how long it asks to wait in milliseconds, and in seconds too: %p', (given, passed) => {
+    ])('passes on the requested wait in milliseconds, and in seconds too: %p', (given, passed) => {
       expect(answerToError(answer(status, '', given), provider).headers).toEqual(passed);
     });
 
-    it('passes on that another try is of no use', () => {
+    it('passes on that a retry is useless', () => {
       const { headers } = answerToError(answer(status, '', { 'x-should-retry': 'false' }), provider);
       expect(headers).toEqual({ 'x-should-retry': 'false' });
     });
 
     it.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }, { 'x-should-retry': 'true' }])(
-      'says nothing of another try for %p',
+      'says nothing about a retry for %p',
       (headers) => expect(answerToError(answer(status, '', headers), provider).headers).toEqual({}),
     );
   });
 
-  it('passes Retry-After of a page of a proxy on', () => {
+  it("passes on Retry-After of a proxy's page", () => {
     const error = answerToError(answer(503, '<html>busy</html>', { 'retry-after': '5' }), provider);
     expect([error.code, error.headers]).toEqual(['provider_invalid_response', { 'Retry-After': '5' }]);
   });
 
-  it('does without credentialStatuses', () => {
+  it('accepts a provider without credentialStatuses', () => {
     const plain: ErrorReader = { slug: 'jina', readError: () => undefined };
     expect(answerToError(answer(498), plain).code).toBe('provider_rejected');
   });
@@ -145,7 +145,7 @@ describe('failureToError', () => {
     ['too_large', 'provider_invalid_response'],
     ['redirect', 'provider_invalid_response'],
     ['timeout', 'provider_timeout'],
-  ] as const)('maps %s to %s', (kind, code) => {
+  ] as const)('maps the failure %s to %s', (kind, code) => {
     const failure = new UpstreamFailure(kind, 'what happened');
     const error = failureToError(failure);
     expect(error).toBeInstanceOf(GatewayError);
@@ -153,27 +153,27 @@ describe('failureToError', () => {
     expect(error.message).not.toContain('what happened');
   });
 
-  it('gives caller_gone back', () => {
+  it('returns caller_gone unchanged', () => {
     const failure = new UpstreamFailure('caller_gone', 'left');
     expect(failureToError(failure)).toBe(failure);
   });
 });
 
 describe('parseProviderJson', () => {
-  it.each([[{ a: 1 }], [[]], [null], [0]])('reads %p', (value) => {
+  it.each([[{ a: 1 }], [[]], [null], [0]])('parses the answer %p', (value) => {
     expect(parseProviderJson(answer(200, JSON.stringify(value)))).toEqual(value);
   });
 
-  it('passes over a byte order mark', () => {
+  it('ignores a byte order mark', () => {
     expect(parseProviderJson(answer(200, '\uFEFF{"a":1}'))).toEqual({ a: 1 });
     expect(answerToError(answer(404, '\uFEFF{"message":"no such model"}'), provider).message).toBe('no such model');
   });
 
-  it('does not pass over a second one', () => {
+  it('refuses a second byte order mark', () => {
     expect(() => parseProviderJson(answer(200, '\uFEFF\uFEFF{}'))).toThrow(GatewayError);
   });
 
-  it.each(['gzip', 'br'])('names the coding of what it cannot read: %s', (coding) => {
+  it.each(['gzip', 'br'])('names the coding of an unreadable answer: %s', (coding) => {
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const reason = `expected JSON, got 3 bytes of application/json in ${coding} (status 200)`;
     expect(() => parseProviderJson(answer(200, '???', headers))).toThrow(expect.objectContaining({ reason }));
@@ -182,7 +182,7 @@ describe('parseProviderJson', () => {
     );
   });
 
-  it('names no coding where there is none', () => {
+  it('names no coding when there is none', () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'Identity' };
     const reason = 'expected JSON, got 3 bytes of application/json (status 200)';
     expect(() => parseProviderJson(answer(200, '???', headers))).toThrow(expect.objectContaining({ reason }));
@@ -199,7 +199,7 @@ describe('parseProviderJson', () => {
     );
   });
 
-  it('says so when there is no content type', () => {
+  it('reports a missing content type', () => {
     expect(() => parseProviderJson(answer(200, 'x'))).toThrow(
       expect.objectContaining({ reason: 'expected JSON, got 1 bytes of no content-type (status 200)' }),
     );

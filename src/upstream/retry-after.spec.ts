@@ -18,7 +18,7 @@ describe('retryAfterMs', () => {
     [{ 'retry-after': '99999999999999999999' }, LONGEST_MS],
     [{ 'retry-after': '9'.repeat(400) }, LONGEST_MS],
     [{ 'retry-after-ms': '99999999999999999999', 'retry-after': '1' }, LONGEST_MS],
-  ])('reads %p', (headers, expected) => expect(retryAfterMs(headers, NOW)).toBe(expected));
+  ])('reads %p as a time to wait', (headers, expected) => expect(retryAfterMs(headers, NOW)).toBe(expected));
 
   it.each([
     {},
@@ -32,19 +32,19 @@ describe('retryAfterMs', () => {
     { 'retry-after': 'Sat, 99 Nov 2026 12:00:05 GMT' },
     { 'retry-after-ms': '-5' },
     { 'retry-after-ms': 'Infinity' },
-  ])('takes %p for no wish', (headers) => expect(retryAfterMs(headers, NOW)).toBeUndefined());
+  ])('ignores %p as a time to wait', (headers) => expect(retryAfterMs(headers, NOW)).toBeUndefined());
 });
 
 describe('readRetryAfter', () => {
-  it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes %s on as it is', (value) => {
+  it.each(['30', 'Sat, 21 Nov 2026 12:00:05 GMT'])('passes %s on unchanged', (value) => {
     expect(readRetryAfter({ 'retry-after': value })).toBe(value);
   });
 
-  it('bounds seconds by what fits everywhere', () => {
+  it('bounds seconds by a value that every client can read', () => {
     expect(readRetryAfter({ 'retry-after': '99999999999999999999' })).toBe('2147483647');
   });
 
-  it('drops what is neither seconds nor a date', () => {
+  it('drops a value that is neither seconds nor a date', () => {
     expect(readRetryAfter({ 'retry-after': '1\r\nx-injected: 1' })).toBeUndefined();
   });
 });

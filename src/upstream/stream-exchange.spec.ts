@@ -27,7 +27,7 @@ class FakeController implements Dispatcher.DispatchController {
   readonly resume = jest.fn();
 }
 
-/** A provider that says what it is told to. */
+/** A provider whose answers the test controls. */
 class FakeProvider extends Dispatcher {
   readonly controller = new FakeController();
   #handler: Dispatcher.DispatchHandler | undefined;
@@ -60,7 +60,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** What became of a relay, as far as it has come. */
+/** The progress of a relay. */
 function relay(sink: Collector | Valve, eventIdleTimeoutMs?: number): () => unknown {
   const { request } = callTo(new URL('http://provider/'));
   let outcome: unknown = 'open';
@@ -75,13 +75,13 @@ function relay(sink: Collector | Valve, eventIdleTimeoutMs?: number): () => unkn
 }
 
 describe('the silence of a relayed answer', () => {
-  it('has the bound of the call before the head, for events too', async () => {
+  it("bounds silence before the head by the call's bound, for events too", async () => {
     const outcome = relay(new Collector(), EVENT_IDLE_MS);
     await jest.advanceTimersByTimeAsync(IDLE_MS);
     expect(outcome()).toMatchObject({ kind: 'timeout', message: `nothing moved for ${IDLE_MS} ms` });
   });
 
-  it('has that bound after the head, too, where the answer is no stream of events', async () => {
+  it("bounds silence after the head by the call's bound when the answer is not a stream of events", async () => {
     const sink = new Collector();
     const outcome = relay(sink);
     provider.head();
@@ -94,7 +94,7 @@ describe('the silence of a relayed answer', () => {
   it.each([
     ['its head', () => undefined],
     ['an event', () => provider.say(EVENT)],
-  ])('has a bound of its own in a stream of events, after %s', async (_what, begin) => {
+  ])('bounds silence in a stream of events separately, after %s', async (_what, begin) => {
     const outcome = relay(new Collector(), EVENT_IDLE_MS);
     provider.head();
     begin();
@@ -108,7 +108,7 @@ describe('the silence of a relayed answer', () => {
     expect(provider.controller.aborted).toBe(true);
   });
 
-  it('has that bound again when the client has taken what it was slow to take', async () => {
+  it('applies the bound of events again when the client has read a backlog', async () => {
     const sink = new Valve();
     const outcome = relay(sink, EVENT_IDLE_MS);
     provider.head();
@@ -121,7 +121,7 @@ describe('the silence of a relayed answer', () => {
     expect(outcome()).toMatchObject({ kind: 'timeout' });
   });
 
-  it('leaves a client that takes nothing the bound that it has elsewhere', async () => {
+  it('gives a client that reads nothing the usual bound', async () => {
     const sink = new Valve();
     const outcome = relay(sink, EVENT_IDLE_MS);
     provider.head();
@@ -131,7 +131,7 @@ describe('the silence of a relayed answer', () => {
     expect(sink.destroyed).toBe(true);
   });
 
-  it('leaves a stream that it ends between two events open for the last word', async () => {
+  it('leaves a stream open for a last event when it ends it between two events', async () => {
     const sink = new Collector();
     relay(sink, EVENT_IDLE_MS);
     provider.head();

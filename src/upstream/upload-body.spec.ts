@@ -11,19 +11,19 @@ async function text(body: Readable): Promise<string> {
 }
 
 describe('UploadBody', () => {
-  it('gives what its source gives', async () => {
+  it('passes on the bytes of its source', async () => {
     const source = Readable.from([Buffer.from('one '), Buffer.from('two')]);
     expect(await text(new UploadBody(source))).toBe('one two');
   });
 
-  it('is empty when its source has ended already', async () => {
+  it('is empty when its source has already ended', async () => {
     const source = Readable.from([]);
     source.resume();
     await until(() => source.readableEnded);
     expect(await text(new UploadBody(source))).toBe('');
   });
 
-  it('reads nothing before it is read', async () => {
+  it('reads nothing from its source before it is read', async () => {
     const source = new PassThrough();
     source.write('x'.repeat(1_000));
     const body = new UploadBody(source);
@@ -31,7 +31,7 @@ describe('UploadBody', () => {
     expect([source.readableLength, body.readableLength]).toEqual([1_000, 0]);
   });
 
-  it('tells of every chunk, and of the end', async () => {
+  it('reports every chunk, and the end', async () => {
     let moves = 0;
     const body = new UploadBody(Readable.from([Buffer.from('one '), Buffer.from('two')]));
     body.whenMoved(() => (moves += 1));
@@ -53,7 +53,7 @@ describe('UploadBody', () => {
     expect(body.readableLength).toBe(0);
   });
 
-  it('survives a source that fails when all is over', async () => {
+  it('survives a source that fails after the upload has ended', async () => {
     const source = new PassThrough();
     new UploadBody(source).destroy();
     source.destroy(new Error('late'));
@@ -75,7 +75,7 @@ describe('UploadBody', () => {
     await expect(text(body)).rejects.toMatchObject(expected);
   });
 
-  it('fails when its source was destroyed before', async () => {
+  it('fails when its source was already destroyed', async () => {
     const source = new PassThrough();
     source.destroy();
     await expect(text(new UploadBody(source))).rejects.toMatchObject({ kind: 'caller_gone' });

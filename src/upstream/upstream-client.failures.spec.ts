@@ -64,7 +64,7 @@ describe('UpstreamClient: failures', () => {
   it.each([
     ['100 Continue', ''],
     ['101 Switching Protocols', 'connection: upgrade\r\nupgrade: h2c\r\n'],
-  ])('does not ask again after a %s that nobody asked for', async (status, headers) => {
+  ])('does not repeat the request after an unrequested %s', async (status, headers) => {
     let requests = 0;
     const server = serve(
       await startTcp((socket) => {
@@ -77,7 +77,7 @@ describe('UpstreamClient: failures', () => {
     expect(requests).toBe(1);
   });
 
-  it('passes over other interim answers', async () => {
+  it('ignores other interim answers', async () => {
     const answers = 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
     const server = serve(await startTcp((socket) => socket.write(answers)));
     expect((await client.send(callTo(server.url('/')))).status).toBe(200);
@@ -104,30 +104,30 @@ describe('UpstreamClient: failures', () => {
     ['cut off in the headers', 'HTTP/1.1 200 OK\r\ncontent-', 'broken'],
     ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'broken'],
     ['nothing', '', 'broken'],
-  ])('tells an answer that is %s', async (_what, bytes, kind) => {
+  ])('reports an answer that is %s', async (_what, bytes, kind) => {
     const server = serve(await startTcp((socket) => socket.end(bytes)));
     expect((await failureOf(client.send(callTo(server.url('/'))))).kind).toBe(kind);
   });
 
-  it('tells a connection that is reset', async () => {
+  it('reports a connection that is reset', async () => {
     const server = serve(await startTcp((socket) => socket.resetAndDestroy()));
     expect(await failureOf(client.send(callTo(server.url('/'))))).toMatchObject({ kind: 'broken' });
   });
 
-  it('tells a connection that is refused', async () => {
+  it('reports a connection that is refused', async () => {
     const url = new URL(`http://127.0.0.1:${await closedPort()}/`);
     const failure = await failureOf(client.send(callTo(url)));
     expect(failure).toMatchObject({ kind: 'connect', message: `no connection to ${url.host} (ECONNREFUSED)` });
   });
 
-  it('tells a name that does not resolve', async () => {
+  it('reports a name that does not resolve', async () => {
     const policy = new EgressPolicy([], () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })));
     const other = new UpstreamClient(policy, OPTIONS);
     expect((await failureOf(other.send(callTo(new URL('https://api.example.com/'))))).kind).toBe('connect');
     await other.close();
   });
 
-  it('blames the name whose look-up takes too long, and no other', async () => {
+  it('names the host whose look-up takes too long, and no other', async () => {
     const server = serve(await startHttp((_request, response) => response.end()));
     const resolve = (hostname: string): Promise<LookupAddress[]> =>
       hostname === 'slow.test' ? new Promise(() => undefined) : Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
@@ -180,7 +180,7 @@ describe('UpstreamClient: failures', () => {
     expect((await failureOf(client.send(callTo(server.url('/'), { timeoutMs: 300 })))).kind).toBe('timeout');
   });
 
-  it('does not send what would have hardly any time for its answer, and keeps the connection for others', async () => {
+  it('does not send a request with hardly any time for its answer, and keeps the connection for others', async () => {
     const held: ServerResponse[] = [];
     const server = serve(await startHttp((_request, response) => held.push(response)));
     const single = new UpstreamClient(loopbackPolicy(), { ...OPTIONS, connectionsPerOrigin: 1 });
@@ -220,18 +220,18 @@ describe('UpstreamClient over TLS', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('does not trust a certificate that it was not given', async () => {
+  it('refuses an unknown certificate', async () => {
     const server = serve(await startHttps(certificate, (_request, response) => response.end()));
     expect((await failureOf(client.send(callTo(server.url('/'))))).kind).toBe('connect');
     expect(server.requests).toHaveLength(0);
   });
 
-  it('tells a port that does not speak TLS', async () => {
+  it('reports a port that does not speak TLS', async () => {
     const server = serve(await startTcp((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     expect((await failureOf(client.send(callTo(new URL(`https://127.0.0.1:${server.port}/`))))).kind).toBe('connect');
   });
 
-  it('does not wait for a handshake for ever', async () => {
+  it('bounds the wait for a handshake', async () => {
     const server = serve(await startTcp(() => undefined));
     client = new UpstreamClient(loopbackPolicy(), { ...OPTIONS, connectTimeoutMs: 50 });
     expect((await failureOf(client.send(callTo(new URL(`https://127.0.0.1:${server.port}/`))))).message).toContain(

@@ -54,7 +54,7 @@ it('leaves no socket, timer or listener behind, however calls end', async () => 
   await opened.allClosed();
 });
 
-it('leaves nothing behind when calls are relayed', async () => {
+it('leaves no socket, timer or listener behind when calls are relayed', async () => {
   const opened = OpenedResources.watch();
 
   const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
@@ -87,7 +87,7 @@ it('leaves nothing behind when calls are relayed', async () => {
   await opened.allClosed();
 });
 
-it('uses few connections and no timers for many relayed calls in a row', async () => {
+it('uses few connections and no timers for many consecutive relayed calls', async () => {
   const opened = OpenedResources.watch();
   const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
   const server = await startHttp((request, response) => void request.pipe(response));
@@ -107,7 +107,7 @@ it('uses few connections and no timers for many relayed calls in a row', async (
   await opened.allClosed();
 });
 
-it('opens no connection that nobody waits for', async () => {
+it('opens no connection for calls whose callers have left', async () => {
   const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 2, connectTimeoutMs: 5_000 });
   const server = await startHttp((request, response) => {
     if (request.url === '/ok') response.end('ok');
@@ -120,7 +120,7 @@ it('opens no connection that nobody waits for', async () => {
     client.relay(relayTo(server.url(path), { caller, sinkFor: () => new Collector() })).catch(() => 'over');
   const sent = [send('/never', caller), send('/half', caller), relay('/never'), relay('/half')];
   await until(() => server.requests.length === 4);
-  // There are two connections for calls that are sent: these end while they wait for one.
+  // Sent calls have two connections: these callers leave while they wait for one.
   const queued = [send('/never', waiting), send('/half', waiting)];
   waiting.leave();
   caller.leave();
@@ -129,7 +129,7 @@ it('opens no connection that nobody waits for', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect([server.open.size, server.connections, server.requests.length]).toEqual([0, 4, 4]);
 
-  // The pools go on as before, and within their bounds.
+  // The pools work as before, and within their bounds.
   const answers = ['/ok', '/ok', '/ok', '/ok'].map((path) => client.send(callTo(server.url(path))));
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   expect(server.connections).toBe(6);

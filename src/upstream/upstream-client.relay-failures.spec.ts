@@ -30,7 +30,7 @@ function ask(server: Loopback, method: string): ClientRequest {
   return asking;
 }
 
-/** Whether no request has its connection any more. */
+/** Whether every request has lost its connection. */
 function cut(server: Loopback): boolean {
   return server.requests.every(({ socket }) => socket.destroyed);
 }
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 describe('UpstreamClient.relay: the client leaves', () => {
-  it('in the middle of its upload', async () => {
+  it('ends the call when the client leaves in the middle of its upload', async () => {
     let receivedBytes = 0;
     const upstream = serve(
       await startHttp((request) => request.on('data', (chunk: Buffer) => (receivedBytes += chunk.length))),
@@ -63,7 +63,7 @@ describe('UpstreamClient.relay: the client leaves', () => {
     expect(gateway.outcomes).toEqual(['caller_gone']);
   });
 
-  it('before the head', async () => {
+  it('ends the call when the client leaves before the head', async () => {
     const upstream = serve(await startHttp(() => undefined));
     const gateway = await relaying(upstream);
     const asking = ask(gateway, 'GET').end();
@@ -73,7 +73,7 @@ describe('UpstreamClient.relay: the client leaves', () => {
     expect(gateway.outcomes).toEqual(['caller_gone']);
   });
 
-  it('in the middle of its download', async () => {
+  it('ends the call when the client leaves in the middle of its download', async () => {
     const upstream = serve(await startHttp((_request, response) => response.write('half')));
     const gateway = await relaying(upstream);
     const asking = ask(gateway, 'GET').end();
@@ -82,7 +82,7 @@ describe('UpstreamClient.relay: the client leaves', () => {
     expect(gateway.outcomes).toEqual(['caller_gone']);
   });
 
-  it('while it waits for a connection', async () => {
+  it('ends the call when the client leaves while it waits for a connection', async () => {
     const narrow = new UpstreamClient(loopbackPolicy(), {
       connectionsPerOrigin: 1,
       relaysPerOrigin: 1,
@@ -103,8 +103,8 @@ describe('UpstreamClient.relay: the client leaves', () => {
   it.each([
     ['fails', (sink: Collector) => sink.destroy(new Error('EPIPE'))],
     ['closes', (sink: Collector) => sink.destroy()],
-    ['is ended by somebody else', (sink: Collector) => sink.end()],
-  ])('so that its sink %s', async (_how, end) => {
+    ['is ended by other code', (sink: Collector) => sink.end()],
+  ])('ends the call when its sink %s', async (_how, end) => {
     const upstream = serve(await startHttp((_request, response) => response.write('half')));
     const sink = new Collector();
     const relayed = failureOf(client.relay(relayTo(upstream.url('/'), { sinkFor: () => sink })));
@@ -114,7 +114,7 @@ describe('UpstreamClient.relay: the client leaves', () => {
     await until(() => cut(upstream));
   });
 
-  it('before its sink is asked for', async () => {
+  it('ends the call when the client leaves before its sink is requested', async () => {
     const upstream = serve(await startHttp((_request, response) => response.write('half')));
     const sink = new Collector();
     sink.destroy();
@@ -125,7 +125,7 @@ describe('UpstreamClient.relay: the client leaves', () => {
 });
 
 describe('UpstreamClient.relay: the upstream fails', () => {
-  it('in the middle of its answer, which the client can tell', async () => {
+  it('cuts off an answer that fails in the middle, so that the client notices', async () => {
     const upstream = serve(
       await startHttp((request, response) => response.write('half', () => request.socket.destroy())),
     );
@@ -138,7 +138,7 @@ describe('UpstreamClient.relay: the upstream fails', () => {
   it.each([
     ['by its content-length', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
     ['by its chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
-  ])('with an answer too short %s', async (_how, bytes) => {
+  ])('reports an answer that is too short %s', async (_how, bytes) => {
     const upstream = serve(await startTcp((socket) => socket.end(bytes)));
     const sink = new Collector();
     expect((await failureOf(client.relay(relayTo(upstream.url('/'), { sinkFor: () => sink })))).kind).toBe(
@@ -147,13 +147,13 @@ describe('UpstreamClient.relay: the upstream fails', () => {
     expect(sink).toMatchObject({ destroyed: true, writableFinished: false });
   });
 
-  it('in the middle of an upload', async () => {
+  it('returns an error to the client when the upstream fails in the middle of an upload', async () => {
     const upstream = serve(await startHttp((request) => request.once('data', () => request.socket.destroy())));
     const gateway = await relaying(upstream);
     const asking = ask(gateway, 'POST');
     const status = new Promise((resolve) => asking.on('response', (response) => resolve(response.statusCode)));
     asking.write('x'.repeat(100_000));
-    // The client has not sent everything, and gets its answer all the same.
+    // The client has not sent everything, and still gets its answer.
     expect(await status).toBe(502);
     expect(gateway.outcomes).toEqual(['broken']);
     asking.end();
@@ -162,7 +162,7 @@ describe('UpstreamClient.relay: the upstream fails', () => {
   it.each([
     ['keeps the connection', {}],
     ['closes the connection', { connection: 'close' }],
-  ])('not, but answers while the client still sends, and %s', async (_how, headers) => {
+  ])('returns an answer that comes while the client still sends, and %s', async (_how, headers) => {
     const upstream = serve(
       await startHttp((_request, response) => response.writeHead(413, headers).end('{"error":"too large"}')),
     );
@@ -175,12 +175,12 @@ describe('UpstreamClient.relay: the upstream fails', () => {
     const answer = await answered;
     expect(answer.statusCode).toBe(413);
     answer.resume();
-    // The rest of the upload is taken, so that clients get as far as reading the answer.
+    // The gateway reads the rest of the upload, so that clients get as far as reading the answer.
     await new Promise<void>((resolve) => asking.end(resolve));
     expect(gateway.outcomes).toEqual(['done']);
   });
 
-  // undici 7 ends the process in some of these.
+  // undici 7 ends the process in some of these cases.
   it.each([
     ['ends', 'until it closes', '', 'end', 'done'],
     ['ends', 'with connection: close', 'connection: close\r\ncontent-length: 100000\r\n', 'end', 'done'],
@@ -201,31 +201,34 @@ describe('UpstreamClient.relay: the upstream fails', () => {
       'incomplete',
     ],
     ['is reset', 'with a content-length', 'content-length: 100001\r\n', 'resetAndDestroy', 'incomplete'],
-  ] as const)('while the client reads slowly: the connection %s, %s', async (_what, _how, head, end, outcome) => {
-    const upstream = serve(
-      await startTcp((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${'x'.repeat(100_000)}`)),
-    );
-    const sink = new Valve();
-    const relayed = client.relay(relayTo(upstream.url('/'), { sinkFor: () => sink })).then(
-      () => 'done',
-      ({ kind }: { kind: string }) => kind,
-    );
-    await until(() => sink.receivedBytes > 0);
-    for (const socket of upstream.open) socket[end]();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    sink.open();
-    expect(await relayed).toBe(outcome);
-    if (outcome === 'done') expect(sink.receivedBytes).toBe(100_000);
-  });
+  ] as const)(
+    'reports how the answer ended while the client reads slowly: the connection %s, %s',
+    async (_what, _how, head, end, outcome) => {
+      const upstream = serve(
+        await startTcp((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${'x'.repeat(100_000)}`)),
+      );
+      const sink = new Valve();
+      const relayed = client.relay(relayTo(upstream.url('/'), { sinkFor: () => sink })).then(
+        () => 'done',
+        ({ kind }: { kind: string }) => kind,
+      );
+      await until(() => sink.receivedBytes > 0);
+      for (const socket of upstream.open) socket[end]();
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      sink.open();
+      expect(await relayed).toBe(outcome);
+      if (outcome === 'done') expect(sink.receivedBytes).toBe(100_000);
+    },
+  );
 
   it.each([
     ['ends', 'end', ['whole', 'whole', 'whole']],
     ['is reset', 'resetAndDestroy', ['incomplete', 'incomplete', 'incomplete']],
   ] as const)(
-    'after the last byte, while the client has not taken it: the connection %s',
+    'reports how the answer ended when the client has not read its last byte: the connection %s',
     async (_what, end, outcomes) => {
       const seen: string[] = [];
-      // While the client takes nothing, the end of the answer is not read, whatever its head says of its length.
+      // While the client reads nothing, the end of the answer is not read, whatever its head says of its length.
       for (const head of ['', 'connection: close\r\ncontent-length: 10\r\n', 'content-length: 10\r\n']) {
         const upstream = serve(await startTcp((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n0123456789`)));
         const sink = new Valve();
@@ -245,14 +248,14 @@ describe('UpstreamClient.relay: the upstream fails', () => {
 });
 
 describe('UpstreamClient.relay: silence', () => {
-  it('ends the wait for a head', async () => {
+  it('ends the wait for a head after silence', async () => {
     const upstream = serve(await startHttp(() => undefined));
     const failure = await failureOf(client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 30 })));
     expect(failure).toMatchObject({ kind: 'timeout', message: 'nothing moved for 30 ms' });
     await until(() => cut(upstream));
   });
 
-  it('ends an answer in the middle', async () => {
+  it('ends an answer after silence in its middle', async () => {
     const upstream = serve(await startHttp((_request, response) => response.write('half')));
     const sink = new Collector();
     const call = relayTo(upstream.url('/'), { idleTimeoutMs: 500, sinkFor: () => sink });
@@ -261,7 +264,7 @@ describe('UpstreamClient.relay: silence', () => {
     await until(() => cut(upstream));
   });
 
-  it('of the client ends its upload', async () => {
+  it('ends an upload when the client falls silent', async () => {
     const upstream = serve(await startHttp(() => undefined));
     const gateway = await relaying(upstream, { idleTimeoutMs: 60 });
     const asking = httpRequest(gateway.url('/'), { method: 'POST', agent: false });
@@ -277,7 +280,7 @@ describe('UpstreamClient.relay: silence', () => {
     { what: 'in the middle', size: 5_000_000, room: 1 },
     { what: 'before the last byte', size: 100, room: 1 },
     { what: 'with all of the answer in its buffer', size: 100, room: 1_000 },
-  ])('of a sink that takes nothing is borne, for a time: $what', async ({ size, room }) => {
+  ])('tolerates a sink that reads nothing for a time: $what', async ({ size, room }) => {
     const upstream = serve(await startHttp((_request, response) => response.end(Buffer.alloc(size))));
     const sink = new Valve(room);
     const call = relayTo(upstream.url('/'), { idleTimeoutMs: 300, sinkFor: () => sink });
@@ -288,7 +291,7 @@ describe('UpstreamClient.relay: silence', () => {
     expect(sink.receivedBytes).toBe(size);
   });
 
-  it.each([5_000_000, 100])('of a sink that takes nothing more of %i bytes ends the answer', async (size) => {
+  it.each([5_000_000, 100])('ends an answer when its sink reads no more of %i bytes', async (size) => {
     const upstream = serve(await startHttp((_request, response) => response.end(Buffer.alloc(size))));
     const sink = new Valve();
     const failure = await failureOf(
@@ -298,7 +301,7 @@ describe('UpstreamClient.relay: silence', () => {
     expect(sink.destroyed).toBe(true);
   });
 
-  it('of the upstream ends an answer though the sink was slow before', async () => {
+  it('ends an answer when the upstream falls silent, also after a slow sink', async () => {
     const upstream = serve(await startHttp((_request, response) => response.write('half')));
     const sink = new Valve();
     const relayed = failureOf(client.relay(relayTo(upstream.url('/'), { idleTimeoutMs: 500, sinkFor: () => sink })));
@@ -307,7 +310,7 @@ describe('UpstreamClient.relay: silence', () => {
     expect(await relayed).toMatchObject({ kind: 'timeout' });
   });
 
-  it('is not what a slow but steady stream makes', async () => {
+  it('does not end a slow but steady stream', async () => {
     const upstream = serve(
       await startHttp((request, response) => {
         request.on('data', (chunk: Buffer) => response.write(chunk)).on('end', () => response.end());

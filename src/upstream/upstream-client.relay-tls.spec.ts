@@ -40,7 +40,7 @@ function upload(path: string) {
   return { request: { method: 'POST', url: url(path), headers: {}, body } } as const;
 }
 
-it('passes bytes both ways over TLS, to a slow reader', async () => {
+it('relays bytes both ways over TLS, to a slow reader', async () => {
   const sink = new Valve();
   const relayed = client.relay(relayTo(url('/echo'), { ...upload('/echo'), sinkFor: () => sink }));
   await until(() => sink.receivedBytes > 0);
@@ -49,12 +49,12 @@ it('passes bytes both ways over TLS, to a slow reader', async () => {
   expect(sink.receivedBytes).toBe(BYTES);
 });
 
-it('gives the answer to an upload that was refused and cut off', async () => {
+it('returns the answer to an upload that was refused and cut off', async () => {
   const answer = await client.relay(relayTo(url('/early'), upload('/early')));
   expect([answer.status, answer.body?.toString()]).toEqual([413, 'too large']);
 });
 
-it('tells a connection that is cut while the reader is slow', async () => {
+it('reports a connection that is cut while the reader is slow', async () => {
   const sink = new Valve();
   const relayed = failureOf(client.relay(relayTo(url('/cut'), { sinkFor: () => sink })));
   await until(() => sink.receivedBytes > 0);

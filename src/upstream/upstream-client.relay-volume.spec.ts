@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** The same chunk again and again: nothing here takes memory but what the relay holds. */
+/** Repeats one chunk: only what the relay holds takes memory. */
 class Source extends Readable {
   sentBytes = 0;
 
@@ -43,7 +43,7 @@ class Source extends Readable {
   }
 }
 
-/** The number of bytes, and the most memory that the process took above what it had before. */
+/** The number of bytes, and the most memory that the process used above its level before. */
 async function drain(stream: Readable): Promise<{ bytes: number; grownBytes: number }> {
   const before = process.memoryUsage.rss();
   let most = before;
@@ -68,7 +68,7 @@ function answerTo(server: Loopback, method: string, body?: Readable): Promise<In
   });
 }
 
-it('passes a download of 300 MiB on without holding it', async () => {
+it('relays a download of 300 MiB without holding it', async () => {
   const upstream = serve(await startHttp((_request, response) => void new Source(300 * MIB).pipe(response)));
   const gateway = serve(await startRelaying(client, upstream.url('/')));
   // The first one fills the memory that the process keeps for the next.
@@ -78,7 +78,7 @@ it('passes a download of 300 MiB on without holding it', async () => {
   expect(grownBytes).toBeLessThan(64 * MIB);
 }, 60_000);
 
-it('passes an upload of 300 MiB on without holding it', async () => {
+it('relays an upload of 300 MiB without holding it', async () => {
   const received: { bytes: number; grownBytes: number }[] = [];
   const upstream = serve(
     await startHttp((request, response) => {
@@ -99,14 +99,14 @@ it('passes an upload of 300 MiB on without holding it', async () => {
   expect(upstream.requests[0]?.headers['content-length']).toBe(String(300 * MIB));
 }, 60_000);
 
-it('reads an answer no faster than its sink takes it', async () => {
+it('reads an answer no faster than its sink accepts it', async () => {
   const source = new Source(100 * MIB);
   const upstream = serve(await startHttp((_request, response) => void source.pipe(response)));
   const sink = new Valve();
   const relayed = client.relay(relayTo(upstream.url('/'), { sinkFor: () => sink }));
   await until(() => sink.receivedBytes > 0);
   await stillness(() => source.sentBytes);
-  // What the kernel buffers of both ends of a loopback connection hold, and a chunk or two.
+  // The kernel's buffers on both ends of a loopback connection, and a chunk or two.
   expect(source.sentBytes).toBeLessThan(16 * MIB);
   expect(sink.receivedBytes).toBeLessThan(MIB);
   sink.open();
@@ -114,7 +114,7 @@ it('reads an answer no faster than its sink takes it', async () => {
   expect(sink.receivedBytes).toBe(100 * MIB);
 });
 
-it('reads an upload no faster than the provider takes it', async () => {
+it('reads an upload no faster than the provider accepts it', async () => {
   const upstream = serve(
     await startHttp((request, response) => {
       request.pause();

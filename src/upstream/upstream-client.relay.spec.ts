@@ -17,7 +17,7 @@ function serve<Server extends Loopback>(server: Server): Server {
   return server;
 }
 
-/** Answers with what it was sent, when it was sent all of it. */
+/** Returns the request's body, once it has all of it. */
 function echo(): Promise<Loopback> {
   return startHttp((request, response) => {
     const chunks: Buffer[] = [];
@@ -70,7 +70,7 @@ describe('UpstreamClient.relay: the request', () => {
     expect(server.requests[0]?.headers.authorization).toBe('signed');
   });
 
-  it('tells when it begins, once it is signed; one that cannot be signed does not', async () => {
+  it('reports the start of a call once it is signed, and none of a call that cannot be signed', async () => {
     const server = serve(await echo());
     const told: string[] = [];
     const started = (): void => void told.push(`started after ${server.requests.length}`);
@@ -90,20 +90,20 @@ describe('UpstreamClient.relay: the request', () => {
     expect(told).toHaveLength(2);
   });
 
-  it.each([500, 429, 200])('sends once, whatever comes back: %d', async (status) => {
+  it.each([500, 429, 200])('sends a relayed call once, whatever comes back: %d', async (status) => {
     const server = serve(await startHttp((_request, response) => response.writeHead(status).end('{}')));
     expect((await client.relay(relayTo(server.url('/')))).status).toBe(status);
     expect(server.requests).toHaveLength(1);
   });
 
-  it('obeys the egress rules, and reads the request to its end nevertheless', async () => {
+  it('applies the egress rules, and still reads the request to its end', async () => {
     const body = Readable.from([Buffer.from('unwanted')]);
     const url = new URL('https://10.0.0.1/');
     expect((await failureOf(client.relay(relayTo(url, post(url, body))))).kind).toBe('refused_by_egress');
     await until(() => body.readableEnded);
   });
 
-  it('does not keep short calls waiting', async () => {
+  it('does not delay short calls', async () => {
     const server = serve(await startHttp(({ url }, response) => (url === '/long' ? undefined : response.end())));
     const caller = new FakeCaller();
     const long = client.relay(relayTo(server.url('/long'), { caller })).catch(() => undefined);
@@ -115,7 +115,7 @@ describe('UpstreamClient.relay: the request', () => {
 });
 
 describe('UpstreamClient.relay: the answer', () => {
-  it('hands the body to the sink, with the head before', async () => {
+  it('passes the head to the sink, then the body', async () => {
     const server = serve(
       await startHttp((_request, response) => {
         response.writeEarlyHints({ link: '</x>; rel=preload' });
@@ -134,7 +134,7 @@ describe('UpstreamClient.relay: the answer', () => {
     expect(sink).toMatchObject({ text: 'bytes', writableFinished: true });
   });
 
-  it('resolves when the sink has taken everything, not before', async () => {
+  it('resolves only when the sink has accepted everything', async () => {
     const server = serve(await startHttp((_request, response) => response.end('bytes')));
     const sink = new Valve();
     let resolved = false;
@@ -146,13 +146,13 @@ describe('UpstreamClient.relay: the answer', () => {
     await relayed;
   });
 
-  it('hands events on one by one, as they come', async () => {
+  it('passes events on one by one, as they arrive', async () => {
     const events = ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n'];
     const sink = new Collector();
     const server = serve(
       await startHttp((_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        // The next one only when the one before has arrived.
+        // The next event only when the previous one has arrived.
         events.forEach((event, index) => {
           void until(() => sink.chunks.length === index).then(() => response.write(event));
         });
@@ -163,14 +163,14 @@ describe('UpstreamClient.relay: the answer', () => {
     expect(sink.chunks.map(String)).toEqual(events);
   });
 
-  it('holds an answer that no sink takes, up to its bound', async () => {
+  it('holds an answer without a sink, up to its bound', async () => {
     const server = serve(await startHttp((_request, response) => response.writeHead(400).end('x'.repeat(1_000))));
     const call = relayTo(server.url('/'), { maxBufferedBytes: 1_000 });
     expect((await client.relay(call)).body).toHaveLength(1_000);
     expect((await failureOf(client.relay({ ...call, maxBufferedBytes: 999 }))).kind).toBe('too_large');
   });
 
-  it('refuses to hold an answer that is longer than it said', async () => {
+  it('refuses to hold an answer that is longer than its declared length', async () => {
     const server = serve(
       await startHttp((_request, response) => {
         response.write('x'.repeat(600));
@@ -190,7 +190,7 @@ describe('UpstreamClient.relay: the answer', () => {
     expect(asked).toHaveLength(0);
   });
 
-  it('rejects with what sinkFor throws, and cuts the connection', async () => {
+  it('rejects with the error of sinkFor, and cuts the connection', async () => {
     const server = serve(await startHttp((_request, response) => response.write('x')));
     const error = new Error('not wanted');
     const sinkFor = (): never => {
@@ -200,7 +200,7 @@ describe('UpstreamClient.relay: the answer', () => {
     await until(() => server.requests[0]?.socket.destroyed === true);
   });
 
-  it('rejects with the error that somebody on the way of the upload raised on purpose', async () => {
+  it("rejects with the gateway's own error when that ended the upload", async () => {
     const server = serve(await echo());
     const error = new GatewayError('provider_rejected');
     const body = new Readable({ read: () => undefined });
@@ -212,7 +212,7 @@ describe('UpstreamClient.relay: the answer', () => {
     await until(() => server.requests[0]?.socket.destroyed === true);
   });
 
-  it('lets the gateway off the rest of an upload that was refused', async () => {
+  it('stops sending an upload that was refused', async () => {
     const server = serve(await startHttp((_request, response) => response.writeHead(413).end('{"too":"large"}')));
     let sentBytes = 0;
     const body = new Readable({
@@ -223,11 +223,11 @@ describe('UpstreamClient.relay: the answer', () => {
     });
     const answer = await client.relay(relayTo(server.url('/'), post(server.url('/'), body)));
     expect([answer.status, answer.body?.toString()]).toEqual([413, '{"too":"large"}']);
-    // Read all the same: clients that read no answer before they have sent everything would hang otherwise.
+    // The gateway still reads it: clients that read no answer before they have sent everything would hang otherwise.
     await until(() => body.readableEnded);
   });
 
-  it('gives an answer that came before the end of an upload that goes on', async () => {
+  it('passes on an answer that begins before the end of the upload', async () => {
     const server = serve(
       await startHttp((request, response) => {
         response.write('got: ');
@@ -246,14 +246,14 @@ describe('UpstreamClient.relay: the answer', () => {
     expect((await relayed).status).toBe(200);
   });
 
-  it('tells a server that answers nothing but garbage', async () => {
+  it('reports a server that returns only garbage', async () => {
     const server = serve(await startTcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')));
     expect((await failureOf(client.relay(relayTo(server.url('/'))))).kind).toBe('broken');
   });
 });
 
 describe('UpstreamClient.close with relayed calls', () => {
-  it('lets them finish within their grace', async () => {
+  it('lets relayed calls finish within the grace time at close', async () => {
     const server = serve(await startHttp((_request, response) => setTimeout(() => response.end('late'), 30)));
     const running = client.relay(relayTo(server.url('/')));
     await until(() => server.requests.length === 1);
@@ -263,7 +263,7 @@ describe('UpstreamClient.close with relayed calls', () => {
     await closed;
   });
 
-  it('cuts them off when it is over', async () => {
+  it('cuts relayed calls off when the grace time is over', async () => {
     const impatient = new UpstreamClient(loopbackPolicy(), { ...OPTIONS, relayGraceMs: 20 });
     const server = serve(await startHttp((_request, response) => response.write('for ever')));
     const sink = new Collector();

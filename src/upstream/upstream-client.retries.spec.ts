@@ -16,13 +16,13 @@ import {
   type UpstreamRequest,
 } from './upstream.types.js';
 
-// No jitter: a wait is as long as the server asks, else nothing.
+// No jitter: a wait is as long as the server requests, else nothing.
 const OPTIONS = { connectionsPerOrigin: 2, connectTimeoutMs: 2_000, random: () => 0 };
 
 let client: UpstreamClient;
 const servers: Loopback[] = [];
 
-/** A server that plays one step a request, the last for ever. */
+/** A server that plays one step per request, and repeats the last. */
 async function script(...steps: readonly ((response: ServerResponse) => unknown)[]): Promise<Loopback> {
   let next = 0;
   const server = await startHttp((_request, response) => {
@@ -74,13 +74,13 @@ describe('UpstreamClient: retries', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('gives the last answer after three attempts', async () => {
+  it('returns the last answer after three attempts', async () => {
     const server = await script(answer(500), answer(502), answer(503), ok);
     expect((await client.send(callTo(server.url('/'), { retry: 'idempotent' }))).status).toBe(503);
     expect(server.requests).toHaveLength(3);
   });
 
-  it('gives the last failure after three attempts', async () => {
+  it('rejects with the last failure after three attempts', async () => {
     const server = await script(hangUp);
     expect((await failureOf(client.send(callTo(server.url('/'), { retry: 'idempotent' })))).kind).toBe('broken');
     expect(server.requests).toHaveLength(3);
@@ -94,13 +94,13 @@ describe('UpstreamClient: retries', () => {
     expect((await client.send(callTo(server.url('/'), { retry }))).status).toBe(503);
   });
 
-  it('does not repeat in mode connect what the server may have done already', async () => {
+  it('does not repeat a request in mode connect that the server may have handled', async () => {
     const server = await script(hangUp, ok);
     expect((await failureOf(client.send(callTo(server.url('/'), { retry: 'connect' })))).kind).toBe('broken');
     expect(server.requests).toHaveLength(1);
   });
 
-  it('repeats in mode connect a connection that was refused', async () => {
+  it('repeats a refused connection in mode connect', async () => {
     const attempts: UpstreamAttempt[] = [];
     const url = new URL(`http://127.0.0.1:${await closedPort()}/`);
     const call = callTo(url, { retry: 'connect', observers: [{ after: (attempt) => attempts.push(attempt) }] });
@@ -112,7 +112,7 @@ describe('UpstreamClient: retries', () => {
     ]);
   });
 
-  it('tells of each attempt', async () => {
+  it('reports each attempt', async () => {
     const server = await script(answer(503), hangUp, ok);
     const attempts: UpstreamAttempt[] = [];
     await client.send(
@@ -138,7 +138,7 @@ describe('UpstreamClient: a refused signature', () => {
     return callTo(url, { signer: { sign, renew } });
   };
 
-  it('is made anew, once, though nothing else is repeated', async () => {
+  it('signs again once after a refused signature, though nothing else is repeated', async () => {
     const server = await script(answer(403), ok);
     expect((await client.send(signed(server.url('/'), isRefused))).status).toBe(200);
     expect(server.requests.map(({ headers }) => headers['x-signature'])).toEqual(['1', '2']);
@@ -148,7 +148,7 @@ describe('UpstreamClient: a refused signature', () => {
     expect(deaf.requests).toHaveLength(2);
   });
 
-  it('is the answer where no other can be made', async () => {
+  it('returns the refusal of a signature when no other can be made', async () => {
     const server = await script(answer(403), ok);
     expect((await client.send(signed(server.url('/'), () => false))).status).toBe(403);
     expect(server.requests).toHaveLength(1);
@@ -160,7 +160,7 @@ describe('UpstreamClient: permission for attempts', () => {
     throw new GatewayError('usage_limit_exceeded', { message: 'no more' });
   };
 
-  it('is asked for before each attempt', async () => {
+  it('requests permission before each attempt', async () => {
     const server = await script(answer(503), ok);
     const asked: string[] = [];
     const before = async (number: number): Promise<void> => {
@@ -170,7 +170,7 @@ describe('UpstreamClient: permission for attempts', () => {
     expect(asked).toEqual(['1 after 0', '2 after 1']);
   });
 
-  it('refuses the call when it refuses the first attempt', async () => {
+  it('refuses the call when the first attempt gets no permission', async () => {
     const server = await script(ok);
     const call = callTo(server.url('/'), { retry: 'idempotent', observers: [{ before: async () => refuse() }] });
     await expect(client.send(call)).rejects.toThrow('no more');
@@ -180,16 +180,19 @@ describe('UpstreamClient: permission for attempts', () => {
   it.each([
     ['answer', answer(503), 503],
     ['failure', hangUp, 'broken'],
-  ] as const)('ends the retries with the last %s when it refuses a later attempt', async (_what, step, expected) => {
-    const server = await script(step, ok);
-    const before = async (number: number): Promise<void> => (number === 1 ? undefined : refuse());
-    expect(await endOf(client.send(callTo(server.url('/'), { retry: 'idempotent', observers: [{ before }] })))).toBe(
-      expected,
-    );
-    expect(server.requests).toHaveLength(1);
-  });
+  ] as const)(
+    'ends the retries with the last %s when a later attempt gets no permission',
+    async (_what, step, expected) => {
+      const server = await script(step, ok);
+      const before = async (number: number): Promise<void> => (number === 1 ? undefined : refuse());
+      expect(await endOf(client.send(callTo(server.url('/'), { retry: 'idempotent', observers: [{ before }] })))).toBe(
+        expected,
+      );
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
-  it('loses no defect behind the last answer', async () => {
+  it('rejects with a defect instead of the last answer', async () => {
     const server = await script(answer(503), ok);
     const before = async (number: number): Promise<void> => {
       if (number > 1) throw new TypeError('a defect');
@@ -198,7 +201,7 @@ describe('UpstreamClient: permission for attempts', () => {
     await expect(client.send(call)).rejects.toThrow('a defect');
   });
 
-  it('tells that nothing was sent where a call ends before it has a connection', async () => {
+  it('reports that nothing was sent when a call ends before it has a connection', async () => {
     const server = await script(answer(200));
     const caller = new FakeCaller();
     const attempts: UpstreamAttempt[] = [];
@@ -215,7 +218,7 @@ describe('UpstreamClient: permission for attempts', () => {
 });
 
 describe('UpstreamClient: the start of an attempt', () => {
-  /** What is told of a call, in order. */
+  /** The events of a call that its observers see, in order. */
   async function toldOf(
     url: URL,
     changes: Partial<UpstreamCall> = {},
@@ -244,21 +247,21 @@ describe('UpstreamClient: the start of an attempt', () => {
     return told;
   }
 
-  it('is told when it was signed and admitted, for each attempt', async () => {
+  it('reports the start of each attempt after it was signed and admitted', async () => {
     const server = await script(answer(503), ok);
     expect(await toldOf(server.url('/'))).toEqual(
       ['503', '200'].flatMap((status) => ['signed', 'admitted', 'started', status]),
     );
   });
 
-  it('is not told of one that is refused, nor of one that cannot be signed', async () => {
+  it('reports no start of an attempt that is refused or cannot be signed', async () => {
     const server = await script(ok);
     const refuse = (): Promise<never> => Promise.reject(new Error('no'));
     expect(await toldOf(server.url('/'), {}, { before: refuse })).toEqual(['signed']);
     expect(await toldOf(server.url('/'), { signer: { sign: refuse } })).toEqual([]);
   });
 
-  it('is told of one that no connection comes about for', async () => {
+  it('reports the start of an attempt whose connection fails', async () => {
     const nobody = new URL(`http://127.0.0.1:${await closedPort()}/`);
     expect(await toldOf(nobody, { retry: 'never' })).toEqual(['signed', 'admitted', 'started', 'connect']);
     const forbidden = new URL('https://10.0.0.1/');
@@ -267,14 +270,14 @@ describe('UpstreamClient: the start of an attempt', () => {
 });
 
 describe('UpstreamClient: Retry-After', () => {
-  it('waits as long as it is asked', async () => {
+  it('waits as long as Retry-After requests', async () => {
     const server = await script(answer(429, { 'retry-after-ms': '60' }), ok);
     const started = Date.now();
     expect((await client.send(callTo(server.url('/'), { retry: 'idempotent' }))).status).toBe(200);
     expect(Date.now() - started).toBeGreaterThanOrEqual(58);
   });
 
-  it('gives the answer at once when the wait would pass the deadline', async () => {
+  it('returns the answer at once when the wait would pass the deadline', async () => {
     const server = await script(answer(429, { 'retry-after': '3' }), ok);
     const started = Date.now();
     const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: 2_000 });
@@ -283,7 +286,7 @@ describe('UpstreamClient: Retry-After', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('counts a date from the clock of the client', async () => {
+  it("counts a date in Retry-After from the client's clock", async () => {
     const now = Date.UTC(2026, 10, 21, 12, 0, 0);
     const fixed = new UpstreamClient(loopbackPolicy(), {
       connectionsPerOrigin: 1,
@@ -295,7 +298,7 @@ describe('UpstreamClient: Retry-After', () => {
     await fixed.close();
   });
 
-  it('holds the deadline over all attempts', async () => {
+  it('keeps the deadline over all attempts', async () => {
     const server = await script(answer(503), answer(503), () => undefined);
     const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: 250 });
     expect((await failureOf(client.send(call))).kind).toBe('timeout');
@@ -310,7 +313,7 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
   it.each([
     ['answer', limited, 429],
     ['failure', hangUp, 'broken'],
-  ] as const)('leaves the last %s when it waits for permission', async (_what, step, expected) => {
+  ] as const)('returns the last %s when the deadline ends the wait for permission', async (_what, step, expected) => {
     const server = await script(step, ok);
     const attempts: UpstreamAttempt[] = [];
     const call = callTo(server.url('/'), {
@@ -328,7 +331,7 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('leaves the last answer, with its headers, when its signature hangs', async () => {
+  it('returns the last answer, with its headers, when the deadline ends a hanging signature', async () => {
     const server = await script(limited, ok);
     let signed = 0;
     const sign = (request: UpstreamRequest): Promise<UpstreamRequest> => {
@@ -339,7 +342,7 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
     expect(await client.send(call)).toMatchObject({ status: 429, headers: { 'retry-after-ms': '1' } });
   });
 
-  it('leaves the last answer when the wait is not over in time', async () => {
+  it('returns the last answer when the deadline comes before the end of the wait', async () => {
     const late = (response: ServerResponse): unknown => delay(50).then(() => waitNearly(response));
     const waitNearly = answer(429, { 'retry-after-ms': String(TIMEOUT_MS - 1) });
     const server = await script(late, ok);
@@ -349,14 +352,14 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
     await slow.close();
   });
 
-  it('is not told from one that was sent and not answered: that is a timeout', async () => {
+  it('reports a timeout for a retry that was sent and not answered', async () => {
     const server = await script(limited, () => undefined);
     const call = callTo(server.url('/'), { retry: 'idempotent', timeoutMs: TIMEOUT_MS });
     expect(await endOf(client.send(call))).toBe('timeout');
     expect(server.requests).toHaveLength(2);
   });
 
-  it('does not hide that the caller has left', async () => {
+  it('reports that the caller has left when the deadline forbids a retry', async () => {
     const server = await script(limited, ok);
     const caller = new FakeCaller();
     const before = async (number: number): Promise<void> => (number === 1 ? undefined : caller.leave());
@@ -366,7 +369,7 @@ describe('UpstreamClient: a retry that the deadline forbids', () => {
 });
 
 describe('UpstreamClient: signatures', () => {
-  it('signs each attempt anew, at its own time', async () => {
+  it('signs each attempt again, at its own time', async () => {
     let now = 1_000;
     const ticking = new UpstreamClient(loopbackPolicy(), {
       connectionsPerOrigin: 1,
@@ -387,14 +390,14 @@ describe('UpstreamClient: signatures', () => {
     await ticking.close();
   });
 
-  it('lets the error of a signature up', async () => {
+  it('rejects with the error of a signature', async () => {
     const server = await script(ok);
     const sign = (): Promise<UpstreamRequest> => Promise.reject(new Error('no credentials'));
     await expect(client.send(callTo(server.url('/'), { signer: { sign } }))).rejects.toThrow('no credentials');
     expect(server.requests).toHaveLength(0);
   });
 
-  it('counts a signature that hangs against the deadline', async () => {
+  it('counts a hanging signature against the deadline', async () => {
     const server = await script(ok);
     const sign = (): Promise<UpstreamRequest> => new Promise(() => undefined);
     expect((await failureOf(client.send(callTo(server.url('/'), { signer: { sign }, timeoutMs: 20 })))).kind).toBe(
@@ -404,7 +407,7 @@ describe('UpstreamClient: signatures', () => {
 });
 
 describe('UpstreamClient: the caller leaves', () => {
-  it('cuts the connection at once and does not repeat', async () => {
+  it('cuts the connection at once when the caller leaves, and does not repeat', async () => {
     const server = await script(() => undefined);
     const caller = new FakeCaller();
     const running = failureOf(client.send(callTo(server.url('/'), { retry: 'idempotent', caller })));
@@ -420,7 +423,7 @@ describe('UpstreamClient: the caller leaves', () => {
     expect(caller.listeners.size).toBe(0);
   });
 
-  it('ends the wait before a retry', async () => {
+  it('ends the wait before a retry when the caller leaves', async () => {
     const server = await script(answer(429, { 'retry-after': '60' }));
     const caller = new FakeCaller();
     const running = failureOf(
@@ -433,7 +436,7 @@ describe('UpstreamClient: the caller leaves', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('sends nothing for a caller that has left already', async () => {
+  it('sends nothing for a caller that has already left', async () => {
     const server = await script(ok);
     const caller = new FakeCaller();
     caller.leave();
@@ -441,7 +444,7 @@ describe('UpstreamClient: the caller leaves', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('does not send what still waits for a connection, and keeps that connection', async () => {
+  it('does not send a request that still waits for a connection when the caller leaves, and keeps that connection', async () => {
     const single = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 2_000 });
     const held: ServerResponse[] = [];
     const server = await script((response) => held.push(response), ok);

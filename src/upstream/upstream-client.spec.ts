@@ -52,7 +52,7 @@ describe('UpstreamClient: the request', () => {
     expect(received).toBe('{"a":1}');
   });
 
-  it('asks for no compression and names the host of the URL, whatever the headers say', async () => {
+  it('requests no compression and sends the host of the URL, whatever the headers say', async () => {
     const server = serve(await startHttp((_request, response) => response.end()));
     const headers = { host: 'elsewhere.example', 'accept-encoding': 'gzip' };
     await client.send(callTo(server.url('/'), { request: { method: 'GET', url: server.url('/'), headers } }));
@@ -63,21 +63,21 @@ describe('UpstreamClient: the request', () => {
     });
   });
 
-  it('keeps connections', async () => {
-    // undici frees a connection one turn of the event loop after the answer, so that calls in a row alternate between two.
+  it('reuses connections', async () => {
+    // undici frees a connection one turn of the event loop after the answer, so that consecutive calls alternate between two.
     const server = serve(await startHttp((_request, response) => response.end('ok')));
     for (let index = 0; index < 5; index += 1) await client.send(callTo(server.url('/')));
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 
-  it('opens no more connections than it may, and queues', async () => {
+  it('opens no more connections than its bound, and queues', async () => {
     const server = serve(await startHttp((_request, response) => setTimeout(() => response.end('ok'), 10)));
     const answers = await Promise.all(Array.from({ length: 12 }, () => client.send(callTo(server.url('/')))));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(server.connections).toBe(4);
   });
 
-  it('closes the connections of origins not used of late', async () => {
+  it('closes the connections of origins that were not used recently', async () => {
     const few = new UpstreamClient(loopbackPolicy(), { ...OPTIONS, maxOrigins: 1 });
     const first = serve(await startHttp((_request, response) => response.end()));
     const second = serve(await startHttp((_request, response) => response.end()));
@@ -89,7 +89,7 @@ describe('UpstreamClient: the request', () => {
     await few.close();
   });
 
-  it('lets a defect of the gateway up as it is', async () => {
+  it('rejects with a defect of the gateway unchanged', async () => {
     const server = serve(await startHttp((_request, response) => response.end()));
     const headers = { authorization: 'Bearer a\r\nx-injected: 1' };
     const request = { method: 'GET', url: server.url('/'), headers } as const;
@@ -141,14 +141,14 @@ describe('UpstreamClient: the answer', () => {
     expect([answer.status, answer.body.toString()]).toEqual([200, 'final']);
   });
 
-  it('takes exactly as many bytes as it may', async () => {
+  it('accepts an answer of exactly the maximum size', async () => {
     const server = serve(await startHttp((_request, response) => response.end('x'.repeat(1_000))));
     expect((await client.send(callTo(server.url('/'), { maxResponseBytes: 1_000 }))).body).toHaveLength(1_000);
   });
 });
 
 describe('UpstreamClient.close', () => {
-  it('lets running calls finish and refuses new ones', async () => {
+  it('lets calls in flight finish at close, and refuses new ones', async () => {
     const server = serve(await startHttp((_request, response) => setTimeout(() => response.end('late'), 30)));
     const running = client.send(callTo(server.url('/')));
     await until(() => server.requests.length === 1);
@@ -160,7 +160,7 @@ describe('UpstreamClient.close', () => {
     await until(() => server.open.size === 0);
   });
 
-  it('can be called twice', async () => {
+  it('can be closed twice', async () => {
     await Promise.all([client.close(), client.close()]);
   });
 });

@@ -13,7 +13,7 @@ const OWN = { accessKeyId: 'AKIAGATEWAY', secretAccessKey: 'the-gateway-secret' 
 
 const SETTINGS = { SECRET_MANAGER_TIMEOUT_MS: 200 };
 
-/** An identity that stands in the gateway's settings. */
+/** An identity in the gateway's settings. */
 const known = ({ accessKeyId, secretAccessKey }: AwsIdentity): AwsOwnIdentity =>
   new AwsOwnIdentity({ ...SETTINGS, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
 
@@ -42,7 +42,7 @@ const sessionUntil = (expiration: string, token: string): UpstreamAnswer =>
     <Expiration>${expiration}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
   );
 
-/** STS on a stopped clock: gives hour-long sessions with numbered tokens, unless told to answer otherwise. */
+/** STS on a stopped clock: returns hour-long sessions with numbered tokens, or the given answer. */
 class FakeSts {
   readonly requests: UpstreamRequest[] = [];
   now = START;
@@ -69,14 +69,14 @@ class FakeSts {
   }
 }
 
-/** undici names the length, which the SDK has signed. */
+/** undici sends the length itself, and the SDK has signed it. */
 function withLength(request: UpstreamRequest): UpstreamRequest {
   return { ...request, headers: { ...request.headers, 'content-length': String(request.body?.length) } };
 }
 
 describe('AwsCredentialSource', () => {
   describe('accessKey', () => {
-    it('is what the virtual key stores, and the default', async () => {
+    it('returns the access key of the virtual key, also by default', async () => {
       const sts = new FakeSts();
       const options = { ...KEY, aws_session_token: 'a-token' };
       expect(await sts.source().resolve(credential(options), 'us-east-1')).toEqual({
@@ -87,7 +87,7 @@ describe('AwsCredentialSource', () => {
       expect(sts.requests).toEqual([]);
     });
 
-    it.each(['aws_access_key_id', 'aws_secret_access_key'])('is refused without %s', async (field) => {
+    it.each(['aws_access_key_id', 'aws_secret_access_key'])('refuses an access key without %s', async (field) => {
       const options = { ...KEY, [field]: undefined };
       await expect(new FakeSts().source().resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
         code: 'secret_unavailable',
@@ -96,7 +96,7 @@ describe('AwsCredentialSource', () => {
   });
 
   describe('assumedRole', () => {
-    it('asks STS in the region, signed with the stored key', async () => {
+    it('calls STS in the region, signed with the stored key', async () => {
       const sts = new FakeSts();
       await sts.source().resolve(credential({ ...ROLE, aws_external_id: 'their-id' }), 'eu-central-1');
       const [request] = sts.requests;
@@ -117,7 +117,7 @@ describe('AwsCredentialSource', () => {
       });
     });
 
-    it('asks STS where the settings say it is, signed for that host', async () => {
+    it('calls STS at the address of the settings, signed for that host', async () => {
       const sts = new FakeSts();
       const source = sts.source({ stsEndpoint: 'http://127.0.0.1:4566' });
       await source.resolve(credential(ROLE), 'eu-central-1');
@@ -134,7 +134,7 @@ describe('AwsCredentialSource', () => {
       expect(sts.requests).toHaveLength(1);
     });
 
-    it('gives the credentials of the session', async () => {
+    it('returns the credentials of the session', async () => {
       expect(await new FakeSts().source().resolve(credential(ROLE), 'us-east-1')).toEqual({
         accessKeyId: 'ASIASESSION',
         secretAccessKey: 'the-session-secret',
@@ -160,7 +160,7 @@ describe('AwsCredentialSource', () => {
       expect(await token()).toBe('token-2');
     });
 
-    it('asks anew for a session that AWS refuses, and leaves that of others', async () => {
+    it('requests a new session when AWS refuses one, and keeps those of others', async () => {
       const sts = new FakeSts();
       const source = sts.source();
       const other = { ...credential(ROLE), organisationId: 'other' };
@@ -178,7 +178,7 @@ describe('AwsCredentialSource', () => {
       expect(source.forget(credential(KEY), await source.resolve(credential(KEY), 'us-east-1'))).toBe(false);
     });
 
-    it('asks once for calls that come together', async () => {
+    it('requests one session for concurrent calls', async () => {
       const sts = new FakeSts();
       const source = sts.source();
       const calls = Array.from({ length: 20 }, () => source.resolve(credential(ROLE), 'us-east-1'));
@@ -206,7 +206,7 @@ describe('AwsCredentialSource', () => {
       expect(sts.requests).toHaveLength(2);
     });
 
-    it('asks again after a failure', async () => {
+    it('requests a session again after a failure', async () => {
       const sts = new FakeSts();
       const source = sts.source();
       const good = sts.reply;
@@ -234,7 +234,7 @@ describe('AwsCredentialSource', () => {
       ['no end', () => Promise.resolve(sessionUntil('never', 't')), 'STS answered in an unknown form'],
       ['no connection', () => Promise.reject(new UpstreamFailure('connect', 'refused')), 'STS: connect'],
       ['a defect', () => Promise.reject(new Error('x')), 'STS could not be asked'],
-    ])('says for the log what went wrong: %s', async (_name, reply, reason) => {
+    ])('logs why there is no session: %s', async (_name, reply, reason) => {
       const sts = new FakeSts();
       sts.reply = reply;
       const failed = sts.source().resolve(credential(ROLE), 'us-east-1');
@@ -259,23 +259,26 @@ describe('AwsCredentialSource', () => {
     const options: AwsOptions = { aws_auth_type: 'serviceRole' };
     const allowedServiceRoleOrganisations = ['another', ORGANISATION];
 
-    it('is the gateway’s own identity, for organisations that the operator names', async () => {
+    it('returns the gateway’s own identity for organisations that the operator names', async () => {
       const source = new FakeSts().source({ ownIdentity: known(OWN), allowedServiceRoleOrganisations });
       expect(await source.resolve(credential(options), 'us-east-1')).toEqual(OWN);
     });
 
-    it.each([[[]], [['another']]])('is not even looked for when the operator names %j', async (organisations) => {
-      const nobody = new AwsOwnIdentity(SETTINGS, () => {
-        throw new Error('was looked for');
-      });
-      const source = new FakeSts().source({
-        ownIdentity: nobody,
-        allowedServiceRoleOrganisations: organisations,
-      });
-      await expect(source.resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
-        code: 'permission_denied',
-      });
-    });
+    it.each([[[]], [['another']]])(
+      "does not look for the gateway's identity when the operator names %j",
+      async (organisations) => {
+        const nobody = new AwsOwnIdentity(SETTINGS, () => {
+          throw new Error('was looked for');
+        });
+        const source = new FakeSts().source({
+          ownIdentity: nobody,
+          allowedServiceRoleOrganisations: organisations,
+        });
+        await expect(source.resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
+          code: 'permission_denied',
+        });
+      },
+    );
 
     it.each<[string, () => Promise<AwsIdentity>, string]>([
       [
@@ -293,7 +296,7 @@ describe('AwsCredentialSource', () => {
         () => Promise.reject(new TypeError('a-secret')),
         "the gateway's own AWS identity was not found: TypeError",
       ],
-    ])('is refused when the gateway finds %s', async (_what, find, reason) => {
+    ])('refuses the service role when the gateway finds %s', async (_what, find, reason) => {
       const ownIdentity = new AwsOwnIdentity(SETTINGS, () => Promise.resolve(find));
       const source = new FakeSts().source({ ownIdentity, allowedServiceRoleOrganisations });
       await expect(source.resolve(credential(options), 'us-east-1')).rejects.toMatchObject({
@@ -302,7 +305,7 @@ describe('AwsCredentialSource', () => {
       });
     });
 
-    it('is looked for anew when AWS refuses it, unless it stands in the settings', async () => {
+    it("looks for the gateway's identity again when AWS refuses it, unless it is in the settings", async () => {
       const found = [OWN, { ...OWN, secretAccessKey: 'the-next-secret' }];
       const ownIdentity = new AwsOwnIdentity(SETTINGS, async () => {
         const [identity = OWN] = found.splice(0, 1);

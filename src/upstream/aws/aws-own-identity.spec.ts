@@ -10,7 +10,7 @@ beforeEach(() => {
   now = Date.parse('2026-11-21T12:00:00Z');
 });
 
-/** The gateway's identity by a chain whose loads end as told, in turn. */
+/** The gateway's identity by a chain whose loads end in the given ways, in turn. */
 function identityBy(...loads: readonly (() => Promise<AwsIdentityProvider>)[]): AwsOwnIdentity {
   const left = [...loads];
   const load = (): Promise<AwsIdentityProvider> => left.shift()?.() ?? Promise.reject(new Error('loaded too often'));
@@ -26,14 +26,14 @@ it('loads the chain once', async () => {
   expect(await identity.provide()).toEqual(FOUND);
 });
 
-it('loads the chain again when it could not be loaded', async () => {
+it('loads the chain again after a failure', async () => {
   const identity = identityBy(broken, loaded);
   await expect(identity.provide()).rejects.toMatchObject({ message: 'cannot be loaded' });
   expect(await identity.provide()).toEqual(FOUND);
   expect(await identity.provide()).toEqual(FOUND);
 });
 
-it('keeps a chain that was loaded after the one that fails late', async () => {
+it('keeps a loaded chain when an earlier load fails late', async () => {
   let fail: (error: Error) => void = () => undefined;
   const late = (): Promise<AwsIdentityProvider> => new Promise((_resolve, reject) => (fail = reject));
   const identity = identityBy(late, loaded);
@@ -45,12 +45,12 @@ it('keeps a chain that was loaded after the one that fails late', async () => {
   expect(await identity.provide()).toEqual(FOUND);
 });
 
-it('gives up a chain that is not loaded in time', async () => {
+it('gives up a chain that does not load in time', async () => {
   const identity = identityBy(() => new Promise(() => undefined));
   await expect(identity.provide()).rejects.toMatchObject({ problem: 'timeout' });
 });
 
-it('is the key in the settings, whatever a chain would find, and stays so', async () => {
+it('uses the key in the settings, whatever a chain would find, and keeps it', async () => {
   const settings = { AWS_ACCESS_KEY_ID: 'AKIASETTINGS', AWS_SECRET_ACCESS_KEY: 'y', AWS_SESSION_TOKEN: 'z' };
   const identity = new AwsOwnIdentity({ ...settings, SECRET_MANAGER_TIMEOUT_MS: 200 }, broken);
   const expected = { accessKeyId: 'AKIASETTINGS', secretAccessKey: 'y', sessionToken: 'z' };
@@ -59,7 +59,7 @@ it('is the key in the settings, whatever a chain would find, and stays so', asyn
   expect(identity.provide()).toEqual(expected);
 });
 
-it('is there at once while what was found lasts, and is asked for again before it ends', async () => {
+it('returns a found identity at once while it lasts, and requests it again before it ends', async () => {
   const found = (token: string): AwsIdentity => ({
     ...FOUND,
     sessionToken: token,
@@ -75,7 +75,7 @@ it('is there at once while what was found lasts, and is asked for again before i
   expect(identity.provide()).toMatchObject({ sessionToken: 'token-2' });
 });
 
-it('is found anew once, however many were refused it', async () => {
+it('looks for the identity again once, however many calls were refused', async () => {
   const next = { ...FOUND, secretAccessKey: 'next' };
   const identity = identityBy(loaded, () => Promise.resolve(() => Promise.resolve(next)));
   const refused = await identity.provide();

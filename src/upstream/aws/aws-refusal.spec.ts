@@ -10,6 +10,6 @@ it.each<[string | undefined, boolean]>([
   ['ValidationException', false],
   ['', false],
   [undefined, false],
-])('tells by the name of the error whether AWS takes the credentials: %j', (name, isRefused) => {
+])('decides by the name of the error whether AWS accepts the credentials: %j', (name, isRefused) => {
   expect(areCredentialsRefused({ status: 403, headers: { 'x-amzn-errortype': name } })).toBe(isRefused);
 });

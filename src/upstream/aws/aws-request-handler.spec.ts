@@ -28,7 +28,7 @@ function request(changes: Partial<HttpRequest> = {}): HttpRequest {
 }
 
 describe('awsRequestHandler', () => {
-  it('sends headers and body, and tells the answer, but no time to wait', async () => {
+  it('sends headers and body, and returns the answer without a time to wait', async () => {
     const { response } = await handler.handle(request());
     expect(response.statusCode).toBe(503);
     expect(response.headers).toMatchObject({ 'x-amzn-requestid': 'r-1' });

@@ -22,7 +22,7 @@ const sign = (request: UpstreamRequest, credentials = SUITE_KEY): Promise<Upstre
   signAwsRequest(request, credentials, { service: 'bedrock', region: 'us-east-1' }, SUITE_TIME);
 
 describe('the independent verifier', () => {
-  it.each(SIGV4_SUITE)('computes the signature of %s in the published test suite', (_name, method, path, signature) => {
+  it.each(SIGV4_SUITE)('verifies the signature of %s in the published test suite', (_name, method, path, signature) => {
     const scope = 'AKIDEXAMPLE/20150830/us-east-1/service/aws4_request';
     const request: UpstreamRequest = {
       method,
@@ -49,7 +49,7 @@ describe('signAwsRequest', () => {
     expect(readAuthorization(signed).signature).toBe(expectedSignature(signed, SUITE_KEY.secretAccessKey));
   });
 
-  it('signs host, date, body hash and content type, and not what proxies change', async () => {
+  it('signs host, date, body hash and content type, and no header that proxies change', async () => {
     const { accessKeyId, scope, signedHeaders } = readAuthorization(await sign(rerank));
     expect({ accessKeyId, scope }).toEqual({
       accessKeyId: 'AKIDEXAMPLE',
@@ -71,12 +71,12 @@ describe('signAwsRequest', () => {
     expect(signed.headers).not.toHaveProperty('host');
   });
 
-  it('signs anew: an old signature is not signed again', async () => {
+  it('replaces an old signature instead of signing it', async () => {
     const once = await sign(rerank);
     expect(await sign({ ...once })).toEqual(once);
   });
 
-  it('depends on time, body and scope', async () => {
+  it('signs differently for another time, body or scope', async () => {
     const signatures = await Promise.all([
       sign(rerank),
       sign({ ...rerank, body: Buffer.from('{}') }),

@@ -10,10 +10,10 @@ describe('isPublicAddress', () => {
     '100.63.255.255',
     '100.128.0.0',
     '223.255.255.255',
-  ])('allows %s', (address) => expect(isPublicAddress(address)).toBe(true));
+  ])('allows the IPv4 address %s', (address) => expect(isPublicAddress(address)).toBe(true));
 
   it.each(['2606:4700::6810:84e5', '2a00:1450:4001:81b::200e', '2003:e1::1', '2001:4860:4860::8888'])(
-    'allows %s',
+    'allows the IPv6 address %s',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
@@ -97,5 +97,5 @@ describe('isPublicAddress', () => {
     '[::1]',
     '1.1.1.1/32',
     ' 1.1.1.1',
-  ])('refuses what is no plain address: %p', (address) => expect(isPublicAddress(address)).toBe(false));
+  ])('refuses %p, which is not a plain address', (address) => expect(isPublicAddress(address)).toBe(false));
 });

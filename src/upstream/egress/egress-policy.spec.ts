@@ -29,7 +29,7 @@ describe('EgressPolicy.checkUrl', () => {
     'https://internal.example.com',
     'https://localhost.example.com',
     'https://api.example.com/@10.0.0.1',
-  ])('allows %s', (url) => expect(refusalOf(() => strict.checkUrl(new URL(url)))).toBe('allowed'));
+  ])('allows the URL %s', (url) => expect(refusalOf(() => strict.checkUrl(new URL(url)))).toBe('allowed'));
 
   it.each([
     'http://api.example.com',
@@ -100,7 +100,7 @@ describe('EgressPolicy.checkUrl', () => {
     'https://printer.local',
   ])('refuses the host of %s', (url) => expect(refusalOf(() => strict.checkUrl(new URL(url)))).toBe('host'));
 
-  it('cannot be given a zone id: URL does not take one', () => {
+  it('refuses a zone id, which URL does not accept', () => {
     expect(URL.canParse('https://[fe80::1%25eth0]/')).toBe(false);
   });
 
@@ -110,7 +110,7 @@ describe('EgressPolicy.checkUrl', () => {
     expect(refusalOf(() => strict.checkUrl(new URL(base + 'a'.repeat(2_049 - base.length))))).toBe('length');
   });
 
-  it('allows more where a server names it, and nothing else more', () => {
+  it('allows more where the caller names it, and nothing else', () => {
     const longOf = (base: string, length: number): URL => new URL(base.padEnd(length, 'a'));
     const outcomeOf = (url: URL): string => refusalOf(() => strict.checkUrl(url, MAX_NAMED_URL_LENGTH));
     expect(outcomeOf(longOf('https://api.example.com/', 8_192))).toBe('allowed');
@@ -139,12 +139,12 @@ describe('EgressPolicy.checkUrl', () => {
     ['https://[::ffff:10.0.0.1]', 'address'],
     ['http://user@vault.internal', 'userinfo'],
     ['ftp://vault.internal', 'scheme'],
-  ])('refuses %s although EGRESS_ALLOW names something near', (url, reason) => {
+  ])('refuses %s although EGRESS_ALLOW names something similar', (url, reason) => {
     expect(refusalOf(() => open.checkUrl(new URL(url)))).toBe(reason);
   });
 });
 
-/** A resolver that gives one answer after the other, the last for ever, and counts. */
+/** A resolver that returns one answer after the other, and repeats the last; it counts its calls. */
 class FakeResolver {
   readonly asked: string[] = [];
 
@@ -171,7 +171,7 @@ function look(
 }
 
 describe('EgressPolicy.lookupFor', () => {
-  it('answers with the addresses that it checked, after one resolution', async () => {
+  it('returns the addresses that it checked, after one resolution', async () => {
     const resolver = new FakeResolver([['93.184.216.34', '2606:4700::1'], ['127.0.0.1']]);
     const policy = new EgressPolicy([], resolver.resolve);
 
@@ -220,7 +220,7 @@ describe('EgressPolicy.lookupFor', () => {
     [{ family: 'IPv6' }, '2606:4700::1'],
     [{ family: 4, all: true }, [{ address: '93.184.216.34', family: 4 }]],
     [{ family: 0, all: false }, '93.184.216.34'],
-  ] satisfies [LookupOptions, Found][])('serves the options %p', async (options, found) => {
+  ] satisfies [LookupOptions, Found][])('supports the options %p', async (options, found) => {
     const policy = new EgressPolicy([], new FakeResolver([['93.184.216.34', '2606:4700::1']]).resolve);
     expect(await look(policy, 'api.example.com', options)).toEqual(found);
   });
@@ -230,7 +230,7 @@ describe('EgressPolicy.lookupFor', () => {
     [['93.184.216.34'], { family: 6 }],
     [['93.184.216.34'], { family: 6, all: true }],
   ] satisfies [string[], LookupOptions][])(
-    'reports ENOTFOUND when %p has nothing for %p',
+    'reports ENOTFOUND when %p has no address for %p',
     async (addresses, options) => {
       const policy = new EgressPolicy([], new FakeResolver([addresses]).resolve);
       await expect(look(policy, 'api.example.com', options)).rejects.toMatchObject({ code: 'ENOTFOUND' });
@@ -251,12 +251,12 @@ describe('EgressPolicy.lookupFor', () => {
     ['db.example.com', 443, 'db.example.com'],
     ['db.example.com', 8_200, 'DB.example.com.'],
     ['db.example.com:8200', 8_200, 'db.example.com'],
-  ])('takes any address for a host that EGRESS_ALLOW names: %s at %d', async (entry, port, hostname) => {
+  ])('accepts any address of a host that EGRESS_ALLOW names: %s at %d', async (entry, port, hostname) => {
     const policy = new EgressPolicy([entry], new FakeResolver([['10.0.0.1']]).resolve);
     expect(await look(policy, hostname, {}, port)).toBe('10.0.0.1');
   });
 
-  it('holds a named host to its port', async () => {
+  it('restricts a named host to its port', async () => {
     const policy = new EgressPolicy(['db.example.com:8200'], new FakeResolver([['10.0.0.1']]).resolve);
     await expect(look(policy, 'db.example.com', {}, 443)).rejects.toMatchObject({ reason: 'address' });
   });

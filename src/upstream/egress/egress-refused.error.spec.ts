@@ -11,14 +11,15 @@ describe('egressProblem', () => {
     ['https://10.0.0.1', '10.0.0.1'],
     ['https://app.localhost', 'app.localhost'],
     [`https://api.example.com/${'a'.repeat(2_048)}`, '2048 characters'],
-  ])('says what is expected: %s', (url, part) => {
+  ])('names the expected form: %s', (url, part) => {
     expect(problemOf(url)).toMatch(/^must /);
     expect(problemOf(url)).toContain(part);
   });
 
-  it('is none where the gateway may call', () => expect(problemOf('https://api.example.com')).toBeUndefined());
+  it('returns no problem where the gateway may call', () =>
+    expect(problemOf('https://api.example.com')).toBeUndefined());
 
-  it('is not made of another error', () => expect(() => problemOf('no url')).toThrow('Invalid URL'));
+  it('returns no problem for another error', () => expect(() => problemOf('no url')).toThrow('Invalid URL'));
 
   it('never repeats user info', () => {
     expect(problemOf('https://user:hunter2@api.example.com')).not.toContain('hunter2');

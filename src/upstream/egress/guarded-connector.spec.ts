@@ -31,7 +31,7 @@ describe('guardedConnector', () => {
     await server.close();
   });
 
-  it('reports a refusal later, not while it is being called', async () => {
+  it('reports a refusal after the call has returned', async () => {
     let reported = false;
     guardedConnector(new EgressPolicy([]), OPTIONS)({ protocol: 'https:', hostname: '10.0.0.1', port: '' }, () => {
       reported = true;
@@ -41,17 +41,17 @@ describe('guardedConnector', () => {
     expect(reported).toBe(true);
   });
 
-  it('connects to the address that was checked, after one resolution a connection', async () => {
+  it('connects to the address that was checked, after one resolution per connection', async () => {
     const server = await startHttp((_request, response) => response.end());
     const asked: string[] = [];
-    // Bound again after the first answer: were there a second look-up for the socket, it would be refused or go astray.
+    // Bound again after the first answer: a second look-up for the socket would be refused or lead elsewhere.
     const policy = new EgressPolicy(['127.0.0.1', `provider.test:${server.port + 1}`], (hostname) => {
       asked.push(hostname);
       return Promise.resolve([{ address: asked.length === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
     });
     const target = { protocol: 'https:', hostname: 'provider.test', port: String(server.port) };
 
-    // The server speaks no TLS: that it was reached is all that matters here.
+    // The server speaks no TLS: only that the connector reached it matters here.
     await expect(connect(policy, target)).rejects.not.toBeInstanceOf(EgressRefusedError);
     expect([asked.length, server.connections]).toEqual([1, 1]);
     await expect(connect(policy, target)).rejects.toMatchObject({ reason: 'address' });
@@ -59,7 +59,7 @@ describe('guardedConnector', () => {
     await server.close();
   });
 
-  it('holds an allow-list entry to its port', async () => {
+  it('restricts an allow-list entry to its port', async () => {
     const server = await startHttp((_request, response) => response.end());
     const policy = new EgressPolicy([`vault.test:${server.port}`], () =>
       Promise.resolve([{ address: '127.0.0.1', family: 4 }]),

@@ -17,7 +17,7 @@ async function serve(...parameters: Parameters<typeof startHttp>): Promise<Loopb
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 describe('guardedFetch', () => {
-  it('gives a Response', async () => {
+  it('returns a Response', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(201, { 'content-type': 'application/json', 'x-many': ['a', 'b'] }).end('{"a":1}');
     });
@@ -27,12 +27,12 @@ describe('guardedFetch', () => {
     expect(await response.json()).toEqual({ a: 1 });
   });
 
-  it('gives a Response without a body for a 204', async () => {
+  it('returns a Response without a body for a 204', async () => {
     const server = await serve((_request, response) => response.writeHead(204).end());
     expect((await get(server.origin)).status).toBe(204);
   });
 
-  it('sends method, headers and body in any form that fetch takes', async () => {
+  it('sends method, headers and body in any form that fetch accepts', async () => {
     let received = '';
     const server = await serve((request, response) => {
       request.on('data', (chunk: Buffer) => (received += chunk.toString()));
@@ -64,19 +64,19 @@ describe('guardedFetch', () => {
     'https://metadata.google.internal/',
     'http://api.example.com/',
     'https://user:hunter2@api.example.com/',
-  ])('obeys the egress rules: %s', async (url) => {
+  ])('applies the egress rules to a fetch: %s', async (url) => {
     const failure = await failureOf(get(url));
     expect(failure.kind).toBe('refused_by_egress');
     expect(failure.message).not.toContain('hunter2');
   });
 
-  it('checks what a name leads to', async () => {
+  it('checks the address that a name leads to', async () => {
     const policy = new EgressPolicy([], () => Promise.resolve([{ address: '169.254.169.254', family: 4 }]));
     const guarded = guardedFetch(policy, { timeoutMs: 1_000, maxResponseBytes: 10 });
     expect((await failureOf(guarded('https://keys.example.com/'))).kind).toBe('refused_by_egress');
   });
 
-  it('fails on a redirect, on too large an answer and on a late one', async () => {
+  it('fails on a redirect, a too large answer and a late one', async () => {
     const bounded = guardedFetch(loopbackPolicy(), { timeoutMs: 250, maxResponseBytes: 10 });
     const server = await serve((request, response) => {
       if (request.url === '/redirect') response.writeHead(302, { location: '/' }).end();
@@ -98,11 +98,11 @@ describe('guardedFetch', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('does not take a method that the gateway has no use for', async () => {
+  it('refuses a method that the gateway does not use', async () => {
     await expect(get('https://api.example.com/', { method: 'HEAD' })).rejects.toThrow(TypeError);
   });
 
-  it('serves the key set reader of jose', async () => {
+  it('works for the key set reader of jose', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256');
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }] };
     const server = await serve((_request, response) => {

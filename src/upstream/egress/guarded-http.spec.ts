@@ -73,13 +73,13 @@ describe('guardedHttp', () => {
     'https://metadata.google.internal/',
     'http://api.example.com/',
     'https://user:hunter2@api.example.com/',
-  ])('obeys the egress rules: %s', async (url) => {
+  ])('applies the egress rules to a request: %s', async (url) => {
     const failure = await failureOf(http.get(url));
     expect(failure.kind).toBe('refused_by_egress');
     expect(failure.message).not.toContain('hunter2');
   });
 
-  it('checks the address that a name leads to, and connects to no other', async () => {
+  it('connects only to the address that it checked', async () => {
     const server = await serve(startHttp((_request, response) => response.end()));
     const answers = ['127.0.0.1', '10.0.0.1'];
     const policy = new EgressPolicy([`vault.test:${server.port}`, '127.0.0.1'], () =>
@@ -92,7 +92,7 @@ describe('guardedHttp', () => {
     expect([failure.kind, server.connections]).toEqual(['refused_by_egress', 1]);
   });
 
-  it('takes no proxy from the environment', async () => {
+  it('ignores a proxy of the environment', async () => {
     const [proxy, server] = await Promise.all([
       serve(startHttp((_request, response) => response.end('proxy'))),
       serve(startHttp((_request, response) => response.end('server'))),
@@ -106,7 +106,7 @@ describe('guardedHttp', () => {
     expect(proxy.connections).toBe(0);
   });
 
-  it('fails on a redirect, on too large an answer and on a late one', async () => {
+  it('fails on a redirect, a too large answer and a late one', async () => {
     const server = await serve(
       startHttp((request, response) => {
         if (request.url === '/redirect') response.writeHead(302, { location: '/' }).end();
@@ -120,7 +120,7 @@ describe('guardedHttp', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('lets a request name shorter bounds, and no longer ones', async () => {
+  it('lets a request shorten its bounds, and not extend them', async () => {
     const server = await serve(startHttp((_request, response) => response.end('x'.repeat(11))));
     const url = server.url('/').href;
     const bounded = httpWith(loopbackPolicy(), { maxResponseBytes: 10 });
@@ -129,7 +129,7 @@ describe('guardedHttp', () => {
     expect((await failureOf(bounded.get(url, { maxContentLength: -1 }))).kind).toBe('too_large');
   });
 
-  it('sends no request that is too large, and none that it cannot read', async () => {
+  it('sends no request that is too large or unreadable', async () => {
     const server = await serve(startHttp((_request, response) => response.end()));
     const url = server.url('/').href;
     await expect(http.post(url, 'x'.repeat(1_001))).rejects.toThrow(RangeError);

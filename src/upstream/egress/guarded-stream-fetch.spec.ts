@@ -25,7 +25,7 @@ function network(allowed: readonly string[] = ['127.0.0.1']): GuardedStreamFetch
 }
 
 describe('guardedStreamFetch', () => {
-  it('reads an answer as long as the limit', async () => {
+  it('reads an answer of exactly the limit', async () => {
     const server = await answering(Buffer.alloc(MAX_BYTES, 'x'));
     const { fetch, overflow } = network();
     expect(await (await fetch(server.url('/'))).text()).toHaveLength(MAX_BYTES);
@@ -35,7 +35,7 @@ describe('guardedStreamFetch', () => {
   it.each([
     ['as it is', Buffer.alloc(MAX_BYTES + 1), {}],
     ['when it is unpacked', gzipSync(Buffer.alloc(1_000_000)), { 'content-encoding': 'gzip' }],
-  ])('fails for one that is longer %s, and tells of it', async (_how, body, headers) => {
+  ])('fails for a longer answer %s, and reports it', async (_how, body, headers) => {
     const server = await answering(body, headers);
     const { fetch, overflow } = network();
     const answer = await fetch(server.url('/'));
@@ -44,7 +44,7 @@ describe('guardedStreamFetch', () => {
     expect(overflow.reason).toMatchObject(failure);
   });
 
-  it('obeys the egress rules', async () => {
+  it('applies the egress rules to a streamed answer', async () => {
     const server = await answering(Buffer.from('x'));
     await expect(network([]).fetch(server.url('/'))).rejects.toThrow();
     expect(server.requests).toHaveLength(0);

@@ -7,7 +7,7 @@ const PATIENCE_MS = 4_000;
 const UNPROVEN_AT_ONCE = 4;
 const FOUND: readonly LookupAddress[] = [{ address: '93.184.216.34', family: 4 }];
 
-/** The look-ups of the system: those that were begun, and what ends them. */
+/** The look-ups of the system: those that have begun, and functions that end them. */
 class FakeSystem {
   readonly asked: string[] = [];
   readonly #running = new Map<string, { found: () => void; failed: (error: Error) => void }>();
@@ -44,7 +44,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Begins look-ups. What becomes of each goes into the log. */
+/** Begins look-ups. The result of each goes into the log. */
 async function look(...hostnames: string[]): Promise<void> {
   for (const hostname of hostnames) {
     lookups.find(hostname).then(
@@ -60,7 +60,7 @@ const tooLong = (hostname: string): string => `the name look-up of ${hostname} t
 const inVain = (hostname: string): string =>
   `the name look-up of ${hostname} waited in vain for others that take too long`;
 
-/** Of different names: as many as may run that are not proven. */
+/** Look-ups of different names: as many as may run of names that are not proven. */
 async function occupy(): Promise<readonly string[]> {
   const names = Array.from({ length: UNPROVEN_AT_ONCE }, (_, each) => `slow-${each}.test`);
   await look(...names);
@@ -74,14 +74,14 @@ async function prove(hostname: string): Promise<void> {
 }
 
 describe('the look-ups of one name', () => {
-  it('are one while it runs, for all who ask', async () => {
+  it('shares one look-up between all callers while it runs', async () => {
     await look('api.test', 'api.test', 'API.test');
     expect(system.asked).toEqual(['api.test']);
     await system.answer('api.test');
     expect(log).toEqual(['api.test is 93.184.216.34', 'api.test is 93.184.216.34', 'API.test is 93.184.216.34']);
   });
 
-  it('begin anew when it has ended: nothing is remembered of what was found', async () => {
+  it('looks a name up again after the look-up has ended: no result is kept', async () => {
     await look('api.test');
     await system.answer('api.test');
     await look('api.test');
@@ -89,7 +89,7 @@ describe('the look-ups of one name', () => {
     await system.answer('api.test');
   });
 
-  it('fail together, as the system says, and begin anew', async () => {
+  it("fails all callers of a look-up with the system's error, and then looks up again", async () => {
     await look('api.test', 'api.test');
     await system.fail('api.test', new Error('getaddrinfo ENOTFOUND api.test'));
     expect(log).toEqual(['getaddrinfo ENOTFOUND api.test', 'getaddrinfo ENOTFOUND api.test']);
@@ -98,7 +98,7 @@ describe('the look-ups of one name', () => {
     await system.answer('api.test');
   });
 
-  it('are apart for a name with a trailing dot, which the system may find elsewhere', async () => {
+  it('looks up a name with a trailing dot separately, which the system may find elsewhere', async () => {
     await look('api.test', 'api.test.');
     expect(system.asked).toEqual(['api.test', 'api.test.']);
     await system.answer('api.test');
@@ -107,7 +107,7 @@ describe('the look-ups of one name', () => {
 });
 
 describe('a look-up that takes too long', () => {
-  it('refuses all who wait, and at once all who come while it runs', async () => {
+  it('refuses all waiting callers of a slow look-up, and new ones at once while it runs', async () => {
     await look('slow.test', 'slow.test');
     await wait(PATIENCE_MS - 1);
     await look('slow.test');
@@ -120,13 +120,13 @@ describe('a look-up that takes too long', () => {
     expect(system.asked).toEqual(['slow.test']);
   });
 
-  it('fails with an error of its own', async () => {
+  it('reports a slow look-up with an error of its own', async () => {
     const outcome = expect(lookups.find('slow.test')).rejects.toBeInstanceOf(SlowLookupError);
     await wait(PATIENCE_MS);
     await outcome;
   });
 
-  it.each(['answers', 'fails'])('is followed by a new one when it %s at last', async (how) => {
+  it.each(['answers', 'fails'])('looks a name up again when its slow look-up finally %s', async (how) => {
     await look('slow.test');
     await wait(PATIENCE_MS);
     await (how === 'answers' ? system.answer('slow.test') : system.fail('slow.test', new Error('no servers')));
@@ -136,7 +136,7 @@ describe('a look-up that takes too long', () => {
     expect(log).toEqual([tooLong('slow.test'), 'slow.test is 93.184.216.34']);
   });
 
-  it('keeps no other name from being looked up', async () => {
+  it('does not block other names while a look-up is slow', async () => {
     await look('slow.test', 'api.test');
     await system.answer('api.test');
     await wait(PATIENCE_MS);
@@ -147,7 +147,7 @@ describe('a look-up that takes too long', () => {
 });
 
 describe('many names that take long', () => {
-  it('leave room for those whose last look-up was answered in time', async () => {
+  it('leaves room for names whose last look-up was quick', async () => {
     await prove('api.test');
     const slow = await occupy();
     await look('api.test', 'new.test');
@@ -157,7 +157,7 @@ describe('many names that take long', () => {
     await wait(PATIENCE_MS);
   });
 
-  it('let the others wait for their turn, in the order of coming', async () => {
+  it('starts waiting look-ups in the order in which they came', async () => {
     const slow = await occupy();
     await look('one.test', 'two.test', 'one.test');
     await system.answer('slow-0.test');
@@ -174,7 +174,7 @@ describe('many names that take long', () => {
     ]);
   });
 
-  it('are told as what the others waited for in vain, who leave nothing behind', async () => {
+  it('names slow look-ups as the reason for others that waited in vain, which leave nothing behind', async () => {
     const slow = await occupy();
     await look('new.test', 'new.test');
     await wait(PATIENCE_MS);
@@ -186,7 +186,7 @@ describe('many names that take long', () => {
     expect(log.at(-1)).toBe('new.test is 93.184.216.34');
   });
 
-  it('are no more at once after late ones have ended', async () => {
+  it('runs no more look-ups at once after late ones have ended', async () => {
     for (const name of await occupy()) {
       await wait(PATIENCE_MS);
       await system.answer(name);
@@ -201,7 +201,7 @@ describe('many names that take long', () => {
   it.each([
     ['was late the last time', async () => wait(PATIENCE_MS)],
     ['was not found the first time', async () => system.fail('x.test', new Error('ENOTFOUND'))],
-  ])('have no room from a name that %s', async (_what, end) => {
+  ])('gives no reserved room to a name that %s', async (_what, end) => {
     await look('x.test');
     await end();
     await system.answer('x.test');
@@ -211,7 +211,7 @@ describe('many names that take long', () => {
     await wait(PATIENCE_MS);
   });
 
-  it('have room from a name again that was late, once it is answered in time', async () => {
+  it('gives reserved room to a late name again, once its look-up is quick', async () => {
     await prove('x.test');
     await look('x.test');
     await wait(PATIENCE_MS);

@@ -40,12 +40,12 @@ function down(): never {
   throw new Error('connection refused');
 }
 
-/** Until what was begun behind callers' backs has come to its end. */
+/** Lets work in the background finish. */
 async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** `found`, or why not. */
+/** `found`, or the code of the failure. */
 async function lookUp(kid: string): Promise<string> {
   try {
     await client.keyFor({ alg: 'ES256', kid }, { payload: '', signature: '' });
@@ -58,14 +58,14 @@ async function lookUp(kid: string): Promise<string> {
 }
 
 describe('the key set', () => {
-  it('is fetched when it is needed, and once for all who wait', async () => {
+  it('fetches a key set when it is needed, and once for all concurrent callers', async () => {
     expect(fetches).toBe(0);
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => lookUp('one')));
     expect(new Set(outcomes)).toEqual(new Set(['found']));
     expect(fetches).toBe(1);
   });
 
-  it('is believed for ten minutes', async () => {
+  it('uses a key set for ten minutes', async () => {
     await lookUp('one');
     now += 10 * MINUTE - 1;
     await lookUp('one');
@@ -75,7 +75,7 @@ describe('the key set', () => {
     expect(fetches).toBe(2);
   });
 
-  it('is fetched at most once for 500 invented key ids, before and after the cool-down', async () => {
+  it('fetches a key set at most once for 500 invented key ids, before and after the cool-down', async () => {
     const storm = async (): Promise<ReadonlySet<string>> =>
       new Set(await Promise.all(Array.from({ length: 500 }, (_, each) => lookUp(`invented-${each}`))));
     expect(await storm()).toEqual(new Set(['unknown']));
@@ -87,7 +87,7 @@ describe('the key set', () => {
     expect(fetches).toBe(2);
   });
 
-  it('has a new key half a minute later at most', async () => {
+  it('finds a new key half a minute later at most', async () => {
     await lookUp('one');
     answer = () => ({ keys: jwks });
     expect(await lookUp('two')).toBe('unknown');
@@ -96,7 +96,7 @@ describe('the key set', () => {
     expect(fetches).toBe(2);
   });
 
-  it('that could not be fetched since says nothing of a key that it may have by now', async () => {
+  it('does not call a new key unknown when the last fetch has failed', async () => {
     await lookUp('one');
     now += 30_000;
     answer = () => {
@@ -119,24 +119,24 @@ describe('the key set', () => {
     ['a text', 'key'],
     ['a key without a type', {}],
     ['a key of an unknown type', { kty: 'XYZ', kid: {} }],
-  ])('is of use although there is %s in it', async (_what, entry) => {
+  ])('uses a key set that contains %s', async (_what, entry) => {
     answer = () => ({ keys: [entry, jwks[0]] });
     expect(await lookUp('one')).toBe('found');
     expect(await lookUp('two')).toBe('unknown');
   });
 
-  it('loses a withdrawn key when it is fetched again', async () => {
+  it('drops a withdrawn key when the key set is fetched again', async () => {
     await lookUp('one');
     answer = () => ({ keys: [jwks[1]] });
     now += 10 * MINUTE;
-    // Whoever finds the keys old does not wait for newer ones …
+    // The caller that finds the keys old does not wait for newer ones …
     expect(await lookUp('one')).toBe('found');
     await settled();
     expect(await lookUp('one')).toBe('unknown');
     expect(fetches).toBe(2);
   });
 
-  it('is fetched before the answer when it has not been asked for in a while', async () => {
+  it('fetches a key set before the answer when it was not used for a while', async () => {
     await lookUp('one');
     answer = () => ({ keys: [jwks[1]] });
     now += 15 * MINUTE;
@@ -147,7 +147,7 @@ describe('the key set', () => {
 describe('a provider that hangs', () => {
   const hanging = (): Promise<never> => new Promise(() => undefined);
 
-  it('keeps nobody waiting whose key is known, and is asked once', async () => {
+  it('serves known keys at once while the provider hangs, and fetches once', async () => {
     await lookUp('one');
     answer = hanging;
     for (const minutes of [10, 4.9, 0.1, 40]) {
@@ -157,7 +157,7 @@ describe('a provider that hangs', () => {
     expect(fetches).toBe(2);
   });
 
-  it('does not make a key last for ever', async () => {
+  it('does not keep a key without a limit while the provider hangs', async () => {
     await lookUp('one');
     answer = hanging;
     now += 60 * MINUTE;
@@ -167,7 +167,7 @@ describe('a provider that hangs', () => {
 });
 
 describe('a provider that is down', () => {
-  it('is said to be, and asked again a second later', async () => {
+  it('reports a provider that is down, and fetches again a second later', async () => {
     answer = down;
     expect(await lookUp('one')).toBe('identity_provider_unavailable');
     expect(await lookUp('one')).toBe('identity_provider_unavailable');
@@ -177,13 +177,13 @@ describe('a provider that is down', () => {
     expect(await lookUp('one')).toBe('found');
   });
 
-  it('locks nobody out for an hour whose key is known, and is not asked all the time', async () => {
+  it('accepts known keys for an hour while the provider is down, and does not fetch at every call', async () => {
     await lookUp('one');
     answer = down;
     now += 10 * MINUTE;
     for (let each = 0; each < 10; each += 1) expect(await lookUp('one')).toBe('found');
     expect(fetches).toBe(2);
-    // Nobody fails, so that nothing else would tell.
+    // No call fails, so that only the log shows it.
     expect(failures).toEqual([
       { event: 'key_set_not_fetched', host: 'provider.example', reason: 'the key set cannot be fetched: unexpected' },
     ]);
@@ -193,7 +193,7 @@ describe('a provider that is down', () => {
     expect(await lookUp('one')).toBe('identity_provider_unavailable');
   });
 
-  it('is to blame when a key is unknown, not the token', async () => {
+  it('blames the provider that is down for an unknown key, not the token', async () => {
     await lookUp('one');
     answer = down;
     now += 30_000;
@@ -205,9 +205,9 @@ describe('a provider that is down', () => {
     ['nothing', undefined],
     ['a page', '<html>'],
     ['other JSON', { jwks_uri: 'elsewhere' }],
-    ['keys that are none', { keys: [1, null] }],
-    ['more keys than anybody has', { keys: Array.from({ length: 101 }, () => ({})) }],
-  ])('is one that answers with %s', async (_what, value) => {
+    ['malformed keys', { keys: [1, null] }],
+    ['too many keys', { keys: Array.from({ length: 101 }, () => ({})) }],
+  ])('reports a provider as down that returns %s', async (_what, value) => {
     answer = () => value;
     expect(await lookUp('one')).toBe('identity_provider_unavailable');
   });

@@ -20,11 +20,11 @@ describe('azureAi', () => {
     ['https://proxy.example/azure', 'https://proxy.example/azure/v2/rerank'],
     ['https://proxy.example//evil.example/rerank', 'https://proxy.example//evil.example/rerank'],
     ['https://services.ai.azure.com.evil.example', 'https://services.ai.azure.com.evil.example/v2/rerank'],
-  ])('reranks at the right place for the base URL %s', (base_url, url) => {
+  ])('reranks at the right path below the base URL %s', (base_url, url) => {
     expect(urlOf(azureAi, { base_url }, { path: AZURE_RERANK_PATH })).toBe(url);
   });
 
-  it('leaves other paths as they are', () => {
+  it('leaves other paths unchanged', () => {
     expect(urlOf(azureAi, { base_url: FOUNDRY }, { path: '/threads/t/runs' })).toBe(`${FOUNDRY}/threads/t/runs`);
   });
 
@@ -33,17 +33,17 @@ describe('azureAi', () => {
     [{ base_url: FOUNDRY, auth: 'bearer' }, { authorization: 'Bearer k' }],
     [{ base_url: SERVERLESS }, { authorization: 'Bearer k' }],
     [{ base_url: SERVERLESS, auth: 'api-key' }, { 'api-key': 'k' }],
-  ] as const)('sends the key as %j asks', (options, headers) => {
+  ] as const)('sends the key as %j requires', (options, headers) => {
     expect(credentialHeaders(azureAi, options, 'k')).toEqual(headers);
   });
 
-  it('needs a base URL', () => {
+  it('requires a base URL', () => {
     expect(azureAi.checkOptions?.({}, 'k')).toEqual([
       { param: 'config.base_url', message: 'config.base_url is required for this provider' },
     ]);
   });
 
-  it('tests the key with an empty body, and takes the complaint about it for a yes', () => {
+  it('tests the key with an empty body, and reads a complaint about the body as success', () => {
     expect(azureAi.probe).toEqual({
       request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} },
       accepts: [400, 422],

@@ -34,7 +34,7 @@ describe('azureOpenai', () => {
     expect(credentialHeaders(azureOpenai, { base_url: RESOURCE }, 'k')).toEqual({ 'api-key': 'k' });
   });
 
-  it('needs a base URL', () => {
+  it('requires a base URL', () => {
     expect(azureOpenai.checkOptions?.({}, 'k').map((problem) => problem.param)).toEqual(['config.base_url']);
   });
 

@@ -3,7 +3,7 @@ import { baseUrl, joinUrl, parseBaseUrl, serverOf } from './build-request.js';
 
 describe('parseBaseUrl', () => {
   it.each(['https://api.cohere.com', 'http://127.0.0.1:4000/v1', 'https://[::1]:8443/a/b/', 'HTTPS://Host.example'])(
-    'takes %s',
+    'parses the base URL %s',
     (text) => {
       expect(parseBaseUrl(text)?.href).toBe(new URL(text).href);
     },
@@ -26,13 +26,13 @@ describe('parseBaseUrl', () => {
     'https://api.cohere.com\n',
     'https://',
     `https://api.cohere.com/${'a'.repeat(2_048)}`,
-  ])('refuses %j', (text) => {
+  ])('refuses the base URL %j', (text) => {
     expect(parseBaseUrl(text)).toBeUndefined();
   });
 });
 
 describe('baseUrl', () => {
-  it("prefers the virtual key's own", () => {
+  it('prefers the base URL of the virtual key', () => {
     expect(baseUrl({ base_url: 'https://proxy.example' }, 'https://api.cohere.com').host).toBe('proxy.example');
     expect(baseUrl({}, 'https://api.cohere.com').host).toBe('api.cohere.com');
   });
@@ -90,7 +90,7 @@ describe('joinUrl', () => {
 
 describe('serverOf', () => {
   it.each(['https://host/team', 'https://HOST:443/team/', 'https://host/team/v1', 'https://host/team/v1/'])(
-    'knows the server of %s',
+    'finds the server of %s',
     (text) => expect(serverOf(new URL(text))).toBe('https://host/team'),
   );
 
@@ -100,5 +100,5 @@ describe('serverOf', () => {
     'http://host/team',
     'https://host:8443/team',
     'https://host/team/v1/x',
-  ])('takes %s for another', (text) => expect(serverOf(new URL(text))).not.toBe('https://host/team'));
+  ])('finds another server in %s', (text) => expect(serverOf(new URL(text))).not.toBe('https://host/team'));
 });

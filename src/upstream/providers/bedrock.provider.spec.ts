@@ -42,7 +42,7 @@ describe('the address of bedrock', () => {
   it.each([
     ['us-east-1', 'https://bedrock-agent-runtime.us-east-1.amazonaws.com/rerank'],
     ['cn-north-1', 'https://bedrock-agent-runtime.cn-north-1.amazonaws.com.cn/rerank'],
-  ])('is the one of the region %s, from the model or from the virtual key', (region, url) => {
+  ])('calls Bedrock in the region %s, from the model or from the virtual key', (region, url) => {
     expect(rerank({}, region).url.href).toBe(url);
     expect(rerank({ aws_region: region }).url.href).toBe(url);
     expect(rerank({ aws_region: region }, region).url.href).toBe(url);
@@ -54,16 +54,16 @@ describe('the address of bedrock', () => {
     );
   });
 
-  it.each([[{}], [{ base_url: 'https://vpce.example' }]])('needs a region with %j', (options) => {
+  it.each([[{}], [{ base_url: 'https://vpce.example' }]])('requires a region with %j', (options) => {
     expect(() => rerank(options)).toThrow(expect.objectContaining({ param: 'config.aws_region' }));
   });
 
-  it('can be a private endpoint', () => {
+  it('calls a private endpoint of Bedrock', () => {
     const options = { base_url: 'https://vpce.example/x', aws_region: 'us-east-1' };
     expect(rerank(options, 'us-east-1').url.href).toBe('https://vpce.example/x/rerank');
   });
 
-  it('never becomes another host by its region', () => {
+  it('stays on the host of Bedrock with any region', () => {
     expect(() => rerank({ aws_region: 'evil.example/' })).toThrow(
       expect.objectContaining({ code: 'secret_unavailable' }),
     );
@@ -90,11 +90,11 @@ describe('the control plane of bedrock', () => {
       'us-east-1',
       'https://vpce.example/x',
     ],
-  ])('has its own host, in the region of %s', (_name, options, region, base) => {
+  ])('calls the host of the control plane, in the region of %s', (_name, options, region, base) => {
     expect(control(options, region).url.href).toBe(base + target);
   });
 
-  it('is signed as bedrock, the encoded ARN and the query included', async () => {
+  it('signs calls of the control plane as bedrock, with the encoded ARN and the query', async () => {
     const signer = createBedrockProvider(new FakeCredentials()).signer?.(credentialWith({}, undefined));
     const signed = await signer?.sign(control({}, 'us-east-1'), NOW);
     if (signed === undefined) throw new Error('bedrock signs');
@@ -116,7 +116,7 @@ describe('the signature of bedrock', () => {
       undefined,
       'us-west-2',
     ],
-  ])('is made for the region of %s', async (_name, options, modelRegion, region) => {
+  ])('signs for the region of %s', async (_name, options, modelRegion, region) => {
     const credentials = new FakeCredentials();
     const signed = await createBedrockProvider(credentials)
       .signer?.(credentialWith(options, undefined))
@@ -135,7 +135,7 @@ describe('the signature of bedrock', () => {
 describe('the credentials of bedrock', () => {
   const refusedBy = (name: string) => ({ status: 403, headers: { 'x-amzn-errortype': name } });
 
-  it('are forgotten when AWS does not take them, and not when it denies what they ask for', async () => {
+  it('drops credentials that AWS does not accept, and keeps those that lack a permission', async () => {
     const credentials = new FakeCredentials();
     const signer = createBedrockProvider(credentials).signer?.(credentialWith({}, undefined));
     expect(signer?.renew?.(refusedBy('ExpiredTokenException'))).toBe(false);
@@ -153,7 +153,7 @@ describe('the options of bedrock', () => {
     { ...KEY, aws_region: 'us-east-1' },
     { ...ROLE, aws_external_id: 'id:1' },
     { aws_auth_type: 'serviceRole' },
-  ])('take %j', (options) => {
+  ])('accepts the options %j', (options) => {
     expect(wrongFields(options)).toEqual([]);
     expect(problems(options)).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe('the options of bedrock', () => {
     [{ aws_region: 'us-east-1.evil.example' }, 'aws_region'],
     [{ aws_region: 'us-east-1\n' }, 'aws_region'],
     [{ aws_region: 7 }, 'aws_region'],
-  ])('refuse %j', (options, field) => {
+  ])('refuses the options %j', (options, field) => {
     expect(wrongFields(options)).toEqual([field]);
   });
 
@@ -181,11 +181,11 @@ describe('the options of bedrock', () => {
     [{ aws_auth_type: 'assumedRole' }, ['aws_access_key_id', 'aws_secret_access_key', 'aws_role_arn']],
     [{ ...KEY, aws_auth_type: 'serviceRole' }, ['aws_access_key_id', 'aws_secret_access_key']],
     [{ ...KEY, base_url: 'https://vpce.example' }, ['aws_region']],
-  ])('with %j name what is missing or not used', (options, fields) => {
+  ])('names the missing or unused options in %j', (options, fields) => {
     expect(problems(options)).toEqual(fields.map((field) => `config.${field}`));
   });
 
-  it('have no key beside them', () => {
+  it('refuses a key beside the options of bedrock', () => {
     expect(problems(KEY, 'a-key')).toEqual(['key']);
   });
 });
@@ -194,7 +194,7 @@ describe('the errors of bedrock', () => {
   it.each([
     { message: 'The provided model identifier is invalid.' },
     { Message: 'The provided model identifier is invalid.' },
-  ])('are read: %j', (body) => {
+  ])('reads the error of bedrock %j', (body) => {
     expect(provider.readError(body)).toEqual({ message: 'The provided model identifier is invalid.' });
   });
 });

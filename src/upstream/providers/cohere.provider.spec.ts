@@ -3,7 +3,7 @@ import { credentialHeaders, urlOf } from './__fixtures__/credentials.js';
 import { cohere } from './cohere.provider.js';
 
 describe('cohere', () => {
-  it('has the documented address, with or without a version in the base URL', () => {
+  it('uses the documented address, with or without a version in the base URL', () => {
     expect(urlOf(cohere, {})).toBe('https://api.cohere.com/v2/rerank');
     expect(urlOf(cohere, { base_url: 'https://api.cohere.com/v2' })).toBe('https://api.cohere.com/v2/rerank');
   });
@@ -12,16 +12,16 @@ describe('cohere', () => {
     expect(credentialHeaders(cohere, {}, 'k')).toEqual({ authorization: 'Bearer k' });
   });
 
-  it('asks for one model to test the key', () => {
+  it('tests the key with a list of one model', () => {
     const { probe } = cohere;
     expect(probe && urlOf(cohere, {}, probe.request)).toBe('https://api.cohere.com/v1/models?page_size=1');
   });
 
-  it('knows the status of Cohere for an invalid token', () => {
+  it("knows Cohere's status for an invalid token", () => {
     expect(cohere.credentialStatuses).toContain(498);
   });
 
-  it('reads its errors', () => {
+  it("reads Cohere's errors", () => {
     expect(cohere.readError({ id: 'x', message: 'invalid api token' })).toEqual({ message: 'invalid api token' });
   });
 });

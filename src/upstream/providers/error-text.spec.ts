@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { anyOf, detail, nestedError, plainMessage } from './error-text.js';
 
 describe('plainMessage', () => {
-  it.each([{ message: 'no' }, { id: 'x', message: 'no' }, { Message: 'no' }])('reads %j', (body) => {
+  it.each([{ message: 'no' }, { id: 'x', message: 'no' }, { Message: 'no' }])('reads the message of %j', (body) => {
     expect(plainMessage(body)).toEqual({ message: 'no' });
   });
 });
@@ -13,17 +13,17 @@ describe('nestedError', () => {
     [{ error: { message: 'no', param: null } }, { message: 'no' }],
     [{ error: { code: 'INVALID_ARGUMENT', message: 'no' }, status: 400 }, { message: 'no' }],
     [{ error: 'no' }, { message: 'no' }],
-  ])('reads %j', (body, text) => {
+  ])('reads the nested error of %j', (body, text) => {
     expect(nestedError(body)).toEqual(text);
   });
 });
 
 describe('detail', () => {
-  it('reads a string', () => {
+  it('reads a detail that is a string', () => {
     expect(detail({ detail: 'no' })).toEqual({ message: 'no' });
   });
 
-  it('joins a list of broken rules, and takes the first field', () => {
+  it('joins a list of broken rules in detail, and returns the first field', () => {
     const list = [
       { type: 'missing', loc: ['body', 'query'], msg: 'Field required' },
       { type: 'string_type', loc: ['body', 'documents', 0], msg: 'Input should be a string' },
@@ -34,7 +34,7 @@ describe('detail', () => {
     });
   });
 
-  it('passes over items of another form', () => {
+  it('ignores items of detail in another form', () => {
     expect(detail({ detail: [null, 'x', { msg: 7 }, { msg: 'no' }] })).toEqual({ message: 'no' });
   });
 });
@@ -60,7 +60,7 @@ describe('every form', () => {
     for (const body of unknown) expect(form(body)).toBeUndefined();
   });
 
-  it('anyOf takes the first that fits', () => {
+  it('anyOf returns the first form that fits', () => {
     expect(forms.all({ error: { message: 'a' }, message: 'b' })).toEqual({ message: 'a' });
     expect(forms.all({ message: 'b' })).toEqual({ message: 'b' });
   });

@@ -5,7 +5,7 @@ import { jina } from './jina.provider.js';
 const path = '/v1/rerank';
 
 describe('jina', () => {
-  it('has the documented address', () => {
+  it('uses the documented address', () => {
     expect(urlOf(jina, {}, { path })).toBe('https://api.jina.ai/v1/rerank');
   });
 

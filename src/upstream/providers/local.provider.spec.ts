@@ -3,7 +3,7 @@ import { credentialWith } from './__fixtures__/credentials.js';
 import { local } from './local.provider.js';
 
 describe('local', () => {
-  it('has nothing to send to', () => {
+  it('has no address to call', () => {
     expect(() => local.address({ method: 'POST', path: '/rerank' }, credentialWith({}))).toThrow(
       expect.objectContaining({ code: 'provider_not_supported' }),
     );

@@ -7,11 +7,11 @@ import { openaiCompatible, OpenAiCompatibleOptions } from './openai-compatible.p
 const base_url = 'https://models.example/openai/v1';
 
 describe('openaiCompatible', () => {
-  it('appends the path to what an SDK would be given', () => {
+  it('appends the path to the base URL that an SDK would use', () => {
     expect(urlOf(openaiCompatible, { base_url }, { path: '/batches' })).toBe(`${base_url}/batches`);
   });
 
-  it('names the version of an API of Azure', () => {
+  it('sends the version of an Azure API', () => {
     const project = 'https://hub.services.ai.azure.com/api/projects/hr';
     const request = { path: '/threads/t-1/runs', query: { limit: '2' } };
     expect(urlOf(openaiCompatible, { base_url: project, api_version: 'v1' }, request)).toBe(
@@ -23,12 +23,12 @@ describe('openaiCompatible', () => {
     expect(validateSync(plainToInstance(OpenAiCompatibleOptions, { base_url, api_version }))).toHaveLength(1);
   });
 
-  it('sends a key when there is one', () => {
+  it('sends the key when there is one', () => {
     expect(credentialHeaders(openaiCompatible, { base_url }, 'k')).toEqual({ authorization: 'Bearer k' });
     expect(credentialHeaders(openaiCompatible, { base_url })).toEqual({});
   });
 
-  it('needs a base URL, and no key', () => {
+  it('requires a base URL, and no key', () => {
     expect(openaiCompatible.checkOptions?.({}, undefined).map((problem) => problem.param)).toEqual(['config.base_url']);
     expect(openaiCompatible.checkOptions?.({ base_url }, undefined)).toEqual([]);
   });

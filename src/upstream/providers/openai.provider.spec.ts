@@ -5,7 +5,7 @@ import { credentialHeaders, urlOf } from './__fixtures__/credentials.js';
 import { openai, OpenAiOptions } from './openai.provider.js';
 
 describe('openai', () => {
-  it('has the documented address; paths come without the version', () => {
+  it('uses the documented address, with paths that come without the version', () => {
     expect(urlOf(openai, {}, { path: '/batches' })).toBe('https://api.openai.com/v1/batches');
   });
 
@@ -22,11 +22,11 @@ describe('openai', () => {
     expect(validateSync(plainToInstance(OpenAiOptions, { organization }))).toHaveLength(1);
   });
 
-  it('lists models to test the key', () => {
+  it('tests the key with a list of models', () => {
     expect(openai.probe && urlOf(openai, {}, openai.probe.request)).toBe('https://api.openai.com/v1/models');
   });
 
-  it('reads its errors', () => {
+  it("reads OpenAI's errors", () => {
     const body = { error: { message: 'Invalid limit', type: 'invalid_request_error', param: 'limit', code: null } };
     expect(openai.readError(body)).toEqual({ message: 'Invalid limit', param: 'limit' });
   });

@@ -5,18 +5,18 @@ import { credentialHeaders, urlOf } from './__fixtures__/credentials.js';
 import { pinecone, PINECONE_API_VERSION, PineconeOptions } from './pinecone.provider.js';
 
 describe('pinecone', () => {
-  it('has the documented address', () => {
+  it('uses the documented address', () => {
     expect(urlOf(pinecone, {}, { path: '/rerank' })).toBe('https://api.pinecone.io/rerank');
   });
 
-  it('sends key and version in headers of its own', () => {
+  it("sends key and version in Pinecone's own headers", () => {
     expect(credentialHeaders(pinecone, {}, 'pcsk_k')).toEqual({
       'api-key': 'pcsk_k',
       'x-pinecone-api-version': PINECONE_API_VERSION,
     });
   });
 
-  it('takes another version', () => {
+  it('sends another version', () => {
     expect(credentialHeaders(pinecone, { api_version: '2025-10' }, 'k')).toMatchObject({
       'x-pinecone-api-version': '2025-10',
     });
@@ -26,13 +26,13 @@ describe('pinecone', () => {
     expect(validateSync(plainToInstance(PineconeOptions, { api_version }))).toHaveLength(1);
   });
 
-  it('lists models to test the key', () => {
+  it('tests the key with a list of models', () => {
     expect(pinecone.probe && urlOf(pinecone, {}, pinecone.probe.request)).toBe(
       'https://api.pinecone.io/models?type=rerank',
     );
   });
 
-  it('reads its errors', () => {
+  it("reads Pinecone's errors", () => {
     const body = { error: { code: 'INVALID_ARGUMENT', message: 'Bad request.' }, status: 400 };
     expect(pinecone.readError(body)).toEqual({ message: 'Bad request.' });
   });

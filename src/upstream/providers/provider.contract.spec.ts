@@ -29,7 +29,7 @@ const credentialOf = (
 });
 const request = { method: 'POST', path: '/some/path', region: 'us-east-1', body: { a: 1 } } as const;
 
-/** The wrong fields of options as they come from outside. */
+/** The wrong fields of options that come from outside. */
 function wrongFields(provider: Provider, options: object): readonly string[] {
   const errors = validateSync(plainToInstance(provider.optionsClass, options), {
     whitelist: true,
@@ -40,11 +40,11 @@ function wrongFields(provider: Provider, options: object): readonly string[] {
 }
 
 describe('the list of providers', () => {
-  it('has each provider once', () => {
+  it('lists each provider once', () => {
     expect(providers.map((provider) => provider.slug).sort()).toEqual([...PROVIDER_SLUGS].sort());
   });
 
-  it('is found by slug', () => {
+  it('finds each provider by its slug', () => {
     const registry = new ProviderRegistry(providers);
     for (const slug of PROVIDER_SLUGS) expect(registry.find(slug)?.slug).toBe(slug);
     for (const slug of ['Cohere', '', 'constructor']) expect(registry.find(slug)).toBeUndefined();
@@ -52,12 +52,12 @@ describe('the list of providers', () => {
 });
 
 describe('every provider', () => {
-  it('takes no unknown option', () =>
+  it('refuses unknown options of every provider', () =>
     forEvery(ALL, (provider) => {
       expect(wrongFields(provider, { surprise: 1 })).toEqual(['surprise']);
     }));
 
-  it('says whether a key is missing or too much', () =>
+  it('reports a missing key and an unwanted one', () =>
     forEvery(ALL, (provider) => {
       const params = (key: string | undefined) =>
         provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), key).map((problem) => problem.param) ?? [];
@@ -84,12 +84,12 @@ const credentialFor = (provider: Provider) =>
   credentialOf(provider, provider.slug === 'bedrock' ? { aws_region: 'us-east-1' } : {});
 
 describe('every provider behind HTTP', () => {
-  it('takes a base URL', () =>
+  it('accepts a base URL', () =>
     forEvery(pairs(REMOTE, ['https://proxy.example', 'http://127.0.0.1:4000/v1']), ([provider, base_url]) => {
       expect(wrongFields(provider, { base_url })).toEqual([]);
     }));
 
-  it('refuses what is no plain base URL', () => {
+  it('refuses a malformed base URL', () => {
     const wrong = ['proxy.example', 'https://user:secret@proxy.example', 'https://proxy.example?x=1', 7, null];
     return forEvery(pairs(REMOTE, wrong), ([provider, base_url]) => {
       expect(wrongFields(provider, { base_url })).toEqual(['base_url']);
@@ -110,7 +110,7 @@ describe('every provider behind HTTP', () => {
       expect(url.pathname).toMatch(/^\/prefix\/(openai\/)?some\/path$/);
     }));
 
-  it('cannot be led to another host by a path', () =>
+  it('stays on its host with any path', () =>
     forEvery(pairs(REMOTE, ['//evil.example/x', '/@evil.example/x', '/\\evil.example']), ([provider, path]) => {
       const { url } = provider.address({ ...request, path }, credentialFor(provider));
       expect(url.host).toBe('host.example');
@@ -123,7 +123,7 @@ describe('every provider behind HTTP', () => {
       expect(sent.url.searchParams.get('after')).toBe('a&b');
     }));
 
-  it('sends JSON, and only says so when there is a body', () =>
+  it('sends JSON, with a content type only when there is a body', () =>
     forEvery(REMOTE, (provider) => {
       const credential = credentialFor(provider);
       const sent = provider.address(request, credential);
@@ -145,7 +145,7 @@ describe('every provider behind HTTP', () => {
       expect(names).toEqual(names.map((name) => name.toLowerCase()));
     }));
 
-  it('puts the key into one header and nowhere else', () =>
+  it('sends the key in one header and nowhere else', () =>
     forEvery(REMOTE, (provider) => {
       const credential = credentialFor(provider);
       const { url, headers, body } = provider.address(request, credential);
@@ -164,7 +164,7 @@ describe('every provider behind HTTP', () => {
       expect(headers).toEqual({ ...plain, 'x-more': '1' });
     }));
 
-  it('never keeps a key that no header takes', () =>
+  it('refuses a key that no header can carry', () =>
     forEvery(REMOTE, (provider) => {
       const credential = credentialFor(provider);
       if (provider.key === 'none') return;
@@ -175,7 +175,7 @@ describe('every provider behind HTTP', () => {
       }
     }));
 
-  it('checks a base URL that came from elsewhere', () =>
+  it('checks a base URL that was stored unchecked', () =>
     forEvery(REMOTE, (provider) => {
       const credential = credentialFor(provider);
       const broken = { ...credential, options: { ...credential.options, base_url: 'https://user@evil.example' } };
@@ -188,7 +188,7 @@ describe('every provider behind HTTP', () => {
       if (provider.probe === undefined) throw new Error('every provider behind HTTP has a probe');
       expect(provider.address(provider.probe.request, credential).url.host).toBe('host.example');
       expect(provider.probe.accepts).not.toHaveLength(0);
-      // What says that the credential is refused can never say that it works.
+      // A status that means a refused credential must never mean one that works.
       for (const status of [401, 403, 404, 429, 500, ...(provider.credentialStatuses ?? [])]) {
         expect(provider.probe.accepts).not.toContain(status);
       }
@@ -196,7 +196,7 @@ describe('every provider behind HTTP', () => {
 });
 
 describe('sensitive options', () => {
-  it("are Bedrock's secrets only", () => {
+  it("marks only Bedrock's secrets as sensitive options", () => {
     const found = providers.flatMap((provider) => sensitiveFields(provider.optionsClass));
     expect(found.sort()).toEqual(['aws_secret_access_key', 'aws_session_token']);
   });

@@ -5,7 +5,7 @@ import { voyage } from './voyage.provider.js';
 const path = '/v1/rerank';
 
 describe('voyage', () => {
-  it('has the documented addresses', () => {
+  it('uses the documented addresses', () => {
     expect(urlOf(voyage, {}, { path })).toBe('https://api.voyageai.com/v1/rerank');
     for (const base_url of ['https://ai.mongodb.com', 'https://ai.mongodb.com/v1']) {
       expect(urlOf(voyage, { base_url }, { path })).toBe('https://ai.mongodb.com/v1/rerank');
@@ -20,7 +20,7 @@ describe('voyage', () => {
     expect(voyage.probe?.request).toMatchObject({ method: 'POST', path, body: { query: 'a', documents: ['a'] } });
   });
 
-  it('reads its errors', () => {
+  it("reads Voyage's errors", () => {
     expect(voyage.readError({ detail: 'Provided API key is invalid.' })).toEqual({
       message: 'Provided API key is invalid.',
     });
