@@ -41,6 +41,7 @@ const CHECKED = [
   'src/redis',
   'src/rerank',
   'src/sealing',
+  'src/secret-references',
   'src/server',
   'src/telemetry',
   'src/virtual-keys',

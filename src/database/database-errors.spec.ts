@@ -64,7 +64,7 @@ describe('isForeignKeyViolation', () => {
     expect(isForeignKeyViolation(failed({ code: '23503' }))).toBe(true));
 
   it.each([failed({ code: '23505' }), failed({}), driverError({ code: '23503' }), null])(
-    'is not fooled by %p',
+    'finds no foreign key violation in %p',
     (error) => expect(isForeignKeyViolation(error)).toBe(false),
   );
 });

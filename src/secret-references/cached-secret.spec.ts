@@ -20,35 +20,35 @@ function failedAt(now: number, code: SecretErrorCode, previous?: CachedSecret): 
 }
 
 describe('a fetched secret', () => {
-  it('is used for its time, spread over ±10 %', () => {
+  it('uses a secret for its time, spread over ±10 %', () => {
     expect(fetchedAt(0, 0).freshUntil).toBe(270_000);
     expect(fetchedAt(0, 0.5).freshUntil).toBe(300_000);
     expect(fetchedAt(0, 1).freshUntil).toBeCloseTo(330_000);
   });
 
-  it('is fetched ahead in the last tenth of its time, and by whoever asks after it', () => {
+  it('fetches a secret ahead in the last tenth of its time, and at a request after it', () => {
     const entry = fetchedAt(0);
     expect(decide(entry, 269_999)).toEqual({ kind: 'use', document: DOCUMENT, renew: false, stale: false });
     expect(decide(entry, 270_000)).toMatchObject({ kind: 'use', renew: true, stale: false });
     expect(decide(entry, 300_000)).toEqual({ kind: 'fetch' });
   });
 
-  it('of which nothing is known is fetched', () => expect(decide(undefined, 0)).toEqual({ kind: 'fetch' }));
+  it('fetches a secret of which nothing is known', () => expect(decide(undefined, 0)).toEqual({ kind: 'fetch' }));
 
-  it('that is not to be cached is fetched at each use', () => {
+  it('fetches a secret that is not cached at each use', () => {
     const entry = afterSuccess({ revision: 1, fetch: 1 }, DOCUMENT, 0, { cacheMs: 0, staleMs: 0 }, () => 0.5);
     expect(decide(entry, 0)).toEqual({ kind: 'fetch' });
   });
 });
 
 describe('a failure', () => {
-  it.each(SECRET_ERROR_CODES)('keeps the last value or drops it: %s', (code) => {
+  it.each(SECRET_ERROR_CODES)('keeps or drops the last value after the failure %s', (code) => {
     const entry = failedAt(280_000, code, fetchedAt(0));
     const kept = OUTAGES.includes(code);
     expect(decide(entry, 280_000)).toMatchObject(kept ? { kind: 'use', document: DOCUMENT } : { kind: 'fail' });
   });
 
-  it('of the manager lets the value be used for its bounded time, and tries again now and then', () => {
+  it('uses the last value for its bounded time while the manager fails, and retries at intervals', () => {
     const entry = failedAt(310_000, 'unreachable', fetchedAt(0));
     expect(decide(entry, 310_001)).toMatchObject({ kind: 'use', stale: true, renew: false });
     expect(decide(entry, 315_000)).toMatchObject({ kind: 'use', stale: true, renew: true });
@@ -56,7 +56,7 @@ describe('a failure', () => {
     expect(decide(entry, 1_200_000)).toEqual({ kind: 'fetch' });
   });
 
-  it('after the bounded time is told to everybody until the next try', () => {
+  it('returns the failure to every request after the bounded time until the next try', () => {
     const entry = failedAt(1_200_000, 'unreachable', failedAt(310_000, 'unreachable', fetchedAt(0)));
     expect(decide(entry, 1_204_999)).toMatchObject({ kind: 'fail', failure: { code: 'unreachable' } });
     expect(decide(entry, 1_205_000)).toEqual({ kind: 'fetch' });
@@ -67,7 +67,7 @@ describe('a failure', () => {
     ['unreachable', 5_000],
     ['throttled', 10_000],
     ['authentication_failed', 10_000],
-  ] as const)('is told for some seconds before the manager is asked again: %s', (code, milliseconds) => {
+  ] as const)('returns the failure for some seconds before it asks the manager again: %s', (code, milliseconds) => {
     const entry = failedAt(0, code);
     expect(decide(entry, milliseconds - 1)).toMatchObject({ kind: 'fail' });
     expect(decide(entry, milliseconds)).toEqual({ kind: 'fetch' });

@@ -12,19 +12,19 @@ function mapping(owner: number, targetField = 'key'): SecretMapping {
 }
 
 describe('inUse', () => {
-  it('names each user once, whatever it uses the reference for', () => {
+  it('names each user of a reference once, for any number of uses', () => {
     const error = inUse([mapping(1), mapping(1, 'config.aws_secret_access_key'), mapping(2)]);
     expect(error.code).toBe('conflict');
     expect(error.message).toBe('The secret reference is in use by virtual-key slug-1, virtual-key slug-2.');
   });
 
-  it('names ten, and tells how many there are', () => {
+  it('names ten users and counts all', () => {
     const { message } = inUse(Array.from({ length: 11 }, (_item, index) => mapping(index)));
     expect(message).toContain('virtual-key slug-9 and others, 11 in all');
     expect(message).not.toContain('slug-10');
   });
 
-  it('says so when the database alone knows of a user', () => {
+  it('reports a user that only the database knows', () => {
     expect(inUse([]).message).toBe('The secret reference is in use.');
   });
 });

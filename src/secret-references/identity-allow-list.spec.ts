@@ -10,11 +10,11 @@ function allowing(entry: string): IdentityAllowList {
 }
 
 describe('the allow-list of the gateway’s own identity', () => {
-  it('allows nothing by default', () => {
+  it('allows no use of the gateway’s identity by default', () => {
     expect(new IdentityAllowList(loadConfig({})).allows(MINE, 'cloudA_sm', 'prod/x')).toBe(false);
   });
 
-  it('allows by organisation, manager and target, each of them', () => {
+  it('allows an identity by organisation, manager and target together', () => {
     const list = allowing(`${MINE} aws_sm prod/*`);
     expect(list.allows(MINE, 'cloudA_sm', 'prod/a/b')).toBe(true);
     expect(list.allows(THEIRS, 'cloudA_sm', 'prod/a')).toBe(false);
@@ -23,7 +23,7 @@ describe('the allow-list of the gateway’s own identity', () => {
     expect(list.allows(MINE, 'cloudA_sm', 'prodXa')).toBe(false);
   });
 
-  it('takes ids in capitals, on either side', () => {
+  it('accepts organisation ids in capitals, on either side', () => {
     expect(allowing(`${MINE.toUpperCase()} aws_sm prod/*`).allows(MINE, 'cloudA_sm', 'prod/a')).toBe(true);
     const list = allowing(`${MINE} aws_sm prod/*`);
     expect(list.allows(MINE.toUpperCase(), 'cloudA_sm', 'prod/a')).toBe(true);
@@ -46,7 +46,7 @@ describe('the allow-list of the gateway’s own identity', () => {
     ['* hashicorp_vault https://vault.example#app-*', 'https://vault.example#app-a', true],
     ['* hashicorp_vault https://vault.example/*#app', 'https://vault.example/a/b#app', true],
     ['* hashicorp_vault *', 'https://any.example/x#app', true],
-  ])('keeps a star inside of a host there: %s, %s', (entry, target, expected) => {
+  ])('matches a star in a host within the host only: %s, %s', (entry, target, expected) => {
     expect(allowing(entry).allows(MINE, 'vendorC_vault', target)).toBe(expected);
   });
 
@@ -54,7 +54,7 @@ describe('the allow-list of the gateway’s own identity', () => {
     ['* azure_kv https://acme-*.vault.azure.net/secrets/*', 'https://acme-a.vault.azure.net/secrets/x', true],
     ['* azure_kv https://acme.vault.azure.net/secrets/prod-*', 'https://acme.vault.azure.net/secrets/prod-x', true],
     ['* azure_kv https://acme.vault.azure.net/secrets/prod-*', 'https://acme-vault.azure.net/secrets/prod-x', false],
-  ])('reads the rest of an address as it is: %s, %s', (entry, target, expected) => {
+  ])('compares the rest of an address literally: %s, %s', (entry, target, expected) => {
     expect(allowing(entry).allows(MINE, 'cloudB_kv', target)).toBe(expected);
   });
 });

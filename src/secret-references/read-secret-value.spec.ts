@@ -34,10 +34,10 @@ describe('a value as text', () => {
     ['an empty text', text('{"a":""}'), 'a', ''],
     ['a named field', fields({ a: 'x', b: 'y' }), 'b', 'y'],
     ['the only field', fields({ a: 'x' }), null, 'x'],
-    ['a key with dots and blanks', fields({ 'a.b c': 'x' }), 'a.b c', 'x'],
+    ['a key with dots and spaces', fields({ 'a.b c': 'x' }), 'a.b c', 'x'],
     ['a field of an inherited name that is its own', text('{"constructor":"x"}'), 'constructor', 'x'],
     ['own __proto__ of a JSON text', text('{"__proto__":"x"}'), '__proto__', 'x'],
-  ])('is %s', (_what, document, key, value) => expect(read(document, key)).toBe(value));
+  ])('reads as text %s', (_what, document, key, value) => expect(read(document, key)).toBe(value));
 
   it.each([
     ['sk-1\n', 'sk-1'],
@@ -46,7 +46,7 @@ describe('a value as text', () => {
     ['\nsk-1', '\nsk-1'],
     ['sk-1 ', 'sk-1 '],
     ['\n', ''],
-  ])('has one line break at its end left out: %j', (given, value) => expect(read(text(given), null)).toBe(value));
+  ])('removes one line break at the end: %j', (given, value) => expect(read(text(given), null)).toBe(value));
 
   it.each([
     ['a missing key', text('{"a":1}'), 'b', 'key_missing'],
@@ -58,14 +58,14 @@ describe('a value as text', () => {
     ['several fields without a name', fields({ a: 'x', b: 'y' }), null, 'key_missing'],
     ['no field at all', fields({}), null, 'key_missing'],
     ['a null field', fields({ a: null }), null, 'key_missing'],
-    ['a key of a text that is no JSON', text('sk-secret'), 'a', 'not_json'],
+    ['a key of a text that is not JSON', text('sk-secret'), 'a', 'not_json'],
     ['a key of an array', text('["sk-secret"]'), '0', 'not_json'],
     ['a key of a JSON string', text('"sk-secret"'), 'length', 'not_json'],
     ['a key of null', text('null'), 'a', 'not_json'],
     ['a key of an empty text', text(''), 'a', 'not_json'],
     ['a key of what is nested too deeply', text(`{"a":${DEEP}}`), 'a', 'not_json'],
     ['a number that JSON cannot hold', text('{"a":12345678901234567890}'), 'a', 'not_text'],
-  ])('is refused for %s', (_what, document, key, code) => expect(errorOf(() => read(document, key)).code).toBe(code));
+  ])('refuses as text %s', (_what, document, key, code) => expect(errorOf(() => read(document, key)).code).toBe(code));
 });
 
 describe('a value as JSON', () => {
@@ -76,19 +76,19 @@ describe('a value as JSON', () => {
     ['a number', text('{"a":42}'), 'a', 42],
     ['null', text('{"a":null}'), 'a', null],
     ['an object', fields({ a: { b: 1 } }), 'a', { b: 1 }],
-  ])('is %s', (_what, document, key, value) => expect(read(document, key, 'json')).toEqual(value));
+  ])('reads as JSON %s', (_what, document, key, value) => expect(read(document, key, 'json')).toEqual(value));
 
   it.each([
-    ['a text that is none', text('sk-secret'), null],
-    ['a field that is none', fields({ a: 'sk-secret' }), 'a'],
+    ['a text that is not JSON', text('sk-secret'), null],
+    ['a field that is not JSON', fields({ a: 'sk-secret' }), 'a'],
     ['half of it', text('{"a":'), null],
     ['what is nested too deeply', text(DEEP), null],
-  ])('is refused for %s', (_what, document, key) =>
+  ])('refuses as JSON %s', (_what, document, key) =>
     expect(errorOf(() => read(document, key, 'json')).code).toBe('not_json'),
   );
 });
 
-it('never says a value in an error', () => {
+it('never shows a value in an error', () => {
   const secret = fc.string({ minLength: 6 }).map((value) => `S3CR3T${value}`);
   fc.assert(
     fc.property(secret, (value) => {

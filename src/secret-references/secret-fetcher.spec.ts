@@ -81,7 +81,7 @@ describe('a fetch', () => {
     expect(log.text).toBe('');
   });
 
-  it('that fails is told once, without a value', async () => {
+  it('logs a failed fetch once, without a value', async () => {
     const manager = new FakeManager(() => Promise.reject(new SecretError('access_denied', 'policy x says no')));
     expect((await errorOf(fetcherFor(manager).fetch(REFERENCE))).code).toBe('access_denied');
     expect(log.lines).toEqual([
@@ -101,7 +101,7 @@ describe('a fetch', () => {
 
   it.each([
     ['a defect', new TypeError('of value-marker'), 'manager_failed'],
-    ['something that is no error', 'value-marker', 'manager_failed'],
+    ['a value that is not an error', 'value-marker', 'manager_failed'],
     ['another failure of ours', new GatewayError('provider_failed', { reason: 'value-marker' }), 'manager_failed'],
   ])('fails with its own words for %s', async (_what, thrown, code) => {
     const manager = new FakeManager(async () => Promise.reject(thrown));
@@ -117,14 +117,14 @@ describe('a fetch', () => {
     expect(manager.requests).toEqual([]);
   });
 
-  it('ends in time whatever the manager does', async () => {
+  it('ends in time when the manager never answers', async () => {
     const manager = new FakeManager(() => new Promise(() => undefined));
     const startedAt = Date.now();
     expect((await errorOf(fetcherFor(manager).fetch(REFERENCE))).code).toBe('timeout');
     expect(Date.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it('fails where no such manager is known', async () => {
+  it('fails for an unknown manager', async () => {
     expect((await errorOf(fetcherFor().fetch(REFERENCE))).code).toBe('manager_failed');
   });
 });

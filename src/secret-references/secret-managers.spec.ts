@@ -63,7 +63,7 @@ it.each<Case>([
   { type: 'cloudA_sm', auth: { cloudA_auth_type: 'accessKey' }, allow: '' },
   { type: 'cloudB_kv', auth: { cloudB_auth_mode: 'entra' }, allow: '' },
   { type: 'vendorC_vault', auth: { vendorC_auth_type: 'approle' }, allow: '' },
-])('fetches what the organisation may read: %p', async (given) => {
+])('fetches a secret that the organisation may read: %p', async (given) => {
   expect(await fetchAs(given)).toEqual({ outcome: DOCUMENT, fetches: 1 });
 });
 
@@ -81,12 +81,12 @@ it.each<Case>([
     { type, organisationId: OTHER },
     { type, allow: '' },
   ]),
-])("lends the gateway's own identity to nobody else, and asks no manager: %p", async (given) => {
+])("refuses the gateway's own identity to other organisations, and asks no manager: %p", async (given) => {
   const outcome = expect.objectContaining({ code: 'identity_not_allowed' });
   expect(await fetchAs(given)).toEqual({ outcome, fetches: 0 });
 });
 
-it('closes the managers at the end', async () => {
+it('closes every manager', async () => {
   const manager = new FakeManager('cloudA_sm');
   await new SecretManagers([manager], new IdentityAllowList(loadConfig({}))).onApplicationShutdown();
   expect(manager.isClosed).toBe(true);

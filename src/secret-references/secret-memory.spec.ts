@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 describe('a fetched secret leaves the memory', () => {
-  it('when its time is over, though a provider had refused it', async () => {
+  it('drops a fetched secret when its time is over, though a provider had refused it', async () => {
     const documents = new Watched<SecretDocument>();
     const fetcher = { fetch: () => Promise.resolve(documents.hand({ kind: 'text', text: 'x' })) };
     const resolver = new SecretResolver({
@@ -68,7 +68,7 @@ describe('the credentials for a manager leave the memory', () => {
     },
   };
 
-  /** Hands a way over the network to each session, which is not used: nobody is there. */
+  /** Hands a way over the network to each session, which is not used: no server is there. */
   class WatchedTransport extends SecretTransport {
     readonly sends = new Watched<() => Promise<never>>();
 
@@ -81,7 +81,7 @@ describe('the credentials for a manager leave the memory', () => {
     }
 
     override fetchWith(): () => Promise<never> {
-      return this.sends.hand(() => Promise.reject(new TypeError('nobody is there')));
+      return this.sends.hand(() => Promise.reject(new TypeError('no server')));
     }
   }
 
@@ -99,7 +99,7 @@ describe('the credentials for a manager leave the memory', () => {
   it.each<[string, Create]>([
     ['AWS', (transport, config) => new AwsSecretsManager(transport, config, new AwsOwnIdentity(config))],
     ['Azure', (transport, config) => new AzureKeyVault(transport, config)],
-  ])('an hour after their last use: %s', async (_name, create) => {
+  ])('drops credentials an hour after their last use: %s', async (_name, create) => {
     // The AWS SDK never lets go of its first client: the error for a shared configuration that is not there has its stack.
     await fetchWith(create, new WatchedTransport());
     const transport = new WatchedTransport();
@@ -110,8 +110,8 @@ describe('the credentials for a manager leave the memory', () => {
     await manager.close();
   });
 
-  it('an hour after their last use: Vault', async () => {
-    const axiosRef = axios.create({ adapter: () => Promise.reject(new TypeError('nobody is there')) });
+  it('drops credentials for Vault an hour after their last use', async () => {
+    const axiosRef = axios.create({ adapter: () => Promise.reject(new TypeError('no server')) });
     const manager = new HashicorpVault({ axiosRef }, new TestClock(), { warn: () => undefined });
     const configs = new Watched<AuthConfig>();
     await fetchFromVault(manager, configs);

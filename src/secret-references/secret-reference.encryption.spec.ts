@@ -28,20 +28,20 @@ function opens(row: SecretReference, opener = vault): boolean {
 }
 
 describe('SecretReferenceEncryptor', () => {
-  it('opens what it sealed, together with the open fields', () => {
+  it('opens the sealed fields together with the open ones', () => {
     const row = rowWith({ authConfig: { vendorC_addr: 'https://a.example' } });
     row.sealedAuthConfig = vault.seal(row, { vendorC_token: 'secret' });
     expect(row.sealedAuthConfig).not.toContain('secret');
     expect(vault.open(row)).toEqual({ vendorC_addr: 'https://a.example', vendorC_token: 'secret' });
   });
 
-  it('has nothing to seal where there is no secret', () => {
+  it('seals nothing when there is no secret', () => {
     const row = rowWith({ authConfig: { cloudA_region: 'eu-central-1' } });
     expect(vault.seal(row, {})).toBeNull();
     expect(vault.open(row)).toEqual({ cloudA_region: 'eu-central-1' });
   });
 
-  it('opens nothing of another row, another organisation, or another master key', () => {
+  it('opens no value of another row, another organisation or another master key', () => {
     const place = { id: randomUUID(), organisationId: randomUUID() };
     const sealedAuthConfig = vault.seal(place, { vendorC_token: 'secret' });
     expect(opens(rowWith({ ...place, sealedAuthConfig }))).toBe(true);

@@ -8,7 +8,7 @@ import { SecretResolver } from './secret-resolver.js';
 const REFERENCE = secretReference();
 const LIFETIME = { cacheMs: 300_000, staleMs: 900_000 };
 
-/** A manager that says what it is told, or waits until it is told. */
+/** A manager that returns what a test sets, or waits for it. */
 class FakeFetcher {
   calls = 0;
   value = 'v1';
@@ -76,7 +76,7 @@ async function staleServed(): Promise<number> {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a first use', () => {
-  it('of a thousand at once fetches once', async () => {
+  it('fetches once for a thousand concurrent first uses', async () => {
     const open = fetcher.hold();
     const uses = Array.from({ length: 1_000 }, () => textOf(resolver.resolve(REFERENCE)));
     open();
@@ -85,7 +85,7 @@ describe('a first use', () => {
     expect(notes).toEqual([null]);
   });
 
-  it('that fails, fails for all who wait, once', async () => {
+  it('fails once for all that wait when the first fetch fails', async () => {
     fetcher.failure = 'unreachable';
     const open = fetcher.hold();
     const uses = Array.from({ length: 1_000 }, () => codeOf(resolver.resolve(REFERENCE)));
@@ -95,14 +95,14 @@ describe('a first use', () => {
     expect(notes).toEqual(['unreachable']);
   });
 
-  it('of two references fetches both', async () => {
+  it('fetches each of two references', async () => {
     await Promise.all([resolver.resolve(REFERENCE), resolver.resolve(secretReference({ id: 'b' }))]);
     expect(fetcher.calls).toBe(2);
   });
 });
 
 describe('a value', () => {
-  it('is kept for its time, then fetched anew', async () => {
+  it('keeps a value for its time, then fetches it again', async () => {
     await resolver.resolve(REFERENCE);
     fetcher.value = 'v2';
     clock.advance(269_000);
@@ -112,7 +112,7 @@ describe('a value', () => {
     expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
   });
 
-  it('that is in use is fetched ahead, once, and nobody waits for it', async () => {
+  it('fetches a value in use ahead, once, and no request waits for it', async () => {
     await resolver.resolve(REFERENCE);
     fetcher.value = 'v2';
     clock.advance(280_000);
@@ -125,13 +125,13 @@ describe('a value', () => {
     expect(fetcher.calls).toBe(2);
   });
 
-  it('of another revision is another value', async () => {
+  it('fetches the value of another revision', async () => {
     await resolver.resolve(REFERENCE);
     fetcher.value = 'v2';
     expect(await textOf(resolver.resolve(secretReference({ revision: 2 })))).toBe('v2');
   });
 
-  it('of an older revision, read by who does not know better, does not replace the newer', async () => {
+  it('does not replace a newer value by one of an older revision', async () => {
     fetcher.value = 'v2';
     await resolver.resolve(secretReference({ revision: 2 }));
     fetcher.value = 'v1';
@@ -139,7 +139,7 @@ describe('a value', () => {
     expect(await textOf(resolver.resolve(secretReference({ revision: 2 })))).toBe('v2');
   });
 
-  it('is dropped when its reference is forgotten, also one that is on its way', async () => {
+  it('drops a value, also one in flight, when its reference is forgotten', async () => {
     const open = fetcher.hold();
     const old = textOf(resolver.resolve(REFERENCE));
     resolver.forget('a');
@@ -152,14 +152,14 @@ describe('a value', () => {
     expect(await textOf(resolver.resolve(REFERENCE))).toBe('v3');
   });
 
-  it('tells listeners of what is forgotten', () => {
+  it('notifies listeners of forgotten references', () => {
     let told = 0;
     resolver.onForget(() => (told += 1));
     resolver.forget('a');
     expect(told).toBe(1);
   });
 
-  it('is fetched at each use when it is not to be cached', async () => {
+  it('fetches a value at each use when it is not cached', async () => {
     resolver = resolverFor({ cacheMs: 0, staleMs: 0 });
     await resolver.resolve(REFERENCE);
     await resolver.resolve(REFERENCE);
@@ -170,7 +170,7 @@ describe('a value', () => {
 describe('while the manager fails', () => {
   beforeEach(() => resolver.resolve(REFERENCE));
 
-  it('the last value serves for the bounded time, counted, and comes back by itself', async () => {
+  it('serves the last value for the bounded time while the manager fails, counts it, and recovers', async () => {
     fetcher.failure = 'unreachable';
     clock.advance(301_000);
     expect(await textOf(resolver.resolve(REFERENCE))).toBe('v1');
@@ -187,7 +187,7 @@ describe('while the manager fails', () => {
     expect(notes).toEqual([null, 'unreachable', 'unreachable', null]);
   });
 
-  it('it is asked in the background, no more often than every few seconds', async () => {
+  it('asks a failing manager in the background, no more often than every few seconds', async () => {
     fetcher.failure = 'timeout';
     clock.advance(301_000);
     await resolver.resolve(REFERENCE);
@@ -214,7 +214,7 @@ describe('while the manager fails', () => {
     },
   );
 
-  it('a revocation that is noticed ahead of time ends the value too', async () => {
+  it('ends the value at a revocation that is noticed ahead of time', async () => {
     fetcher.failure = 'deleted';
     clock.advance(280_000);
     await resolver.resolve(REFERENCE);
@@ -224,7 +224,7 @@ describe('while the manager fails', () => {
 });
 
 describe('a clock that is set back', () => {
-  it('holds up neither the next fetch after a failure nor the end of a value', async () => {
+  it('delays neither the next fetch nor the end of a value when the clock is set back', async () => {
     fetcher.failure = 'sealed';
     expect(await codeOf(resolver.resolve(REFERENCE))).toBe('sealed');
     fetcher.failure = undefined;
@@ -239,7 +239,7 @@ describe('a clock that is set back', () => {
     expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
   });
 
-  it('does not keep a refused value from being read again', async () => {
+  it('reads a refused value again when the clock is set back', async () => {
     await resolver.refresh(REFERENCE);
     fetcher.value = 'v2';
     clock.setBack(3 * 3_600_000);
@@ -252,7 +252,7 @@ describe('a clock that is set back', () => {
 describe('a refresh after a refusal', () => {
   beforeEach(() => resolver.resolve(REFERENCE));
 
-  it('reads anew, once for all who ask within ten seconds', async () => {
+  it('reads again after a refusal, once for all requests within ten seconds', async () => {
     fetcher.value = 'v2';
     const uses = Array.from({ length: 100 }, () => textOf(resolver.refresh(REFERENCE)));
     expect(new Set(await Promise.all(uses))).toEqual(new Set(['v2']));
@@ -264,7 +264,7 @@ describe('a refresh after a refusal', () => {
     expect(fetcher.calls).toBe(3);
   });
 
-  it('does not trust a fetch that began before the refusal', async () => {
+  it('does not use a fetch that began before the refusal', async () => {
     clock.advance(280_000);
     const open = fetcher.hold();
     await resolver.resolve(REFERENCE);
@@ -275,7 +275,7 @@ describe('a refresh after a refusal', () => {
     expect(await textOf(resolver.resolve(REFERENCE))).toBe('v2');
   });
 
-  it('answers the last value while the manager fails, and leaves the manager alone', async () => {
+  it('returns the last value after a refusal while the manager fails, and asks it no more', async () => {
     fetcher.failure = 'unreachable';
     expect(await textOf(resolver.refresh(REFERENCE))).toBe('v1');
     clock.advance(1_000);
@@ -283,7 +283,7 @@ describe('a refresh after a refusal', () => {
     expect(fetcher.calls).toBe(2);
   });
 
-  it('fails when the secret was revoked', async () => {
+  it('fails after a refusal when the secret was revoked', async () => {
     fetcher.failure = 'disabled';
     expect(await codeOf(resolver.refresh(REFERENCE))).toBe('disabled');
     expect(await codeOf(resolver.resolve(REFERENCE))).toBe('disabled');
@@ -291,7 +291,7 @@ describe('a refresh after a refusal', () => {
 });
 
 describe('a fetch that was asked for', () => {
-  it('goes to the manager whatever is known, and serves everybody after it', async () => {
+  it('asks the manager for a fetch on request and serves all later requests with it', async () => {
     await resolver.resolve(REFERENCE);
     fetcher.value = 'v2';
     expect(await textOf(resolver.fetch(REFERENCE))).toBe('v2');
@@ -299,7 +299,7 @@ describe('a fetch that was asked for', () => {
     expect(fetcher.calls).toBe(2);
   });
 
-  it('goes there after a failure too', async () => {
+  it('asks the manager for a fetch on request after a failure too', async () => {
     fetcher.failure = 'not_found';
     expect(await codeOf(resolver.resolve(REFERENCE))).toBe('not_found');
     fetcher.failure = undefined;
@@ -308,7 +308,7 @@ describe('a fetch that was asked for', () => {
   });
 });
 
-it('lets errors that are no failures of a manager through', async () => {
+it('rethrows errors that are not failures of a manager', async () => {
   fetcher.fetch = () => Promise.reject(new TypeError('a defect'));
   await expect(resolver.resolve(REFERENCE)).rejects.toThrow(TypeError);
 });

@@ -40,7 +40,7 @@ function problems(variant: string, address: Partial<SecretAddress>, changes: Rec
 }
 
 describe('the fields of awsScheme', () => {
-  it.each(Object.keys(VALID))('take a valid %s', (variant) => {
+  it.each(Object.keys(VALID))('accepts a valid %s', (variant) => {
     expect(brokenFields(variant, {})).toEqual([]);
   });
 
@@ -66,11 +66,11 @@ describe('the fields of awsScheme', () => {
         `arn:aws:iam::111122223333:role/${'r'.repeat(513)}`,
       ],
     ],
-  ])('of %s refuse a wrong %s', (variant, field, values) => {
+  ])('refuses in %s a wrong %s', (variant, field, values) => {
     for (const value of values) expect(brokenFields(variant, { [field]: value })).toEqual([field]);
   });
 
-  it.each(['accessKey', 'assumedRole', 'serviceRole'])('of %s take a region only by its name', (variant) => {
+  it.each(['accessKey', 'assumedRole', 'serviceRole'])('accepts in %s a region only by its name', (variant) => {
     for (const region of ['us-east-1', 'us-gov-west-1', 'us-isob-east-1', 'eusc-de-east-1', 'cn-north-1', 'region-1']) {
       expect(brokenFields(variant, { cloudA_region: region })).toEqual([]);
     }
@@ -91,14 +91,14 @@ describe('the fields of awsScheme', () => {
     }
   });
 
-  it('may leave out the region of serviceRole alone, and the session token', () => {
+  it('requires a region for every variant but serviceRole, and no session token', () => {
     expect(brokenFields('serviceRole', { cloudA_region: undefined })).toEqual([]);
     expect(brokenFields('accessKey', { cloudA_region: undefined })).toEqual(['cloudA_region']);
     expect(brokenFields('assumedRole', { cloudA_region: undefined })).toEqual(['cloudA_region']);
     expect(brokenFields('accessKey', { cloudA_session_token: 'a-token' })).toEqual([]);
   });
 
-  it('hold the key back, and leave the external id to the gateway', () => {
+  it('treats the key as secret and leaves the external id to the gateway', () => {
     expect([...awsScheme.sensitive]).toEqual([
       'cloudA_access_key_id',
       'cloudA_secret_access_key',
@@ -109,7 +109,7 @@ describe('the fields of awsScheme', () => {
 });
 
 describe('awsScheme.problems', () => {
-  it.each(['prod/key', 'rds!db-1', 'k'.repeat(1_024), 'Ein Schlüssel'])('takes the name %p', (path) => {
+  it.each(['prod/key', 'rds!db-1', 'k'.repeat(1_024), 'Ein Schlüssel'])('accepts the name %p', (path) => {
     expect(problems('accessKey', { path })).toEqual([]);
   });
 
@@ -119,11 +119,11 @@ describe('awsScheme.problems', () => {
     ['a line break', 'prod/key\n'],
     ['a NUL', 'prod\0key'],
     ['a control character beyond ASCII', 'prod\u0085key'],
-  ])('refuses %s', (_what, path) => {
+  ])('refuses as a name %s', (_what, path) => {
     expect(problems('accessKey', { path })).toEqual(['secret_path']);
   });
 
-  it.each([ARN, ARN.slice(0, -7), ARN.replace('arn:aws:', 'arn:aws-us-gov:')])('takes the ARN %s', (path) => {
+  it.each([ARN, ARN.slice(0, -7), ARN.replace('arn:aws:', 'arn:aws-us-gov:')])('accepts the ARN %s', (path) => {
     for (const variant of Object.keys(VALID)) expect(problems(variant, { path })).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe('awsScheme.problems', () => {
     expect(problems('accessKey', { path })).toEqual(['secret_path']);
   });
 
-  it('asks for one region where there are two, by both names', () => {
+  it('refuses two regions and names both fields', () => {
     const path = ARN.replace('eu-central-1', 'us-east-1');
     expect(problems('assumedRole', { path })).toEqual(['secret_path']);
     const rules = { egress: new EgressPolicy([]), azureVaultHosts: [] };
@@ -150,12 +150,12 @@ describe('awsScheme.problems', () => {
     expect(problem?.message).toContain('auth_config.cloudA_region');
   });
 
-  it('asks serviceRole for a region in one of two places', () => {
+  it('requires a region for serviceRole in one of two places', () => {
     expect(problems('serviceRole', {}, { cloudA_region: undefined })).toEqual(['auth_config.cloudA_region']);
     expect(problems('serviceRole', { path: ARN }, { cloudA_region: undefined })).toEqual([]);
   });
 
-  it('takes a version by its id or by a label', () => {
+  it('accepts a version by its id or by a label', () => {
     for (const version of ['AWSPREVIOUS', 'blue/green', 'v'.repeat(64), undefined]) {
       expect(problems('accessKey', { version })).toEqual([]);
     }
@@ -166,7 +166,7 @@ describe('awsScheme.problems', () => {
 });
 
 describe('awsScheme.identityTarget', () => {
-  it('is the path for serviceRole, and nothing for the others', () => {
+  it('returns the path as identity target for serviceRole, and none for other variants', () => {
     const target = (variant: string) =>
       awsScheme.identityTarget(VALID[variant] ?? {}, { path: 'prod/key', version: undefined });
     expect(target('serviceRole')).toBe('prod/key');

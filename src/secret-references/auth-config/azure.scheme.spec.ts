@@ -48,9 +48,9 @@ describe('fields', () => {
     ['managed', managed],
     ['managed', { ...managed, cloudB_managed_client_id: entra.cloudB_entra_client_id }],
     ['default', own],
-  ])('takes %s', (variant, config) => expect(wrongFields(variant, config)).toEqual([]));
+  ])('accepts the fields of %s', (variant, config) => expect(wrongFields(variant, config)).toEqual([]));
 
-  it.each(Object.keys(entra))('requires %s', (field) => {
+  it.each(Object.keys(entra))('requires the field %s', (field) => {
     expect(wrongFields('entra', { ...entra, [field]: undefined })).toEqual([field]);
   });
 
@@ -64,9 +64,11 @@ describe('fields', () => {
     ['cloudB_entra_client_secret', ''],
     ['cloudB_entra_client_secret', 7],
     ['cloudB_vault_url', null],
-  ])('refuses %s %p', (field, value) => expect(wrongFields('entra', { ...entra, [field]: value })).toEqual([field]));
+  ])('refuses in the field %s the value %p', (field, value) =>
+    expect(wrongFields('entra', { ...entra, [field]: value })).toEqual([field]),
+  );
 
-  it('refuses the fields of another variant, and null for an identity', () => {
+  it('refuses fields of another variant, and null for an identity', () => {
     expect(wrongFields('default', { ...own, cloudB_entra_client_secret: 'x' })).toEqual(['cloudB_entra_client_secret']);
     expect(wrongFields('managed', { ...managed, cloudB_managed_client_id: null })).toEqual([
       'cloudB_managed_client_id',
@@ -85,7 +87,7 @@ describe('the vault', () => {
     'https://CONTOSO.vault.azure.net',
     'https://contoso.vault.azure.cn',
     'https://vault.private.example:8443',
-  ])('may be %s', (url) => expect(vaultProblem(url)).toBeUndefined());
+  ])('accepts the vault %s', (url) => expect(vaultProblem(url)).toBeUndefined());
 
   it.each([
     ['contoso', 'an absolute URL'],
@@ -102,12 +104,12 @@ describe('the vault', () => {
     ['https://contoso.vault.azure.net.', 'AZURE_VAULT_HOSTS'],
     ['https://169.254.169.254', 'AZURE_VAULT_HOSTS'],
     ['https://localhost', 'AZURE_VAULT_HOSTS'],
-  ])('may not be %s', (url, part) => {
+  ])('refuses the vault %s', (url, part) => {
     expect(vaultProblem(url)).toMatch(/^auth_config\.cloudB_vault_url must /);
     expect(vaultProblem(url)).toContain(part);
   });
 
-  it('must be one that the egress rules let through as well', () => {
+  it('refuses a vault that the egress rules refuse', () => {
     const local = { ...rules, azureVaultHosts: ['10.0.0.1', '.internal'] };
     for (const cloudB_vault_url of ['https://10.0.0.1', 'https://kv.internal']) {
       const [problem] = azureScheme.problems({ ...entra, cloudB_vault_url }, { path: 'a', version: undefined }, local);
@@ -124,7 +126,7 @@ describe('the secret', () => {
     [`${VAULT}/secrets/openai`, VERSION],
     [`${VAULT}/secrets/openai/${VERSION}`, undefined],
     ['a'.repeat(127), undefined],
-  ])('may be %s, version %s', (path, version) => expect(problems(entra, path, version)).toEqual([]));
+  ])('accepts the secret %s, version %s', (path, version) => expect(problems(entra, path, version)).toEqual([]));
 
   it.each([
     ['', undefined, 'secret_path'],
@@ -143,7 +145,7 @@ describe('the secret', () => {
     ['openai', '1', 'secret_version'],
     ['openai', '', 'secret_version'],
     [`openai/${VERSION}`, VERSION, 'secret_version'],
-  ])('may not be %s, version %s', (path, version, param) => {
+  ])('refuses the secret %s, version %s', (path, version, param) => {
     const [problem, ...more] = problems(entra, path, version);
     expect([problem?.param, more]).toEqual([param, []]);
     expect(problem?.message).toMatch(new RegExp(`^${param} must be `));
@@ -151,7 +153,7 @@ describe('the secret', () => {
 });
 
 describe('identityTarget', () => {
-  it('is the secret in its vault for the identities of the gateway', () => {
+  it('returns as identity target the secret in its vault for the identities of the gateway', () => {
     const expected = `${VAULT}/secrets/openai`;
     for (const config of [managed, own, { ...own, cloudB_vault_url: `${VAULT}:443/` }]) {
       for (const path of ['openai', `openai/${VERSION}`, `${VAULT}/secrets/openai/${VERSION}`]) {
@@ -160,7 +162,7 @@ describe('identityTarget', () => {
     }
   });
 
-  it('is nothing for an application, and never nothing for anything else', () => {
+  it('returns no identity target for an application, and one for every other variant', () => {
     expect(azureScheme.identityTarget(entra, { path: 'openai', version: undefined })).toBeUndefined();
     expect(azureScheme.identityTarget({}, { path: '../x', version: undefined })).toBe('/secrets/../x');
   });

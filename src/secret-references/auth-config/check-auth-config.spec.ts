@@ -25,7 +25,7 @@ function problemsOf(config: JsonObject, path?: string): readonly ErrorDetail[] {
 const paramsOf = (config: JsonObject): readonly unknown[] => problemsOf(config).map(({ param }) => param);
 
 describe('checkAuthConfig', () => {
-  it('answers with the fields that it checked', () => {
+  it('returns the fields that it checked', () => {
     expect(check(VALID)).toEqual(VALID);
     expect(check({ ...VALID, vendorC_session: 'four' })).toEqual({ ...VALID, vendorC_session: 'four' });
   });
@@ -49,19 +49,19 @@ describe('checkAuthConfig', () => {
     expect(JSON.stringify(found)).not.toContain('vendorC');
   });
 
-  it('asks for the fields of the variant, and tells whose a foreign one is', () => {
+  it('requires the fields of the variant, and names the variant of a foreign one', () => {
     expect(paramsOf({ vendorC_auth_type: 'token' })).toEqual(['auth_config.vault_addr', 'auth_config.vault_token']);
     const [foreign] = problemsOf({ ...VALID, vendorC_role: 'r' });
     expect(foreign?.message).toBe('auth_config.vault_role does not go with vault_auth_type = token');
     expect(paramsOf({ ...VALID, vendorC_external: 'e' })).toEqual(['auth_config.vault_external']);
   });
 
-  it('lets the field through that the gateway made', () => {
+  it('accepts the field that the gateway made', () => {
     const config = { vendorC_auth_type: 'role', vendorC_addr: 'a', vendorC_role: 'r', vendorC_external: 'made' };
     expect(check(config)).toEqual(config);
   });
 
-  it("passes on the scheme's own problems, the names of its fields translated", () => {
+  it("reports the scheme's own problems under the caller's names of the fields", () => {
     expect(problemsOf({ ...VALID, vendorC_addr: 'https://no.example' }, 'bad')).toEqual([
       { param: 'auth_config.vault_addr', message: 'auth_config.vault_addr must suit vault_role, vendorC_unknown' },
       { param: 'secret_path', message: 'secret_path must not be bad (7)' },

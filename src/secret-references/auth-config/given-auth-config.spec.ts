@@ -14,7 +14,7 @@ function paramsOf(work: () => unknown): readonly unknown[] {
 }
 
 describe('readAuthConfig', () => {
-  it('reads fields of either spelling, and masks apart', () => {
+  it('reads fields of either spelling, and masks separately', () => {
     const { fields, masks } = readAuthConfig(
       authScheme('cloudA_sm'),
       { aws_region: 'r', cloudA_auth_type: 't', masked_aws_secret_access_key: '****', other: 1 },
@@ -25,7 +25,7 @@ describe('readAuthConfig', () => {
     expect(Object.fromEntries(masks)).toEqual({ cloudA_secret_access_key: { name, value: '****' } });
   });
 
-  it('calls a field what the caller calls it, and others in the spelling of the first that has one', () => {
+  it('names a field as the caller does, and others in the spelling of the first that has one', () => {
     const nameOf = (config: Readonly<Record<string, unknown>>): readonly string[] =>
       ['cloudA_region', 'cloudA_role_arn'].map(readAuthConfig(authScheme('cloudA_sm'), config, 'vendor').nameOf);
     expect(nameOf({})).toEqual(['aws_region', 'aws_role_arn']);
@@ -34,7 +34,7 @@ describe('readAuthConfig', () => {
     expect(nameOf({ vault_addr: 'of another manager' })).toEqual(['aws_region', 'aws_role_arn']);
   });
 
-  it('refuses a field that is there in both spellings, and masks likewise', () => {
+  it('refuses a field, or a mask, that is given in both spellings', () => {
     const both = { vault_addr: 'a', vendorC_addr: 'a', masked_vault_token: 'm', masked_vendorC_token: 'm' };
     const params = ['auth_config.vendorC_addr', 'auth_config.masked_vendorC_token'];
     expect(paramsOf(() => readAuthConfig(authScheme('vendorC_vault'), both, 'vendor'))).toEqual(params);
@@ -42,7 +42,7 @@ describe('readAuthConfig', () => {
     expect(paramsOf(() => readAuthConfig(authScheme('vendorC_vault'), fieldAndMask, 'vendor'))).toEqual([]);
   });
 
-  it('knows names that every object inherits for fields like others', () => {
+  it('reads fields under names that every object inherits', () => {
     const config: Readonly<Record<string, unknown>> = JSON.parse('{"__proto__":{"vault_addr":"a"},"constructor":1}');
     const { fields } = readAuthConfig(authScheme('vendorC_vault'), config, 'vendor');
     expect([...fields.keys()]).toEqual(['__proto__', 'constructor']);

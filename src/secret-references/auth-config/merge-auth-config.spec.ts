@@ -34,12 +34,12 @@ function refusedFields(stored: AuthConfig, config: JsonObject): readonly unknown
 }
 
 describe('mergeAuthConfig', () => {
-  it('takes what is given where nothing is stored', () => {
+  it('uses the given fields when none are stored', () => {
     expect(merge({}, STORED)).toEqual(STORED);
     expect(merge({}, { ...STORED, vault_session: null })).toEqual(STORED);
   });
 
-  it('lays field over field, in either spelling, and takes out nulls', () => {
+  it('replaces fields in either spelling, and removes those set to null', () => {
     const stored = { ...STORED, vendorC_session: 'session' };
     expect(merge(stored, {})).toEqual(stored);
     expect(merge(stored, { vault_token: 'other' })).toEqual({ ...stored, vendorC_token: 'other' });
@@ -47,11 +47,11 @@ describe('mergeAuthConfig', () => {
     expect(merge(STORED, { vault_session: null })).toEqual(STORED);
   });
 
-  it('refuses to take out what no variant has', () => {
+  it('refuses to remove a field that no variant has', () => {
     expect(refusedFields(STORED, { vault_nothing: null, vault_role: null })).toEqual(['auth_config.vault_nothing']);
   });
 
-  it('changes nothing when everything comes back as it was shown, whatever it is', () => {
+  it('changes nothing when a caller sends back what it was shown', () => {
     const text = fc.string({ minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(text, text, fc.constantFrom('vendor', 'interface'), (token, session, spelling) => {
@@ -61,11 +61,11 @@ describe('mergeAuthConfig', () => {
     );
   });
 
-  it('takes the mask under the own name of a secret for unchanged', () => {
+  it('keeps a secret whose mask is sent under its own name', () => {
     expect(merge(STORED, { vault_token: '****ters' })).toEqual(STORED);
   });
 
-  it('refuses the mask of another value, and masks of what is not stored', () => {
+  it('refuses the mask of another value, and masks of fields that are not stored', () => {
     expect(refusedFields(STORED, { masked_vault_token: '****0000' })).toEqual(['auth_config.masked_vault_token']);
     const created = { ...STORED, masked_vault_token: '****' };
     expect(refusedFields({}, created)).toEqual(['auth_config.masked_vault_token']);
@@ -73,7 +73,7 @@ describe('mergeAuthConfig', () => {
     expect(refusedFields(STORED, { masked_vault_token: '****ters', vault_token: 'new' })).toEqual([]);
   });
 
-  it('refuses such a mask under the own name of a secret too, which would be stored as the secret', () => {
+  it('refuses a wrong mask under the name of a secret, which would be stored as the secret', () => {
     expect(refusedFields(STORED, { vault_token: '****0000' })).toEqual(['auth_config.vault_token']);
     expect(refusedFields({}, { ...STORED, vault_token: '****' })).toEqual(['auth_config.vault_token']);
     expect(refusedFields(STORED, { vault_token: '****0000-no-mask' })).toEqual([]);
@@ -88,7 +88,7 @@ describe('mergeAuthConfig', () => {
     },
   );
 
-  it('drops the fields that a newly chosen variant lacks, and only then', () => {
+  it('drops fields that a newly chosen variant lacks, and only then', () => {
     expect(merge(STORED, { vault_auth_type: 'role', vault_role: 'r' })).toEqual({
       vendorC_auth_type: 'role',
       vendorC_addr: STORED.vendorC_addr,
@@ -105,7 +105,7 @@ describe('mergeAuthConfig', () => {
     expect(merge(STORED, { vault_auth_type: null })).not.toHaveProperty('vendorC_auth_type');
   });
 
-  it('makes the field that is the gateway’s to choose once, and lets nobody choose it', () => {
+  it('makes the gateway’s own field once, and lets no caller choose it', () => {
     const { vendorC_external: _made, ...withoutIt } = WITH_ROLE;
     expect(merge({}, withoutIt)).toEqual({ ...withoutIt, vendorC_external: 'made' });
     expect(merge({}, { ...withoutIt, vault_external: null })).toEqual({ ...withoutIt, vendorC_external: 'made' });
@@ -137,7 +137,10 @@ describe('mergeAuthConfig', () => {
     expect(refusedFields(stored, { vault_addr, vault_auth_type: 'role' })).toEqual([]);
   });
 
-  it.each(['https://a.example', 'https://A.example/x', 'https://a.example:443/y'])('does to %s', (vault_addr) => {
-    expect(merge(STORED, { vault_addr })).toEqual({ ...STORED, vendorC_addr: vault_addr });
-  });
+  it.each(['https://a.example', 'https://A.example/x', 'https://a.example:443/y'])(
+    'sends a stored secret to the same host %s',
+    (vault_addr) => {
+      expect(merge(STORED, { vault_addr })).toEqual({ ...STORED, vendorC_addr: vault_addr });
+    },
+  );
 });

@@ -39,7 +39,7 @@ function problems(config: AuthConfig, address: Partial<SecretAddress> = {}, allo
 }
 
 describe('the variants', () => {
-  it.each(Object.keys(VALID))('%s takes what it needs', (variant) => {
+  it.each(Object.keys(VALID))('accepts the fields that %s needs', (variant) => {
     const config = VALID[variant] ?? {};
     expect(brokenFields(config)).toEqual([]);
     expect(problems(config)).toEqual([]);
@@ -55,14 +55,14 @@ describe('the variants', () => {
     },
   );
 
-  it('take a mount where there is a login', () => {
+  it('accepts a mount for every variant with a login', () => {
     for (const [variant, config] of Object.entries(VALID)) {
       const broken = brokenFields({ ...config, vendorC_auth_mount: 'team/login' });
       expect(broken).toEqual(variant === 'token' ? ['vendorC_auth_mount'] : []);
     }
   });
 
-  it('do not take fields of one another', () => {
+  it('refuses the fields of another variant', () => {
     expect(brokenFields({ ...approle, vendorC_token: 'hvs.0123456789' })).toEqual(['vendorC_token']);
     expect(brokenFields({ ...kubernetes, vendorC_jwt: 'e30.e30.c2ln' })).toEqual(['vendorC_jwt']);
   });
@@ -74,15 +74,15 @@ describe('the variants', () => {
     ['vendorC_kv_version', ['0', '3', 'v2', '']],
     ['vendorC_role_id', ['', 'a\nb', 'a b', 'x'.repeat(4_097)]],
     ['vendorC_secret_id', ['', 'a\nb', 'é', 'x'.repeat(4_097)]],
-  ])('refuse in %s: %j', (field, values) => {
+  ])('refuses in %s: %j', (field, values) => {
     for (const value of values) expect([value, brokenFields({ ...approle, [field]: value })]).toEqual([value, [field]]);
   });
 
-  it.each(['', 'a/b', 'a#b', 'a*', '-a', 'a b'])('refuse the role %j', (vendorC_role) => {
+  it.each(['', 'a/b', 'a#b', 'a*', '-a', 'a b'])('refuses the role %j', (vendorC_role) => {
     expect(brokenFields({ ...kubernetes, vendorC_role })).toEqual(['vendorC_role']);
   });
 
-  it.each(['', 'text', 'a.b', 'a.b.c.d', 'a.b.c\n'])('refuse the JSON Web Token %j', (vendorC_jwt) => {
+  it.each(['', 'text', 'a.b', 'a.b.c.d', 'a.b.c\n'])('refuses the JSON Web Token %j', (vendorC_jwt) => {
     expect(brokenFields({ ...VALID['jwt'], vendorC_jwt })).toEqual(['vendorC_jwt']);
   });
 });
@@ -95,7 +95,7 @@ describe('vendorC_ca_cert', () => {
     ['one certificate', one.cert],
     ['several', `${one.cert}\n${two.cert}`],
     ['line breaks of Windows', one.cert.replaceAll('\n', '\r\n')],
-  ])('takes %s', (_what, vendorC_ca_cert) => {
+  ])('accepts as CA certificates %s', (_what, vendorC_ca_cert) => {
     expect(brokenFields({ ...approle, vendorC_ca_cert })).toEqual([]);
   });
 
@@ -105,17 +105,23 @@ describe('vendorC_ca_cert', () => {
     ['a private key', one.key],
     ['a private key beside it', one.cert + one.key],
     ['half a certificate', one.cert.slice(0, 100)],
-    ['a certificate that is none', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
-    ['one of two that is none', `${one.cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`],
-  ])('refuses %s', (_what, vendorC_ca_cert) => {
+    ['an invalid certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+    [
+      'two certificates of which one is invalid',
+      `${one.cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
+    ],
+  ])('refuses as CA certificates %s', (_what, vendorC_ca_cert) => {
     expect(brokenFields({ ...approle, vendorC_ca_cert })).toEqual(['vendorC_ca_cert']);
   });
 });
 
 describe('problems', () => {
-  it.each(['https://vault.example.com', 'https://vault.example.com/behind/proxy/'])('take the address %s', (addr) => {
-    expect(problems({ ...approle, vendorC_addr: addr })).toEqual([]);
-  });
+  it.each(['https://vault.example.com', 'https://vault.example.com/behind/proxy/'])(
+    'accepts the address %s',
+    (addr) => {
+      expect(problems({ ...approle, vendorC_addr: addr })).toEqual([]);
+    },
+  );
 
   it.each([
     'http://vault.example.com',
@@ -127,19 +133,19 @@ describe('problems', () => {
     'https://vault.example.com/v1/',
     'https://vault.example.com/a/../b',
     'https://vault.example.com:99999',
-  ])('refuse the address %s', (vendorC_addr) => {
+  ])('refuses the address %s', (vendorC_addr) => {
     expect(problems({ ...approle, vendorC_addr })).toEqual(['auth_config.vendorC_addr']);
   });
 
-  it('take http and private addresses where EGRESS_ALLOW names them', () => {
+  it('accepts http and private addresses that EGRESS_ALLOW names', () => {
     expect(problems({ ...approle, vendorC_addr: 'http://10.0.0.5:8200' }, {}, ['10.0.0.5'])).toEqual([]);
   });
 
-  it.each(['/v1/secret/db', 'secret', 'secret/../db', 'secret/db?version=1'])('refuse the path %s', (path) => {
+  it.each(['/v1/secret/db', 'secret', 'secret/../db', 'secret/db?version=1'])('refuses the path %s', (path) => {
     expect(problems(approle, { path })).toEqual(['secret_path']);
   });
 
-  it('take versions that are positive integers, where there are versions', () => {
+  it('accepts versions that are positive integers, where there are versions', () => {
     expect(problems(approle, { version: '12' })).toEqual([]);
     for (const version of ['0', '-1', '1.5', 'AWSCURRENT', '01', '1234567890']) {
       expect(problems(approle, { version })).toEqual(['secret_version']);
@@ -148,7 +154,7 @@ describe('problems', () => {
     expect(problems({ ...approle, vendorC_kv_version: '1' }, { version: '1' })).toEqual(['secret_version']);
   });
 
-  it('refuse a mount that names auth/ again', () => {
+  it('refuses a mount that names auth/ again', () => {
     expect(problems({ ...approle, vendorC_auth_mount: 'auth/approle' })).toEqual(['auth_config.vendorC_auth_mount']);
   });
 });
@@ -156,7 +162,7 @@ describe('problems', () => {
 describe('identityTarget', () => {
   const target = (config: AuthConfig): string | undefined => vaultScheme.identityTarget(config, ADDRESS);
 
-  it('is asked of variants that show the identity of the gateway', () => {
+  it('returns an identity target for variants that use the identity of the gateway', () => {
     for (const [variant, config] of Object.entries(VALID)) {
       expect(target(config)).toBe(variant === 'kubernetes' ? `${ADDR}#gateway` : undefined);
     }
@@ -170,11 +176,11 @@ describe('identityTarget', () => {
     [{ vendorC_auth_mount: 'cluster-b' }, `${ADDR}#gateway@cluster-b`],
     [{ vendorC_namespace: 'a', vendorC_auth_mount: 'b' }, `${ADDR}#a/gateway@b`],
     [{ vendorC_addr: 'not a URL' }, 'not a URL#gateway'],
-  ])('of %j is %s', (changes, expected) => {
+  ])('returns for %j the identity target %s', (changes, expected) => {
     expect(target({ ...kubernetes, ...changes })).toBe(expected);
   });
 });
 
-it('hides tokens, secret ids and signed tokens', () => {
+it('treats tokens, secret ids and signed tokens as secret', () => {
   expect([...vaultScheme.sensitive].sort()).toEqual(['vendorC_jwt', 'vendorC_secret_id', 'vendorC_token']);
 });

@@ -27,13 +27,13 @@ describe('IsSecretMappings', () => {
     [[{ ...VALID, secret_key: 'api_key', value_format: 'json' }]],
     [[{ ...VALID, secret_key: null, value_format: null }]],
     [Array.from({ length: 32 }, () => VALID)],
-  ])('takes %j', async (mappings) => expect(await paramOf(mappings)).toBeUndefined());
+  ])('accepts the mappings %j', async (mappings) => expect(await paramOf(mappings)).toBeUndefined());
 
   it.each([
     ['no list', VALID, 'secret_mappings'],
     ['null', null, 'secret_mappings'],
     ['too many', Array.from({ length: 33 }, () => VALID), 'secret_mappings'],
-    ['an item that is no object', [VALID, 'key'], 'secret_mappings.1'],
+    ['an item that is not an object', [VALID, 'key'], 'secret_mappings.1'],
     ['a list in the list', [[VALID]], 'secret_mappings.0'],
     ['null in the list', [null], 'secret_mappings.0'],
     ['a missing field', [{ target_field: 'key' }], 'secret_mappings.0.secret_reference_id'],
@@ -42,5 +42,5 @@ describe('IsSecretMappings', () => {
     ['a key that cannot be stored', [{ ...VALID, secret_key: '\0' }], 'secret_mappings.0.secret_key'],
     ['an unknown format', [{ ...VALID, value_format: 'yaml' }], 'secret_mappings.0.value_format'],
     ['an unknown field', [VALID, { ...VALID, extra: 1 }], 'secret_mappings.1.extra'],
-  ])('refuses %s, by name', async (_what, mappings, param) => expect(await paramOf(mappings)).toBe(param));
+  ])('refuses %s and names its field', async (_what, mappings, param) => expect(await paramOf(mappings)).toBe(param));
 });

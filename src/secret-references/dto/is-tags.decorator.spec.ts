@@ -20,9 +20,12 @@ const fields = (count: number): object =>
 const ofBytes = (bytes: number): object => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
 describe('tags', () => {
-  it.each([{}, { a: 1 }, { a: [null, { b: [true] }], ü: '€' }, fields(64), ofBytes(16_384)])('may be %j', (tags) => {
-    expect(brokenFields({ tags, text: JSON.stringify(tags) })).toEqual([]);
-  });
+  it.each([{}, { a: 1 }, { a: [null, { b: [true] }], ü: '€' }, fields(64), ofBytes(16_384)])(
+    'accepts the tags %j',
+    (tags) => {
+      expect(brokenFields({ tags, text: JSON.stringify(tags) })).toEqual([]);
+    },
+  );
 
   it.each([[[]], [null], ['a'], [1], [fields(65)], [ofBytes(16_385)], [{ a: 'x\0' }], [{ 'x\ud800': 1 }]])(
     'may not be %j',
@@ -31,7 +34,7 @@ describe('tags', () => {
     },
   );
 
-  it('count bytes, not characters', () => {
+  it('counts bytes of tags, not characters', () => {
     expect(brokenFields({ tags: { a: '€'.repeat(6_000) } })).toEqual(['tags']);
   });
 
@@ -44,7 +47,7 @@ describe('tags', () => {
     '{}{}',
     `{"a":${'['.repeat(64)}${']'.repeat(64)}}`,
     `{"a":${'['.repeat(9_000)}`,
-  ])('are no text like %j', (text) => {
+  ])('refuses tags that are text like %j', (text) => {
     expect(brokenFields({ text })).toEqual(['text']);
   });
 });

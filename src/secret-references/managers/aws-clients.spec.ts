@@ -3,7 +3,7 @@ import { AwsClients, type AwsCaller } from './aws-clients.js';
 
 const CALLER: AwsCaller = { organisationId: 'o', auth: { type: 'serviceRole' }, region: 'eu-central-1' };
 
-/** Clients whose network cannot be had the first times. */
+/** Clients whose network fails the first times. */
 function clientsAfter(failures: number): AwsClients {
   let left = failures;
   const sender = (): (() => Promise<never>) => {
@@ -17,7 +17,7 @@ function clientsAfter(failures: number): AwsClients {
   return new AwsClients({ sender }, identity, {});
 }
 
-it('makes one client for a caller', async () => {
+it('makes one client per caller', async () => {
   const clients = clientsAfter(0);
   const client = clients.clientFor(CALLER);
   expect(clients.clientFor(CALLER)).toBe(client);
@@ -25,14 +25,14 @@ it('makes one client for a caller', async () => {
   await client;
 });
 
-it('makes another one when the first could not be made', async () => {
+it('makes another client when the first could not be made', async () => {
   const clients = clientsAfter(1);
   await expect(clients.clientFor(CALLER)).rejects.toThrow('no network');
   expect(clients.kept(CALLER)).toBeUndefined();
   await expect(clients.clientFor(CALLER)).resolves.toBeDefined();
 });
 
-it('forgets the client that was refused, and none that was made since', async () => {
+it('forgets the refused client, and none that was made since', async () => {
   const clients = clientsAfter(0);
   const refused = clients.clientFor(CALLER);
   expect(clients.forget(CALLER, refused)).toBe(true);

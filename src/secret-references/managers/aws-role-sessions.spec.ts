@@ -77,14 +77,14 @@ describe('a role session that is refused', () => {
   it.each<[string, () => void]>([
     ['was ended by the owner of the role', () => aws.endSessions(role)],
     ['is no longer known to AWS', () => aws.removeKeys((key) => key.role !== undefined)],
-  ])('%s: one new session, and the read again', async (_how, end) => {
+  ])('starts one new session and reads again when a session %s', async (_how, end) => {
     await asRole();
     end();
     expect(await asRole()).toEqual(VALUE);
     expect(sessions()).toBe(2);
   });
 
-  it('was ended while many use it: one new session for all', async () => {
+  it('starts one new session for all when a session was ended while many use it', async () => {
     await asRole();
     aws.endSessions(role);
     const all = await Promise.all(Array.from({ length: 20 }, () => asRole()));
@@ -92,12 +92,12 @@ describe('a role session that is refused', () => {
     expect(sessions()).toBe(2);
   });
 
-  it('was new: no other session', async () => {
+  it('starts no other session when a new one is refused', async () => {
     for (let round = 0; round < 3; round += 1) expect(await codeOf(asRole('dev/key'))).toBe('access_denied');
     expect(sessions()).toBe(1);
   });
 
-  it('may not read one of its secrets: no session for that within a minute, and other secrets go on', async () => {
+  it('starts no session within a minute for a denied secret, and reads other secrets', async () => {
     const start = performance.now();
     const now = jest.spyOn(performance, 'now').mockImplementation(() => start);
     await asRole();
@@ -111,10 +111,10 @@ describe('a role session that is refused', () => {
     expect(sessions()).toBe(3);
   });
 
-  it('cannot be had anew: not in a loop', async () => {
+  it('starts no sessions in a loop when the role no longer trusts the gateway', async () => {
     await asRole();
     aws.endSessions(role);
-    aws.addRole('reader', { ...role, trusts: 'nobody' });
+    aws.addRole('reader', { ...role, trusts: 'none' });
     expect(await codeOf(asRole())).toBe('access_denied');
     expect(sessions()).toBe(2);
     expect(searches).toBe(1);
@@ -124,7 +124,7 @@ describe('a role session that is refused', () => {
 describe("the gateway's own identity", () => {
   const asGateway = (): Promise<SecretDocument> => read({ cloudA_auth_type: 'serviceRole' });
 
-  it('is looked for once more when AWS does not know it any more, and the secret read again', async () => {
+  it('looks for its identity once more and reads again when AWS no longer knows it', async () => {
     await asGateway();
     found = aws.addUser('gateway');
     aws.removeKeys((key) => key === gateway);
@@ -132,7 +132,7 @@ describe("the gateway's own identity", () => {
     expect(searches).toBe(2);
   });
 
-  it('is not looked for when it is denied a secret', async () => {
+  it('does not look for its identity when AWS denies it a secret', async () => {
     await asGateway();
     aws.replyWith('secretsmanager', awsRefusal('AccessDeniedException', 'denied'));
     expect(await codeOf(asGateway())).toBe('access_denied');
@@ -140,7 +140,7 @@ describe("the gateway's own identity", () => {
   });
 });
 
-it('an access key that is refused is not tried again', async () => {
+it('does not retry a refused access key', async () => {
   const user = aws.addUser('tenant');
   const { accessKeyId: cloudA_access_key_id, secretAccessKey: cloudA_secret_access_key } = user;
   const withKey = { cloudA_auth_type: 'accessKey', cloudA_access_key_id, cloudA_secret_access_key };

@@ -125,7 +125,7 @@ describe('AwsSecretsManager', () => {
     });
 
     it.each(['cloudA_access_key_id', 'cloudA_secret_access_key', 'cloudA_region', 'cloudA_auth_type'])(
-      'asks nobody without %s',
+      'sends no request without %s',
       async (field) => {
         const { [field]: _left, ...authConfig } = withKey().authConfig;
         expect(await codeOf(managerWith().fetch(withKey({ authConfig })))).toBe('invalid_request');
@@ -133,7 +133,7 @@ describe('AwsSecretsManager', () => {
       },
     );
 
-    it('notices a changed secret key, although it has a client for the old one', async () => {
+    it('uses a changed secret key, although it has a client for the old one', async () => {
       const manager = managerWith();
       await manager.fetch(withKey());
       const wrong = withKey({}, { cloudA_secret_access_key: 'another' });
@@ -143,7 +143,7 @@ describe('AwsSecretsManager', () => {
   });
 
   describe('assumedRole', () => {
-    it('reads as the role, under the external id, in the name of the organisation', async () => {
+    it('reads with an assumed role, the external id and the name of the organisation', async () => {
       expect(await managerWith().fetch(withRole(addRole()))).toEqual({ kind: 'text', text: 'the-value' });
       const [assumed, read] = aws.calls;
       expect(assumed).toMatchObject({ service: 'sts', accessKeyId: gateway.accessKeyId, region: AWS_REGION });
@@ -151,7 +151,7 @@ describe('AwsSecretsManager', () => {
       expect(read?.accessKeyId).toMatch(/^ASIA/);
     });
 
-    it('is refused with the external id of somebody else, and asks nobody without one', async () => {
+    it('fails with another external id, and sends no request without one', async () => {
       const role = addRole({ externalId: 'tollgate-other' });
       expect(await codeOf(managerWith().fetch(withRole(role)))).toBe('access_denied');
       expect(aws.callsOf('secretsmanager')).toEqual([]);
@@ -169,7 +169,7 @@ describe('AwsSecretsManager', () => {
       expect([aws.callsOf('sts').length, aws.callsOf('secretsmanager').length]).toEqual([1, 11]);
     });
 
-    it('shares no session between organisations', async () => {
+    it('shares no role session between organisations', async () => {
       const manager = managerWith();
       const role = addRole();
       await manager.fetch(withRole(role));
@@ -180,7 +180,7 @@ describe('AwsSecretsManager', () => {
       ]);
     });
 
-    it('assumes the role anew shortly before the session ends', async () => {
+    it('assumes the role again shortly before the session ends', async () => {
       const manager = managerWith();
       const role = addRole();
       const real = Date.now;
@@ -199,7 +199,7 @@ describe('AwsSecretsManager', () => {
       }
     });
 
-    it('keeps the session when only the secret is wrong', async () => {
+    it('keeps the role session when only the secret is wrong', async () => {
       const manager = managerWith();
       const role = addRole();
       expect(await codeOf(manager.fetch(withRole(role, { path: 'none' })))).toBe('not_found');
@@ -225,7 +225,7 @@ describe('AwsSecretsManager', () => {
       ['half an answer', 'invalid_response', half('<AssumeRoleResponse></AssumeRoleResponse>'), 2],
       ['nothing', 'timeout', silence, 2],
       ['an end of the connection', 'unreachable', hangUp, 2],
-    ])('tells what STS means by %s: %s', async (_what, code, reply, attempts) => {
+    ])('maps the answer %s of STS to %s', async (_what, code, reply, attempts) => {
       aws.replyWith('sts', reply);
       expect(await codeOf(managerWith({ SECRET_MANAGER_TIMEOUT_MS: '1000' }).fetch(withRole(addRole())))).toBe(code);
       expect([aws.callsOf('sts').length, aws.callsOf('secretsmanager').length]).toEqual([attempts, 0]);
@@ -233,7 +233,7 @@ describe('AwsSecretsManager', () => {
   });
 
   describe('serviceRole', () => {
-    it('reads as the gateway', async () => {
+    it("reads with the gateway's own identity", async () => {
       expect(await managerWith().fetch(asGateway())).toEqual({ kind: 'text', text: 'the-value' });
       expect(aws.calls).toMatchObject([{ accessKeyId: gateway.accessKeyId }]);
     });
@@ -254,7 +254,7 @@ describe('AwsSecretsManager', () => {
     const chainOf = (find: () => Promise<AwsIdentity>): AwsOwnIdentity =>
       new AwsOwnIdentity({ SECRET_MANAGER_TIMEOUT_MS: 200 }, () => Promise.resolve(find));
 
-    it('is what the default chain finds, when the settings have no key', async () => {
+    it('uses the identity of the default chain when the settings have no key', async () => {
       const manager = managerWith(
         WITHOUT_KEY,
         chainOf(() => Promise.resolve(gateway)),
@@ -263,7 +263,7 @@ describe('AwsSecretsManager', () => {
       expect(await manager.fetch(withRole(addRole()))).toMatchObject({ text: 'the-value' });
     });
 
-    it('is not there when the chain finds none, or none in time', async () => {
+    it('fails when the default chain finds no identity, or none in time', async () => {
       const error = Object.assign(new Error('Could not load'), { name: 'CredentialsProviderError' });
       for (const request of [asGateway(), withRole(addRole())]) {
         const none = managerWith(
@@ -280,7 +280,7 @@ describe('AwsSecretsManager', () => {
       expect(aws.requests).toBe(0);
     });
 
-    it('is looked for anew when AWS does not take it, and not when it is only denied something', async () => {
+    it('looks for its identity again when AWS refuses it, and not when AWS denies an action', async () => {
       let loads = 0;
       const found = [{ ...gateway, secretAccessKey: 'old' }, gateway];
       const identity = new AwsOwnIdentity({ SECRET_MANAGER_TIMEOUT_MS: 200 }, () => {
@@ -298,7 +298,7 @@ describe('AwsSecretsManager', () => {
   });
 
   describe('versions', () => {
-    it('reads the current one, and after a rotation the new one', async () => {
+    it('reads the current version, and after a rotation the new one', async () => {
       const secret = aws.addSecret({ name: 'rotated', value: 'first' });
       const firstId = secret.find({}).id;
       const manager = managerWith();
@@ -313,7 +313,7 @@ describe('AwsSecretsManager', () => {
       expect(await valueOf(firstId)).toMatchObject({ text: 'first' });
     });
 
-    it('finds none by an unknown id, or by a label that no version has', async () => {
+    it('finds no version by an unknown id, or by a label that no version has', async () => {
       const manager = managerWith();
       expect(await codeOf(manager.fetch(withKey({ version: 'AWSPREVIOUS' })))).toBe('not_found');
       expect(await codeOf(manager.fetch(withKey({ version: 'v'.repeat(36) })))).toBe('not_found');
@@ -332,7 +332,7 @@ describe('AwsSecretsManager', () => {
   });
 
   describe('refusals', () => {
-    it('of what AWS holds', async () => {
+    it('reports denied, disabled, deleted and missing secrets', async () => {
       const manager = managerWith();
       const secret = aws.addSecret({ name: 'bad', value: 'x' });
       const code = () => codeOf(manager.fetch(withKey({ path: 'bad' })));
@@ -345,7 +345,7 @@ describe('AwsSecretsManager', () => {
       expect(await codeOf(manager.fetch(withKey({ path: 'none' })))).toBe('not_found');
     });
 
-    it('of keys', async () => {
+    it('reports unknown, wrong and denied access keys', async () => {
       const unknown = withKey({}, { cloudA_access_key_id: 'AKIAIOSFODNN7EXAMPLE' });
       const wrong = withKey({}, { cloudA_secret_access_key: 'wrong' });
       expect(await codeOf(managerWith().fetch(unknown))).toBe('authentication_failed');
@@ -379,7 +379,7 @@ describe('AwsSecretsManager', () => {
       ['RequestTimeoutException', 'timeout', 2],
       ['SomethingNewException', 'manager_failed', 1],
       ['com.amazonaws.secretsmanager#DecryptionFailure', 'decryption_failed', 1],
-    ])('tells what AWS means by %s: %s', async (name, code, attempts) => {
+    ])('maps the refusal %s of AWS to %s', async (name, code, attempts) => {
       aws.replyWith('secretsmanager', awsRefusal(name, 'words'));
       const error = await errorOf(managerWith().fetch(withKey()));
       expect(error.code).toBe(code);
@@ -387,14 +387,14 @@ describe('AwsSecretsManager', () => {
       expect(aws.calls.length).toBe(attempts);
     });
 
-    it('go by the name, whatever the status', async () => {
+    it('reads a refusal by its name with every status', async () => {
       for (const status of [400, 403, 404, 500]) {
         aws.replyWith('secretsmanager', awsRefusal('ResourceNotFoundException', 'words', status));
         expect(await codeOf(managerWith().fetch(withKey()))).toBe('not_found');
       }
     });
 
-    it('of a service that fails are repeated once', async () => {
+    it('retries once when the service fails', async () => {
       const broken = awsRefusal('InternalServiceError', 'An error occurred on the server side.', 500);
       aws.replyWith('secretsmanager', broken, 1);
       expect(await managerWith().fetch(withKey())).toMatchObject({ text: 'the-value' });
@@ -407,7 +407,7 @@ describe('AwsSecretsManager', () => {
   it.each<[number, string, SecretErrorCode]>([
     [429, 'TooManyRequestsException', 'throttled'],
     [503, 'ServiceUnavailableException', 'manager_failed'],
-  ])('is not waited for, however long AWS asks for it: %i', async (status, name, code) => {
+  ])('does not wait as long as AWS asks with %i', async (status, name, code) => {
     const reply: Reply = (response, call) => {
       response.setHeader('retry-after', '5').setHeader('x-amz-retry-after', '5000');
       return awsRefusal(name, 'words', status)(response, call);
@@ -437,7 +437,7 @@ describe('AwsSecretsManager', () => {
       ['one byte at a time', 'timeout', drip(20)],
       ['nothing', 'timeout', silence],
       ['an end of the connection', 'unreachable', hangUp],
-    ])('%s: %s', async (_what, code, reply) => {
+    ])('maps the invalid answer %s to %s', async (_what, code, reply) => {
       aws.replyWith('secretsmanager', reply);
       const error = await errorOf(managerWith({ SECRET_MANAGER_TIMEOUT_MS: '1000' }).fetch(withKey()));
       expect(error.code).toBe(code);
@@ -445,7 +445,7 @@ describe('AwsSecretsManager', () => {
       expect(aws.calls.length).toBeLessThanOrEqual(2);
     });
 
-    it('are forgotten when the second attempt has one', async () => {
+    it('returns the second answer when the first is invalid', async () => {
       for (const reply of [hangUp, silence, half('{"SecretString":"s3cr3t"}')]) {
         const answer = jsonAnswer({ SecretString: 'later' });
         aws.replyWith('secretsmanager', inTurn(reply, answer));
@@ -454,16 +454,16 @@ describe('AwsSecretsManager', () => {
       }
     });
 
-    it('are given up in time', async () => {
+    it('gives up in time when AWS does not answer', async () => {
       aws.delayMs = 5_000;
       const started = performance.now();
       expect(await codeOf(managerWith({ SECRET_MANAGER_TIMEOUT_MS: '200' }).fetch(withKey()))).toBe('timeout');
       expect(performance.now() - started).toBeLessThan(2_000);
     });
 
-    it('come from a port on which nobody listens', async () => {
-      const nobody = `http://127.0.0.1:${await closedPort()}`;
-      const settings = { AWS_ENDPOINT_URL_SECRETS_MANAGER: nobody, AWS_ENDPOINT_URL_STS: nobody };
+    it('fails as unreachable when no server listens', async () => {
+      const nowhere = `http://127.0.0.1:${await closedPort()}`;
+      const settings = { AWS_ENDPOINT_URL_SECRETS_MANAGER: nowhere, AWS_ENDPOINT_URL_STS: nowhere };
       expect(await codeOf(managerWith(settings).fetch(withKey()))).toBe('unreachable');
       expect(await codeOf(managerWith(settings).fetch(withRole(addRole())))).toBe('unreachable');
     });
@@ -484,15 +484,18 @@ describe('AwsSecretsManager', () => {
   });
 
   describe('egress', () => {
-    it.each(['', '127.0.0.2', '127.0.0.1:1'])('asks no service that EGRESS_ALLOW does not name: %p', async (allow) => {
-      const manager = managerWith({ EGRESS_ALLOW: allow });
-      for (const request of [withKey(), withRole(addRole()), asGateway()]) {
-        expect(await codeOf(manager.fetch(request))).toBe('refused_by_egress');
-      }
-      expect(aws.requests).toBe(0);
-    });
+    it.each(['', '127.0.0.2', '127.0.0.1:1'])(
+      'sends no request to a service that EGRESS_ALLOW does not name: %p',
+      async (allow) => {
+        const manager = managerWith({ EGRESS_ALLOW: allow });
+        for (const request of [withKey(), withRole(addRole()), asGateway()]) {
+          expect(await codeOf(manager.fetch(request))).toBe('refused_by_egress');
+        }
+        expect(aws.requests).toBe(0);
+      },
+    );
 
-    it('checks STS on its own', async () => {
+    it('checks the address of STS separately', async () => {
       const manager = managerWith({ AWS_ENDPOINT_URL_STS: 'http://169.254.169.254' });
       expect(await codeOf(manager.fetch(withRole(addRole())))).toBe('refused_by_egress');
       expect(await manager.fetch(withKey())).toMatchObject({ text: 'the-value' });
@@ -507,12 +510,12 @@ describe('AwsSecretsManager', () => {
       ],
       ['the ARN of something else', { path: 'arn:aws:s3:::bucket' }, {}],
       ['two regions', { path: 'arn:aws:secretsmanager:us-east-1:111122223333:secret:a' }, {}],
-    ])('asks nobody for %s', async (_what, changes, fields) => {
+    ])('sends no request for %s', async (_what, changes, fields) => {
       expect(await codeOf(managerWith().fetch(withKey(changes, fields)))).toBe('invalid_request');
       expect(aws.requests).toBe(0);
     });
 
-    it("sends to AWS's own hosts where no other are set", async () => {
+    it("sends to AWS's own hosts unless others are set", async () => {
       const asked: string[] = [];
       const transport = {
         sender: () => (request: UpstreamRequest) => {
@@ -537,7 +540,7 @@ describe('AwsSecretsManager', () => {
     ['of the tenant', () => withKey(), () => user],
     ['of the gateway, asked as itself,', () => asGateway(), () => gateway],
     ['of the gateway, assuming a role,', () => withRole(addRole()), () => gateway],
-  ])('keeps keys and tokens %s out of the words for the log', async (_whose, request, key) => {
+  ])('keeps keys and tokens %s out of the log', async (_whose, request, key) => {
     const { accessKeyId, secretAccessKey } = key();
     const known = `Key ${accessKeyId} with ${secretAccessKey}`;
     const words = `${known}, ASIAIOSFODNN7EXAMPLE, ${'tOk3n/'.repeat(20)} ${'a '.repeat(400)}`;
@@ -550,7 +553,7 @@ describe('AwsSecretsManager', () => {
     expect(error.cause).toBeUndefined();
   });
 
-  it('ends its sessions when it is closed', async () => {
+  it('ends its role sessions when it is closed', async () => {
     const manager = managerWith();
     const role = addRole();
     await manager.fetch(withRole(role));

@@ -64,7 +64,7 @@ describe('an authority that names another host for tokens', () => {
     ['https://login.chinacloudapi.cn/', 'login.partner.microsoftonline.cn'],
     ['https://login.usgovcloudapi.net', 'login.microsoftonline.us'],
     ['https://login.windows.net', 'login.microsoftonline.com'],
-  ])('is followed inside of its cloud: %s, %s', async (authority, tokenHost) => {
+  ])('follows an authority to a token host inside of its cloud: %s, %s', async (authority, tokenHost) => {
     const clouds = new FakeClouds(tokenHost);
     expect(await read(clouds, authority)).toEqual({ kind: 'text', text: 'v' });
     expect(clouds.asked).toContain(`https://${tokenHost}${TOKEN_PATH}`);
@@ -76,7 +76,7 @@ describe('an authority that names another host for tokens', () => {
     ['https://login.windows.net', 'evil.example'],
     ['https://login.example.com', 'login.microsoftonline.com'],
     ['https://login.chinacloudapi.cn', 'login.partner.microsoftonline.cn:8443'],
-  ])('is not followed out of it: %s, %s', async (authority, tokenHost) => {
+  ])('follows no authority to a token host outside of its cloud: %s, %s', async (authority, tokenHost) => {
     const clouds = new FakeClouds(tokenHost);
     expect((await secretErrorOf(read(clouds, authority))).code).toBe('refused_by_egress');
     expect(clouds.asked.filter((url) => url.endsWith(TOKEN_PATH))).toEqual([]);
@@ -88,7 +88,7 @@ describe('authorityOrigins', () => {
     ['https://login.example.com/', ['https://login.example.com']],
     ['https://login.chinacloudapi.cn:8443', ['https://login.chinacloudapi.cn:8443']],
     ['https://login.sovcloud-identity.fr', ['https://login.sovcloud-identity.fr']],
-  ])('of %s is that alone', (host, expected) => {
+  ])('allows for the authority %s that origin alone', (host, expected) => {
     expect(authorityOrigins(host)).toEqual(expected);
   });
 });

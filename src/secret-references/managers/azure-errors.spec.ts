@@ -5,12 +5,12 @@ import { SecretError, type SecretErrorCode } from './secret-manager.types.js';
 const NOTHING = { answer: undefined, failure: undefined };
 
 describe('toVaultError', () => {
-  it('leaves an error of ours as it is', () => {
+  it('returns a SecretError unchanged', () => {
     const error = new SecretError('timeout', 'late');
     expect(toVaultError(error, { status: 500, text: '' }, [])).toBe(error);
   });
 
-  it('tells nothing of the body of a 200', () => {
+  it('shows nothing of the body of a 200', () => {
     const error = toVaultError(new Error('not parsed: {"value":"sk-1"'), { status: 200, text: '{"value":"sk-1"' }, []);
     expect([error.code, error.detail]).toEqual(['invalid_response', 'the vault answered 200 without a secret']);
   });
@@ -23,7 +23,7 @@ describe('toVaultError', () => {
     },
   );
 
-  it('has no better name for what the SDK throws of itself', () => {
+  it('maps other errors of the SDK to manager_failed', () => {
     expect(toVaultError(new TypeError('x is undefined'), undefined, []).code).toBe('manager_failed');
     expect(toVaultError('text', undefined, []).detail).toBe('no reason given');
   });
@@ -39,11 +39,11 @@ describe('toTokenError', () => {
     [200, '{"error":"odd"}', 'invalid_response'],
     [429, '', 'throttled'],
     [502, '<html>', 'manager_failed'],
-  ])('means by %i %s: %s', (status, text, code) => {
+  ])('maps the token answer %i %s to %s', (status, text, code) => {
     expect(toTokenError(new Error('reason'), { answer: { status, text } }, []).code).toBe(code);
   });
 
-  it('tells a machine that has no managed identities from one that refuses', () => {
+  it('distinguishes a machine without managed identities from one that refuses', () => {
     const cause = Object.assign(new Error('network'), { errorCode: 'network_error' });
     const unreachable = new Error('Network unreachable', { cause });
     expect(toTokenError(unreachable, NOTHING, []).code).toBe('unreachable');

@@ -33,7 +33,7 @@ function client(origin = server.origin, overHttp = true): SecretClient {
 }
 
 describe('azureHttpClient', () => {
-  it('sends what the SDK asks for, uncompressed', async () => {
+  it('sends the request of the SDK without compression', async () => {
     await expect(client().setSecret('name', 'value')).rejects.toMatchObject({ statusCode: 418, code: 'Teapot' });
     expect(server.requests.map(({ method }) => method)).toEqual(['PUT']);
     expect(server.requests[0]?.url).toMatch(/^\/secrets\/name\?/);
@@ -41,7 +41,7 @@ describe('azureHttpClient', () => {
     expect(server.requests[0]?.headers['user-agent']).toContain('azsdk-js-keyvault-secrets');
   });
 
-  it('tells the headers, but no time to wait', async () => {
+  it('returns the headers without a time to wait', async () => {
     let headers: unknown;
     const failed = client().getSecret('name', { onResponse: (response) => (headers = response.headers.toJSON()) });
     await expect(failed).rejects.toThrow();
@@ -50,14 +50,14 @@ describe('azureHttpClient', () => {
     expect(traffic.answer).toEqual({ status: 418, text: '{"error":{"code":"Teapot"}}' });
   });
 
-  it('goes to its origins only', async () => {
+  it('sends requests to its origins only', async () => {
     const failure = await failureOf(client('https://contoso.vault.azure.net').getSecret('name'));
     expect(failure.kind).toBe('refused_by_egress');
     expect(server.requests).toHaveLength(0);
     expect(traffic.failure).toBe(failure);
   });
 
-  it('ends when the signal fires', async () => {
+  it('ends the request when the signal fires', async () => {
     const abort = new AbortController();
     const running = client().getSecret('slow', { abortSignal: abort.signal });
     await until(() => server.requests.length === 1);

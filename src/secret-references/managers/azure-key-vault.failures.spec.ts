@@ -35,8 +35,8 @@ async function failureOf(changes: Record<string, string> = {}, timeoutMs = 3_000
   return error;
 }
 
-describe('what the vault refuses', () => {
-  it('tells a caller without the role', async () => {
+describe('refusals of the vault', () => {
+  it('reports a caller without the role', async () => {
     const identity = {
       cloudB_entra_client_id: STRANGER.clientId,
       cloudB_entra_client_secret: STRANGER.secret,
@@ -56,12 +56,12 @@ describe('what the vault refuses', () => {
     [400, 'BadParameter', undefined, 'invalid_request'],
     [409, 'Conflict', undefined, 'invalid_response'],
     [500, 'InternalServerError', undefined, 'manager_failed'],
-  ])('%s %s/%s means %s', async (status, code, inner, expected) => {
+  ])('maps the refusal %s %s/%s to %s', async (status, code, inner, expected) => {
     azure.vault.refusal = { status, code, inner, message: 'as it is' };
     expect((await failureOf()).code).toBe(expected);
   });
 
-  it('tells a disabled version from a missing and a deleted secret', async () => {
+  it('distinguishes a disabled version from a missing and a deleted secret', async () => {
     azure.vault.setSecret('off', 'value', { enabled: false });
     azure.vault.setSecret('gone', 'value');
     azure.vault.deleteSecret('gone');
@@ -71,13 +71,13 @@ describe('what the vault refuses', () => {
     expect(codes).toEqual(['disabled', 'not_found', 'not_found']);
   });
 
-  it('takes a secret after its end, since Azure gives it', async () => {
+  it('accepts a secret after its end, since Azure returns it', async () => {
     azure.vault.setSecret('old', 'still-given', { expires: 1_600_000_000 });
     const document = await azureKeyVault(azure).fetch(requestFor('old', entraConfig(azure)));
     expect(document).toEqual({ kind: 'text', text: 'still-given' });
   });
 
-  it('tells a tenant that the vault does not belong to', async () => {
+  it('reports a tenant that the vault does not belong to', async () => {
     const other = {
       cloudB_entra_tenant_id: OTHER_TENANT,
       cloudB_entra_client_id: OTHER_TENANT,
@@ -99,14 +99,14 @@ describe('a vault that fails', () => {
     ['half', 'invalid_response', 2],
     ['huge', 'too_large', 2],
     ['cut', 'unreachable', 2],
-  ] as const)('%s means %s, after %i requests', async (behaviour, code, requests) => {
+  ] as const)('a vault that is %s fails with %s, after %i requests', async (behaviour, code, requests) => {
     azure.vault.behaviour = behaviour;
     const error = await failureOf();
     expect([error.code, azure.vault.requests.length]).toEqual([code, requests]);
     expect(error.detail).not.toContain('half-a-sec');
   });
 
-  it('is asked a second time soon, whatever it says of the time to wait', async () => {
+  it('retries a vault soon, however long it asks to wait', async () => {
     azure.vault.behaviour = 'down_once';
     const started = Date.now();
     const document = await azureKeyVault(azure).fetch(requestFor('openai', entraConfig(azure)));
@@ -114,31 +114,31 @@ describe('a vault that fails', () => {
     expect(Date.now() - started).toBeLessThan(5_000);
   });
 
-  it('is not waited for', async () => {
+  it('gives up in time on a slow vault', async () => {
     azure.vault.behaviour = 'slow';
     expect((await failureOf({}, 300)).code).toBe('timeout');
   });
 
-  it('may have no server', async () => {
+  it('reports a vault without a server as unreachable', async () => {
     const url = new URL(azure.vaultUrl);
     url.port = String(await closedPort());
     expect((await failureOf({ cloudB_vault_url: url.origin })).code).toBe('unreachable');
   });
 });
 
-describe('what Entra ID refuses', () => {
+describe('refusals of Entra ID', () => {
   it.each([
     ['a wrong secret', { cloudB_entra_client_secret: 'guess' }, 'AADSTS7000215'],
     ['an expired secret', { cloudB_entra_client_id: EXPIRED.clientId }, 'AADSTS7000222'],
     ['an unknown application', { cloudB_entra_client_id: OTHER_TENANT }, 'AADSTS700016'],
-  ])('%s fails the login', async (_what, changes, aadsts) => {
+  ])('fails the login with %s', async (_what, changes, aadsts) => {
     const { code, detail } = await failureOf(changes);
     expect([code, detail]).toEqual(['authentication_failed', expect.stringContaining(aadsts)]);
     expect(azure.entra.tokenRequests).toHaveLength(1);
     expect(azure.vault.requests).toHaveLength(1);
   });
 
-  it('an unknown tenant fails the login', async () => {
+  it('fails the login with an unknown tenant', async () => {
     const error = await failureOf({ cloudB_entra_tenant_id: 'fad7d5b3-0000-4000-8000-00000000000f' });
     expect(error.code).toBe('authentication_failed');
     expect(azure.entra.tokenRequests).toHaveLength(0);
@@ -159,20 +159,20 @@ describe('an authority that fails', () => {
     ['cut', 'unreachable'],
   ] as const;
 
-  it.each(cases)('%s when it is asked where tokens are means %s', async (behaviour, code) => {
+  it.each(cases)('an authority that is %s at discovery fails with %s', async (behaviour, code) => {
     azure.entra.behaviour = behaviour;
     expect((await failureOf()).code).toBe(code);
     expect(azure.entra.requests.length).toBeLessThanOrEqual(4);
   });
 
-  it.each(cases)('%s when it is asked for a token means %s', async (behaviour, code) => {
+  it.each(cases)('an authority that is %s at a token request fails with %s', async (behaviour, code) => {
     azure.entra.behaviour = behaviour;
     azure.entra.misbehavesAt = '/token';
     expect((await failureOf()).code).toBe(code);
     expect(azure.entra.tokenRequests.length).toBeLessThanOrEqual(2);
   });
 
-  it('is not waited for', async () => {
+  it('gives up in time on a slow authority', async () => {
     azure.entra.behaviour = 'slow';
     const started = Date.now();
     expect((await failureOf({}, 300)).code).toBe('timeout');
@@ -183,14 +183,17 @@ describe('an authority that fails', () => {
     ['throttled', 'throttled', '/token'],
     ['down', 'manager_failed', '/token'],
     ['down', 'manager_failed', '/openid-configuration'],
-  ] as const)('%s fails each time with %s at %s, and serves again once it is well', async (behaviour, code, path) => {
-    const manager = azureKeyVault(azure);
-    const request = requestFor('openai', entraConfig(azure));
-    azure.entra.behaviour = behaviour;
-    azure.entra.misbehavesAt = path;
-    expect((await secretErrorOf(manager.fetch(request))).code).toBe(code);
-    expect((await secretErrorOf(manager.fetch(request))).code).toBe(code);
-    azure.entra.forget();
-    expect(await manager.fetch(request)).toMatchObject({ text: 'sk-current' });
-  });
+  ] as const)(
+    'an authority that is %s fails each time with %s at %s, and serves again once it recovers',
+    async (behaviour, code, path) => {
+      const manager = azureKeyVault(azure);
+      const request = requestFor('openai', entraConfig(azure));
+      azure.entra.behaviour = behaviour;
+      azure.entra.misbehavesAt = path;
+      expect((await secretErrorOf(manager.fetch(request))).code).toBe(code);
+      expect((await secretErrorOf(manager.fetch(request))).code).toBe(code);
+      azure.entra.forget();
+      expect(await manager.fetch(request)).toMatchObject({ text: 'sk-current' });
+    },
+  );
 });

@@ -65,18 +65,18 @@ describe('managed', () => {
     expect(azure.entra.requests).toHaveLength(0);
   });
 
-  it('reads with the identity that is named', async () => {
+  it('reads with the managed identity that is named', async () => {
     const named = config('managed', { cloudB_managed_client_id: ASSIGNED.clientId });
     expect(await fetchAs(named)).toMatchObject({ text: 'sk-current' });
     expect(azure.entra.identityRequests[0]?.get('client_id')).toBe(ASSIGNED.clientId);
   });
 
-  it('leaves the identity that the environment names to default', async () => {
+  it('ignores the identity of the environment unless the mode is default', async () => {
     process.env['AZURE_CLIENT_ID'] = APP.clientId;
     expect(await fetchAs(config('managed'))).toMatchObject({ text: 'sk-current' });
   });
 
-  it('fails for an identity that the machine has not', async () => {
+  it('fails for a managed identity that the machine lacks', async () => {
     const unknown = config('managed', { cloudB_managed_client_id: APP.clientId });
     const error = await secretErrorOf(fetchAs(unknown));
     expect(error.code).toBe('authentication_failed');
@@ -85,7 +85,7 @@ describe('managed', () => {
 });
 
 describe('default', () => {
-  it('takes the application of the environment first', async () => {
+  it('uses the application of the environment first', async () => {
     process.env['AZURE_TENANT_ID'] = APP.tenantId;
     process.env['AZURE_CLIENT_ID'] = APP.clientId;
     process.env['AZURE_CLIENT_SECRET'] = APP.secret;
@@ -94,7 +94,7 @@ describe('default', () => {
     expect(azure.entra.identityRequests).toHaveLength(0);
   });
 
-  it('takes the identity of the workload next', async () => {
+  it('uses the identity of the workload second', async () => {
     const file = join(folder, 'token');
     await writeFile(file, await azure.entra.federatedToken(WORKLOAD.federatedSubject));
     process.env['AZURE_TENANT_ID'] = TENANT;
@@ -105,19 +105,19 @@ describe('default', () => {
     expect(azure.entra.identityRequests).toHaveLength(0);
   });
 
-  it('takes a managed identity last', async () => {
+  it('uses a managed identity last', async () => {
     expect(await fetchAs(config('default'))).toMatchObject({ text: 'sk-current' });
     expect(azure.entra.requests).toHaveLength(0);
   });
 
-  it('takes the managed identity that the environment names', async () => {
+  it('uses the managed identity that the environment names', async () => {
     process.env['AZURE_CLIENT_ID'] = IN_ENVIRONMENT.clientId;
     expect(await fetchAs(config('default'))).toMatchObject({ text: 'sk-current' });
     expect(azure.entra.identityRequests[0]?.get('client_id')).toBe(IN_ENVIRONMENT.clientId);
     expect(azure.entra.requests).toHaveLength(0);
   });
 
-  it('fails for a managed identity of the environment that the machine has not', async () => {
+  it('fails for a managed identity of the environment that the machine lacks', async () => {
     process.env['AZURE_CLIENT_ID'] = APP.clientId;
     expect((await secretErrorOf(fetchAs(config('default')))).code).toBe('authentication_failed');
   });

@@ -14,7 +14,7 @@ const REQUEST = requestFor('openai', {
   cloudB_vault_url: 'https://contoso.vault.azure.net',
 });
 
-/** A network that every session asks for once, and that cannot be had the first times. */
+/** A network that every session asks for once, and that fails the first times. */
 class CountedTransport extends SecretTransport {
   sessions = 0;
   failures = 0;
@@ -22,7 +22,7 @@ class CountedTransport extends SecretTransport {
   override fetchWith(): typeof fetch {
     this.sessions += 1;
     if (this.sessions <= this.failures) throw new TypeError('no network');
-    return () => Promise.reject(new TypeError('nobody is there'));
+    return () => Promise.reject(new TypeError('no server'));
   }
 }
 
@@ -35,19 +35,19 @@ beforeEach(() => {
   manager = new AzureKeyVault(transport, config);
 });
 
-it('are kept though the vault is not there', async () => {
+it('keeps a session when the vault is not reachable', async () => {
   for (let round = 0; round < 2; round += 1)
     expect((await secretErrorOf(manager.fetch(REQUEST))).code).toBe('manager_failed');
   expect(transport.sessions).toBe(1);
 });
 
-it('are not shared with another organisation, though it has the same credentials', async () => {
+it('shares no session with another organisation that has the same credentials', async () => {
   await secretErrorOf(manager.fetch(REQUEST));
   await secretErrorOf(manager.fetch({ ...REQUEST, organisationId: 'another' }));
   expect(transport.sessions).toBe(2);
 });
 
-it('are opened again when they could not be opened', async () => {
+it('opens a session again when it could not be opened', async () => {
   transport.failures = 1;
   await expect(manager.fetch(REQUEST)).rejects.toThrow('no network');
   await secretErrorOf(manager.fetch(REQUEST));
@@ -55,7 +55,7 @@ it('are opened again when they could not be opened', async () => {
   expect(transport.sessions).toBe(2);
 });
 
-it('outlast one before them that could not be opened', async () => {
+it('keeps a session when an earlier one could not be opened', async () => {
   transport.failures = 1;
   const first = manager.fetch(REQUEST);
   void manager.close();

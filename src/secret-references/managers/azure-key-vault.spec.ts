@@ -35,12 +35,12 @@ async function failureOf(path: string, version?: string, changes: Record<string,
 }
 
 describe('addresses', () => {
-  it('gives the current version as text', async () => {
+  it('returns the current version as text', async () => {
     expect(await fetchOne('openai')).toEqual({ kind: 'text', text: 'sk-current' });
     expect(await fetchOne('empty')).toEqual({ kind: 'text', text: '' });
   });
 
-  it('gives the version that is asked for, in each of the ways', async () => {
+  it('returns the requested version in each way to name it', async () => {
     const expected = { kind: 'text', text: 'sk-older' };
     expect(await fetchOne(`openai/${older}`)).toEqual(expected);
     expect(await fetchOne('openai', older)).toEqual(expected);
@@ -54,7 +54,7 @@ describe('addresses', () => {
     ['https://other.vault.azure.test/secrets/openai', undefined],
     ['openai', 'AWSPREVIOUS'],
     [`openai/${'0'.repeat(32)}`, '0'.repeat(32)],
-  ])('asks nobody for %s, version %s', async (path, version) => {
+  ])('sends no request for %s, version %s', async (path, version) => {
     expect((await failureOf(path, version)).code).toBe('invalid_request');
     expect(azure.vault.requests).toHaveLength(0);
   });
@@ -66,7 +66,7 @@ describe('the login of an application', () => {
     expect(await azureKeyVault(azure).fetch(requestFor('openai', config))).toMatchObject({ text: 'sk-current' });
   });
 
-  it('asks without a token first, and never tells the vault the secret', async () => {
+  it('asks without a token first, and never sends the secret to the vault', async () => {
     await fetchOne('openai');
     expect(azure.vault.requests.map(({ authorization }) => authorization?.slice(0, 6))).toEqual([undefined, 'Bearer']);
     expect(JSON.stringify(azure.vault.requests)).not.toContain(APP.secret);
@@ -74,7 +74,7 @@ describe('the login of an application', () => {
     expect(azure.vault.requests[0]?.apiVersion).toBe('2025-07-01');
   });
 
-  it('logs in once for many fetches, at the same time and later', async () => {
+  it('logs in once for many fetches, concurrent and later', async () => {
     const manager = azureKeyVault(azure);
     const request = requestFor('openai', entraConfig(azure));
     await Promise.all([manager.fetch(request), manager.fetch(request), manager.fetch(request)]);
@@ -85,14 +85,14 @@ describe('the login of an application', () => {
     expect(azure.entra.tokenRequests).toHaveLength(2);
   });
 
-  it('keeps no token of one secret for another', async () => {
+  it('uses no token of one client secret for another', async () => {
     const manager = azureKeyVault(azure);
     await manager.fetch(requestFor('openai', entraConfig(azure)));
     const wrong = requestFor('openai', entraConfig(azure, { cloudB_entra_client_secret: 'guess' }));
     expect((await secretErrorOf(manager.fetch(wrong))).code).toBe('authentication_failed');
   });
 
-  it('logs in once more when the vault refuses the token that was kept', async () => {
+  it('logs in once more when the vault refuses a kept token', async () => {
     const manager = azureKeyVault(azure);
     const request = requestFor('openai', entraConfig(azure));
     await manager.fetch(request);
@@ -120,26 +120,26 @@ describe('a hostile vault', () => {
     ['the domain above its service', { resource: 'https://azure.test' }],
     ['the top-level domain', { resource: 'https://test' }],
     ['no URL', { resource: 'vault' }],
-  ])('gets no token for %s', async (_what, challenge) => {
+  ])('sends no token to a vault with %s', async (_what, challenge) => {
     azure.vault.challenge = challenge;
     expect((await failureOf('openai')).code).toBe('invalid_response');
     expect(azure.entra.requests).toHaveLength(0);
     expect(azure.vault.requests.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
 
-  it('leads to no other authority and no other tenant', async () => {
+  it('follows a vault to no other authority and no other tenant', async () => {
     azure.vault.challenge = { authorization: `https://evil.azure.test/${OTHER_TENANT}` };
     expect(await fetchOne('openai')).toMatchObject({ text: 'sk-current' });
     expect(azure.entra.requests.every(({ path }) => path.startsWith(`/${TENANT}/`))).toBe(true);
   });
 
-  it('leads nowhere by a redirect', async () => {
+  it('follows no redirect of a vault', async () => {
     azure.vault.behaviour = 'redirect';
     expect((await failureOf('openai')).code).toBe('invalid_response');
     expect(azure.vault.requests).toHaveLength(2);
   });
 
-  it('does not get its token or the secret into the log', async () => {
+  it('logs neither the token nor the secret that a vault repeats', async () => {
     azure.vault.behaviour = 'echo';
     const { code, detail } = await failureOf('openai');
     expect([code, detail]).toEqual([
@@ -157,12 +157,12 @@ describe('where it goes', () => {
     'https://contoso.vault.azure.net.evil.test',
     'http://contoso.vault.azure.net',
     'https://user:password@contoso.vault.azure.net',
-  ])('goes to no %s', async (url) => {
+  ])('sends no request to %s', async (url) => {
     expect((await failureOf('openai', undefined, { cloudB_vault_url: url })).code).toBe('refused_by_egress');
     expect(azure.entra.requests).toHaveLength(0);
   });
 
-  it.each(['169.254.169.254', '127.0.0.1', '10.0.0.1', '::1'])('goes to no vault at %s', async (address) => {
+  it.each(['169.254.169.254', '127.0.0.1', '10.0.0.1', '::1'])('sends no request to a vault at %s', async (address) => {
     const egress = new EgressPolicy([], () => Promise.resolve([{ address, family: address === '::1' ? 6 : 4 }]));
     const manager = azureKeyVault(azure, { egress, vaultHosts: ['.vault.azure.net'] });
     const config = entraConfig(azure, { cloudB_vault_url: 'https://contoso.vault.azure.net' });
@@ -171,7 +171,7 @@ describe('where it goes', () => {
     expect(error.detail).not.toContain(address);
   });
 
-  it('takes no credential to an authority that the egress rules refuse', async () => {
+  it('sends no credential to an authority that the egress rules refuse', async () => {
     const manager = azureKeyVault(azure, { authority: 'https://10.0.0.1' });
     const error = await secretErrorOf(manager.fetch(requestFor('openai', entraConfig(azure))));
     expect(error.code).toBe('refused_by_egress');

@@ -43,7 +43,7 @@ describe('AzureVaultCredential', () => {
     'http://vault.azure.net/.default',
     'https://vault.azure.net/user_impersonation',
     '',
-  ])('gives no token for %p', async (scope) => {
+  ])('returns no token for %p', async (scope) => {
     expect((await secretErrorOf(credential.getToken([scope]))).code).toBe('invalid_response');
     expect((await secretErrorOf(credential.getToken([SCOPE, scope]))).code).toBe('invalid_response');
     expect(identity.calls).toHaveLength(0);
@@ -57,14 +57,14 @@ describe('AzureVaultCredential', () => {
     expect((await credential.getToken(SCOPE)).token).toBe('token-2');
   });
 
-  it('passes on the claims of a vault that refused the token', async () => {
+  it('requests a token with the claims of a vault that refused one', async () => {
     await credential.getToken(SCOPE);
     expect((await credential.getToken(SCOPE, { claims: '{}' })).token).toBe('token-2');
     expect(identity.calls[1]?.options).toMatchObject({ claims: '{}' });
     expect((await credential.getToken(SCOPE)).token).toBe('token-2');
   });
 
-  it('leaves the SDK nothing to renew in the background', async () => {
+  it('lets the SDK renew nothing in the background', async () => {
     expect(await credential.getToken(SCOPE)).toEqual({
       token: 'token-1',
       expiresOnTimestamp: 0,
@@ -72,13 +72,13 @@ describe('AzureVaultCredential', () => {
     });
   });
 
-  it('names what no log may show', async () => {
+  it('names the secrets that no log may show', async () => {
     expect(credential.secrets).toEqual(['app-secret']);
     await credential.getToken(SCOPE);
     expect(credential.secrets).toEqual(['app-secret', 'token-1']);
   });
 
-  it('tells what the network said, which the SDK does not pass on', async () => {
+  it('reports the failure of the network, which the SDK hides', async () => {
     identity.failure = new Error('endpoints_resolution_error');
     traffic.failed(new UpstreamFailure('timeout', 'of an earlier login'));
     expect((await secretErrorOf(credential.getToken(SCOPE))).code).toBe('authentication_failed');

@@ -31,7 +31,7 @@ describe('a Vault that fails', () => {
     ['html', 'invalid_response'],
     ['redirect', 'invalid_response'],
     ['silent', 'timeout'],
-  ] as const)('%s: %s', async (fault, code) => {
+  ] as const)('a Vault that is %s fails with %s', async (fault, code) => {
     for (const on of [/login$/, /^sys/, /^secret/]) {
       scene.vault.fail(fault, { on });
       const other = scene.manager(fault === 'silent' ? { timeoutMs: 500 } : {});
@@ -41,7 +41,7 @@ describe('a Vault that fails', () => {
     expect(await manager.fetch(scene.request())).toMatchObject({ fields: { password: 'two' } });
   });
 
-  it('and lags behind is asked again, for a while', async () => {
+  it('asks a Vault that lags behind again, for a while', async () => {
     scene.vault.fail('lagging', { times: 2, on: /^secret/ });
     expect(await manager.fetch(scene.request())).toMatchObject({ fields: { password: 'two' } });
     expect(scene.count('secret/data/db')).toBe(3);
@@ -50,7 +50,7 @@ describe('a Vault that fails', () => {
     expect(scene.count('secret/data/db')).toBe(6);
   });
 
-  it('and is not there', async () => {
+  it('fails when Vault is not reachable', async () => {
     const vendorC_addr = `http://127.0.0.1:${await closedPort()}`;
     const error = await secretErrorOf(manager.fetch(scene.request({}, { vendorC_addr })));
     expect(error.code).toBe('unreachable');
@@ -58,7 +58,7 @@ describe('a Vault that fails', () => {
     expect(error.cause).toBeInstanceOf(UpstreamFailure);
   });
 
-  it('and sends too much', async () => {
+  it('fails when Vault sends too much', async () => {
     scene.kv2.put('large', { text: 'x'.repeat(2 * 1024 * 1024) });
     expect(await codeOf(manager.fetch(scene.request({ path: 'secret/large' })))).toBe('too_large');
   });
@@ -92,7 +92,7 @@ describe('answers', () => {
   const fetch = (config: AuthConfig = {}): Promise<unknown> =>
     manager.fetch(scene.request({}, { vendorC_addr: server.origin, ...config }));
 
-  it('that are as they should be are read, behind any prefix', async () => {
+  it('reads valid answers of Vault below any path prefix', async () => {
     expect(await fetch({ vendorC_addr: `${server.origin}/behind/proxy/` })).toMatchObject({ fields: { a: 'b' } });
     expect(server.requests.map(({ url }) => url)).toEqual([
       '/behind/proxy/v1/auth/approle/login',
@@ -130,17 +130,17 @@ describe('answers', () => {
     ['read', 502, '<html>bad gateway</html>', 'manager_failed'],
     ['read', 503, '<html>no healthy upstream</html>', 'manager_failed'],
     ['read', 503, '{"errors":["OpenBao is sealed"]}', 'sealed'],
-  ])('to a %s with %i %s: %s', async (step, status, text, code) => {
+  ])('maps the answer to a %s with %i %s to %s', async (step, status, text, code) => {
     answers[step] = [status, text];
     expect(await codeOf(fetch())).toBe(code);
   });
 
-  it.each([403, 404, 405])('to a look-up of the mount with %i lead to a guess', async (status) => {
+  it.each([403, 404, 405])('guesses the path when the look-up of the mount returns %i', async (status) => {
     answers.probe = [status, '{"errors":[]}'];
     expect(await fetch()).toMatchObject({ fields: { a: 'b' } });
   });
 
-  it('to a look-up with a mount that the path does not begin with, as in a namespace, lead to a guess', async () => {
+  it('guesses the path when the look-up returns a mount that the path does not begin with, as in a namespace', async () => {
     const read = (path: string): Promise<unknown> =>
       manager.fetch(scene.request({ path }, { vendorC_addr: server.origin }));
     expect(await read('team/secret/data/db')).toMatchObject({ fields: { a: 'b' } });
@@ -155,21 +155,21 @@ describe('answers', () => {
     ['read', 404],
     ['read', 500],
     ['read', 429],
-  ])('to a %s with %i show no credential, even when Vault repeats one', async (step, status) => {
+  ])('shows no credential that Vault repeats in its answer to a %s with %i', async (step, status) => {
     const token = 'A'.repeat(8) + '-custom-token-of-vault';
     answers.login = [200, JSON.stringify({ auth: { client_token: token, lease_duration: 60, renewable: true } })];
-    answers[step] = [status, JSON.stringify({ errors: [`${SECRET_ID} and ${token} are no good`] })];
+    answers[step] = [status, JSON.stringify({ errors: [`${SECRET_ID} and ${token} are wrong`] })];
     const error = await secretErrorOf(fetch());
     const shown = inspect(error, { depth: 10 });
-    expect(error.detail).toMatch(/are no good$/);
+    expect(error.detail).toMatch(/are wrong$/);
     expect(shown).not.toContain(SECRET_ID);
     if (step === 'read') expect(shown).not.toContain(token);
   });
 
-  it('to a renewal are told in the log, in words that show no credential', async () => {
+  it('logs a failed renewal without a credential', async () => {
     const token = 'hvs.of-vault';
     answers.login = [200, JSON.stringify({ auth: { client_token: token, lease_duration: 60, renewable: true } })];
-    answers.renewal = [500, JSON.stringify({ errors: [`${SECRET_ID} and ${token} are no good`] })];
+    answers.renewal = [500, JSON.stringify({ errors: [`${SECRET_ID} and ${token} are wrong`] })];
     const log = new PassThrough();
     manager = scene.manager({ logger: createLogger('info', log) });
     await fetch();
@@ -180,12 +180,12 @@ describe('answers', () => {
     expect(JSON.parse(line)).toMatchObject({
       level: 'warn',
       event: 'vault_renewal_failed',
-      reason: expect.stringMatching(/^manager_failed: 500: .* are no good$/),
+      reason: expect.stringMatching(/^manager_failed: 500: .* are wrong$/),
     });
     for (const secret of [token, SECRET_ID]) expect(line).not.toContain(secret);
   });
 
-  it('show no credential that fetch itself could not send', async () => {
+  it('shows no credential that could not be sent', async () => {
     const authConfig = { vendorC_auth_type: 'token', vendorC_addr: server.origin, vendorC_token: 'line\nbreak' };
     const error = await secretErrorOf(manager.fetch(scene.request({ authConfig })));
     expect(error.code).toBe('invalid_request');
@@ -193,6 +193,6 @@ describe('answers', () => {
   });
 });
 
-it('knows no other way to log in', async () => {
+it('refuses an unknown kind of login', async () => {
   expect(await codeOf(manager.fetch(scene.request({}, { vendorC_auth_type: 'userpass' })))).toBe('invalid_request');
 });

@@ -35,7 +35,7 @@ function counts(): { readonly logins: number; readonly renewals: number } {
 }
 
 describe('a token with a lease', () => {
-  it('is used for all secrets, and renewed when two thirds of its lease are over', async () => {
+  it('uses one token for all secrets, and renews it when two thirds of its lease are over', async () => {
     scene.allowLogin({ ttlSeconds: 60 });
     await read();
     scene.clock.advance(39_000);
@@ -50,7 +50,7 @@ describe('a token with a lease', () => {
     expect(counts()).toEqual({ logins: 1, renewals: 1 });
   });
 
-  it('is renewed as ever when the clock is set back', async () => {
+  it('renews a token as usual when the clock is set back', async () => {
     scene.allowLogin({ ttlSeconds: 60 });
     await read();
     scene.clock.setBack(3 * 3_600_000);
@@ -59,7 +59,7 @@ describe('a token with a lease', () => {
     expect(counts()).toEqual({ logins: 1, renewals: 1 });
   });
 
-  it('lets nobody wait for its renewal', async () => {
+  it('lets no request wait for the renewal of a token', async () => {
     manager = scene.manager({ timeoutMs: 1_000 });
     scene.allowLogin({ ttlSeconds: 60 });
     await read();
@@ -70,7 +70,7 @@ describe('a token with a lease', () => {
     await manager.close();
   });
 
-  it('is replaced by a login once it has expired', async () => {
+  it('logs in once a token has expired', async () => {
     scene.allowLogin({ ttlSeconds: 60 });
     await read();
     scene.clock.advance(61_000);
@@ -78,7 +78,7 @@ describe('a token with a lease', () => {
     expect(counts()).toEqual({ logins: 2, renewals: 0 });
   });
 
-  it('stays in use while renewals fail, and they are not tried at every use', async () => {
+  it('uses a token while its renewals fail, and does not retry them at every use', async () => {
     scene.allowLogin({ ttlSeconds: 60 });
     await read();
     scene.vault.fail('broken', { on: /renew-self$/ });
@@ -94,7 +94,7 @@ describe('a token with a lease', () => {
     expect(counts()).toEqual({ logins: 2, renewals: 2 });
   });
 
-  it('is replaced in the background when Vault does not renew it, or hardly', async () => {
+  it('replaces a token in the background when Vault does not renew it, or hardly', async () => {
     scene.allowLogin({ ttlSeconds: 60, maxTtlSeconds: 65 });
     await read();
     scene.clock.advance(41_000);
@@ -107,7 +107,7 @@ describe('a token with a lease', () => {
     expect(scene.vault.calls.at(-1)).toMatchObject({ path: LOGIN, status: 200 });
   });
 
-  it('is not renewed when it says so', async () => {
+  it('does not renew a token that is not renewable', async () => {
     for (const grant of [{ renewable: false }, { type: 'batch' as const }]) {
       scene.vault.forget();
       manager = scene.manager();
@@ -119,7 +119,7 @@ describe('a token with a lease', () => {
     }
   });
 
-  it('is never renewed when it does not expire', async () => {
+  it('never renews a token that does not expire', async () => {
     scene.allowLogin({ ttlSeconds: 0 });
     await read();
     scene.clock.advance(3_000_000);
@@ -127,7 +127,7 @@ describe('a token with a lease', () => {
     expect(counts()).toEqual({ logins: 1, renewals: 0 });
   });
 
-  it('fails with its login when there is no other', async () => {
+  it('fails when a token has expired and the login fails', async () => {
     scene.allowLogin({ ttlSeconds: 60 }, 1);
     await read();
     scene.clock.advance(61_000);
@@ -136,28 +136,28 @@ describe('a token with a lease', () => {
 });
 
 describe('a token with a number of uses', () => {
-  it('is replaced when they are over, and not renewed', async () => {
+  it('replaces a token when its uses are over, and does not renew it', async () => {
     scene.allowLogin({ ttlSeconds: 60, numUses: 2 });
     for (let round = 0; round < 4; round += 1) expect(await read()).toEqual(TWO);
     expect(counts()).toEqual({ logins: 2, renewals: 0 });
     expect(scene.vault.calls.every(({ status }) => status === 200)).toBe(true);
   });
 
-  it('serves everybody who waits for it', async () => {
+  it('serves every waiting request with a token of few uses', async () => {
     scene.allowLogin({ numUses: 7 });
     const all = await Promise.all(Array.from({ length: 30 }, () => manager.fetch(scene.request())));
     expect(all).toEqual(Array(30).fill(TWO));
     expect(counts().logins).toBe(5);
   });
 
-  it('is enough when it is one, even where the mount has to be guessed', async () => {
+  it('needs one use of a token, even where it has to guess the mount', async () => {
     scene.vault.hidesMounts = true;
     scene.allowLogin({ numUses: 1 });
     expect(await read()).toEqual(TWO);
     expect(counts().logins).toBe(2);
   });
 
-  it('ends with the uses of the secret id', async () => {
+  it('fails when the uses of the secret id are over', async () => {
     scene.allowLogin({ numUses: 1 }, 1);
     await read();
     expect(await codeOf(read())).toBe('authentication_failed');
@@ -165,7 +165,7 @@ describe('a token with a number of uses', () => {
 });
 
 describe('a token that is refused', () => {
-  it('was revoked: one login, and the read again', async () => {
+  it('logs in once and reads again when a token was revoked', async () => {
     scene.allowLogin();
     await read();
     scene.vault.tokens.revokeAll();
@@ -173,7 +173,7 @@ describe('a token that is refused', () => {
     expect(counts().logins).toBe(2);
   });
 
-  it('was revoked while many use it: one login for all', async () => {
+  it('logs in once for all when a token is revoked while many use it', async () => {
     scene.allowLogin();
     await read();
     scene.vault.tokens.revokeAll();
@@ -182,7 +182,7 @@ describe('a token that is refused', () => {
     expect(counts().logins).toBe(2);
   });
 
-  it('has got another policy: one login, and the read again', async () => {
+  it('logs in once and reads again when a token has another policy', async () => {
     scene.allowLogin({ policies: [] });
     expect(await codeOf(read())).toBe('access_denied');
     scene.clock.advance(61_000);
@@ -191,13 +191,13 @@ describe('a token that is refused', () => {
     expect(counts().logins).toBe(2);
   });
 
-  it('was new: no other login', async () => {
+  it('does not log in again when a new token is refused', async () => {
     scene.allowLogin({ policies: [] });
     expect(await codeOf(read())).toBe('access_denied');
     expect(counts().logins).toBe(1);
   });
 
-  it('may not read one of its paths: no login for that within a minute, and other paths go on', async () => {
+  it('logs in no more within a minute for a denied path, and reads other paths', async () => {
     scene.allowLogin();
     const forbidden = scene.request({ path: 'elsewhere/db' });
     await read();
@@ -211,7 +211,7 @@ describe('a token that is refused', () => {
     expect(counts().logins).toBe(3);
   });
 
-  it('was revoked, and the credentials as well: not in a loop', async () => {
+  it('does not log in in a loop when token and credentials were revoked', async () => {
     scene.allowLogin({}, 1);
     await read();
     scene.vault.tokens.revokeAll();
@@ -221,14 +221,14 @@ describe('a token that is refused', () => {
 });
 
 describe('many at once', () => {
-  it('share one login', async () => {
+  it('shares one login among concurrent requests', async () => {
     scene.allowLogin();
     const all = await Promise.all(Array.from({ length: 100 }, () => manager.fetch(scene.request())));
     expect(all).toEqual(Array(100).fill(TWO));
     expect(counts().logins).toBe(1);
   });
 
-  it('share its failure, and the next one tries again', async () => {
+  it('shares a failed login among concurrent requests, and tries again at the next', async () => {
     const codes = await Promise.all(Array.from({ length: 100 }, () => codeOf(manager.fetch(scene.request()))));
     expect(new Set(codes)).toEqual(new Set(['authentication_failed']));
     expect(counts().logins).toBe(1);
@@ -236,7 +236,7 @@ describe('many at once', () => {
     expect(await read()).toEqual(TWO);
   });
 
-  it('do not share it with other organisations or other credentials', async () => {
+  it('shares no login with other organisations or other credentials', async () => {
     scene.allowLogin();
     await read();
     await manager.fetch(scene.request({ organisationId: 'another' }));
@@ -248,7 +248,7 @@ describe('many at once', () => {
 });
 
 describe('close', () => {
-  it('waits for renewals', async () => {
+  it('waits for renewals when it closes', async () => {
     scene.allowLogin({ ttlSeconds: 60 });
     await read();
     scene.clock.advance(41_000);
@@ -258,7 +258,7 @@ describe('close', () => {
     expect(counts()).toEqual({ logins: 1, renewals: 1 });
   });
 
-  it('forgets tokens', async () => {
+  it('forgets tokens when it closes', async () => {
     scene.allowLogin();
     await read();
     await manager.close();
@@ -267,7 +267,7 @@ describe('close', () => {
   });
 });
 
-it('forgets credentials that nobody has used for an hour', async () => {
+it('forgets credentials that were unused for an hour', async () => {
   scene.allowLogin({ ttlSeconds: 0 });
   await read();
   scene.clock.advance(3_500_000);

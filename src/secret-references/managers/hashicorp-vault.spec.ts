@@ -28,7 +28,7 @@ const ONE = { kind: 'fields', fields: { password: 'one' } };
 const TWO = { kind: 'fields', fields: { password: 'two' } };
 
 describe('with a token', () => {
-  it('reads without a login, and says that it is a request', async () => {
+  it('reads with a token without a login, and marks its requests', async () => {
     const token = scene.vault.root.createToken({ policies: ['reader'] });
     expect(await manager.fetch(scene.tokenRequest(token))).toEqual(TWO);
     expect(scene.vault.paths()).toEqual(['sys/internal/ui/mounts/secret/db', 'secret/data/db']);
@@ -38,8 +38,8 @@ describe('with a token', () => {
     }
   });
 
-  it('does not log in when the token is refused', async () => {
-    expect(await codeOf(manager.fetch(scene.tokenRequest('hvs.nobody-has-this-one')))).toBe('authentication_failed');
+  it('does not log in when a given token is refused', async () => {
+    expect(await codeOf(manager.fetch(scene.tokenRequest('hvs.unknown-token')))).toBe('authentication_failed');
     const weak = scene.vault.root.createToken({});
     expect(await codeOf(manager.fetch(scene.tokenRequest(weak)))).toBe('access_denied');
     expect(scene.vault.paths().filter((path) => path.startsWith('auth/'))).toEqual([]);
@@ -47,7 +47,7 @@ describe('with a token', () => {
 });
 
 describe('with an AppRole', () => {
-  it('logs in without a token and reads', async () => {
+  it('logs in with an AppRole and reads', async () => {
     expect(await manager.fetch(scene.request())).toEqual(TWO);
     expect(scene.vault.calls[0]).toMatchObject({
       method: 'POST',
@@ -57,17 +57,20 @@ describe('with an AppRole', () => {
     });
   });
 
-  it.each(['gateways/approle', 'gateways/approle/'])('logs in at another mount: %s', async (vendorC_auth_mount) => {
-    scene.vault.root.enableAuth('gateways/approle', new FakeAppRole()).addRole('r', 's', { policies: ['reader'] });
-    const config = { vendorC_auth_mount, vendorC_role_id: 'r', vendorC_secret_id: 's' };
-    expect(await manager.fetch(scene.request({}, config))).toEqual(TWO);
-  });
+  it.each(['gateways/approle', 'gateways/approle/'])(
+    'logs in with an AppRole at another mount: %s',
+    async (vendorC_auth_mount) => {
+      scene.vault.root.enableAuth('gateways/approle', new FakeAppRole()).addRole('r', 's', { policies: ['reader'] });
+      const config = { vendorC_auth_mount, vendorC_role_id: 'r', vendorC_secret_id: 's' };
+      expect(await manager.fetch(scene.request({}, config))).toEqual(TWO);
+    },
+  );
 
   it.each([
     ['another secret id', { vendorC_secret_id: 'wrong' }],
     ['another role', { vendorC_role_id: 'wrong' }],
     ['a mount that does not exist', { vendorC_auth_mount: 'nowhere' }],
-  ])('is refused with %s', async (_what, config) => {
+  ])('fails to log in with %s', async (_what, config) => {
     expect(await codeOf(manager.fetch(scene.request({}, config)))).toBe('authentication_failed');
     expect(scene.vault.calls).toHaveLength(1);
   });
@@ -97,13 +100,13 @@ describe('with a signed token', () => {
       scene.vault.root.enableAuth('jwt', new FakeJwt(keys.publicKey)).addRole('ci', { audience: 'vault', grant });
     });
 
-    it('logs in and reads', async () => {
+    it('logs in with a JSON Web Token and reads', async () => {
       const jwt = await sign({ aud: 'vault' });
       expect(await manager.fetch(request(jwt))).toEqual(TWO);
       expect(scene.vault.calls[0]).toMatchObject({ path: 'auth/jwt/login', body: { role: 'ci', jwt } });
     });
 
-    it('is refused for another audience or role', async () => {
+    it('fails to log in for another audience or role', async () => {
       expect(await codeOf(manager.fetch(request(await sign({ aud: 'other' }))))).toBe('authentication_failed');
       expect(await codeOf(manager.fetch(request(await sign({ aud: 'vault' }), 'x')))).toBe('authentication_failed');
     });
@@ -134,7 +137,7 @@ describe('with a signed token', () => {
 
     afterEach(() => rm(folder, { recursive: true }));
 
-    it('logs in with the token that the file has at that moment', async () => {
+    it('logs in with the service account token that the file has at that moment', async () => {
       expect(await manager.fetch(request())).toEqual(TWO);
       expect(scene.vault.calls[0]).toMatchObject({
         path: 'auth/kubernetes/login',
@@ -148,7 +151,7 @@ describe('with a signed token', () => {
       expect(first?.body['jwt']).not.toEqual(last?.body['jwt']);
     });
 
-    it('is missing outside of Kubernetes', async () => {
+    it('fails without a service account token outside of Kubernetes', async () => {
       await rm(file);
       expect(await codeOf(manager.fetch(request()))).toBe('authentication_failed');
       expect(scene.vault.calls).toEqual([]);
@@ -161,11 +164,11 @@ describe('key/value engines', () => {
     ['version 1', 'kv/db', ONE],
     ['version 2 by its name', 'secret/db', TWO],
     ['version 2 by its API path', 'secret/data/db', TWO],
-  ])('of %s are recognised', async (_what, path, expected) => {
+  ])('recognises key/value engines of %s', async (_what, path, expected) => {
     expect(await manager.fetch(scene.request({ path }))).toEqual(expected);
   });
 
-  it('of several path segments are recognised', async () => {
+  it('recognises key/value engines of several path segments', async () => {
     scene.vault.root.mount('team/a/kv', new FakeKvV2(() => 0)).put('x/y', { password: 'deep' });
     scene.vault.root.mount('team/b', new FakeKvV1()).put('data/y', { password: 'flat' });
     scene.vault.root.writePolicy('reader', { 'team/*': ['read'] });
@@ -177,7 +180,7 @@ describe('key/value engines', () => {
     });
   });
 
-  it('are looked up once', async () => {
+  it('looks up a key/value engine once', async () => {
     scene.kv2.put('other', { password: 'three' });
     await manager.fetch(scene.request());
     await manager.fetch(scene.request({ path: 'secret/data/other' }));
@@ -189,7 +192,7 @@ describe('key/value engines', () => {
     ]);
   });
 
-  it('are looked up again when they were replaced', async () => {
+  it('looks up a key/value engine again when it was replaced', async () => {
     await manager.fetch(scene.request({ path: 'kv/db' }));
     const upgraded = new FakeKvV2(() => 0);
     scene.vault.root.mounts.set('kv/', upgraded);
@@ -199,13 +202,13 @@ describe('key/value engines', () => {
     expect(await manager.fetch(scene.request({ path: 'kv/db' }))).toEqual(ONE);
   });
 
-  it('give values of any kind, and names of any characters', async () => {
+  it('reads values of any kind, and names of any characters', async () => {
     const fields = { text: 'a', number: 1, list: [true], nothing: null, object: { b: 'c' } };
     scene.kv2.put('a b/ü%2e+&=', fields);
     expect(await manager.fetch(scene.request({ path: 'secret/a b/ü%2e+&=' }))).toEqual({ kind: 'fields', fields });
   });
 
-  it('are the only ones that are read', async () => {
+  it('reads from no other engine than key/value', async () => {
     const database = scene.vault.root.mount('database', new FakeDatabase());
     scene.vault.root.writePolicy('reader', { 'database/*': ['read'] });
     expect(await codeOf(manager.fetch(scene.request({ path: 'database/creds/x' })))).toBe('invalid_request');
@@ -215,7 +218,7 @@ describe('key/value engines', () => {
   });
 
   it.each(['secret/../sys/leader', '/v1/secret/db', '/secret/db', 'secret//db', 'secret', 'secret/db?version=1'])(
-    'are not asked for %s',
+    'sends no request for the path %s',
     async (path) => {
       expect(await codeOf(manager.fetch(scene.request({ path })))).toBe('invalid_request');
       expect(scene.vault.calls).toEqual([]);
@@ -232,25 +235,25 @@ describe('when mounts may not be looked up', () => {
     ['version 1', 'kv/db', ONE, ['kv/db']],
     ['version 2 by its API path', 'secret/data/db', TWO, ['secret/data/db']],
     ['version 2 by its name', 'secret/db', TWO, ['secret/db', 'secret/data/db']],
-  ])('guesses %s, and remembers what worked', async (_what, path, expected, tried) => {
+  ])('guesses %s when it may not look up mounts, and remembers what worked', async (_what, path, expected, tried) => {
     const probe = `sys/internal/ui/mounts/${path}`;
     expect(await manager.fetch(scene.request({ path }))).toEqual(expected);
     expect(await manager.fetch(scene.request({ path }))).toEqual(expected);
     expect(scene.vault.paths()).toEqual(['auth/approle/login', probe, ...tried, probe, tried.at(-1)]);
   });
 
-  it('tells versions 1 and 2 apart by the answer', async () => {
+  it('distinguishes versions 1 and 2 by the answer', async () => {
     scene.kv1.put('data/odd', { data: { a: 1 }, metadata: 'mine' });
     expect(await manager.fetch(scene.request({ path: 'kv/data/odd' }))).toMatchObject({ fields: { metadata: 'mine' } });
   });
 
-  it('reads a version only where there are versions', async () => {
+  it('reads a version only from engines that have versions', async () => {
     scene.kv2.put('db', { password: 'three' });
     expect(await manager.fetch(scene.request({ version: '1' }))).toEqual(TWO);
     expect(await codeOf(manager.fetch(scene.request({ path: 'kv/none', version: '1' })))).toBe('not_found');
   });
 
-  it('says what it can of a failure', async () => {
+  it('reports the most exact failure when it may not look up mounts', async () => {
     expect(await codeOf(manager.fetch(scene.request({ path: 'secret/none' })))).toBe('not_found');
     expect(await codeOf(manager.fetch(scene.request({ path: 'elsewhere/db' })))).toBe('access_denied');
     scene.vault.root.writePolicy('reader', { 'kv/none': ['read'], 'secret/data/*': ['read'] });
@@ -265,7 +268,7 @@ describe('vendorC_kv_version', () => {
     ['1', 'kv/db', ONE, 'kv/db'],
     ['2', 'secret/db', TWO, 'secret/data/db'],
     ['2', 'secret/data/db', TWO, 'secret/data/db'],
-  ])('%s saves the look-up of %s', async (vendorC_kv_version, path, expected, read) => {
+  ])('needs with vendorC_kv_version %s no look-up of %s', async (vendorC_kv_version, path, expected, read) => {
     expect(await manager.fetch(scene.request({ path }, { vendorC_kv_version }))).toEqual(expected);
     expect(scene.vault.paths()).toEqual(['auth/approle/login', read]);
   });
@@ -279,14 +282,14 @@ describe('vendorC_kv_version', () => {
       scene.vault.root.writePolicy('reader', { 'team/kv/data/*': ['read'], 'secret/data/*': ['read'] });
     });
 
-    it('looks it up once, where the guess is refused', async () => {
+    it('looks up a mount of several segments once, when the guess is refused', async () => {
       expect(await manager.fetch(deep())).toEqual(DEEP);
       expect(await manager.fetch(deep())).toEqual(DEEP);
       const [login, probe, read] = ['auth/approle/login', 'sys/internal/ui/mounts/team/kv/x', 'team/kv/data/x'];
       expect(scene.vault.paths()).toEqual([login, 'team/data/kv/x', probe, read, read]);
     });
 
-    it('does so as well for a token that may ask for everything', async () => {
+    it('looks up a mount of several segments for a token that may read every path', async () => {
       scene.vault.root.writePolicy('reader', { '*': ['read'] });
       expect(await manager.fetch(deep())).toEqual(DEEP);
     });
@@ -298,7 +301,7 @@ describe('vendorC_kv_version', () => {
       expect(await codeOf(manager.fetch(deep()))).toBe('access_denied');
     });
 
-    it('says what it can of a failure, each time alike', async () => {
+    it('reports the same failure each time for a mount of several segments', async () => {
       for (let round = 0; round < 2; round += 1) {
         expect(await codeOf(manager.fetch(deep('team/kv/none')))).toBe('not_found');
         expect(await codeOf(manager.fetch(deep('secret/none')))).toBe('not_found');
@@ -310,7 +313,7 @@ describe('vendorC_kv_version', () => {
     });
   });
 
-  it('finds nothing when it is wrong, and has no versions in version 1', async () => {
+  it('finds nothing with a wrong vendorC_kv_version, and has no versions in version 1', async () => {
     const code = (config: AuthConfig, version?: string): Promise<string> =>
       codeOf(manager.fetch(scene.request({ path: 'kv/db', version }, config)));
     expect(await code({ vendorC_kv_version: '2' })).toBe('not_found');
@@ -320,13 +323,13 @@ describe('vendorC_kv_version', () => {
 });
 
 describe('versions', () => {
-  it('are read by their number; without one, the current one', async () => {
+  it('reads a version by its number, and the current one without a number', async () => {
     scene.kv2.put('db', { password: 'three' });
     expect(await manager.fetch(scene.request({ version: '1' }))).toEqual(TWO);
     expect(await manager.fetch(scene.request())).toMatchObject({ fields: { password: 'three' } });
   });
 
-  it('that are deleted or destroyed are told from those that never were', async () => {
+  it('distinguishes deleted and destroyed versions from those that never existed', async () => {
     scene.kv2.put('db', { password: 'three' });
     scene.kv2.softDelete('db', 1);
     scene.kv2.destroy('db', 2);
@@ -348,7 +351,7 @@ describe('namespaces', () => {
     team.enableAuth('approle', new FakeAppRole()).addRole(ROLE_ID, SECRET_ID, { policies: ['reader'] });
   });
 
-  it('are kept apart, with the same credentials at the same address', async () => {
+  it('separates namespaces with the same credentials at the same address', async () => {
     expect(await manager.fetch(scene.request())).toEqual(TWO);
     const inside = scene.request({}, { vendorC_namespace: 'team-a/dev' });
     expect(await manager.fetch(inside)).toMatchObject({ fields: { password: 'of team a' } });
@@ -356,7 +359,7 @@ describe('namespaces', () => {
     expect(scene.vault.calls.map(({ namespace }) => namespace)).toEqual(['', '', '', ...Array(3).fill('team-a/dev')]);
   });
 
-  it('do not take credentials of another', async () => {
+  it('refuses the credentials of another namespace', async () => {
     const elsewhere = scene.request({}, { vendorC_namespace: 'team-b' });
     expect(await codeOf(manager.fetch(elsewhere))).toBe('authentication_failed');
     const token = scene.vault.root.createToken({ policies: ['reader'] });
@@ -381,7 +384,7 @@ describe('TLS', () => {
   it.each([
     ['the authority of the server', certificate.cert],
     ['several, of which one is it', third.cert + certificate.cert],
-  ])('trusts %s', async (_what, vendorC_ca_cert) => {
+  ])('trusts a server with %s', async (_what, vendorC_ca_cert) => {
     expect(secure.vault.addr).toMatch(/^https:/);
     expect(await manager.fetch(secure.request({}, { vendorC_ca_cert }))).toEqual(TWO);
   });
@@ -390,7 +393,7 @@ describe('TLS', () => {
     ['none', undefined],
     ['another', other.cert],
     ['another host', third.cert],
-  ])('trusts nobody with %s, and sends nothing', async (_what, cert) => {
+  ])('refuses a server with the certificate authority %s, and sends nothing', async (_what, cert) => {
     const config: AuthConfig = cert === undefined ? {} : { vendorC_ca_cert: cert };
     await manager.fetch(secure.request({}, { vendorC_ca_cert: certificate.cert }));
     secure.vault.forget();
@@ -401,7 +404,7 @@ describe('TLS', () => {
 
 describe('egress', () => {
   it.each(['https://169.254.169.254', 'https://127.0.0.1:8200', 'https://localhost', 'http://vault.example.com'])(
-    'refuses %s',
+    'refuses by egress rules the address %s',
     async (vendorC_addr) => {
       const guarded = scene.manager({ egress: [] });
       expect(await codeOf(guarded.fetch(scene.request({}, { vendorC_addr })))).toBe('refused_by_egress');

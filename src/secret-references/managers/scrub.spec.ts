@@ -31,7 +31,7 @@ describe('scrub', () => {
     expect(scrub(text, [])).toBe(text);
   });
 
-  it('removes the given secrets, of whatever form', () => {
+  it('removes the given secrets in every form', () => {
     expect(scrub('user tollgate, password hunter2', ['hunter2'])).toBe('user tollgate, password [removed]');
   });
 
@@ -41,15 +41,15 @@ describe('scrub', () => {
     expect(scrub(quoted.join(' '), [secret])).toBe('{"secret":"[removed]"} [removed] [removed]');
   });
 
-  it('leaves nothing of the longer of two secrets that begin alike', () => {
+  it('removes the whole of the longer of two secrets that begin alike', () => {
     expect(scrub('abcd abcdefgh', ['abcd', 'abcdefgh'])).toBe('[removed] [removed]');
   });
 
-  it('takes a secret that means something in a pattern, or in a replacement, as it is', () => {
+  it('removes a secret with characters of patterns and replacements literally', () => {
     expect(scrub('a.c $& abc', ['a.c', '$&'])).toBe('[removed] [removed] abc');
   });
 
-  it('does not read its own mark as a secret, nor an empty one as everywhere', () => {
+  it('ignores its own mark and empty secrets', () => {
     expect(scrub('ex', ['e', ''])).toBe('[removed]x');
   });
 
@@ -64,13 +64,13 @@ describe('scrub', () => {
     expect(scrub('x'.repeat(MAX_SCRUBBED_CHARACTERS), [])).toHaveLength(MAX_SCRUBBED_CHARACTERS);
   });
 
-  it('lets no half of a token through where it stops reading', () => {
+  it('shows no part of a token where it stops reading', () => {
     const text = `${'AKIAIOSFODNN7EXAMPLE '.repeat(389)}      hvs.CAESIJlWq`;
     expect(scrub(text, [])).not.toContain('hvs');
     expect(scrub(`${' '.repeat(8_180)}hvs.CAESIJlWqQWERTZ`, [])).toBe('');
   });
 
-  it('is quick with a text made to be slow', () => {
+  it('scrubs a text that is made to be slow in time', () => {
     const started = performance.now();
     scrub('eyJ'.repeat(700_000), ['eyJeyJeyK']);
     expect(performance.now() - started).toBeLessThan(1_000);

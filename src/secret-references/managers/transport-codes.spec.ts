@@ -23,7 +23,7 @@ it.each<[UpstreamFailureKind, SecretErrorCode]>([
   ['timeout', 'timeout'],
   ['too_large', 'too_large'],
   ['caller_gone', 'timeout'],
-])('%s means %s, whichever manager was asked', async (kind, code) => {
+])('maps the failure %s to %s for every manager', async (kind, code) => {
   const failure = new UpstreamFailure(kind, 'reason');
   const errors = [toSecretError(failure, []), toVaultError(failure, undefined, []), await vaultError(failure)];
   expect(errors).toMatchObject([{ code }, { code }, { code }]);

@@ -2,9 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { encodePath, guessDataPath, toDataPath, vaultPathProblem } from './vault-path.js';
 
 describe('vaultPathProblem', () => {
-  it.each(['secret/db', 'secret/data/team a/ü', 'a/..b', 'a/b..', 'v1/db', 'a/%2e%2e'])('takes %s', (path) => {
-    expect(vaultPathProblem(path)).toBeUndefined();
-  });
+  it.each(['secret/db', 'secret/data/team a/ü', 'a/..b', 'a/b..', 'v1/db', 'a/%2e%2e'])(
+    'accepts the path %s',
+    (path) => {
+      expect(vaultPathProblem(path)).toBeUndefined();
+    },
+  );
 
   it.each([
     ['', 'slash'],
@@ -45,7 +48,7 @@ describe('toDataPath', () => {
     ['secret/database', 'secret/', 'secret/data/database'],
     // A secret that is called `data`.
     ['secret/data', 'secret/', 'secret/data/data'],
-  ])('of %s in %s is %s', (path, mount, expected) => {
+  ])('makes of the path %s in the mount %s the data path %s', (path, mount, expected) => {
     expect(toDataPath(path, mount)).toBe(expected);
   });
 });
@@ -57,7 +60,7 @@ describe('guessDataPath', () => {
     ['team/kv/data/db', 'team/kv/data/db'],
     ['secret/data', 'secret/data/data'],
     ['data/db', 'data/data/db'],
-  ])('of %s is %s', (path, expected) => {
+  ])('guesses for the path %s the data path %s', (path, expected) => {
     expect(guessDataPath(path)).toBe(expected);
   });
 });

@@ -19,7 +19,7 @@ class HeldVault {
   async answer(path: string, answer: Partial<VaultAnswer>): Promise<VaultRequest> {
     const index = this.waiting.findIndex(({ request }) => request.path === path);
     const [held] = this.waiting.splice(index, index < 0 ? 0 : 1);
-    if (held === undefined) throw new Error(`nobody asks for ${path}`);
+    if (held === undefined) throw new Error(`no request waits for ${path}`);
     held.answer(answer);
     await new Promise(setImmediate);
     return held.request;
@@ -63,7 +63,7 @@ beforeEach(async () => {
 });
 
 describe('a refusal', () => {
-  it('that comes after somebody else has logged in needs no other login', async () => {
+  it('does not log in again when another request has logged in since the refusal', async () => {
     const both = Promise.all(['a', 'b'].map((path) => session.run(path, reading(path))));
     await new Promise(setImmediate);
     await vault.answer('a', DEAD);
@@ -75,7 +75,7 @@ describe('a refusal', () => {
     expect(vault.waiting).toEqual([]);
   });
 
-  it('of a dead token leads to a login, also where the one before was denied', async () => {
+  it('logs in after the refusal of a dead token, also where the one before was denied', async () => {
     const denied = session.run('a', reading('a')).catch((error: unknown) => error);
     await new Promise(setImmediate);
     await vault.answer('a', DENIED);
@@ -91,7 +91,7 @@ describe('a refusal', () => {
     expect(await revoked).toBe('of a');
   });
 
-  it('is not answered with a third attempt', async () => {
+  it('makes no third attempt after a refusal', async () => {
     const refused = session.run('a', reading('a')).catch((error: unknown) => error);
     await new Promise(setImmediate);
     await vault.answer('a', DEAD);
@@ -111,7 +111,7 @@ describe('a renewal', () => {
     await read;
   });
 
-  it('that is late does not undo a login', async () => {
+  it('keeps a login when a renewal is late', async () => {
     clock.advance(20_000);
     const read = session.run('a', reading('a'));
     await new Promise(setImmediate);
@@ -125,7 +125,7 @@ describe('a renewal', () => {
     await next;
   });
 
-  it('is waited for when the session closes, and is the last', async () => {
+  it('waits for a renewal when the session closes, and starts no other', async () => {
     let isClosed = false;
     const closing = session.close().then(() => (isClosed = true));
     await new Promise(setImmediate);

@@ -59,7 +59,7 @@ describe('mergeFields', () => {
     expect(merged({ a: false, limit: 0, c: '' })).toMatchObject({ a: false, limit: 0, c: '' });
   });
 
-  it('takes another spelling of a name for the same field', () => {
+  it('treats another spelling of a name as the same field', () => {
     expect(merged({ 'headers.x-ONE': 'two' })).not.toHaveProperty(['headers.X-One']);
     expect(merged({ 'headers.x-ONE': 'two' })).toHaveProperty(['headers.x-ONE'], 'two');
   });
@@ -101,7 +101,7 @@ describe('assertSameHosts', () => {
     expect(check(['token'], ['token'], fields({ url: 'https://A.example:443/y' }))).toEqual([]);
   });
 
-  it('looks at the address of each secret', () => {
+  it('checks the address of each secret', () => {
     expect(check(['other_token'])).toEqual([]);
     expect(check(['other_token'], [], fields({ other_url: 'https://b.example' }))).toEqual(['other_token']);
   });
@@ -137,7 +137,7 @@ describe('targetsAfter', () => {
     expect(paramsOf(() => after(undefined, { token: 'x' }))).toEqual(['token']);
   });
 
-  it('replaces them by those of the update, and removes them with null', () => {
+  it('replaces stored mappings by those of the update, and removes them with null', () => {
     expect([...after([{ target_field: 'url' }], { token: 'x' }).keys()]).toEqual(['url']);
     expect([...after(null, { token: 'x' }).keys()]).toEqual([]);
   });
