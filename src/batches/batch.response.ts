@@ -15,7 +15,7 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export class BatchErrorResponse {
   /** The code of the error. */
   readonly code?: string | null;
-  /** What is wrong. */
+  /** The reason of the error. */
   readonly message?: string | null;
   /** The field that is wrong. */
   readonly param?: string | null;

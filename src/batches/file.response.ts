@@ -7,7 +7,7 @@ export class FileResponse {
   readonly created_at?: number | null;
   /** The name of the file. */
   readonly filename: string;
-  /** What the file is for. */
+  /** The purpose of the file, e.g. `batch`. */
   readonly purpose: string;
 }
 

@@ -3,7 +3,7 @@ const UNSTORABLE = /[\0\p{Cs}]/u;
 const EACH_UNSTORABLE = new RegExp(UNSTORABLE, 'gu');
 const REPLACEMENT = '\uFFFD';
 
-/** Whether PostgreSQL takes the text as it is. */
+/** Whether PostgreSQL can store the text unchanged. */
 export function isStorableText(text: string): boolean {
   return !UNSTORABLE.test(text);
 }

@@ -10,7 +10,7 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export class FineTuningErrorResponse {
   /** The code of the error. */
   readonly code?: string | null;
-  /** What went wrong. */
+  /** The reason of the failure. */
   readonly message?: string | null;
   /** The field that is wrong. */
   readonly param?: string | null;

@@ -21,10 +21,10 @@ export class UsageEntityResponse {
    * @example "api_key:1f0c…|metadata.user:alice"
    */
   readonly value_key: string;
-  /** What the group has used in this period, in the policy's unit. */
+  /** The usage of the group in this period, in the policy's unit. */
   @ApiProperty({ format: 'double' })
   readonly current_usage: number;
-  /** What calls in flight are expected to use. */
+  /** The expected usage of calls in flight. */
   @ApiProperty({ format: 'double' })
   readonly reserved: number;
   /** The most that the group may use in a period. */
@@ -56,7 +56,7 @@ export class UsageLimitResponse {
   readonly conditions: ConditionDto[];
   /** Each combination of values has its own limit. */
   readonly group_by: GroupDto[];
-  /** What the policy counts: US dollars or tokens. */
+  /** The unit of the policy: US dollars or tokens. */
   readonly type: 'cost' | 'tokens';
   /** The most that a group may use in a period. */
   @ApiProperty({ format: 'double' })

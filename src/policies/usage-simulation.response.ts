@@ -9,7 +9,7 @@ export class SimulatedPolicyResponse {
   readonly policy_id: string;
   /** The name of the usage limit. */
   readonly name: string | null;
-  /** What the policy counts: US dollars or tokens. */
+  /** The unit of the policy: US dollars or tokens. */
   readonly type: 'cost' | 'tokens';
   /** `strict` refuses calls over the limit; `monitor` only counts them. */
   readonly enforcement: 'strict' | 'monitor';
@@ -18,13 +18,13 @@ export class SimulatedPolicyResponse {
   /** The most that the group may use in a period. */
   @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
-  /** What the group has used in this period. */
+  /** The usage of the group in this period. */
   @ApiProperty({ format: 'double' })
   readonly current_usage: number;
-  /** What calls in flight are expected to use. */
+  /** The expected usage of calls in flight. */
   @ApiProperty({ format: 'double' })
   readonly reserved: number;
-  /** What is left for further calls. */
+  /** The rest for further calls. */
   @ApiProperty({ format: 'double' })
   readonly headroom: number;
   /** Unix seconds; null: never. */

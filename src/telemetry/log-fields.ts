@@ -17,7 +17,7 @@ export class LogFields {
   cost_nano: number | undefined = undefined;
   /** The decision of the usage limits; undefined where none applies. */
   limit_decision: string | undefined = undefined;
-  /** What a monitoring limit would have decided, and its id. */
+  /** The decision that a monitoring limit would have made, and its id. */
   limit_monitored: string | undefined = undefined;
   limit_monitored_policy: string | undefined = undefined;
   mcp_server: string | undefined = undefined;

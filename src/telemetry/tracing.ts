@@ -10,7 +10,7 @@ export interface ProviderCallInfo {
   readonly model: string | undefined;
 }
 
-/** A message to an MCP server, as far as it is known. */
+/** The known parts of a message to an MCP server. */
 export interface McpCallInfo {
   /** Slug of the server. */
   readonly server: string;

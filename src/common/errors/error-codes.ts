@@ -5,7 +5,7 @@ interface ErrorCodeEntry {
   readonly status: number;
   readonly type: string;
   readonly source: ErrorSource;
-  /** What the caller reads when the thrower gives no message of its own. */
+  /** The default message; the code that throws may give another. */
   readonly message: string;
   /** When it happens; printed in docs/errors.md and the OpenAPI document. */
   readonly when: string;

@@ -6,7 +6,7 @@ import type { ExhaustedLimit } from './gateway.error.js';
 export class ErrorDetailResponse {
   /** Path of the field as it was sent, e.g. `documents.3.text`. */
   readonly param: string | null;
-  /** What is wrong with the field. */
+  /** The broken rule of the field. */
   readonly message: string;
 }
 
@@ -17,7 +17,7 @@ export class ExhaustedLimitResponse implements ExhaustedLimit {
   /** The name of the usage limit. */
   @ApiProperty({ type: 'string', nullable: true })
   readonly name: string | null;
-  /** What the limit counts: US dollars or tokens. */
+  /** The unit of the limit: US dollars or tokens. */
   @ApiProperty({ enum: ['cost', 'tokens'] })
   readonly type: 'cost' | 'tokens';
   /** The group that the call counts in. */
@@ -25,10 +25,10 @@ export class ExhaustedLimitResponse implements ExhaustedLimit {
   /** The most that the group may use in a period. */
   @ApiProperty({ format: 'double' })
   readonly credit_limit: number;
-  /** What the group has used in this period. */
+  /** The usage of the group in this period. */
   @ApiProperty({ format: 'double' })
   readonly current_usage: number;
-  /** What calls in flight are expected to use. */
+  /** The expected usage of calls in flight. */
   @ApiProperty({ format: 'double' })
   readonly reserved: number;
   /** Unix seconds; null: never. */

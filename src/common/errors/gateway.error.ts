@@ -9,7 +9,7 @@ export interface ExhaustedLimit {
   readonly value_key: string;
   readonly credit_limit: number;
   readonly current_usage: number;
-  /** What calls in flight are expected to use. */
+  /** The expected usage of calls in flight. */
   readonly reserved: number;
   /** Unix seconds; null: never. */
   readonly next_reset_at: number | null;

@@ -1,4 +1,4 @@
-/** What a policy counts: money in billionths of a US dollar, or tokens. Both whole numbers. */
+/** The units that a policy counts: money in billionths of a US dollar, or tokens. Both are whole numbers. */
 export const UNITS = ['cost', 'tokens'] as const;
 export type UsageUnit = (typeof UNITS)[number];
 

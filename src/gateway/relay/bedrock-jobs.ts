@@ -1,4 +1,5 @@
-// What the two kinds of Bedrock jobs share: ids, addresses, lists. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html, read 2026-11-21.
+// Shared by the two kinds of Bedrock jobs: ids, paths and lists. Source:
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html, read 2026-11-21.
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { type JsonObject, readArray, readObject, stringOrUndefined } from '../../common/json/read.js';
 import type { Credential, ProviderRequest } from '../../upstream/providers/provider.types.js';

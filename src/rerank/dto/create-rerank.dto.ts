@@ -18,7 +18,7 @@ export class CreateRerankDto {
   readonly model: string;
 
   /**
-   * What the documents are scored against.
+   * The text that the documents are scored against.
    * @example "How do I rotate a gateway key?"
    */
   @IsString()

@@ -2,7 +2,7 @@
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts that write words without spaces between them: a run of these is not one word. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-/** The segmenter's time grows with the square of the text's length: 100,000 characters at once take seconds. */
+/** The segmenter takes quadratic time: 100,000 characters in one piece take seconds. */
 const SLICE_CHARACTERS = 256;
 /**
  * Normalizing takes quadratic time in the marks after one letter: 32,000 take a quarter of a second. Longer runs are

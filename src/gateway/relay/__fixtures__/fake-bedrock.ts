@@ -11,7 +11,7 @@ interface FakeBedrockOptions {
   readonly jobs?: readonly JsonObject[];
   /** Most jobs on a page, whatever is asked for. */
   readonly pageSize?: number;
-  /** What is thrown for a request, by method and path. */
+  /** The errors to throw, by method and path. */
   readonly failures?: Readonly<Record<string, GatewayError>>;
   /** ARN that a new job gets. */
   readonly newArn?: string;
