@@ -4,7 +4,7 @@ import { SCOPES } from '../access/scopes.js';
 import { auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
-import { insertRow } from '../database/write-row.js';
+import { insertRow } from '../database/rows.js';
 import { generateApiKey, publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';

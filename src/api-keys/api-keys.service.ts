@@ -14,7 +14,7 @@ import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
 import { isUuid } from '../common/uuid.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { updateRow } from '../database/write-row.js';
+import { updateRow } from '../database/rows.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeyIssuer, entryOf, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';

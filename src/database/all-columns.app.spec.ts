@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
 import { testDatabase } from '../../test/support/test-database.js';
-import { allColumns } from './all-columns.js';
+import { allColumns } from './rows.js';
 import { TollgateDataSource } from './tollgate-data-source.js';
 
 const TABLE = 'all_columns_spec';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { withFreeSlug } from './with-free-slug.js';
+import { withFreeSlug } from './rows.js';
 
 function duplicate(constraint: string): QueryFailedError {
   return new QueryFailedError('INSERT …', [], Object.assign(new Error('duplicate'), { code: '23505', constraint }));

@@ -7,7 +7,7 @@ import { throwIfInvalid, fieldError, type ErrorDetail, GatewayError } from '../c
 import { UNITS } from '../common/money/units.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { updateRow } from '../database/write-row.js';
+import { updateRow } from '../database/rows.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';

@@ -7,7 +7,7 @@ import { type AuditRecord, auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { allColumns, containsText } from '../database/all-columns.js';
+import { allColumns, containsText } from '../database/rows.js';
 import { readManagerName } from './auth-config/auth-schemes.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { SecretMapping } from './secret-mapping.entity.js';

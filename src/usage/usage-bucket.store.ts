@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, type Repository } from 'typeorm';
-import { containsText } from '../database/all-columns.js';
+import type { FindOptionsWhere, Repository } from 'typeorm';
+import { containsText } from '../database/rows.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import type { BucketKey } from './usage-store.types.js';
 

@@ -5,7 +5,7 @@ import type { Principal } from '../access/principal.js';
 import { ownOrSharedWhere } from '../access/tenant-where.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { allColumns } from '../database/all-columns.js';
+import { allColumns } from '../database/rows.js';
 import { MappedResourceStore } from '../secret-references/mapped-resource/mapped-resource.store.js';
 import { VirtualKey } from './virtual-key.entity.js';
 

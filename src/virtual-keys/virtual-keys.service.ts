@@ -10,7 +10,7 @@ import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { withFreeSlug } from '../database/with-free-slug.js';
+import { withFreeSlug } from '../database/rows.js';
 import { assertMayMap, namedTargets } from '../secret-references/mapped-resource/mapped-targets.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CreateVirtualKeyDto, type UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';

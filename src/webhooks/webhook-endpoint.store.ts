@@ -9,7 +9,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { isUuid } from '../common/uuid.js';
-import { updateRow } from '../database/write-row.js';
+import { updateRow } from '../database/rows.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 const FOR_CHANGE = 'pessimistic_write';

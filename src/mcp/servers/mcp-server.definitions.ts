@@ -12,7 +12,12 @@ import { assertSameHosts, maskAll } from '../../secret-references/mapped-resourc
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { checkMcpServer, type McpServerRules, rulesForChange } from './check-mcp-server.js';
 import type { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
-import { mappedSecrets } from './mapped-secrets.js';
+import {
+  mappedSecrets,
+  type McpServerSurroundings,
+  toUsableMcpServer,
+  type UsableMcpServer,
+} from './usable-mcp-server.js';
 import type { McpServer } from './mcp-server.entity.js';
 import { MCP_SERVER_CONFIG, toFields, withoutSecret, withSecret } from './mcp-server.fields.js';
 import { type McpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
@@ -26,7 +31,6 @@ import {
   type OpenSettings,
   openSettings,
 } from './mcp-server.settings.js';
-import { type McpServerSurroundings, toUsableMcpServer, type UsableMcpServer } from './usable-mcp-server.js';
 
 /** The columns that hold a server's settings. */
 export type SettingsColumns = Pick<

@@ -7,7 +7,7 @@ import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
 import { isUuid } from '../../common/uuid.js';
-import { allColumns } from '../../database/all-columns.js';
+import { allColumns } from '../../database/rows.js';
 import { Workspace } from '../../workspaces/workspace.entity.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';

@@ -6,7 +6,7 @@ import { type ListOf, toList } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
 import { BodyRules } from '../../common/validation/body-rules.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
-import { withFreeSlug } from '../../database/with-free-slug.js';
+import { withFreeSlug } from '../../database/rows.js';
 import { assertMayMap, namedTargets } from '../../secret-references/mapped-resource/mapped-targets.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { originProblems, problemsOfSecretsAndIdentity, urlProblems } from './check-mcp-server.js';
