@@ -40,7 +40,7 @@ describe('costOfEstimate', () => {
     ['no price', []],
     ['a price for what is not measured', [price('search_unit', 7n)]],
     ['a price for tokens that the call does not make', [price('output', 7n)]],
-  ])('says that the call has no price where there is %s', (_what, prices) => {
+  ])('returns no price for a call with %s', (_what, prices) => {
     const unpriced = { isPriced: false, rate: { priceIds: [] }, bound: { costNano: 0n } };
     expect(costOfEstimate(TOKENS, prices)).toMatchObject(unpriced);
   });
@@ -50,7 +50,7 @@ describe('costOfEstimate', () => {
     expect(costOfEstimate(TOKENS, [price('input', 9n)]).bound.quantities).toEqual({ input: 500n });
   });
 
-  it('stays within what a counter holds', () => {
+  it('keeps the bound within the range of a counter', () => {
     const absurd = costOfEstimate({ ...TOKENS, counts: { input: 1e15 } }, [price('input', 10n ** 15n)]);
     expect(absurd.bound.costNano).toBe(10n ** 15n);
   });
@@ -71,7 +71,7 @@ describe('costOfReport', () => {
     });
   });
 
-  it('rounds up what should be whole', () => {
+  it('rounds fractions of whole units up', () => {
     const { figures } = costOfReport({ counts: { search_unit: 1.2 } }, SEARCH, bySearch);
     expect(figures.quantities.search_unit).toBe(2n);
   });
@@ -87,7 +87,7 @@ describe('costOfReport', () => {
     ['the provider reports nothing', { counts: {} }, TOKENS, byToken],
     ['the figures are ours', { counts: { search_unit: 5 }, isComputed: true }, SEARCH, bySearch],
     ['the provider reports another unit only', { counts: { input: 4 } }, SEARCH, bySearch],
-  ] as const)('has the source computed where %s', (_when, reported, estimate, cost) => {
+  ] as const)('marks the cost as computed when %s', (_when, reported, estimate, cost) => {
     expect(costOfReport(reported, estimate, cost).source).toBe('computed');
   });
 });

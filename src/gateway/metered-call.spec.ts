@@ -14,7 +14,7 @@ describe('outcomeOfAttempt', () => {
     [429, 'free'],
     [500, 'free'],
     [504, 'free'],
-  ])('takes status %i for %s', (status, outcome) => {
+  ])('maps status %i of an attempt to %s', (status, outcome) => {
     expect(outcomeOfAttempt({ ...ATTEMPT, wasSent: true, status })).toBe(outcome);
   });
 
@@ -28,12 +28,12 @@ describe('outcomeOfAttempt', () => {
     ['interim', 'unknown'],
     ['too_large', 'unknown'],
     ['caller_gone', 'unknown'],
-  ])('takes a failure of kind %s for %s', (failure, outcome) => {
+  ])('maps a failed attempt of kind %s to %s', (failure, outcome) => {
     expect(outcomeOfAttempt({ ...ATTEMPT, wasSent: true, failure })).toBe(outcome);
   });
 
   it.each<UpstreamFailureKind>(['timeout', 'caller_gone', 'connect'])(
-    'counts nothing for %s before it was sent',
+    'counts nothing for %s before the attempt was sent',
     (failure) => {
       expect(outcomeOfAttempt({ ...ATTEMPT, wasSent: false, failure })).toBe('nothing_sent');
     },

@@ -5,7 +5,7 @@ import { monitoredRefusal } from './monitored-limits.js';
 
 const MONITOR = chargeOf({ enforced: false });
 
-/** As after the admission of a call that is expected to cost 10. */
+/** The bucket after the admission of a call that is expected to cost 10. */
 function stateOf({ policyId, bucketHash, windowId, limit }: Charge, used: bigint, reserved: bigint): BucketState {
   return { policyId, bucketHash, windowId, limit, used, reserved };
 }
@@ -19,7 +19,7 @@ function judge(...pairs: readonly (readonly [Charge, bigint, bigint])[]): Return
 }
 
 describe('monitoredRefusal', () => {
-  it('is none while there is room, to the last unit', () => {
+  it('reports no monitored refusal while there is room, to the last unit', () => {
     expect(judge([MONITOR, 90n, 10n])).toBeUndefined();
     expect(judge()).toBeUndefined();
   });
@@ -29,22 +29,22 @@ describe('monitoredRefusal', () => {
     ['exceeded', 500n, 10n],
     ['contended', 90n, 11n],
     ['contended', 0n, 101n],
-  ])('is %s with %s used and %s reserved', (result, used, reserved) => {
+  ])('reports the monitored refusal %s with %s used and %s reserved', (result, used, reserved) => {
     expect(judge([MONITOR, used, reserved])).toEqual({ result, policyId: MONITOR.policyId });
   });
 
-  it('is by the unit of the policy', () => {
+  it('compares in the unit of the policy', () => {
     const tokens = { ...MONITOR, unit: 'tokens' as const };
     const call = { charges: [tokens], bound: cost(1_000n, 5n) };
     expect(monitoredRefusal(call, [stateOf(tokens, 95n, 5n)])).toBeUndefined();
     expect(monitoredRefusal(call, [stateOf(tokens, 96n, 5n)])).toMatchObject({ result: 'exceeded' });
   });
 
-  it('is never of a limit that refuses by itself', () => {
+  it('reports no monitored refusal of a limit that is enforced', () => {
     expect(judge([chargeOf(), 500n, 10n])).toBeUndefined();
   });
 
-  it('names what is used up before what is only held', () => {
+  it('names an exceeded limit before a contended one', () => {
     const other = chargeOf({ enforced: false });
     const held = [MONITOR, 0n, 101n] as const;
     expect(judge(held, [other, 100n, 10n])).toEqual({ result: 'exceeded', policyId: other.policyId });

@@ -11,4 +11,4 @@ it.each<readonly [UpstreamHeaders, string | undefined]>([
   [{ 'x-request-id': 'a\u0000' }, undefined],
   [{ 'x-request-id': '' }, undefined],
   [{}, undefined],
-])('the id of a request in %j is %j', (headers, id) => expect(requestIdOf(headers)).toBe(id));
+])('reads the id of a request in %j as %j', (headers, id) => expect(requestIdOf(headers)).toBe(id));

@@ -13,7 +13,7 @@ function clean(body: unknown, provider = COHERE, used = credential): unknown {
 }
 
 describe('withoutSecrets', () => {
-  it('takes the key out, wherever and however often it stands', () => {
+  it('masks the key in every place of the body', () => {
     const body = { message: `invalid key ${KEY}, not ${KEY}`, details: [{ [KEY]: `Bearer ${KEY}` }] };
     expect(clean(body)).toEqual({
       message: 'invalid key ****, not ****',
@@ -21,12 +21,12 @@ describe('withoutSecrets', () => {
     });
   });
 
-  it('knows slashes that are escaped', () => {
+  it('masks a key whose slashes are escaped', () => {
     const body = Buffer.from('{"message":"bad sk-1234\\/5678+90\\"\\\\"}');
     expect(withoutSecrets(body, COHERE, credential).toString()).toBe('{"message":"bad ****"}');
   });
 
-  it('takes out sealed options, and leaves the open ones', () => {
+  it('masks sealed options, and keeps the open ones', () => {
     const options: BedrockOptions = {
       aws_access_key_id: 'AKIDEXAMPLE123456789',
       aws_secret_access_key: 'aws-secret-0123456789',
@@ -38,7 +38,7 @@ describe('withoutSecrets', () => {
     });
   });
 
-  it('takes out options that come from secret references, whatever they are', () => {
+  it('masks all options that come from secret references', () => {
     const options: BedrockOptions = { aws_access_key_id: 'AKIDEXAMPLE123456789', timeout_ms: 12_345_678 };
     const body = Buffer.from('"AKIDEXAMPLE123456789 12345678"');
     const mapped = ['aws_access_key_id', 'timeout_ms'];
@@ -46,7 +46,7 @@ describe('withoutSecrets', () => {
     expect(withoutSecrets(body, { optionsClass: BedrockOptions }, used, mapped).toString()).toBe('"**** 12345678"');
   });
 
-  it('takes the longer secret first when one holds the other', () => {
+  it('masks the longer of two secrets first when it contains the other', () => {
     const options: BedrockOptions = { aws_secret_access_key: 'abcdefgh', aws_session_token: 'abcdefgh-and-more' };
     expect(clean('abcdefgh-and-more abcdefgh', { optionsClass: BedrockOptions }, { ...credential, options })).toBe(
       '**** ****',
@@ -57,7 +57,7 @@ describe('withoutSecrets', () => {
     ['a body without secrets', credential],
     ['a key that is too short to be one', { ...credential, key: 'a' }],
     ['a virtual key without secrets', { ...credential, key: undefined }],
-  ])('leaves %s as it is', (_what, used) => {
+  ])('returns %s unchanged', (_what, used) => {
     const body = Buffer.from([0x61, 0xff, 0x62]);
     expect(withoutSecrets(body, COHERE, used)).toBe(body);
   });

@@ -36,13 +36,13 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs({ ...question, outcome: answer(status) })).toBeUndefined();
   });
 
-  it('repeats at once, in every mode, what has another signature now', () => {
+  it('repeats a request with a new signature at once, in every mode', () => {
     const renewed = { ...question, outcome: answer(403), mode: 'never', isRenewed: true } as const;
     expect(retryDelayMs(renewed)).toBe(0);
     expect(retryDelayMs({ ...renewed, attempt: 3 })).toBeUndefined();
   });
 
-  it('repeats nothing that the provider says is of no use', () => {
+  it('repeats nothing when the provider says that a retry is useless', () => {
     const final = answer(429, { 'x-should-retry': 'false' });
     expect(retryDelayMs({ ...question, outcome: final })).toBeUndefined();
     expect(retryDelayMs({ ...question, outcome: answer(429, { 'x-should-retry': 'true' }) })).toBe(125);
@@ -62,7 +62,7 @@ describe('retryDelayMs', () => {
     ['too_large', 'idempotent', false],
     ['redirect', 'idempotent', false],
     ['caller_gone', 'idempotent', false],
-  ] as const)('a failure %s in mode %s: repeat is %p', (kind, mode, repeats) => {
+  ] as const)('decides on a failure %s in mode %s: repeat is %p', (kind, mode, repeats) => {
     expect(retryDelayMs({ ...question, outcome: failure(kind), mode }) !== undefined).toBe(repeats);
   });
 
@@ -78,7 +78,7 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs({ ...question, attempt: 3 })).toBeUndefined();
   });
 
-  it('waits as long as the server asks, and no less than the back-off', () => {
+  it('waits as long as the server requests, and no less than the back-off', () => {
     expect(retryDelayMs({ ...question, outcome: answer(429, { 'retry-after': '2' }) })).toBe(2_000);
     expect(retryDelayMs({ ...question, outcome: answer(429, { 'retry-after-ms': '150' }) })).toBe(150);
     expect(retryDelayMs({ ...question, outcome: answer(429, { 'retry-after': '0' }) })).toBe(125);

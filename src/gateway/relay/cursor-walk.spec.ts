@@ -35,7 +35,7 @@ describe('cursorWalk', () => {
     ],
     ['passes an item at the end of the last page', [[1, 2]], 5, 2, [], false],
     ['passes empty pages', [[], [1], [], [2]], 2, 1, [2], false],
-  ])('%s', async (_name, pages, limit, after, items, hasMore) => {
+  ])('the cursor walk %s', async (_name, pages, limit, after, items, hasMore) => {
     expect(await walk(pages, limit, after)).toEqual({ items, hasMore });
   });
 

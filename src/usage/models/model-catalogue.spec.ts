@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { modelFacts } from './model-catalogue.js';
 
 describe('modelFacts', () => {
-  it('knows what a model reads and writes, with its source and day', () => {
+  it('returns the context window and the modalities of a model, with source and day', () => {
     expect(modelFacts('cohere', 'rerank-v3.5')).toEqual({
       contextWindow: 4_096,
       maxOutput: 0,
@@ -26,7 +26,7 @@ describe('modelFacts', () => {
     ['voyage', 'rerank-v3.5'],
     ['openai', 'toString'],
     ['cohere', 'constructor'],
-  ] as const)('knows nothing of %s %s', (provider, model) => {
+  ] as const)('has no facts about %s %s', (provider, model) => {
     expect(modelFacts(provider, model)).toBeUndefined();
   });
 });

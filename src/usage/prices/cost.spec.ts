@@ -26,25 +26,25 @@ describe('pricesThatApply', () => {
     ['the next tier for the whole call', { input: 200_000n, output: 1n }, ['in-long', 'out-long']],
     ['the tier by all that is read', { input: 1n, cache_read: 199_999n }, ['in-long', 'out-long']],
     ['the first tier, whatever is written', { output: 900_000n }, ['in', 'out']],
-  ])('chooses %s', (_what, quantities, ids) => {
+  ])('applies %s', (_what, quantities, ids) => {
     expect(idsOf(pricesThatApply(PRICES, 'standard', quantities))).toEqual(ids);
   });
 
-  it('uses the standard price of units that the mode has no price for', () => {
+  it('uses the standard price of units without a price for the mode', () => {
     expect(idsOf(pricesThatApply(PRICES, 'batch', { input: 5n }))).toEqual(['in-batch', 'out']);
     expect(idsOf(pricesThatApply(PRICES, 'flex', { input: 5n }))).toEqual(['in', 'out']);
   });
 });
 
 describe('dearestPrices', () => {
-  it('chooses of each unit the highest that can apply to the bound', () => {
+  it('chooses the highest price of each unit that can apply to the bound', () => {
     expect(idsOf(dearestPrices(PRICES, ['standard'], { input: 100n }))).toEqual(['in', 'out']);
     expect(idsOf(dearestPrices(PRICES, ['standard'], { input: 300_000n }))).toEqual(['in-long', 'out-long']);
     expect(idsOf(dearestPrices(PRICES, ['standard', 'priority'], { input: 100n }))).toEqual(['in-priority', 'out']);
     expect(idsOf(dearestPrices(PRICES, ['batch'], { input: 100n }))).toEqual(['in-batch', 'out']);
   });
 
-  it('chooses a lower tier where that is the more expensive one', () => {
+  it('chooses a lower tier where it is more expensive', () => {
     const cheaper = [price('first', 'input', 9n), price('long', 'input', 4n, { minInputTokens: 10 })];
     expect(idsOf(dearestPrices(cheaper, ['standard'], { input: 100n }))).toEqual(['first']);
   });
@@ -60,7 +60,7 @@ describe('dearestPrices', () => {
 });
 
 describe('rateOf', () => {
-  it('names the mode, the highest tier and all of the prices', () => {
+  it('names the mode, the highest tier and all prices of a rate', () => {
     const applied = pricesThatApply(PRICES, 'batch', { input: 200_000n });
     expect(rateOf(applied, 'batch')).toMatchObject({ mode: 'batch', tier: 200_000 });
     expect([...rateOf(applied, 'batch').priceIds].sort()).toEqual(['in-batch', 'out-long']);
