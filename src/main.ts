@@ -9,7 +9,7 @@ import { AppConfig } from './config/environment.js';
 import { isDatabaseUnavailable, explainDatabaseFailure } from './database/database-errors.js';
 import { endOnSignals, stopOnSignals } from './server/shutdown.js';
 
-// A log that cannot be written is no reason to stop.
+// The gateway keeps running when its log cannot be written.
 process.stdout.on('error', () => undefined);
 const started = endOnSignals();
 try {

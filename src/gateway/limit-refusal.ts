@@ -26,7 +26,7 @@ export function refusalOf(
   return new GatewayError(code, { limits, headers, reason: kind, ...(message === undefined ? {} : { message }) });
 }
 
-/** A cost policy applies, and nobody knows what the call would cost. */
+/** A cost policy applies, and the call has no known price. */
 export function priceUnknown(policyId: string, provider: string, model: string): GatewayError {
   return new GatewayError('price_unknown', {
     param: 'model',
@@ -37,7 +37,7 @@ export function priceUnknown(policyId: string, provider: string, model: string):
 
 const MAX_LOGGED_MODEL = 128;
 
-/** Tells what is left of the limit that will be reached first; undefined where all of them only monitor. */
+/** Returns what is left of the limit that will be reached first; undefined where all of them only monitor. */
 export function remainingOf(buckets: readonly BucketState[], charges: readonly Charge[]): string | undefined {
   let tightest: string | undefined;
   let leastShare = Infinity;
@@ -95,7 +95,7 @@ function sentenceOf(kind: Refused['kind'], { name, policy_id, value_key }: Exhau
     case 'exceeded':
       return `${policy} does not leave enough for this call (${value_key}).`;
     case 'contended':
-      return `${policy} is held by calls under way; try again (${value_key}).`;
+      return `${policy} is held by calls in flight; try again (${value_key}).`;
     case 'crowded':
       return `${policy} has as many groups as it may have, and none for this call (${value_key}).`;
   }

@@ -82,8 +82,8 @@ export class MeteredCall implements AttemptObserver {
   ) {}
 
   /**
-   * Policies may change while an attempt is under way or waits for its turn, so each is held against those of its moment.
-   * Throws and rejects with what the caller is told.
+   * Policies may change while an attempt is in flight or waits for its turn, so each is checked against the current ones.
+   * Throws and rejects with the error for the caller.
    */
   before(): MaybePromise<void> {
     this.meter = this.newMeter?.();
@@ -204,7 +204,7 @@ export class MeteredCall implements AttemptObserver {
     this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
   }
 
-  /** The attempt by the clock of now, less how long it has been under way. */
+  /** The attempt, dated by the current time less its duration so far. */
   private nextAttempt(policies: readonly CompiledPolicy[], sinceMs: number): Reservation {
     this.attempts += 1;
     const { facts, dimensions, cost, leaseMs } = this.plan;
@@ -267,7 +267,7 @@ export class MeteredCall implements AttemptObserver {
 
 /**
  * What an attempt at a provider costs. `nothing_sent`: it does not count at all. `free`: it counts, at no cost. `unknown`:
- * the provider may have done the work. `answered`: the answer tells.
+ * the provider may have done the work. `answered`: the answer reports the cost.
  */
 export type AttemptResult = 'nothing_sent' | 'free' | 'unknown' | 'answered';
 

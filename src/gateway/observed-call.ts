@@ -9,8 +9,8 @@ import {
 } from '../upstream/upstream.types.js';
 
 /**
- * What span, metrics and log line tell of one call at a provider. One that ends before its first attempt (refused by a usage
- * limit, say, or not to be signed) is no call: it says nothing of how the provider fares.
+ * Records one call at a provider in its span, the metrics and the log line. A call that ends before its first attempt
+ * (refused by a usage limit, for example, or not signed) is not recorded: it shows nothing about the provider.
  */
 export class ObservedCall implements AttemptObserver {
   /** When the first attempt began. */

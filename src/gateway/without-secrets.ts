@@ -2,7 +2,7 @@ import { sensitiveFields } from '../upstream/providers/sensitive.decorator.js';
 import type { Credential, Provider } from '../upstream/providers/provider.types.js';
 
 const MASK = '****';
-/** Shorter ones may be part of ordinary words, and are no secrets worth the name. */
+/** Shorter values may be part of ordinary words, and are too weak to be secrets. */
 const MIN_SECRET_LENGTH = 8;
 
 /**

@@ -14,7 +14,7 @@ type EndListener = (failure: UpstreamFailure) => void;
  * is one listener at a time.
  */
 export class CallDeadline {
-  /** By `performance.now()`, which nobody can set back. */
+  /** By `performance.now()`, a clock that never goes back. */
   readonly #deadlineMs: number;
   #timeoutMs: number;
   #boundsSilence: boolean;
@@ -24,7 +24,7 @@ export class CallDeadline {
   #listener: EndListener | undefined;
   #disposed = false;
 
-  /** A `timeoutMs` of Infinity is no bound. */
+  /** A `timeoutMs` of Infinity sets no bound. */
   constructor({ timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>, bounds: 'call' | 'silence' = 'call') {
     this.#deadlineMs = performance.now() + timeoutMs;
     this.#timeoutMs = timeoutMs;

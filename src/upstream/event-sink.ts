@@ -21,7 +21,7 @@ export class EventSink implements AnswerSink {
     this.watcher.isHere && error instanceof UpstreamFailure && error.kind === 'timeout';
 }
 
-/** Tells whether a stream of events stands between two of them. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
+/** Reports whether a stream of events is between two events. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
 export class EventBoundary implements BodyWatcher {
   /** The beginning of a stream is one. */
   #tail = '\n\n';

@@ -23,7 +23,7 @@ export function toExchangeError(error: unknown, stage: ExchangeStage, host: stri
     return new UpstreamFailure('too_large', `${host} sent more header bytes than Node reads`, { cause: error });
   }
   if (isUnaskedInterim(error)) {
-    return new UpstreamFailure('interim', `${host} sent an interim answer that nobody asked for`, { cause: error });
+    return new UpstreamFailure('interim', `${host} sent an unrequested interim answer`, { cause: error });
   }
   const code = (isObject(error) && stringOrUndefined(error.code)) || 'no code';
   switch (stage) {
@@ -40,7 +40,7 @@ export function toExchangeError(error: unknown, stage: ExchangeStage, host: stri
   }
 }
 
-/** undici closes the connection on a 100, and on a 101 with an upgrade. Its message is all that tells these apart. */
+/** undici closes the connection on a 100, and on a 101 with an upgrade. Only its message distinguishes these cases. */
 function isUnaskedInterim(error: unknown): boolean {
   return error instanceof errors.SocketError && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

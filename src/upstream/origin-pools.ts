@@ -1,6 +1,6 @@
 import type { Pool } from 'undici';
 
-/** A pool and the number of attempts under way in it. */
+/** A pool and the number of its attempts in flight. */
 export interface OriginPool {
   readonly pool: Pool;
   running: number;

@@ -16,7 +16,7 @@ export interface ProviderTarget {
   readonly credential: Credential;
 }
 
-/** Tell the receiver how to read a body. */
+/** The headers that describe a body to its receiver. */
 const BODY_HEADERS = ['content-type', 'content-encoding', 'content-length'] as const;
 
 /** A request body that goes out as it comes in, under its own type, coding and length: the client's request. */

@@ -10,7 +10,7 @@ const MAX_PARAM_CHARACTERS = 200;
 /** Of a media type, of a coding. */
 const MAX_NAME_CHARACTERS = 100;
 
-/** What is needed of a provider to tell its errors. */
+/** The part of a provider that maps its errors. */
 export type ErrorReader = Pick<Provider, 'slug' | 'credentialStatuses' | 'readError'>;
 
 /** The documented error for an answer whose status is not 2xx. */
@@ -29,7 +29,7 @@ export function answerToError(answer: UpstreamAnswer, provider: ErrorReader): Ga
   return new GatewayError('provider_invalid_response', { reason });
 }
 
-/** The documented error for a call without an answer. `caller_gone` comes back as it is: nobody is left to read an error. */
+/** The documented error for a call without an answer. `caller_gone` is returned unchanged: no caller is left to read an error. */
 export function failureToError(failure: UpstreamFailure): GatewayError | UpstreamFailure {
   const options = { reason: `${failure.kind}: ${failure.message}`, cause: failure };
   switch (failure.kind) {

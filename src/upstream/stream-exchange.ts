@@ -307,7 +307,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     const { head } = this.seen;
     const sink = this.#sink;
     this.#reject(head && error instanceof UpstreamFailure ? error.after(head, sink !== undefined) : error);
-    // Never `end`: the receiver must be able to tell that this is not the whole answer.
+    // Never `end`: the receiver must notice that the answer is incomplete.
     if (sink?.isLeftOpen?.(error) === true) this.#uncork();
     else sink?.stream.destroy();
   }

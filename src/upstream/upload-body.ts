@@ -14,7 +14,7 @@ export class UploadBody extends Readable {
 
   constructor(private readonly source: Readable) {
     super({ highWaterMark: HIGH_WATER_MARK });
-    // Whoever works with this listens as well; an error that comes when nobody does must not end the process.
+    // Users of this stream listen as well; an error that comes when none of them does must not end the process.
     this.on('error', () => undefined);
     this.on('end', () => this.#onMoved());
     source.on('error', this.#onError);

@@ -104,7 +104,7 @@ export class UpstreamClient implements UpstreamSender {
     this.#relays.begin();
     const { idleTimeoutMs, caller, signer } = call;
     const { body, ...head } = call.request;
-    // Made first, so that there is always somebody who listens to the source.
+    // Made first, so that the source always has a listener.
     const upload = body instanceof Readable ? new UploadBody(body) : undefined;
     const retry = upload ? 'never' : (call.retry ?? 'never');
     const awaitsFirstByte = retry !== 'never';

@@ -140,7 +140,7 @@ export type UpstreamFailureKind =
   | 'broken'
   /** The answer began and was cut off or malformed. */
   | 'incomplete'
-  /** A 100 or 101 that nobody asked for came, and with it the end of the connection: what follows it cannot be read. */
+  /** An unrequested 100 or 101 came, and ended the connection: the rest of the answer cannot be read. */
   | 'interim'
   | 'timeout'
   | 'too_large'

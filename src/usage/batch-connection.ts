@@ -52,7 +52,7 @@ class Statement {
   async run(): Promise<BatchRow> {
     try {
       const connection: { end(): Promise<void> } = await this.runner.connect();
-      if (this.isGivenUp) throw new Error('nobody waits for the answer any more');
+      if (this.isGivenUp) throw new Error('the caller has stopped waiting for the answer');
       this.connection = connection;
       const [row]: readonly BatchRow[] = await this.runner.query(USAGE_BATCH, [...this.parameters]);
       if (row === undefined) throw new Error('usage_batch returned no row');

@@ -9,7 +9,7 @@ export const NAME_FOLDS = {
   endpoint: toLowerCase,
 } as const;
 
-/** What somebody names a call by. */
+/** The names of a call in reports and in the ledger. */
 interface NamedCall {
   readonly api_key?: string;
   readonly provider?: string;

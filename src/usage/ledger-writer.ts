@@ -15,7 +15,7 @@ export type UsageNotesOptions = Omit<
   'prepare' | 'write' | 'onFailure' | 'onLoss'
 >;
 
-/** The ledger's rows of usage that nothing limits. No counter is touched, and nobody waits for them. */
+/** Writes the ledger rows of unlimited usage, after the answer. These rows change no counter. */
 export class LedgerWriter {
   private readonly waiting: WriteBehind<UnlimitedUsage, PreparedRow>;
   private readonly rows: GroupedInsert<UnlimitedUsage>;

@@ -37,7 +37,7 @@ export function modelAliases(provider: string | undefined, model: string): reado
   return namesOf(provider).aliases(foldModel(model));
 }
 
-/** The names under which it may have a price, in groups that go before each other. */
+/** The names under which the model may have a price, in groups: an earlier group takes precedence. */
 export function pricedNames(provider: string, model: string): readonly (readonly ModelName[])[] {
   const names = namesOf(provider);
   const name = foldModel(model);

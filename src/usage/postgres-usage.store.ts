@@ -55,9 +55,9 @@ const DEFAULTS = {
 } as const;
 
 /**
- * Counts in PostgreSQL. Whatever is waiting goes out as one statement, and the next one when that has returned: alone, a
- * call waits for nobody; under load, hundreds share a round trip, a commit and the lock of a busy row. Usage that nothing
- * limits goes by itself: nobody waits for it, and without counters it is a plain row.
+ * Counts in PostgreSQL. One statement takes all waiting work, and the next one is sent when it has returned. A single
+ * call is sent at once; under load, hundreds share a round trip, a commit and the lock of a busy row. Unlimited usage is
+ * written separately, after the answer: without counters it is a plain row.
  */
 export class PostgresUsageStore implements UsageStore {
   private readonly options: Required<PostgresUsageStoreOptions>;
@@ -220,7 +220,7 @@ export class PostgresUsageStore implements UsageStore {
     } while (this.state !== 'closed' && !this.queue.isEmpty);
     // In the same turn in which the queue was looked at: what comes next starts it again.
     this.running = undefined;
-    // A statement that was under way when the store closed may have been put back.
+    // The work of a statement that was in flight when the store closed may be back in the queue.
     if (this.state === 'closed') this.abandon();
   }
 

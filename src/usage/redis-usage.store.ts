@@ -73,7 +73,7 @@ export class RedisUsageStore implements UsageStore {
 
   async reset(bucket: BucketKey, adjustment: Adjustment, transaction?: Transaction): Promise<boolean> {
     const isFound = await this.durable.reset(bucket, adjustment, transaction);
-    // Before somebody else's transaction ends: what stands in the place of the memory outlasts that.
+    // Before the caller's transaction ends: the mark that replaces the memory lives longer than that.
     if (isFound) await this.memory.forget(adjustment.organisationId, bucket);
     return isFound;
   }
@@ -88,7 +88,7 @@ export class RedisUsageStore implements UsageStore {
   }
 }
 
-/** The bucket as remembered, in a list, if the call would not fit even if nothing else were under way. */
+/** The bucket as remembered, in a list, if the call would not fit even with no other call in flight. */
 function stateIfOver(
   { bound }: Reservation,
   charge: Charge,

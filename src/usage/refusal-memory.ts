@@ -21,11 +21,11 @@ export interface RefusalMemoryOptions {
 const DEFAULTS = { prefix: 'tollgate', rememberMs: 5_000, answerMs: 50, pauseMs: 1_000 } as const;
 const WARN_EVERY_MS = 60_000;
 
-/** Used, and reserved beside it. Anything else under a key is no memory. */
+/** Used, and reserved beside it. Any other value under a key is ignored. */
 const REMEMBERED = /^(\d{1,19}):(\d{1,19})$/;
 /** Of the counters, PostgreSQL's bigint. */
 const MAX_COUNTER = 2n ** 63n - 1n;
-/** Stands where a bucket was reset: whoever was refused before, and says so late, cannot write over it. */
+/** The mark of a reset bucket: a refusal from before the reset that arrives late cannot overwrite it. */
 const FORGOTTEN = 'reset';
 
 /**
@@ -53,7 +53,7 @@ export class RefusalMemory {
     return (await this.ask(async (redis) => (await redis.mget(keys)).map(read))) ?? [];
   }
 
-  /** Nobody waits for it. What is remembered already stays as it is. */
+  /** Runs after the answer. A refusal that is already remembered stays unchanged. */
   remember(organisationId: string, states: readonly BucketState[]): void {
     if (performance.now() < this.pausedUntil) return;
     for (const state of states) {

@@ -12,7 +12,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Lets few reports run at once: first come, first served, but an organisation at its own maximum is passed over. */
+/** Lets few reports run at once: first come, first served, but an organisation at its own maximum is skipped. */
 export class ReportSlots {
   /** Whose reports run. */
   private readonly running: string[] = [];

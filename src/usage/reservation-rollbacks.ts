@@ -12,8 +12,8 @@ export interface WithdrawalOptions {
 }
 
 /**
- * Takes back reservations whose callers were told that they are not admitted. Apart from all other work: the statement that
- * was to write one may be stuck, and whoever takes it back has to wait for that.
+ * Withdraws reservations whose calls were refused although a statement may still write them. Separate from all other work:
+ * that statement may be stuck, and the withdrawal has to wait for it.
  */
 export class ReservationRollbacks {
   private waiting: UsageWork[] = [];

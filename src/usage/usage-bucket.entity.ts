@@ -47,7 +47,7 @@ export class UsageBucket {
   @Column({ type: 'bigint', default: 0 })
   readonly used!: string;
 
-  /** Expected of calls under way. */
+  /** The amount reserved by calls in flight. */
   @Column({ type: 'bigint', default: 0 })
   readonly reserved!: string;
 
@@ -63,8 +63,8 @@ export class UsageBucket {
   readonly thresholdReachedAt!: Date | null;
 
   /**
-   * When the limit was reached, or a call was first refused for want of what is left; null: not in this epoch, or not
-   * under the limit as it is.
+   * When the limit was reached, or a call first did not fit into the rest; null: not in this epoch, or not under the
+   * current limit.
    */
   @Column({ name: 'exhausted_at', type: 'timestamptz', nullable: true })
   readonly exhaustedAt!: Date | null;

@@ -8,7 +8,7 @@ import { LOGGER, type Logger } from '../telemetry/logger.js';
 /** Keys that a statement looks at. */
 const PAGE_ROWS = 1_000;
 
-/** Only of windows that are over, so never those that add up for ever; one that a call still holds waits for its end. */
+/** Only of windows that are over, never cumulative ones; a bucket with an open reservation waits for the call's end. */
 const DELETE_BUCKETS = `
   DELETE FROM "usage_buckets" WHERE "id" IN (
     SELECT "id" FROM "usage_buckets" WHERE "resets_at" < $1 AND "reserved" = 0
@@ -18,7 +18,7 @@ const DELETE_BUCKETS = `
 /**
  * The key of an alert keeps it from being raised twice. Without its bucket none is ever raised again; without its key the
  * event is deleted like others, once it has been delivered. Looks at so many keys after the last one that was looked at,
- * whether they are released or not: counters that add up for ever keep theirs, however many those become.
+ * whether they are released or not: cumulative counters keep theirs, however many those become.
  */
 const RELEASE_KEYS = `
   WITH page AS MATERIALIZED (

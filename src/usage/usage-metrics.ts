@@ -12,7 +12,7 @@ const RESULTS = {
   unavailable: 'store_down',
 } as const satisfies Record<Decision, string>;
 
-/** Tells Prometheus what the usage store does. */
+/** Reports the work of the usage store to Prometheus. */
 @Injectable()
 export class UsageMetrics implements UsageObserver {
   constructor(private readonly metrics: Metrics) {}

@@ -2,7 +2,10 @@ import { Column, CreateDateColumn, Entity, Index, PrimaryColumn } from 'typeorm'
 import type { UsageUnit } from '../common/money/units.js';
 import { LedgerRow } from './ledger-row.js';
 
-/** A call under way: what it is expected to use at most; or the place of one that must not come any more. Written and removed by `usage_batch` only. */
+/**
+ * A call in flight with the most that it is expected to use, or the mark of a withdrawn one that must not be admitted.
+ * Only `usage_batch` writes and removes rows.
+ */
 @Entity('usage_reservations')
 export class UsageReservation extends LedgerRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_usage_reservations' })
@@ -16,7 +19,7 @@ export class UsageReservation extends LedgerRow {
   @Column({ name: 'expires_at', type: 'timestamptz' })
   readonly expiresAt!: Date;
 
-  /** It was released before it arrived: its row is nobody's, and keeps the call from being admitted. */
+  /** The call was released before its reservation arrived: the row keeps the call from being admitted. */
   @Column({ name: 'is_withdrawn', type: 'boolean', default: false })
   readonly isWithdrawn!: boolean;
 

@@ -16,7 +16,10 @@ export interface UsageFigures {
  */
 export type FigureSource = 'provider' | 'computed' | 'presumed' | 'capped';
 
-/** How an attempt ended. `failed`: the provider refused it; `cancelled`: the client left; `unknown`: nobody can say. */
+/**
+ * How an attempt ended. `failed`: the provider refused it; `cancelled`: the client left; `unknown`: the provider may have
+ * done the work.
+ */
 export type AttemptOutcome = 'answered' | 'failed' | 'cancelled' | 'unknown';
 
 /** A bucket of a policy in one window of time. */
@@ -101,7 +104,7 @@ export interface BucketState extends BucketKey {
 }
 
 /**
- * `exceeded`: it would not fit even if nothing else were under way. `contended`: only calls under way are in the way.
+ * `exceeded`: the call would not fit even with no other in flight. `contended`: only calls in flight use up the room.
  * `crowded`: the policy has as many buckets as it may have.
  */
 export type ReserveOutcome =
@@ -126,7 +129,7 @@ export interface Settlement {
 /** A call that no policy matches: only noted in the ledger. */
 export type UnlimitedUsage = Pick<Reservation, 'id' | 'at' | 'dimensions'> & Omit<Settlement, 'reservation'>;
 
-/** Somebody else's, of the database in which usage is counted. */
+/** A transaction of the caller, on the database in which usage is counted. */
 export type Transaction = Pick<EntityManager, 'query'>;
 
 /** Where usage is counted. Every method is atomic, and safe to repeat with the same id (a reset: only once it failed). */
@@ -145,7 +148,7 @@ export interface UsageStore {
   extend(extension: Extension): Promise<ExtendOutcome>;
   /**
    * Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed.
-   * Kept until it is written, like `release`: nobody has to wait for it.
+   * Kept until it is written, like `release`: callers need not wait for it.
    */
   settle(settlement: Settlement): Promise<void>;
   /**
@@ -153,14 +156,14 @@ export interface UsageStore {
    * on its way, is refused when it arrives.
    */
   release(id: string, at: Date): Promise<void>;
-  /** Notes usage that no policy limits, behind the caller's back. What has to be given up is told to the observer. */
+  /** Records usage that no policy limits, after the answer. Usage that has to be dropped is reported to the observer. */
   record(usage: UnlimitedUsage): void;
-  /** Writes now what `record` was told. Never fails: what cannot be written is tried again later. */
+  /** Writes recorded usage now. Never fails: usage that cannot be written is tried again later. */
   flush(): Promise<void>;
   /** Settles as presumed what was left behind by gateways that died; the number of reservations. */
   reap(now: Date): Promise<number>;
   /**
-   * Sets a bucket's usage of its window back to zero by an adjustment. Calls under way stay reserved.
+   * Sets a bucket's usage of its window back to zero by an adjustment. Calls in flight stay reserved.
    * Whether the organisation has such a bucket.
    * @param transaction one that ends soon; else it has its own
    */

@@ -22,7 +22,7 @@ export type UsageWork =
       readonly at: Date;
       /** Until when a reservation that arrives after its release is refused. */
       readonly expiresAt: Date;
-      /** The caller was told that it is not admitted, but a statement that does it may be under way. */
+      /** The call was refused, but a statement that admits it may be in flight. */
       readonly isFinal: boolean;
     }
   | {
@@ -40,7 +40,7 @@ export function isAdmission(work: UsageWork): work is Admission {
 /** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
 export const MAX_FIGURE = 10n ** 15n;
 
-/** Where a counter stays: PostgreSQL's bigint, with room for what is under way. A higher limit means the same. */
+/** The maximum of a counter: PostgreSQL's bigint, less room for calls in flight. A higher limit has the same effect. */
 export const MAX_COUNT = 9_000_000_000_000_000_000n;
 
 /** What a charge comes to: money or tokens, as its policy counts. */

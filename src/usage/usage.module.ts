@@ -45,7 +45,7 @@ import { UsageController } from './usage.controller.js';
 export class UsageModule implements OnApplicationShutdown {
   constructor(@Inject(USAGE_STORE) private readonly store: UsageStore) {}
 
-  /** After the calls under way were settled (`beforeApplicationShutdown`), and before the database closes, which is global. */
+  /** After the calls in flight were settled (`beforeApplicationShutdown`), and before the database closes, which is global. */
   async onApplicationShutdown(): Promise<void> {
     await this.store.close();
   }

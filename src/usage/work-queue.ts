@@ -4,7 +4,7 @@ import { isAdmission, type UsageWork } from './usage-work.js';
 /** Something that waits for its batch, and who waits for it. */
 export interface QueuedWork {
   readonly work: UsageWork;
-  /** Nobody waits any more. */
+  /** The caller has stopped waiting. */
   isGivenUp: boolean;
   /** A statement with it was sent and its answer is not known. */
   mayBeWritten: boolean;
@@ -12,7 +12,7 @@ export interface QueuedWork {
   failed(error: Error): void;
 }
 
-/** Admissions, which somebody waits for, and the rest, which is kept until it is written; each in order of arrival. */
+/** Admissions, whose callers wait, and other work, which is kept until it is written; each in order of arrival. */
 export class WorkQueue {
   private admissions: QueuedWork[] = [];
   private kept: QueuedWork[] = [];

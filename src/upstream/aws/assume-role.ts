@@ -12,7 +12,7 @@ const ERROR_NAME = /^[\w.:]{1,64}$/;
 
 export interface RoleToAssume {
   readonly arn: string;
-  /** Agreed with the owner of the role, so that nobody else can have the gateway assume it. */
+  /** Agreed with the owner of the role, so that no other customer can make the gateway assume it. */
   readonly externalId: string | undefined;
   /** It is in the session's name, which the role's owner sees in the audit trail. */
   readonly organisationId: string;

@@ -54,8 +54,8 @@ export class AwsOwnIdentity {
   }
 
   /**
-   * Has the chain look anew, since AWS has refused what it found, unless it has done so meanwhile. False where there is
-   * nothing else to find: the settings stay as they are.
+   * Loads the chain again, since AWS has refused the identity that it found, unless it has done so meanwhile. Returns
+   * false when there is nothing else to find: the settings stay as they are.
    */
   forget(refused: AwsCredentials | undefined = this.#found): boolean {
     if (this.#inSettings !== undefined) return false;

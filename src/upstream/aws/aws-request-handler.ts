@@ -59,7 +59,7 @@ function toHttpResponse({ status, headers, body }: UpstreamAnswer): HttpResponse
   });
 }
 
-/** `$retryable` is how the SDK is told so. */
+/** The SDK repeats a request whose error has `$retryable`. */
 function markRepeatable(error: unknown): never {
   if (error instanceof UpstreamFailure && REPEATABLE.includes(error.kind)) {
     throw Object.assign(error, { $retryable: {} });

@@ -15,12 +15,12 @@ export type HostResolver = (hostname: string) => Promise<readonly LookupAddress[
 const systemResolver: HostResolver = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
- * Name look-ups that cannot stop each other. Each holds one of few threads for as long as the servers of the name please,
- * and nothing ends it; so there is one a name at a time, for all who ask, and while it takes too long they are refused. Names
- * that are not known to be answered in time share a part of the threads. What was found is not remembered.
+ * Name look-ups that cannot block each other. Each holds one of few threads until the name's servers answer, and cannot be
+ * aborted. So there is one look-up per name at a time, shared by all callers, who are refused while it takes too long. Names
+ * whose last look-up was not quick share a part of the threads. Results are not cached.
  */
 export class HostLookups {
-  /** Look-ups that are under way or wait for their turn, by name. Settled already: it takes too long. */
+  /** Look-ups that are in flight or wait for their turn, by name. A settled one takes too long. */
   readonly #pending = new Map<string, ReturnType<HostResolver>>();
   /** Names that wait for their turn, longest first, and what begins their look-ups. */
   readonly #waiting = new Map<string, () => void>();
@@ -73,7 +73,7 @@ export class HostLookups {
     }
   }
 
-  /** The turn goes to whoever has waited longest. */
+  /** Starts the look-up that has waited longest. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

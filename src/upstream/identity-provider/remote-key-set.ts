@@ -121,8 +121,8 @@ export class RemoteKeySet {
 }
 
 /**
- * The keys of a set; jose checks them themselves. What is no object is left out, as keys that nobody understands are (RFC 7517,
- * section 5), unless there is nothing else.
+ * The keys of a set, which jose validates. Entries that are not objects are ignored, like keys of an unknown type (RFC 7517,
+ * section 5), unless there is no other entry.
  */
 function readKeySet(value: unknown): JSONWebKeySet {
   const entries: unknown = isObject(value) ? value['keys'] : undefined;

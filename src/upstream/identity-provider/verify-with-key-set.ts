@@ -6,7 +6,7 @@ const MAX_TRIES = 16;
 
 /**
  * The claims of a token that a key of the set has signed.
- * @throws errors.JOSEError for every fault of the token; one whose key nobody can use has none
+ * @throws errors.JOSEError for every fault of the token; one with an unusable key has none
  * @throws GatewayError `identity_provider_unavailable`
  */
 export async function verifyWithKeySet(

@@ -3,7 +3,7 @@ import { Matches } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import type { ProviderRequest } from './provider.types.js';
 
-/** An option with the value of the query parameter `api-version`, by which Azure's services tell the forms of an API apart. */
+/** An option with the value of the query parameter `api-version`, which selects the version of an Azure API. */
 export const AzureApiVersion = (): PropertyDecorator => applyDecorators(Optional(), Matches(/^[0-9A-Za-z.-]{1,40}$/));
 
 export function withApiVersion(request: ProviderRequest, version: string | undefined): ProviderRequest {

@@ -119,7 +119,7 @@ function authProblems(options: BedrockOptions): readonly FieldProblem[] {
   }
 }
 
-/** Behind another host name the region can no longer be told from the address, and the signature needs it. */
+/** Another host name does not contain the region, and the signature needs it. */
 function endpointProblems(options: BedrockOptions): readonly FieldProblem[] {
   return options.base_url === undefined ? [] : missingOptions(options, ['aws_region'], 'with base_url');
 }

@@ -72,7 +72,7 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readError(body: unknown): ProviderErrorText | undefined;
   /** Statuses besides 401 and 403 that mean that the credential was refused. */
   readonly credentialStatuses?: readonly number[];
-  /** A cheap request that tells whether the credential works; `accepts` lists the statuses that say yes. */
+  /** A cheap request that shows whether the credential works; `accepts` lists the statuses of success. */
   readonly probe: { readonly request: ProviderRequest; readonly accepts: readonly number[] } | undefined;
 }
 
@@ -96,6 +96,6 @@ export interface ModelNames {
   canonical(name: string): string;
   /** Others that a policy may have for it. */
   aliases(name: string): readonly ModelName[];
-  /** Those under which it may have a price, in groups that go before each other; left out: all of them, alike. */
+  /** Those under which it may have a price, in groups: an earlier group takes precedence; left out: all of them, as one group. */
   priced?(name: string): readonly (readonly ModelName[])[];
 }

@@ -15,7 +15,7 @@ export type TimeBucket = (typeof TIME_BUCKETS)[number];
 
 const MAX_GROUPS = 5;
 
-/** What is no JSON stays text, which the next rule refuses. */
+/** A value that is not JSON stays text, which the next rule refuses. */
 const ToJson = (): PropertyDecorator =>
   Transform(({ value }: TransformFnParams): unknown => {
     try {

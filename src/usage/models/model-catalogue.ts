@@ -33,7 +33,7 @@ const CONTEXT_WINDOWS: Readonly<Partial<Record<ProviderSlug, Readonly<Record<str
   'azure-ai': { 'cohere-rerank-v3.5': 4_096, 'cohere-rerank-v4.0-fast': 32_768, 'cohere-rerank-v4.0-pro': 32_768 },
 };
 
-/** By any of the model's names, in any case; undefined: not known, which is no 0. */
+/** By any of the model's names, in any case; undefined: unknown, which differs from 0. */
 export function modelFacts(provider: ProviderSlug, model: string): ModelFacts | undefined {
   const known = CONTEXT_WINDOWS[provider] ?? {};
   for (const { text } of pricedNames(provider, model).flat()) {

@@ -85,6 +85,6 @@ export const BUNDLED_PRICES: readonly BundledPrice[] = ROWS.map(({ price, from =
 
 function toAtto(text: string): bigint {
   const price = parseDecimal(text, PRICE_DECIMALS);
-  if (price === undefined) throw new Error('a bundled price is no decimal number');
+  if (price === undefined) throw new Error('a bundled price is not a decimal number');
   return price;
 }

@@ -31,7 +31,7 @@ export class PriceBook {
     return found;
   }
 
-  /** Whether it was made from these very rows, so that it need not be made anew. */
+  /** Whether the book was made from exactly these rows, so that it can be kept. */
   isOf(lists: readonly (readonly Price[])[]): boolean {
     return (
       lists.length === this.lists.length &&

@@ -13,8 +13,8 @@ const RANKS_OF_A_NAME = 10_000;
  * mode and tier. A
  * pattern that fits less well adds nothing: `*` is for models without a price of their own.
  * @param lists in order of precedence: where one has the model at all, the later ones do not count
- * @param names of the model, folded, in groups that go before each other
- * @param units that the call has: prices for others are passed over, as if they were not there
+ * @param names of the model, folded, in groups: an earlier group takes precedence
+ * @param units that the call has: prices for other units are ignored
  */
 export function pricesOf(
   lists: readonly (readonly Price[])[],

@@ -12,7 +12,7 @@ import { spellingsOf, unitOf } from './price.types.js';
 
 const entryOf = auditRecords<'create'>('prices', 'price');
 
-/** Reads and adds price rows. An organisation sees its own and the operator's; nobody changes any. */
+/** Reads and adds price rows. An organisation sees its own and the operator's rows. No row is ever changed. */
 @Injectable()
 export class PriceStore {
   constructor(

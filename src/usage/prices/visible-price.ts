@@ -3,7 +3,7 @@ import { BUNDLED_PRICES, type BundledPrice } from './bundled-prices.js';
 import type { PriceRow } from './price.entity.js';
 import { type Price, PRICE_DECIMALS, type UnitSpelling, unitOf } from './price.types.js';
 
-/** A price with what tells where it is from. */
+/** A price with its origin. */
 export interface VisiblePrice extends Price {
   /** null: for every organisation. */
   readonly organisationId: string | null;
@@ -20,7 +20,7 @@ export function fromRow(row: PriceRow): VisiblePrice {
   const { id, organisationId, provider, model, unit: unitSpelling, effectiveFrom, source, createdAt } = row;
   const { mode, minInputTokens } = row;
   const price = parseDecimal(row.price, PRICE_DECIMALS);
-  if (price === undefined) throw new Error(`price ${id} is no decimal number`);
+  if (price === undefined) throw new Error(`price ${id} is not a decimal number`);
   const unit = unitOf(unitSpelling);
   const priced = { provider, model, unit, unitSpelling, mode, minInputTokens, price };
   return { id, organisationId, ...priced, effectiveFrom, source, createdAt };

@@ -22,7 +22,7 @@ const MAX_SOURCE_LENGTH = 255;
 
 export interface PriceListFile {
   readonly format: PriceListFormat;
-  /** Without folders: some formats tell the provider by it. */
+  /** Without folders: in some formats the name is the provider's. */
   readonly name: string;
   readonly text: string;
 }

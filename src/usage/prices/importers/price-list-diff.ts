@@ -15,7 +15,7 @@ export interface Comparison {
   /** Those that the last import had and this list has not. */
   readonly vanished: readonly ComparedPrice[];
   readonly unchanged: number;
-  /** Why the list is not taken over before somebody has looked at it. */
+  /** Why the list is not imported before an operator has reviewed it. */
   readonly objections: readonly string[];
 }
 
