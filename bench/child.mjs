@@ -1,5 +1,5 @@
-// Loaded into every process that a benchmark starts, and into its threads: tells how much CPU time it has used, where the system
-// does not say it from outside, and ends when the benchmark is no more.
+// Loaded into every process that a benchmark starts, and into its threads: reports its CPU time, where the system does not
+// show it from outside, and ends when the benchmark has ended.
 import { existsSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
@@ -7,7 +7,7 @@ import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 /** The thread that asks, by its id (proc(5)); Linux only. */
 const OWN_THREAD = '/proc/thread-self';
 
-/** Tells the benchmark the port. */
+/** Reports the port to the benchmark. */
 export function announce(port) {
   process.send({ port });
 }

@@ -1,4 +1,4 @@
-// Closed-loop load: a fixed number of keep-alive connections, each with one request under way. Written on bare sockets,
+// Closed-loop load: a fixed number of keep-alive connections, each with one request in flight. Written on bare sockets,
 // since an HTTP client would take as much of the machine as the servers that are measured.
 import { connect } from 'node:net';
 

@@ -19,7 +19,7 @@ const TARGET = 3;
 const CONCURRENCY = 32;
 const POOL_SIZE = 10;
 const NODE_OPTIONS = ['--max-semi-space-size=64'];
-/** The gateway writes its rows behind the callers' backs: the pause between two slices belongs to the calls before it. */
+/** The gateway writes its rows after the answer: the pause between two slices belongs to the calls before it. */
 const PLAN = { rounds: 5, sliceMs: 1_000, settleMs: 700, warmUpMs: 10_000 };
 const STREAMS = Number(/--streams=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 5_000);
 const BODY = Buffer.from(

@@ -1,5 +1,5 @@
-// An MCP server for benchmarks, as cheap as can be: JSON for every POST, a session for whoever has none, a silent event stream
-// for every GET. GET /received tells what came with the last POST.
+// An MCP server for benchmarks, as cheap as can be: JSON for every POST, a session for a client without one, a silent event
+// stream for every GET. GET /received returns the body of the last POST.
 import { createServer } from 'node:http';
 import { announce } from './child.mjs';
 

@@ -46,7 +46,7 @@ async function addressOf(child) {
 
 /**
  * Milliseconds of CPU used so far: those of a database that is a thread of the process by themselves, and those of all its other
- * threads. Where the system does not tell threads apart, `database` is undefined and its time is in `process`.
+ * threads. Where the system does not distinguish threads, `database` is undefined and its time is in `process`.
  */
 export async function cpuMs(child) {
   if (!HAS_PROC) {
@@ -63,7 +63,7 @@ export async function cpuMs(child) {
 
 function ticksOf(path) {
   const stat = readFileSync(path, 'latin1');
-  // The second field is the program's name in brackets, which may hold blanks; user and system time are 14 and 15.
+  // The second field is the program's name in brackets, which may contain spaces; user and system time are 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return Number(fields[11]) + Number(fields[12]);
 }

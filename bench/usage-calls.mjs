@@ -43,7 +43,7 @@ export function makeReservation(charges) {
   };
 }
 
-/** As a call of the gateway does it, except that nobody there waits for the settlement. */
+/** Like a call of the gateway, which does not wait for the settlement, though. */
 export async function pair(store, charges) {
   const reservation = makeReservation(charges);
   const { kind } = await store.reserve(reservation);

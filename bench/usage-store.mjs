@@ -53,7 +53,7 @@ async function compare() {
   const shared = newStore();
   const modes = [
     { name: 'batched', stores: [shared], rates: [] },
-    // A store has one statement under way: with one each, every caller's request is a statement of its own.
+    // A store has one statement in flight: with one store per caller, every request is a statement of its own.
     { name: 'one statement a request', stores: Array.from({ length: CALLERS }, newStore), rates: [] },
   ];
   const charges = makeCharges(POLICIES, 10n ** 18n);

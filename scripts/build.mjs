@@ -61,7 +61,7 @@ async function compile(config) {
   const output = [];
   child.stdout.on('data', (chunk) => output.push(chunk));
   child.stderr.on('data', (chunk) => output.push(chunk));
-  // Whoever stops the build means the compiler too.
+  // A signal that stops the build must stop the compiler too.
   const stop = (signal) => {
     child.kill(signal);
     process.exit(128 + constants.signals[signal]);

@@ -14,7 +14,9 @@ const CHECKED = [
   '.env.example',
   'docs',
   'examples',
-  'bench/README.md',
+  'bench',
+  'migrations',
+  'scripts',
   'src/access',
   'src/api-keys',
   'src/assistants',
@@ -26,9 +28,10 @@ const CHECKED = [
   'src/database',
   'src/fine-tuning',
   'src/first-start',
-  'src/gateway/relay',
+  'src/gateway',
   'src/health',
   'src/identity',
+  'src/main.ts',
   'src/mcp/calls',
   'src/mcp/edge',
   'src/mcp/endpoints',
@@ -44,13 +47,15 @@ const CHECKED = [
   'src/secret-references',
   'src/server',
   'src/telemetry',
+  'src/upstream',
+  'src/usage',
   'src/virtual-keys',
   'src/webhooks',
   'src/workspaces',
   'test',
 ];
 // Files and folders in which hits are only counted.
-const COUNTED = ['src', 'migrations', 'bench', 'scripts'];
+const COUNTED = ['src'];
 
 const WORDS = [
   [/\b(is|are|be|being) told\b/i, '"receives", "is sent" or "is reported"'],

@@ -80,7 +80,7 @@ function mutantsOf(file) {
   const found = [];
   const add = (node, replacement) => {
     const start = node.getStart(source);
-    // The line and those around it tell where, also when the file has grown.
+    // The line and its neighbours find the place again, also when the file has grown.
     const from = text.lastIndexOf('\n', Math.max(0, text.lastIndexOf('\n', start) - 1)) + 1;
     const end = text.indexOf('\n', node.end);
     const original = text.slice(from, end);

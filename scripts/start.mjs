@@ -1,5 +1,5 @@
-// `npm start`: builds when needed, then runs the gateway in this very process, which `exec` puts in the place of npm's shell: so
-// that signals reach it and its exit code is ours.
+// `npm start`: builds when needed, then runs the gateway in this process, with which `exec` replaces npm's shell. So signals
+// reach the gateway, and its exit code is that of npm.
 import { buildIfStale } from './build.mjs';
 
 try {

@@ -6,11 +6,11 @@
 --   2. a call is admitted only if its amount fits beside all that is used and reserved, in all of its buckets (step 4);
 --   3. what is reserved is written in the transaction that says so (steps 4 and 5), together with the reservation's row, which
 --      remembers the amount of each bucket;
---   4. a reservation ends once: whoever deletes its row gives its amounts back and charges what was used (step 3).
+--   4. a reservation ends once: the statement that deletes its row returns its amounts and charges what was used (step 3).
 -- A settlement charges what the provider reports, which can be more than the bound; that is the caller's bound, not this
 -- function's.
 --
--- Everyone locks in one order, so that nobody waits in a circle: reservations by id, ledger rows by id, the right to make
+-- All statements lock in one order, so that no deadlock occurs: reservations by id, ledger rows by id, the right to make
 -- buckets of a policy, buckets by id. Index look-ups are forced: a plan that was made while a table was small must not read
 -- it from end to end once it is large. They look expensive to the planner, and compiling them (JIT) would cost far more.
 --
@@ -76,7 +76,7 @@ BEGIN
       IF EXISTS (
         SELECT FROM usage_reservations r WHERE r.id = ANY (s_ids) AND r.id <> ALL (s_found) AND NOT r.is_withdrawn
       ) THEN
-        -- Written since it was looked for. Whoever sent the batch tries again.
+        -- Written since the look-up. The sender of the batch tries again.
         RAISE EXCEPTION '%', c_changed USING ERRCODE = '40001';
       END IF;
       SELECT COALESCE(array_agg(DISTINCT e.id), '{}'),
@@ -97,7 +97,7 @@ BEGIN
     END IF;
   END IF;
 
-  -- 2. Find and lock the buckets. Where one is missing, nobody else may make buckets of that policy until this is over.
+  -- 2. Find and lock the buckets. Where one is missing, no other statement may make buckets of that policy until this one is over.
   -- Hash and window are compared as a pair, as a range of one, which only the primary key can look up: of plain equality a
   -- planner without statistics makes a search in the index of ordinals, through all buckets of the policy.
   IF v_count > 0 THEN
@@ -368,7 +368,7 @@ BEGIN
     ) c
     WHERE o_outcomes[q.place] = 0 AND NOT r_known[q.place] AND NOT r_extends[q.place]
     ORDER BY q.id ON CONFLICT DO NOTHING;
-    -- Somebody else wrote one of them, or took it back, since they were looked for: nothing of this may stay.
+    -- Another statement wrote or withdrew one of them since the look-up: roll all of this back.
     GET DIAGNOSTICS v_written = ROW_COUNT;
     IF v_written < v_new THEN
       RAISE EXCEPTION '%', c_changed USING ERRCODE = '40001';

@@ -1,5 +1,6 @@
--- Leaves a row in the place of released reservations that may still be written: by a statement that was given up but is
--- running. The row has the same primary key, so that either waits for the other. It belongs to no call and goes with its time.
+-- Writes a mark for released reservations that a statement may still write: one that was given up but is still running.
+-- The mark has the same primary key as the reservation, so that either statement waits for the other. It belongs to no call,
+-- and expires with its time.
 CREATE OR REPLACE FUNCTION usage_withdraw(p_settles jsonb, p_ids uuid[]) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO usage_reservations (id, at, expires_at, is_withdrawn, organisation_id, api_key_id, endpoint, trace_id,
