@@ -178,7 +178,7 @@ async function find(
 type Bounds = Pick<ApiKey, 'expiresAt' | 'metadata' | 'rateLimits'>;
 
 /** A caller can never hand out what it lacks. */
-export function assertGrantable(principal: Principal, scopes: readonly string[]): void {
+function assertGrantable(principal: Principal, scopes: readonly string[]): void {
   const held: ReadonlySet<string> = principal.scopes;
   const lacking = scopes.filter((scope) => !held.has(scope));
   if (lacking.length === 0) return;
@@ -186,7 +186,7 @@ export function assertGrantable(principal: Principal, scopes: readonly string[])
 }
 
 /** Nor can it hand out what it has without the bounds that it has it in. */
-export function assertWithinBounds(principal: Principal, key: Bounds): void {
+function assertWithinBounds(principal: Principal, key: Bounds): void {
   assertNoLongerLife(principal, key);
   assertSameMetadata(principal, key);
   assertNoHigherRates(principal, key);

@@ -114,7 +114,7 @@ export function redisReason(cause: unknown): string {
 }
 
 /** The name of the command that Redis refused, without its arguments. */
-export function commandOf(cause: Error): string | undefined {
+function commandOf(cause: Error): string | undefined {
   if (!('command' in cause) || typeof cause.command !== 'object' || cause.command === null) return undefined;
   return 'name' in cause.command && typeof cause.command.name === 'string' ? cause.command.name : undefined;
 }

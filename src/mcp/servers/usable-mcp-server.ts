@@ -79,7 +79,7 @@ const MAX_CLIENT_SECRET_CHARACTERS = 1_024;
  * What of a server comes from secret references. It is read for every use: values are kept by the secret references alone, for
  * their time, so that a rotation takes effect as soon as they notice it.
  */
-export interface MappedSecrets {
+interface MappedSecrets {
   readonly headerNames: readonly string[];
   /** @throws GatewayError `secret_unavailable`, also for values that are not valid headers; its reason names the fields */
   readonly readHeaders: (freshness: Freshness) => MaybePromise<Readonly<Record<string, string>>>;

@@ -72,7 +72,7 @@ const ANY_ARN = /^arn:/i;
 /** AWS also takes an ARN without the six characters that it adds to a name. */
 const SECRET_ARN = /^arn:aws[a-z-]*:secretsmanager:([^:]*):\d{12}:secret:[\w/+=.@!-]{1,519}$/;
 
-export type SecretName =
+type SecretName =
   | { readonly form: 'name' }
   | { readonly form: 'arn'; readonly region: string }
   /** An ARN of something else, or of a region that cannot be one. */

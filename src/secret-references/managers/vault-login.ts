@@ -6,7 +6,7 @@ import { encodePath } from './vault-path.js';
 /** Where Kubernetes keeps the token of a pod's service account; it changes about once an hour. */
 export const SERVICE_ACCOUNT_TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
-export interface VaultLogin {
+interface VaultLogin {
   /** Behind `/v1/`. */
   readonly path: string;
   readonly body: Readonly<Record<string, string>>;
