@@ -10,14 +10,14 @@ const REFRESH =
   'docs/errors.md is not what the table of errors says. Refresh it: UPDATE_DOCS=1 npm test -- test/errors-doc';
 
 describe('docs/errors.md', () => {
-  it('says what the table of errors says', () => {
+  it('has the same codes, statuses and texts as the table of errors', () => {
     const wanted = renderErrorsDoc();
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
     const written = existsSync(FILE) ? readFileSync(FILE, 'utf8') : '';
     if (written !== wanted) throw new Error(REFRESH);
   });
 
-  it('has one row for every code', () => {
+  it('has one row per error code', () => {
     const lines = renderErrorsDoc().split('\n');
     return forEvery(CODES, ([code, { type, source, when }]) => {
       const rows = lines.filter((line) => line.includes(`| \`${code}\` `));
@@ -28,7 +28,7 @@ describe('docs/errors.md', () => {
 });
 
 describe('the table of errors', () => {
-  it('has a whole sentence for callers and one for readers of every code', () =>
+  it('has a full message for callers and a cause for readers, for every error code', () =>
     forEvery(CODES, ([, entry]) => {
       expect(entry.message).toMatch(/^[A-Z].*\.$/);
       expect(entry.when).toMatch(/^[A-Z].*\.$/s);
@@ -36,7 +36,7 @@ describe('the table of errors', () => {
       expect(entry.status).toBeLessThan(600);
     }));
 
-  it('blames the provider for nothing but what only a provider can do', () => {
+  it('names the provider as the source only of codes that begin with provider_', () => {
     const codes = Object.entries(ERROR_CODES).filter(([, entry]) => entry.source === 'provider');
     expect(codes.map(([code]) => code).filter((code) => !code.startsWith('provider_'))).toEqual([]);
   });

@@ -158,7 +158,7 @@ describe('the functions of the database', () => {
     return row.prosrc;
   };
 
-  it('are applied again when their file is not the one that was applied last, and no others', async () => {
+  it('applies a function of the database again when its file has changed, and no other function', async () => {
     const body = await bodyOf('usage_raise_alerts');
     const before = await source.query('SELECT name, hash, applied_at FROM sql_functions ORDER BY name');
     await source.query(`
@@ -174,7 +174,7 @@ describe('the functions of the database', () => {
     expect(after.map(({ hash }: { hash: string }) => hash)).toEqual(before.map(({ hash }: { hash: string }) => hash));
   });
 
-  it('are written whole or not at all', async () => {
+  it('writes all functions of the database or none', async () => {
     await source.query(`UPDATE sql_functions SET hash = 'old' WHERE name IN ('usage_apply', 'usage_reset')`);
     await source.query('ALTER TABLE sql_functions ADD CONSTRAINT no_reset CHECK (name <> $$usage_reset$$) NOT VALID');
     await expect(runMigrations(source)).rejects.toThrow('no_reset');

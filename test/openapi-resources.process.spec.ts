@@ -116,7 +116,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   BatchList: ['object', 'data', 'first_id', 'last_id', 'has_more'],
 };
 
-/** The fields that the interface calls required. */
+/** The fields that the interface requires. */
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   ThreadRunList: ['object', 'data', 'first_id', 'last_id', 'has_more'],
   BatchList: ['object', 'data', 'has_more'],
@@ -134,7 +134,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-document-'));
   provider = await startFakeProvider();
   const settings = { TOLLGATE_ADMIN_KEY: ADMIN_KEY, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' };
-  // The schemas come from a plugin of the build, so this is the gateway as it is shipped.
+  // The schemas come from a plugin of the build, so the test starts the built gateway.
   gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), ...settings }, folder);
   client = new GatewayClient(await gateway.url());
   document = await client.read('/docs/openapi.json');
@@ -153,7 +153,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What stands at a path of the document. */
+/** The part of the document at this path. */
 function at(...path: readonly string[]): JsonObject {
   return path.reduce((place, name) => readObject(place[name], path.join('.')), document);
 }
@@ -171,7 +171,7 @@ function queryOf(path: string): readonly JsonObject[] {
 }
 
 describe('the document', () => {
-  it('has every relay route in its area, with what it does and what it answers', () => {
+  it('documents every relay route in its area, with a summary and a response', () => {
     const routes = ROUTES.map((row) => [row.name, row] as const);
     return forEvery(routes, ({ tag, route }) => {
       const operation = operationOf(route);
@@ -182,32 +182,32 @@ describe('the document', () => {
     });
   });
 
-  it('takes the operationId of a relayed route from its row', () => {
+  it('takes the operationId of a relayed route from its table row', () => {
     const ids = ROUTES.map(({ route }) => readString(operationOf(route)['operationId'], 'operationId'));
     expect(ids).toEqual(ROUTES.map(({ route }) => route.operationId));
   });
 
-  it('has every field of the interface in the schema of each resource', () => {
+  it('documents every field of each resource of the interface', () => {
     const tables = Object.entries(TABLES).map(([name, fields]) => [name, { name, fields }] as const);
     return forEvery(tables, ({ name, fields }) => {
       expect(Object.keys(at('components', 'schemas', name, 'properties')).sort()).toEqual([...fields].sort());
     });
   });
 
-  it('requires what the interface requires', () => {
+  it('requires the fields that the interface requires', () => {
     const tables = Object.entries(REQUIRED).map(([name, fields]) => [name, { name, fields }] as const);
     return forEvery(tables, ({ name, fields }) => {
       expect(at('components', 'schemas', name)['required']).toEqual(expect.arrayContaining([...fields]));
     });
   });
 
-  it('says that the number of epochs is a text, a whole number or null', () => {
+  it('documents the number of epochs as a string, an integer or null', () => {
     const isEpochs = (value: unknown): boolean => isA('Hyperparameters', { n_epochs: value });
     expect(['auto', 3, null].filter((value) => !isEpochs(value))).toEqual([]);
     expect([1.5, true, {}].filter(isEpochs)).toEqual([]);
   });
 
-  it.each(RELAYED_ANSWERS)('covers what %s passes on as it is: %s', async (path, _what, answered) => {
+  it.each(RELAYED_ANSWERS)('accepts the relayed values of %s: %s', async (path, _what, answered) => {
     provider.replyWith(json(answered));
     const { text } = await client.get(`/v1${fillIn(path, 'an-id')}`, { 'x-gateway-virtual-key': 'relay' });
     expect(text).toBe(JSON.stringify(answered));
@@ -222,11 +222,11 @@ describe('the document', () => {
     ['Batch', { ...NEW_BATCH, errors: [] }],
     ['FineTuningJob', { ...NEW_JOB, error: 'failed' }],
     ['FineTuningJob', { ...NEW_JOB, hyperparameters: null }],
-  ])('does not take just anything for a %s (%#)', (name, value) => {
+  ])('refuses other values for a %s (%#)', (name, value) => {
     expect(isA(name, value)).toBe(false);
   });
 
-  it('names the header of the version on the routes of threads, by both names, and nowhere else', () => {
+  it('documents both names of the version header on the routes of threads, and nowhere else', () => {
     const versioned = ROUTES.filter(({ route }) => {
       const names = readArray(operationOf(route)['parameters'], 'parameters').map(
         (parameter) => readObject(parameter, 'parameter')['name'],
@@ -238,7 +238,7 @@ describe('the document', () => {
     );
   });
 
-  it('has the parameters of the lists, with their rules', () => {
+  it('documents the parameters of the lists with their rules', () => {
     const limit = {
       name: 'limit',
       required: false,

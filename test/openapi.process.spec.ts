@@ -110,7 +110,7 @@ function call({ method }: Operation, path: string, body?: unknown): Promise<Answ
 }
 
 describe('the OpenAPI document', () => {
-  it('is a valid OpenAPI document', async () => {
+  it('serves a valid OpenAPI document', async () => {
     const { valid, errors } = await new Validator().validate(
       readObject(jsonOf(await client.get('/docs/openapi.json')), 'document'),
     );

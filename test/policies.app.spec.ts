@@ -24,7 +24,7 @@ let gateway: UsageGateway;
 let admin: GatewayClient;
 let other: Tenant;
 let workspaceId: string;
-/** A key of the workspace that may do everything with policies. */
+/** A key of the workspace with every policy scope. */
 let member: GatewayClient;
 
 beforeAll(async () => {
@@ -43,13 +43,13 @@ async function make(fields: object = {}, client = admin): Promise<string> {
 }
 
 describe('POST /v1/policies/usage-limits', () => {
-  it('answers 201 with the id and the object, and nothing else', async () => {
+  it('returns 201 with only the id and the object', async () => {
     const answer = await admin.post(PATH, VALID);
     expect(answer.status).toBe(201);
     expect(jsonOf(answer)).toEqual({ id: UUID, object: 'policy_usage_limits' });
   });
 
-  it('keeps all that was said', async () => {
+  it('keeps every field of a new policy', async () => {
     const conditions = [
       { key: 'provider', value: ['cohere', 'Voy*'], excludes: 'jina' },
       { key: 'metadata.user', value: '*', excludes: ['bob', 'carol'] },
@@ -79,7 +79,7 @@ describe('POST /v1/policies/usage-limits', () => {
     expect([monday.getUTCDay(), monday.getUTCHours()]).toEqual([1, 0]);
   });
 
-  it('needs no more than conditions, groups, type and limit', async () => {
+  it('requires only conditions, groups, type and limit of a policy', async () => {
     const { conditions, group_by, type, credit_limit } = VALID;
     const { id } = await admin.create(PATH, { conditions, group_by, type, credit_limit });
     expect(await admin.read(`${PATH}/${String(id)}`)).toMatchObject({
@@ -92,7 +92,7 @@ describe('POST /v1/policies/usage-limits', () => {
     });
   });
 
-  it.each([0, 0.000001, 0.1, 0.000000001, 1e12])('takes a limit of %d dollars as it is', async (credit_limit) => {
+  it.each([0, 0.000001, 0.1, 0.000000001, 1e12])('accepts a limit of %d dollars exactly', async (credit_limit) => {
     const id = await make({ credit_limit, alert_threshold: null });
     expect(await admin.read(`${PATH}/${id}`)).toMatchObject({ credit_limit });
   });
@@ -164,18 +164,18 @@ describe('POST /v1/policies/usage-limits', () => {
     expect(brokenRulesOf(answer)).toContain(param);
   });
 
-  it('takes 255 characters of a name', async () => {
+  it('accepts a name of 255 characters', async () => {
     expect(await make({ name: 'x'.repeat(255) })).toEqual(UUID);
   });
 
-  it('names every broken rule at once', async () => {
+  it('names every broken rule of a policy at once', async () => {
     const answer = await admin.post(PATH, { type: 'x', credit_limit: -1 });
     expect(brokenRulesOf(answer)).toEqual(new Set(['conditions', 'group_by', 'type', 'credit_limit']));
   });
 });
 
 describe('tenants', () => {
-  it('a key of a workspace makes and sees its own policies only', async () => {
+  it('lets a key of a workspace make and see only policies of that workspace', async () => {
     const [own, wide] = [await make({}, member), await make()];
     expect(await member.read(`${PATH}/${own}`)).toMatchObject({ workspace_id: workspaceId });
     expect((await member.list(PATH)).map(({ id }) => id)).toEqual([own]);
@@ -187,7 +187,7 @@ describe('tenants', () => {
     expect(refusalOf(await member.delete(`${PATH}/${wide}`))).toEqual(MISSING);
   });
 
-  it('a workspace is named by id or slug, and must be the own one', async () => {
+  it("accepts the id or slug of the caller's own workspace only", async () => {
     for (const workspace_id of [workspaceId, 'team']) {
       expect(await admin.read(`${PATH}/${await make({ workspace_id })}`)).toMatchObject({ workspace_id: workspaceId });
     }
@@ -196,7 +196,7 @@ describe('tenants', () => {
     expect((await admin.post(PATH, { ...VALID, workspace_id: other.workspaceId })).status).toBeGreaterThanOrEqual(400);
   });
 
-  it('another organisation neither sees a policy nor is hit by it', async () => {
+  it('neither shows a policy to another organisation nor applies it there', async () => {
     const id = await make({ credit_limit: 0, alert_threshold: null });
     expect(await other.client.list(PATH)).toEqual([]);
     expect(refusalOf(await other.client.get(`${PATH}/${id}`))).toEqual(MISSING);
@@ -210,7 +210,7 @@ describe('names in conditions', () => {
     { key: 'workspace_id', value, ...(excludes === undefined ? {} : { excludes }) },
   ];
 
-  it('of workspaces may be slugs, also in a change, and are kept as ids', async () => {
+  it('accepts slugs of workspaces in conditions, also in a change, and stores ids', async () => {
     const id = await make({ conditions: onWorkspace(['team', '*'], 'default') });
     const { conditions } = await admin.read(`${PATH}/${id}`);
     expect(conditions).toEqual([{ key: 'workspace_id', value: [workspaceId, '*'], excludes: UUID }]);
@@ -220,7 +220,7 @@ describe('names in conditions', () => {
     expect(refusalOf(refused)).toMatchObject({ status: 400, param: 'conditions.0.value' });
   });
 
-  it('of workspaces that are still slugs become ids when they are sent again', async () => {
+  it('replaces slugs that are still stored by ids when the conditions are sent again', async () => {
     const id = await make({ conditions: onWorkspace('team', 'team') });
     const byName = { key: 'metadata.team', value: 'team' };
     const conditions = [...onWorkspace(['team', 'gone'], 'team'), byName];
@@ -231,7 +231,7 @@ describe('names in conditions', () => {
     expect(resolved).toEqual([...onWorkspace([workspaceId, 'gone'], workspaceId), byName]);
   });
 
-  it('of workspaces are those that the caller can see', async () => {
+  it('refuses workspaces in conditions that the caller cannot see', async () => {
     for (const [client, ref] of [
       [member, 'default'],
       [member, other.workspaceId],
@@ -243,7 +243,7 @@ describe('names in conditions', () => {
     }
   });
 
-  it('of API keys are ids of those whose calls the caller can see', async () => {
+  it('accepts only API keys in conditions whose calls the caller can see', async () => {
     const made = { level: 'workspace', workspace_id: 'default', scopes: ['completions.write'] };
     const [elsewhere, shared] = [await admin.createKey(made), await admin.createKey({ scopes: made.scopes })];
     const onKey = (value: string): object => ({ ...VALID, conditions: [{ key: 'api_key', value }] });
@@ -268,7 +268,7 @@ describe('names in conditions', () => {
       '/v1/api-keys',
     ],
     ['a workspace', 'workspace_id', () => admin.createWorkspace('Gone'), '/v1/workspaces'],
-  ])('of %s outlive it, also when they are sent again', async (_what, key, make_, path) => {
+  ])('keeps conditions on %s after its deletion, also when they are sent again', async (_what, key, make_, path) => {
     const [name, unused] = [await make_(), await make_()];
     const conditions = [{ key, value: [name], excludes: name }];
     const id = await make({ conditions });
@@ -279,7 +279,7 @@ describe('names in conditions', () => {
     expect(refusalOf(refused)).toMatchObject({ status: 400, param: 'conditions.0.value' });
   });
 
-  it('are of the workspace of the policy', async () => {
+  it("accepts only names of the policy's workspace in its conditions", async () => {
     const scopes = ['completions.write'];
     const inTeam = await admin.createKey({ level: 'workspace', workspace_id: 'team', scopes });
     const elsewhere = await admin.createKey({ level: 'workspace', workspace_id: 'default', scopes });
@@ -298,14 +298,14 @@ describe('names in conditions', () => {
     }
   });
 
-  it('are looked up together, however many they are', async () => {
+  it('looks up all names of the conditions together, however many they are', async () => {
     const queries = jest.spyOn(PostgresQueryRunner.prototype, 'query');
     const asked = async (count: number): Promise<number> => {
       queries.mockClear();
       const value = Array.from({ length: count }, () => randomUUID());
       const conditions = ['workspace_id', 'api_key'].map((key) => ({ key, value, excludes: ['team'] }));
       expect((await admin.post(PATH, { ...VALID, conditions })).status).toBe(400);
-      // The gateway's own rounds ask things meanwhile.
+      // Background jobs of the gateway send queries meanwhile.
       return queries.mock.calls.filter((call) => JSON.stringify(call).includes(value[0] ?? '')).length;
     };
     const few = await asked(1);
@@ -314,7 +314,7 @@ describe('names in conditions', () => {
     queries.mockRestore();
   });
 
-  it("of organisations are the caller's own", async () => {
+  it("accepts only the caller's own organisation in conditions", async () => {
     const onOrganisation = (value: string): object => ({ ...VALID, conditions: [{ key: 'organisation_id', value }] });
     expect((await other.client.post(PATH, onOrganisation(other.organisationId.toUpperCase()))).status).toBe(201);
     const answer = await admin.post(PATH, onOrganisation(other.organisationId));
@@ -325,7 +325,7 @@ describe('names in conditions', () => {
     ['workspace_id', () => workspaceId.toUpperCase()],
     ['provider', () => 'Cohere'],
     ['endpoint', () => 'Rerank'],
-  ])('count in either case: %s', async (key, value) => {
+  ])('compares values of conditions in any case: %s', async (key, value) => {
     const id = await make({ conditions: [{ key, value: value() }] });
     const call = { workspace_id: 'team', provider: 'cohere', endpoint: 'rerank' };
     expect(jsonOf(await admin.post(`${PATH}/simulate`, call))).toMatchObject({ policies: [{ policy_id: id }] });
@@ -333,7 +333,7 @@ describe('names in conditions', () => {
 });
 
 describe('lists', () => {
-  it('are filtered, and come in pages, newest first', async () => {
+  it('filters policies, and lists them in pages, newest first', async () => {
     const ids = [await make(), await make({ type: 'tokens' }), await make()];
     await admin.delete(`${PATH}/${ids[2]}`);
     expect((await admin.list(PATH)).map(({ id }) => id)).toEqual([ids[1], ids[0]]);
@@ -344,7 +344,7 @@ describe('lists', () => {
 });
 
 describe('changes', () => {
-  it.each(['patch', 'put'] as const)('are partial: %s', async (method) => {
+  it.each(['patch', 'put'] as const)('changes only the fields that the request names: %s', async (method) => {
     const id = await make();
     const changed = await admin[method](`${PATH}/${id}`, { credit_limit: 20, periodic_reset: null, name: 'New' });
     expect(changed.status).toBe(200);
@@ -359,7 +359,7 @@ describe('changes', () => {
     ['alert_threshold', { alert_threshold: 10 }],
     ['credit_limit', { credit_limit: null }],
     ['conditions', { conditions: [] }],
-  ])('of %s are refused: %j', async (param, fields) => {
+  ])('refuses a change of %s: %j', async (param, fields) => {
     const id = await make();
     const answer = await admin.patch(`${PATH}/${id}`, fields);
     expect(answer.status).toBe(400);
@@ -367,7 +367,7 @@ describe('changes', () => {
     expect(await admin.read(`${PATH}/${id}`)).toMatchObject(VALID);
   });
 
-  it('take an alert away', async () => {
+  it('removes an alert with a change to null', async () => {
     const id = await make();
     expect(jsonOf(await admin.patch(`${PATH}/${id}`, { alert_threshold: null, credit_limit: 1 }))).toMatchObject({
       alert_threshold: null,
@@ -375,13 +375,13 @@ describe('changes', () => {
     });
   });
 
-  it.each(['name', 'description'])('take the %s away', async (field) => {
+  it.each(['name', 'description'])('removes the %s with a change to null', async (field) => {
     const id = await make({ [field]: 'of the search team' });
     expect(jsonOf(await admin.patch(`${PATH}/${id}`, { [field]: null }))).toMatchObject({ [field]: null });
     expect(await admin.read(`${PATH}/${await make({ [field]: null })}`)).toMatchObject({ [field]: null });
   });
 
-  it('are written into the audit log, each once', async () => {
+  it('writes each change into the audit log once', async () => {
     const id = await make();
     await admin.patch(`${PATH}/${id}`, { credit_limit: 20 });
     expect((await admin.delete(`${PATH}/${id}`)).status).toBe(204);

@@ -22,7 +22,7 @@ const SILENCE_MS = 300;
 const TOKEN = 'data: tok\n\n';
 const USAGE = 'data: {"input":7,"output":3}\n\n';
 
-/** Counts the tokens as they come, until the stream reports its usage. */
+/** Counts tokens as they arrive, until the stream reports its usage. */
 class EventMeter implements StreamMeter {
   #tokens = 0;
   #reported: ReportedUsage | undefined;
@@ -55,7 +55,7 @@ let virtualKey: string;
 /** Gives up on a provider that falls silent. */
 let hasty: string;
 let principal: Principal;
-/** A route in small: streams one metered call to its client. */
+/** A minimal route: streams one metered call to its client. */
 let front: Server;
 /** How the calls of the route ended: `done`, or a code. */
 let outcomes: string[];
@@ -132,7 +132,7 @@ async function stream(request: IncomingMessage, response: Response): Promise<voi
   });
 }
 
-/** Opens a stream; what has come of it so far, and whether it ended well. */
+/** Opens a stream, and records its bytes and how it ended. */
 interface Client {
   readonly text: string;
   readonly end: 'whole' | 'broken' | undefined;
@@ -162,7 +162,7 @@ function open(isReading = true, slug = virtualKey): Client {
   return Object.assign(state, { leave: () => void request.destroy() });
 }
 
-/** A stream that begins with these events; `more` goes on with it. */
+/** A stream that begins with these events; `more` continues it. */
 function events(first: string, more: (response: ServerResponse) => void = () => undefined): Reply {
   return (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -186,7 +186,7 @@ async function used(policyId: string): Promise<unknown> {
 const limitTokens = (credit_limit = 1_000): Promise<string> => gateway.limit({ type: 'tokens', credit_limit });
 
 describe('a metered stream', () => {
-  it('passes byte for byte, and is charged with the usage that the provider reports', async () => {
+  it('passes a metered stream on byte for byte, and charges the usage that the provider reports', async () => {
     const policy = await limitTokens();
     const text = `${TOKEN}${TOKEN}${TOKEN}${USAGE}`;
     gateway.provider.replyWith(events(text, (response) => response.end()));
@@ -199,17 +199,17 @@ describe('a metered stream', () => {
     expect(row?.firstTokenMs).toEqual(expect.any(Number));
   });
 
-  it('is only noted in the ledger without a limit', async () => {
+  it('records a stream without a limit in the ledger only', async () => {
     gateway.provider.replyWith(events(`${TOKEN}${USAGE}`, (response) => response.end()));
     open();
     await eventually(() => outcomes.length === 1);
     expect(await rows(1)).toEqual([{ outcome: 'answered', source: 'provider', input: 7, output: 3 }]);
   });
 
-  it('ends at the provider within 100 ms of its client, and charges what came', async () => {
+  it('closes the stream at the provider within 100 ms after the client left, and charges the tokens so far', async () => {
     const policy = await limitTokens();
     const tookMs: number[] = [];
-    // The fastest of three: a machine that is busy with something else is not a fault of the gateway.
+    // The fastest of three counts: a busy machine is not a fault of the gateway.
     for (let at = 0; at < 3; at += 1) {
       let closedAt: number | undefined;
       gateway.provider.replyWith(
@@ -228,7 +228,7 @@ describe('a metered stream', () => {
     expect(await used(policy)).toMatchObject({ current_usage: 3 * (INPUT_BOUND + 2), reserved: 0 });
   });
 
-  it('charges the input when its client leaves before the first byte', async () => {
+  it('charges the input when the client leaves before the first byte', async () => {
     await limitTokens();
     gateway.provider.replyWith(events(''));
     const client = open();
@@ -237,7 +237,7 @@ describe('a metered stream', () => {
     expect(await rows(1)).toEqual([{ outcome: 'cancelled', source: 'computed', input: INPUT_BOUND, output: 0 }]);
   });
 
-  it('is broken for its client when the provider breaks off, and charges what came', async () => {
+  it('breaks the stream for its client when the provider breaks off, and charges the tokens so far', async () => {
     await limitTokens();
     gateway.provider.replyWith(events(TOKEN, (response) => setTimeout(() => response.destroy(), 50)));
     const client = open();
@@ -248,7 +248,7 @@ describe('a metered stream', () => {
     expect(gateway.provider.calls).toHaveLength(1);
   });
 
-  it('is broken for its client when the provider falls silent, and charges what came', async () => {
+  it('breaks the stream for its client when the provider falls silent, and charges the tokens so far', async () => {
     await limitTokens();
     gateway.provider.replyWith(events(TOKEN));
     const client = open(true, hasty);
@@ -257,7 +257,7 @@ describe('a metered stream', () => {
     expect(outcomes).toEqual(['provider_timeout']);
   });
 
-  it('holds the provider back for a client that reads slowly, and loses no byte', async () => {
+  it('slows the provider down for a client that reads slowly, and loses no byte', async () => {
     await limitTokens();
     const size = 32 * 1024 * 1024;
     let sent = 0;
@@ -285,7 +285,7 @@ describe('a metered stream', () => {
     expect(await rows(1)).toEqual([{ outcome: 'answered', source: 'provider', input: 7, output: 3 }]);
   });
 
-  it('is repeated until its first byte, each attempt by itself in the ledger', async () => {
+  it('repeats a stream until its first byte, with one ledger row per attempt', async () => {
     await limitTokens();
     const begun = events('', (response) => setTimeout(() => response.destroy(), 20));
     const whole = events(`${TOKEN}${USAGE}`, (response) => response.end());
@@ -299,7 +299,7 @@ describe('a metered stream', () => {
     expect(third).toEqual({ outcome: 'answered', source: 'provider', input: 7, output: 3 });
   });
 
-  it('does not reach the provider when the limit has no room for it', async () => {
+  it('does not call the provider when the limit has no room for the stream', async () => {
     await limitTokens(INPUT_BOUND + OUTPUT_BOUND - 1);
     gateway.provider.replyWith(hangUp);
     const client = open();
@@ -308,7 +308,7 @@ describe('a metered stream', () => {
     expect(gateway.provider.calls).toHaveLength(0);
   });
 
-  it('reserves more when more comes than was expected', async () => {
+  it('reserves more when the stream is longer than expected', async () => {
     const policy = await limitTokens(500);
     gateway.provider.replyWith(
       events(TOKEN.repeat(OUTPUT_BOUND + 50), (response) => {
@@ -324,7 +324,7 @@ describe('a metered stream', () => {
     expect(Number(row?.quantities['output'])).toBeGreaterThan(OUTPUT_BOUND);
   });
 
-  it('ends when more comes than the limit has room for, and charges what came', async () => {
+  it('ends a stream that exceeds the limit, and charges the tokens so far', async () => {
     const policy = await limitTokens(INPUT_BOUND + OUTPUT_BOUND + 20);
     gateway.provider.replyWith(
       events(TOKEN.repeat(OUTPUT_BOUND), (response) => {
@@ -341,7 +341,7 @@ describe('a metered stream', () => {
     expect(await used(policy)).toMatchObject({ reserved: 0 });
   });
 
-  it('keeps its reservation for longer than one lease', async () => {
+  it('keeps the reservation of a stream for longer than one lease', async () => {
     const policy = await limitTokens();
     gateway.provider.replyWith(
       events(TOKEN, (response) => {
