@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isStorableText, toStorableText } from './storable-text.js';
 
-/** Half pairs and NUL among it. */
+/** Text with half surrogate pairs and NUL. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) });
 
 describe('storable text', () => {
@@ -29,7 +29,7 @@ describe('storable text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const storable = toStorableText(text, 255);
-        // Half of a pair does not come back from UTF-8 as it was.
+        // UTF-8 does not preserve half of a surrogate pair.
         expect(Buffer.from(storable).toString()).toBe(storable);
         expect(storable).not.toContain('\0');
         expect(toStorableText(storable, 255)).toBe(storable);

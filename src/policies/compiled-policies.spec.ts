@@ -32,7 +32,7 @@ function row(fields: object = {}): UsagePolicy {
   return Object.assign(new UsagePolicy(), VALID, fields);
 }
 
-/** Ids of those that may be for a call, by whether they can be read. */
+/** Ids of the policies that may apply to a call, by whether they can be read. */
 function idsFor(facts: Partial<PolicyAttributes>, ...rows: UsagePolicy[]): Record<'readable' | 'unreadable', unknown> {
   const { readable, unreadable } = compilePolicies(rows);
   const all = { ...FACTS, ...facts };

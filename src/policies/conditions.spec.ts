@@ -102,7 +102,7 @@ describe('conditions', () => {
       ['@azure-e*', false],
       ['our-reranker-2', false],
       ['cohere.cohere.our-reranker', false],
-      // The beginning of the prefix is not that of the deployment's name.
+      // A pattern that covers only a part of the prefix does not match the deployment.
       ['Cohere*', false],
       ['co*', false],
       ['@azure-ai/cohere*', false],

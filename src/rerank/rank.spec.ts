@@ -4,7 +4,7 @@ import { UnexpectedShapeError } from '../common/json/read.js';
 import { joinParts, rank } from './rank.js';
 import type { RerankOutcome, RerankScore } from './rerank.types.js';
 
-/** One score a document, many of them equal. */
+/** One score per document, many of them equal. */
 const anyScores: fc.Arbitrary<readonly RerankScore[]> = fc
   .array(fc.constantFrom(-1.5, -0, 0, 0.25, 0.5, 1, 12.75), { minLength: 1, maxLength: 50 })
   .map((scores) => scores.map((relevanceScore, index) => ({ index, relevanceScore })));

@@ -18,7 +18,7 @@ const PLAIN: RerankRequest = {
   original: undefined,
 };
 
-/** A value for every option that not every provider has. */
+/** A value for every option that some providers lack. */
 const FULL: RerankRequest = {
   ...PLAIN,
   maxTokensPerDoc: 100,

@@ -25,7 +25,7 @@ class LinkedController {
 @Module({ controllers: [LinkedController] })
 class LinkedModule {}
 
-/** One request to a running server: what the objects were before Express had them, and the answer. */
+/** One request to a running server: the objects before Express changed them, and the answer. */
 async function ask(adapter: ExpressAdapter): Promise<{ readonly linked: Linked; readonly answer: unknown }> {
   const app = await NestFactory.create<NestExpressApplication>(LinkedModule, adapter, { logger: false });
   try {

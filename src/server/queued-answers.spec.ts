@@ -7,7 +7,7 @@ import { closeQueuedAnswers } from './linked-express.adapter.js';
 
 let server: Server;
 let client: Socket;
-/** Answers in the order of their requests, and the paths of those that have closed. */
+/** The answers in the order of their requests; `closed` holds the paths of those that have closed. */
 let answers: ServerResponse[];
 let closed: string[];
 let received: string;
@@ -32,7 +32,7 @@ afterEach(async () => {
   await new Promise((done) => server.close(done));
 });
 
-/** In one piece, as pipelined requests come. */
+/** Sends all requests in one piece, as pipelining clients do. */
 function ask(count: number): void {
   client.write(Array.from({ length: count }, (_, at) => `GET /${at} HTTP/1.1\r\nhost: a\r\n\r\n`).join(''));
 }

@@ -34,7 +34,7 @@ const SEGMENTS = [
   'mcp',
 ];
 
-/** An app that notes which handlers a request has met. */
+/** An app that records which handlers a request has reached. */
 function build(): { readonly app: express.Express; readonly met: string[] } {
   const app = express();
   const met: string[] = [];

@@ -8,7 +8,7 @@ import { RunningAnswers } from './running-answers.js';
 let server: Server;
 let agent: Agent;
 let running: RunningAnswers;
-/** Answers that wait to be given, by the path that was asked for. */
+/** Answers that wait to be sent, by the requested path. */
 let held: Map<string, ServerResponse>;
 
 beforeEach(async () => {
@@ -28,7 +28,7 @@ afterEach(async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-/** Asks on a connection that the client would keep; resolves with the answer. */
+/** Sends a request on a connection that the client keeps open; resolves with the answer. */
 function ask(path: string): Promise<IncomingMessage> {
   return new Promise((done, fail) => {
     const { port } = Object(server.address());
@@ -95,7 +95,7 @@ describe('RunningAnswers', () => {
     const listeners = held.get('/b')?.listeners('close');
     for (const path of ['/b', '/a', '/c', '/d']) await give(path);
     held.clear();
-    // The one that these listeners belong to.
+    // The answer that these listeners belong to.
     expect(await answers.left()).toBe(1);
     expect(listeners).not.toEqual([]);
   });

@@ -127,7 +127,7 @@ describe('a log file', () => {
       destination.destroy();
     });
 
-    /** What is in the pipe, which is as much as it holds at most. */
+    /** The bytes in the pipe, which are at most its capacity. */
     const readAll = (): number => {
       try {
         return readSync(pipe, Buffer.alloc(2 * PIPE_BYTES));

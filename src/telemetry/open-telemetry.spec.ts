@@ -36,7 +36,7 @@ function startTracing(endpoint: string): OpenTelemetryTracing {
   return new OpenTelemetryTracing({ endpoint, serviceName: 'tollgate-test' }, createLogger('trace', log));
 }
 
-/** A provider call that was made, and ended so. */
+/** A provider call that was made, and ended like this. */
 function callOf(request: RequestSpan, outcome: string, info: ProviderCallInfo = CALL): ProviderSpan {
   const call = request.prepareProviderCall(info);
   call.start();
@@ -47,7 +47,7 @@ function callOf(request: RequestSpan, outcome: string, info: ProviderCallInfo = 
 const logged = (): string => String(log.read() ?? '');
 
 beforeEach(async () => {
-  // One try: what is repeated, and for how long, is the exporter's own affair.
+  // One try: the exporter decides what it repeats, and for how long.
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
   collector = await startOtlpCollector();
   tracing = startTracing(collector.url);

@@ -8,7 +8,7 @@ import { type RequestOutcome, type RequestSpan, Tracing } from './tracing.js';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 
-/** Keeps how each request ended. */
+/** Records how each request ended. */
 class FakeTracing extends Tracing {
   readonly ended: RequestOutcome[] = [];
 

@@ -99,7 +99,7 @@ it('uses few connections and no timers for many consecutive relayed calls', asyn
     expect(sink.text).toBe(`call ${index}`);
   }
   expect(server.connections).toBeLessThanOrEqual(2);
-  // Those of the server and the client, and none for each call.
+  // Only those of the server and the client, and none per call.
   expect(opened.timers).toBeLessThanOrEqual(10);
   await client.close();
   expect(opened.areConnectionsClosed).toBe(true);

@@ -142,7 +142,7 @@ describe('retention of counters', () => {
     expect(warnings).toEqual([]);
     expect(await keyed()).toEqual(new Set([policyId]));
     expect(read.length).toBeGreaterThan(KEPT / 1_000);
-    // Each of a page, and once more what is changed of it.
+    // Each key of a page is read once, and once more when it is changed.
     expect(Math.max(...read)).toBeLessThanOrEqual(2_000);
   });
 

@@ -155,7 +155,7 @@ describe('batches.list at bedrock', () => {
         }
         expect(seen).toEqual(expected);
       }),
-      // AWS's pages hold 37 here: around them, at the ends, and where the last page is full.
+      // AWS's pages hold 37 jobs here: cursors around them, at the ends, and after a full last page.
       { numRuns: 25, examples: [1, 2, 25, 36, 37, 38, 50, 73, 74, 75, 99, 100].map((limit) => [limit]) },
     ));
 

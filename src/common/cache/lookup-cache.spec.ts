@@ -31,7 +31,7 @@ function open(): { readonly source: SlowSource; readonly cache: LookupCache<Foun
   return { source, cache: new LookupCache<Found, string>({ maxEntries: ROOM, ttlOf, lookUp }) };
 }
 
-/** As those ask who can wait. */
+/** Looks up like callers that can wait. */
 async function ask({ cache }: { readonly cache: LookupCache<Found, string> }, name: string): Promise<Found> {
   return cache.find(name, name);
 }

@@ -6,7 +6,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Buffers held, which are what is joined. */
+/** The joined bytes, and the pieces that were held before. */
 function joined(list: BodyBuffer): { readonly whole: Buffer; readonly pieces: readonly Uint8Array[] } {
   const concat = jest.spyOn(Buffer, 'concat');
   const whole = list.take();

@@ -13,11 +13,11 @@ afterEach(() => server?.close());
 
 interface Refusals {
   readonly port: number;
-  /** By request, whether it was answered before anything more of its body had come. */
+  /** Per request, whether the answer came before the rest of its body. */
   readonly atOnce: readonly boolean[];
 }
 
-/** A server that refuses each request without a look at its body. */
+/** A server that refuses each request without reading its body. */
 async function start(headers: Readonly<Record<string, string>> = {}): Promise<Refusals> {
   const atOnce: boolean[] = [];
   const { port } = (server = await startHttp((incoming, response) => {
@@ -44,7 +44,7 @@ function post(port: number): Promise<number | undefined> {
   });
 }
 
-/** The first bytes of a request whose body has not come whole. */
+/** Sends the first bytes of a request whose body is incomplete. */
 async function begin(port: number, head: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.write(`POST / HTTP/1.1\r\nhost: a\r\n${head}\r\n\r\nhalf`);

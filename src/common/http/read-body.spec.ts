@@ -156,7 +156,7 @@ describe('readBody', () => {
     });
     afterEach(() => void jest.useRealTimers());
 
-    /** Until so much of the body has come, and the wait for more of it is timed. */
+    /** Resolves when so much of the body has arrived, and a timer for the rest is set. */
     async function untilWaiting(bytes: number): Promise<void> {
       await untilRead(bytes);
       await new Promise((resolve) => setImmediate(resolve));

@@ -114,14 +114,14 @@ describe('long numbers', () => {
     }));
     fc.assert(
       fc.property(json, (text) => {
-        // Other numbers may be written in another way.
+        // JSON allows several spellings of the other numbers.
         expect(JSON.stringify(JSON.parse(kept(text)))).toBe(JSON.stringify(JSON.parse(text)));
         for (const long of LONG) expect(kept(text).split(long)).toHaveLength(text.split(long).length);
       }),
     );
   });
 
-  // Each of these took minutes, or the stack, by one regular expression or another.
+  // Each of these took minutes, or overflowed the stack, with one of the regular expressions that were tried.
   it.each([
     ['of a million digits', `1${'0'.repeat(1_000_000)}1`],
     ['beside a million others', `${'1e3,'.repeat(1_000_000)}1`],

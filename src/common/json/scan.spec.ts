@@ -6,7 +6,7 @@ function nested(levels: number, inner = ''): Buffer {
   return Buffer.from('['.repeat(levels) + inner + ']'.repeat(levels));
 }
 
-/** The same by looking at the parsed value. */
+/** The same result by counting the levels of the parsed value. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));

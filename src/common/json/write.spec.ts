@@ -29,7 +29,7 @@ describe('jsonString', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(jsonString(text))).toBe(text);
-        // Half of a pair would be no UTF-8 in the log.
+        // Half of a surrogate pair would be invalid UTF-8 in the log.
         expect(Buffer.from(jsonString(text)).toString()).toBe(jsonString(text));
       }),
     ));

@@ -18,7 +18,7 @@ async function turn(): Promise<void> {
   running -= 1;
 }
 
-/** Lets what waits for promises go on. */
+/** Lets pending promises settle. */
 async function settle(): Promise<void> {
   await jest.advanceTimersByTimeAsync(0);
 }

@@ -19,7 +19,7 @@ class Policy {
   @Type(() => Condition)
   readonly conditions: Condition[];
 
-  /** As rules for whole arrays do it: the message names a place inside. */
+  /** Like rules for whole arrays: the message names a place inside. */
   @ValidateBy({
     name: 'evenPlaces',
     validator: {

@@ -5,7 +5,7 @@ import { estimateByChunks, estimateByTokens } from './estimates.js';
 import { tokenBound, tokenCounts, totalTokens } from './tokens.js';
 
 const CHUNK = 500;
-/** As many bytes as make this many tokens by the bound. */
+/** A text whose length in bytes makes this many tokens by the bound. */
 const textOf = (tokens: number): string => 'x'.repeat((tokens - 16) * 3);
 const documentsOf = (count: number, text = 'short'): string[] => Array.from({ length: count }, () => text);
 const QUERY = textOf(100);

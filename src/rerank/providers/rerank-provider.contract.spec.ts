@@ -5,14 +5,14 @@ import { RERANK_PROVIDERS } from '../rerank-provider.registry.js';
 import { RERANK_OPTIONS, type RemoteRerankProvider } from '../rerank.types.js';
 import { at, fixture, requestWith } from './__fixtures__/requests.js';
 
-/** What differs between the providers' bodies: where the laws have to look. A new provider adds its line. */
+/** The differences between the providers' bodies, where the tests have to look. A new provider adds its line. */
 interface Wire {
   readonly topN: string;
   readonly documents: string;
   readonly results: string;
   readonly score: string;
   readonly model?: string;
-  /** Its answers have the documents where `return_documents` says so. */
+  /** The provider's answers contain the documents when `return_documents` requests them. */
   readonly returnsDocuments?: true;
 }
 
