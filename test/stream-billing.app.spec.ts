@@ -46,7 +46,7 @@ class EventMeter implements StreamMeter {
 const USE: BillableStream = {
   endpoint: 'chat',
   model: 'a-model',
-  estimate: () => ({ unit: 'output', counts: { input: INPUT_BOUND, output: OUTPUT_BOUND }, exact: false }),
+  estimate: () => ({ unit: 'output', counts: { input: INPUT_BOUND, output: OUTPUT_BOUND } }),
   newMeter: () => new EventMeter(),
 };
 

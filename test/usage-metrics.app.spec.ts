@@ -66,7 +66,7 @@ it('reports an open reservation and charges it after its lease expires', async (
   gateway.app.clock.advance(61_000);
   await housekeeping.tidy();
   expect(await metric('gateway_reservations_reaped_total')).toBe(before + 1);
-  expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ status: 'presumed' })]);
+  expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ source: 'presumed' })]);
   // The call was alive after all, and ends: the ledger has it once.
   leaving.abort();
   await answer;

@@ -6,8 +6,6 @@ export interface UsageEstimate {
   readonly unit: QuantityUnit;
   /** The bound of each unit that the call has. Tokens are counted whatever the provider bills by: limits may be in tokens. */
   readonly counts: Counts;
-  /** Whether the figure of `unit` is what the provider will bill. */
-  readonly exact: boolean;
 }
 
 /** What the provider says that it bills. */

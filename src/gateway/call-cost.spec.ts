@@ -3,8 +3,8 @@ import type { Price } from '../usage/prices/price.types.js';
 import type { QuantityUnit } from '../usage/units.js';
 import { costOfEstimate, costOfReport } from './call-cost.js';
 
-const SEARCH = { unit: 'search_unit', counts: { search_unit: 2, input: 500 }, exact: true } as const;
-const TOKENS = { unit: 'input', counts: { input: 500 }, exact: false } as const;
+const SEARCH = { unit: 'search_unit', counts: { search_unit: 2, input: 500 } } as const;
+const TOKENS = { unit: 'input', counts: { input: 500 } } as const;
 
 /** In billionths of a dollar. */
 function price(unit: QuantityUnit, nano: bigint): Price {

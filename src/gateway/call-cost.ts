@@ -6,7 +6,7 @@ import type { ReportedUsage, UsageEstimate } from './billable-use.js';
 import { MAX_FIGURE } from '../usage/usage-work.js';
 
 /** More than any call uses, in any of the figures. What is beyond is not believed. */
-export const HIGHEST_COUNT = Number(MAX_FIGURE);
+const HIGHEST_COUNT = Number(MAX_FIGURE);
 
 const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 

@@ -21,7 +21,7 @@ export const QUANTITY_UNITS = [
 export type QuantityUnit = (typeof QUANTITY_UNITS)[number];
 
 /** What a policy of type `tokens` counts. */
-export const TOKEN_UNITS = [
+const TOKEN_UNITS = [
   'input',
   'cache_read',
   'cache_write_5m',

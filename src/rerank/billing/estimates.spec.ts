@@ -63,32 +63,29 @@ describe('estimateByChunks', () => {
     [101, 2],
     [350, 4],
     [10_000, 100],
-  ])('counts %i short documents as exactly %i search units', (count, searchUnits) => {
+  ])('counts %i short documents as %i search units', (count, searchUnits) => {
     expect(estimate(documentsOf(count))).toMatchObject({
       unit: 'search_unit',
       counts: { search_unit: searchUnits },
-      exact: true,
     });
   });
 
   it.each([
-    [400, 100, 1, true],
-    [401, 100, 2, false],
-    [800, 50, 1, false],
-    [801, 50, 2, false],
-    [4_000, 10, 1, false],
-  ])('counts documents of %i tokens in chunks, for %i documents', (tokens, count, searchUnits, exact) => {
-    expect(estimate(documentsOf(count, textOf(tokens)))).toMatchObject({ counts: { search_unit: searchUnits }, exact });
+    [400, 100, 1],
+    [401, 100, 2],
+    [800, 50, 1],
+    [801, 50, 2],
+    [4_000, 10, 1],
+  ])('counts documents of %i tokens in chunks, for %i documents', (tokens, count, searchUnits) => {
+    expect(estimate(documentsOf(count, textOf(tokens)))).toMatchObject({ counts: { search_unit: searchUnits } });
   });
 
   it('reserves half of a chunk for the document, however long the query is', () => {
     expect(estimate(documentsOf(100, textOf(250)), textOf(5_000))).toMatchObject({
       counts: { search_unit: 1 },
-      exact: false,
     });
     expect(estimate(documentsOf(100, textOf(251)), textOf(5_000))).toMatchObject({
       counts: { search_unit: 2 },
-      exact: false,
     });
   });
 
@@ -113,7 +110,7 @@ describe('estimateByChunks', () => {
 describe('estimateByTokens', () => {
   it('limits the sum of tokens to the limit of the whole request', () => {
     const request = requestWith({ query: QUERY, documents: documentsOf(10, textOf(900)) });
-    expect(estimateByTokens(request)).toEqual({ unit: 'input', counts: { input: 10_000 }, exact: false });
+    expect(estimateByTokens(request)).toEqual({ unit: 'input', counts: { input: 10_000 } });
     expect(estimateByTokens(request, { total: 6_000 }).counts.input).toBe(6_000);
   });
 });

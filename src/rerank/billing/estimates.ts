@@ -8,8 +8,7 @@ const SMALLEST_DOCUMENT_PART = 1 / 2;
 
 /**
  * For providers that bill by search unit: a query with up to 100 chunks. A document is one chunk, or several when it
- * and the query have more than `chunkTokens` together. Exact when every document fits into one chunk by the upper bound
- * of its tokens.
+ * and the query have more than `chunkTokens` together.
  */
 export function estimateByChunks(request: RerankRequest, chunkTokens: number, limits?: TokenLimits): UsageEstimate {
   const counts = tokenCounts(request, limits);
@@ -18,14 +17,13 @@ export function estimateByChunks(request: RerankRequest, chunkTokens: number, li
   return {
     unit: 'search_unit',
     counts: { search_unit: Math.ceil(chunks / CHUNKS_PER_SEARCH_UNIT), input: totalTokens(counts) },
-    exact: chunks === counts.documents.length && counts.query < chunkTokens,
   };
 }
 
 /** For providers that bill by token and report the number afterwards. */
 export function estimateByTokens(request: RerankRequest, limits: TokenLimits = {}): UsageEstimate {
   const total = totalTokens(tokenCounts(request, limits));
-  return { unit: 'input', counts: { input: Math.min(total, limits.total ?? Infinity) }, exact: false };
+  return { unit: 'input', counts: { input: Math.min(total, limits.total ?? Infinity) } };
 }
 
 /**

@@ -30,7 +30,6 @@ export const localRerank: InProcessRerankProvider = {
   estimate: (request) => ({
     unit: 'request',
     counts: { input: totalTokens(tokenCounts(request)) },
-    exact: true,
   }),
   async rerank(request) {
     const scores = await bm25(request);

@@ -76,7 +76,7 @@ function toBody(request: RerankRequest) {
 function estimate(request: RerankRequest): UsageEstimate {
   const byChunks = estimateByChunks(request, CHUNK_TOKENS);
   return BILLED_BY_REQUEST.has(request.model)
-    ? { ...byChunks, counts: { ...byChunks.counts, search_unit: 1 }, exact: true }
+    ? { ...byChunks, counts: { ...byChunks.counts, search_unit: 1 } }
     : byChunks;
 }
 
