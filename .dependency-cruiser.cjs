@@ -9,8 +9,9 @@ const ROOMS = {
   server: EVERY_ROOM,
   // 6: what callers use
   assistants: 'gateway',
-  batches: 'gateway',
-  'fine-tuning': 'gateway',
+  // upstream for the jobs and S3 files of Bedrock, which both rooms map
+  batches: 'gateway upstream',
+  'fine-tuning': 'gateway upstream',
   rerank: 'gateway upstream telemetry',
   mcp: 'identity secret-references usage workspaces audit upstream sealing telemetry access database config',
   health: 'redis access database',

@@ -1,5 +1,5 @@
 import { azureModelNames } from '../upstream/providers/azure-ai.provider.js';
-import { bedrockModelNames } from '../upstream/providers/bedrock-model-names.js';
+import { bedrockModelNames } from '../upstream/providers/bedrock/model-names.js';
 import { localModelNames } from '../upstream/providers/local.provider.js';
 import type { ModelName, ModelNames } from '../upstream/providers/provider.types.js';
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../src/common/errors/gateway.error.js';
 import { type JsonObject, readObject } from '../../src/common/json/read.js';
-import type { FakeBedrock } from '../../src/gateway/relay/__fixtures__/fake-bedrock.js';
+import type { FakeBedrock } from '../../src/upstream/providers/bedrock/__fixtures__/fake-bedrock.js';
 import { expectedSignature, readAuthorization } from '../../src/upstream/aws/__fixtures__/sigv4-verifier.js';
 import type { UpstreamRequest } from '../../src/upstream/upstream.types.js';
 import type { ProviderCall, Reply } from './fake-provider.js';

@@ -1,8 +1,8 @@
 // A batch to create, as Bedrock's model-invocation job. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelInvocationJob.html, read 2026-11-21.
 import type { JsonObject } from '../../common/json/read.js';
-import { BodyFields, type FieldRule, textLike } from '../../gateway/relay/body-fields.js';
-import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../gateway/relay/bedrock-fields.js';
-import { folderOf } from '../../gateway/relay/s3-file.js';
+import { BodyFields, type FieldRule, textLike } from '../../common/validation/body-fields.js';
+import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../upstream/providers/bedrock/job-fields.js';
+import { folderOf } from '../../upstream/providers/bedrock/s3-file.js';
 
 /** `endpoint` has no effect: each record of the input is already in the model's own format. */
 const KNOWN = [

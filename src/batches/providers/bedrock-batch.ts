@@ -7,9 +7,9 @@ import {
   readString,
   stringOrUndefined,
 } from '../../common/json/read.js';
-import { type BedrockJobKind, toJobId } from '../../gateway/relay/bedrock-jobs.js';
-import { isoToUnixSeconds } from '../../gateway/relay/iso-time.js';
-import { toFileId } from '../../gateway/relay/s3-file.js';
+import { type BedrockJobKind, toJobId } from '../../upstream/providers/bedrock/jobs.js';
+import { isoToUnixSeconds } from '../../common/time/unix-time.js';
+import { toFileId } from '../../upstream/providers/bedrock/s3-file.js';
 import type { BatchStatus } from '../batch.response.js';
 
 export const INVOCATION_JOB: BedrockJobKind = {

@@ -1,9 +1,9 @@
 // Batches of Bedrock: model-invocation jobs. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference.html, read 2026-11-21.
 import { randomUUID } from 'node:crypto';
 import { readObject } from '../../common/json/read.js';
-import { regionOfModel } from '../../gateway/relay/bedrock-fields.js';
-import { jobOf, listJobs, readJob, readNewJob, stopJob } from '../../gateway/relay/bedrock-jobs.js';
-import { toCursorList } from '../../gateway/relay/cursor-walk.js';
+import { regionOfModel } from '../../upstream/providers/bedrock/job-fields.js';
+import { jobOf, listJobs, readJob, readNewJob, stopJob } from '../../upstream/providers/bedrock/jobs.js';
+import { toCursorList } from '../../common/pagination/cursor-walk.js';
 import type { MappedOperation, ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { INVOCATION_JOB, toBatch, toStoppedBatch } from './bedrock-batch.js';
 import { toInvocationJob } from './bedrock-batch-request.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { UnexpectedShapeError } from '../../common/json/read.js';
+import { UnexpectedShapeError } from '../json/read.js';
 import { cursorWalk, type TokenPage } from './cursor-walk.js';
 
 /** Pages of the given items, named by their index. */

@@ -1,5 +1,5 @@
-import { invalidField } from '../../common/errors/gateway.error.js';
-import { type JsonObject, UnexpectedShapeError } from '../../common/json/read.js';
+import { invalidField } from '../errors/gateway.error.js';
+import { type JsonObject, UnexpectedShapeError } from '../json/read.js';
 
 /** A page of a provider that pages by tokens. */
 export interface TokenPage<Item> {

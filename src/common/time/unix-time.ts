@@ -14,3 +14,9 @@ export function fromUnixSeconds(seconds: number | null | undefined): Date | null
 export function fromUnixSeconds(seconds: number | null | undefined): Date | null | undefined {
   return typeof seconds === 'number' ? new Date(seconds * 1000) : seconds;
 }
+
+/** Unix seconds of an ISO 8601 time; null when there is none. */
+export function isoToUnixSeconds(time: unknown): number | null {
+  const milliseconds = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1_000);
+}

@@ -1,5 +1,5 @@
-import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
-import type { JsonObject } from '../../common/json/read.js';
+import { throwIfInvalid, fieldError, type ErrorDetail } from '../errors/gateway.error.js';
+import type { JsonObject } from '../json/read.js';
 
 /**
  * Reads a field: returns undefined when it breaks the rule. `expected` follows the field's name: `must be a string`.

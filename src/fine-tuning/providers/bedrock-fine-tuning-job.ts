@@ -1,8 +1,8 @@
 // Bedrock's model-customization job as a fine-tuning job. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetModelCustomizationJob.html, read 2026-11-21.
 import { isObject, type JsonObject, readObject, readString, stringOrUndefined } from '../../common/json/read.js';
-import { accountOf, type BedrockJobKind, toJobId } from '../../gateway/relay/bedrock-jobs.js';
-import { isoToUnixSeconds } from '../../gateway/relay/iso-time.js';
-import { toFileId } from '../../gateway/relay/s3-file.js';
+import { accountOf, type BedrockJobKind, toJobId } from '../../upstream/providers/bedrock/jobs.js';
+import { isoToUnixSeconds } from '../../common/time/unix-time.js';
+import { toFileId } from '../../upstream/providers/bedrock/s3-file.js';
 import type { JobStatus } from '../fine-tuning.response.js';
 import { fromBedrockHyperparameters } from './bedrock-hyperparameters.js';
 

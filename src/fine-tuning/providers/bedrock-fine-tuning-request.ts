@@ -1,8 +1,8 @@
 // A fine-tuning job to create, as Bedrock's model-customization job. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11-21.
 import type { JsonObject } from '../../common/json/read.js';
-import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../gateway/relay/bedrock-fields.js';
-import { BodyFields, textLike } from '../../gateway/relay/body-fields.js';
-import { folderOf } from '../../gateway/relay/s3-file.js';
+import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../upstream/providers/bedrock/job-fields.js';
+import { BodyFields, textLike } from '../../common/validation/body-fields.js';
+import { folderOf } from '../../upstream/providers/bedrock/s3-file.js';
 import { HYPERPARAMETERS } from './bedrock-hyperparameters.js';
 
 const KNOWN = [

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
-import { FakeBedrock, runner } from '../../gateway/relay/__fixtures__/fake-bedrock.js';
-import { toJobId } from '../../gateway/relay/bedrock-jobs.js';
-import { toFileId } from '../../gateway/relay/s3-file.js';
+import { runner } from '../../gateway/relay/__fixtures__/run-mapped.js';
+import { FakeBedrock } from '../../upstream/providers/bedrock/__fixtures__/fake-bedrock.js';
+import { toJobId } from '../../upstream/providers/bedrock/jobs.js';
+import { toFileId } from '../../upstream/providers/bedrock/s3-file.js';
 import { createBedrockFineTuning } from './bedrock-fine-tuning.js';
 import { CUSTOMIZATION_JOB, toFineTuningJob } from './bedrock-fine-tuning-job.js';
 

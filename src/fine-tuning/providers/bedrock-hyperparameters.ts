@@ -1,6 +1,6 @@
 // Names of hyperparameters at Bedrock. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/custom-models-hp.html, read 2026-11-21.
 import { isObject, type JsonObject } from '../../common/json/read.js';
-import type { FieldRule } from '../../gateway/relay/body-fields.js';
+import type { FieldRule } from '../../common/validation/body-fields.js';
 
 /** Names at OpenAI and at Bedrock. Other hyperparameters have the same name at both. */
 const NAMES: readonly (readonly [ours: string, theirs: string])[] = [

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
-import { toCursorList } from './cursor-walk.js';
+import { toCursorList } from '../../common/pagination/cursor-walk.js';
 import type { OperationInput } from './operation.types.js';
 
 type ListedObject = JsonObject & { readonly id: string };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json/read.js';
-import type { Credential, ProviderSlug, ProviderRequest } from '../../upstream/providers/provider.types.js';
+import type { Ask, Credential, ProviderSlug } from '../../upstream/providers/provider.types.js';
 
 /** The validated input of an operation. */
 export interface OperationInput {
@@ -10,12 +10,6 @@ export interface OperationInput {
   /** The parsed JSON body, for operations that have one. */
   readonly body: JsonObject | undefined;
 }
-
-/**
- * Calls the provider once and returns the parsed body of a 2xx response, undefined when it is empty. Throws
- * GatewayError for any other response.
- */
-export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
 /**
  * An operation at a provider with another API: makes as many calls as needed and returns one response in OpenAI's

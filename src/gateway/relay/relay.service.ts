@@ -52,7 +52,7 @@ export class RelayService {
   private async serve(run: RelayRun, provider: ResourceProvider, input: OperationInput): Promise<void> {
     const { route, context, response } = run;
     const ownership = this.isolation.ownershipOf(context);
-    // Only providers of OpenAI's API store the files that bodies name; Bedrock's files are in the customer's S3.
+    // Only providers of OpenAI's API store the files that bodies name. Others name files in the customer's own storage.
     const guarded = provider.kind === 'relay' ? route : { ...route, uses: [], produces: [] };
     await this.isolation.assertOwn(ownership, guarded, input);
     // Lists and mapped operations may take many calls.

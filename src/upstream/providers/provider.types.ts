@@ -48,6 +48,12 @@ export interface ProviderRequest {
   readonly plane?: 'control';
 }
 
+/**
+ * Calls the provider once and returns the parsed body of a 2xx response, undefined when it is empty. Throws
+ * GatewayError for any other response.
+ */
+export type Ask = (request: ProviderRequest) => Promise<unknown>;
+
 /** The provider's own words about a failure, read from its error body. */
 export interface ProviderErrorText {
   readonly message: string;

@@ -1,11 +1,10 @@
 // Shared by the two kinds of Bedrock jobs: ids, paths and lists. Source:
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html, read 2026-11-21.
-import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
-import { type JsonObject, readArray, readObject, stringOrUndefined } from '../../common/json/read.js';
-import type { Credential, ProviderRequest } from '../../upstream/providers/provider.types.js';
-import { type CursorPage, cursorWalk, type TokenPage } from './cursor-walk.js';
-import { fromOpaqueId, toOpaqueId } from './opaque-id.js';
-import type { Ask, OperationInput } from './operation.types.js';
+import { GatewayError, invalidField } from '../../../common/errors/gateway.error.js';
+import { type JsonObject, readArray, readObject, stringOrUndefined } from '../../../common/json/read.js';
+import type { Ask, Credential, ProviderRequest } from '../provider.types.js';
+import { type CursorPage, cursorWalk, type TokenPage } from '../../../common/pagination/cursor-walk.js';
+import { fromOpaqueId, toOpaqueId } from '../../../common/opaque-id.js';
 
 /** The largest page size of AWS. */
 const MAX_PAGE_SIZE = 1_000;
@@ -28,6 +27,8 @@ export interface BedrockJobKind {
   readonly jobPath: string;
 }
 
+type TextByName = Readonly<Record<string, string>>;
+
 interface BedrockJobName {
   readonly arn: string;
   readonly region: string;
@@ -46,8 +47,12 @@ export function accountOf(kind: BedrockJobKind, arn: string): string | null {
  * The job of an operation.
  * @throws GatewayError `not_found` for an id that names no job of this kind in the region of the virtual key
  */
-export function jobOf(kind: BedrockJobKind, input: OperationInput, credential: Credential): BedrockJobName {
-  const name = jobName(kind, input.params[kind.idParam] ?? '', credential);
+export function jobOf(
+  kind: BedrockJobKind,
+  { params }: { readonly params: TextByName },
+  credential: Credential,
+): BedrockJobName {
+  const name = jobName(kind, params[kind.idParam] ?? '', credential);
   if (name === undefined) throw new GatewayError('not_found', { param: kind.idParam });
   return name;
 }
@@ -84,7 +89,7 @@ export async function readNewJob(kind: BedrockJobKind, asked: JsonObject, ask: A
 /** A page of jobs, newest first. */
 export async function listJobs(
   kind: BedrockJobKind,
-  { query }: OperationInput,
+  { query }: { readonly query: TextByName },
   ask: Ask,
   credential: Credential,
 ): Promise<CursorPage<JsonObject>> {

@@ -1,4 +1,4 @@
-import type { ModelName, ModelNames } from './provider.types.js';
+import type { ModelName, ModelNames } from '../provider.types.js';
 
 /** In any region. `partition`: that of China and those of governments are others. */
 const FOUNDATION_MODEL = /^arn:(?<partition>aws(?:-[a-z]+)*):bedrock:[a-z0-9-]*::foundation-model\/(?<id>.+)$/;

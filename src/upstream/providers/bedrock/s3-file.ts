@@ -1,6 +1,6 @@
 // S3 addresses as file ids. Form of an address: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ModelInvocationJobS3InputDataConfig.html, read 2026-11-21.
-import { stringOrUndefined } from '../../common/json/read.js';
-import { fromOpaqueId, toOpaqueId } from './opaque-id.js';
+import { stringOrUndefined } from '../../../common/json/read.js';
+import { fromOpaqueId, toOpaqueId } from '../../../common/opaque-id.js';
 
 const PREFIX = 'file-';
 const S3_URI = /^s3:\/\/[a-z0-9][-.a-z0-9]{1,61}[a-z0-9](?:\/[-!_*'().\w]+)*\/?$/;

@@ -1,7 +1,6 @@
-import { GatewayError } from '../../../common/errors/gateway.error.js';
-import type { JsonObject } from '../../../common/json/read.js';
-import type { Credential, ProviderRequest } from '../../../upstream/providers/provider.types.js';
-import type { OperationInput, ResourceProvider } from '../operation.types.js';
+import { GatewayError } from '../../../../common/errors/gateway.error.js';
+import type { JsonObject } from '../../../../common/json/read.js';
+import type { ProviderRequest } from '../../provider.types.js';
 
 interface FakeBedrockOptions {
   readonly listPath: string;
@@ -17,7 +16,7 @@ interface FakeBedrockOptions {
   readonly newArn?: string;
 }
 
-/** Bedrock's job calls, as far as its reference tells: pages by tokens, jobs by ARN, an empty answer to a stop. */
+/** Bedrock's job calls, as its reference describes them: pages by tokens, jobs by ARN, an empty answer to a stop. */
 export class FakeBedrock {
   readonly asked: ProviderRequest[] = [];
 
@@ -47,14 +46,4 @@ export class FakeBedrock {
     const end = start + Math.min(Number(query['maxResults']), pageSize);
     return { [listField]: jobs.slice(start, end), ...(end < jobs.length ? { nextToken: `token ${end}` } : {}) };
   }
-}
-
-/** Runs an operation of a mapped provider with a virtual key that has these options. */
-export function runner(provider: ResourceProvider & { readonly kind: 'mapped' }, bedrock: FakeBedrock) {
-  return (operation: string, input: Partial<OperationInput> = {}, options: object = {}): Promise<JsonObject> => {
-    const credential: Credential = { key: undefined, options, organisationId: 'org' };
-    const run = provider.operations[operation];
-    if (run === undefined) throw new Error(`no operation ${operation}`);
-    return run({ params: {}, query: {}, body: undefined, ...input }, bedrock.ask, credential);
-  };
 }
