@@ -199,6 +199,18 @@ describe('a metered stream', () => {
     expect(row?.firstTokenMs).toEqual(expect.any(Number));
   });
 
+  it('charges the bound for a stream whose provider reports far more, and reserves nothing for it', async () => {
+    const policy = await limitTokens(INPUT_BOUND + OUTPUT_BOUND);
+    const report = 'data: {"input":7,"output":1000000}\n\n';
+    gateway.provider.replyWith(events(`${TOKEN}${report}`, (response) => response.end()));
+    const client = open();
+    await eventually(() => client.end === 'whole');
+    expect(await rows(1)).toEqual([
+      { outcome: 'answered', source: 'capped', input: INPUT_BOUND, output: OUTPUT_BOUND },
+    ]);
+    expect(await used(policy)).toMatchObject({ current_usage: INPUT_BOUND + OUTPUT_BOUND, reserved: 0 });
+  });
+
   it('records a stream without a limit in the ledger only', async () => {
     gateway.provider.replyWith(events(`${TOKEN}${USAGE}`, (response) => response.end()));
     open();

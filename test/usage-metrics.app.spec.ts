@@ -3,6 +3,7 @@ import { UsageDriftMonitor } from '../src/usage/usage-drift.monitor.js';
 import { UsageHousekeepingService } from '../src/usage/usage-housekeeping.service.js';
 import { eventually } from './support/eventually.js';
 import { silence } from './support/fake-provider.js';
+import { requestLine } from './support/request-line.js';
 import { onRedis } from './support/services.js';
 import { COST, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
@@ -31,6 +32,21 @@ it('counts decisions and batches of usage limits', async () => {
   expect(await metric('gateway_limit_batch_size_count')).toBeGreaterThan(0);
   expect(await metric('gateway_limit_batch_seconds_count')).toBeGreaterThan(0);
   expect(await metric('gateway_usage_dropped_total')).toBe(0);
+});
+
+it('counts and logs what a provider reports above the bound', async () => {
+  const above = (result: string): Promise<number> =>
+    metric(`gateway_usage_above_bound_total{provider="cohere",result="${result}"}`);
+  for (const [result, searchUnits] of [
+    ['reported', 4],
+    ['capped', 5],
+  ] as const) {
+    const before = await above(result);
+    gateway.provider.replyWith(scored(searchUnits));
+    await gateway.call({ headers: { 'x-gateway-trace-id': `above-${result}` } });
+    expect(await above(result)).toBe(before + 1);
+    expect(await requestLine(gateway.app, `above-${result}`)).toMatchObject({ usage_above_bound: result });
+  }
 });
 
 onRedis('usage metrics with Redis (needs REDIS_URL)', () => {

@@ -71,6 +71,7 @@ describe.each([
 
   it.each<[string, Reply, object, number]>([
     ['reports more usage', scored(3), { ...BILLED, costNano: '6000000', quantities: unitsOf(3) }, 200],
+    ['reports unbelievable usage', scored(1_000_000), { ...BILLED, source: 'capped' }, 200],
     ['reports zero usage', scored(0), { ...BILLED, costNano: '0', quantities: unitsOf(0) }, 200],
     ['reports no usage', json({ results: [] }), { ...BILLED, source: 'computed' }, 200],
     ['reports negative usage', scored(-1), { ...BILLED, source: 'computed' }, 200],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Price } from '../usage/prices/price.types.js';
 import type { QuantityUnit } from '../usage/units.js';
-import { costOfEstimate, costOfReport } from './call-cost.js';
+import { aboveBound, costOfEstimate, costOfReport } from './call-cost.js';
 
 const SEARCH = { unit: 'search_unit', counts: { search_unit: 2, input: 500 } } as const;
 const TOKENS = { unit: 'input', counts: { input: 500 } } as const;
@@ -64,6 +64,7 @@ describe('costOfReport', () => {
     expect(costOfReport({ counts: { search_unit: 5, input: undefined } }, SEARCH, bySearch)).toEqual({
       figures: { costNano: 35n, quantities: { search_unit: 5n, input: 500n } },
       source: 'provider',
+      aboveBound: 'reported',
     });
     expect(costOfReport({ counts: { input: 0 } }, TOKENS, byToken)).toEqual({
       figures: { costNano: 0n, quantities: { input: 0n } },
@@ -89,5 +90,48 @@ describe('costOfReport', () => {
     ['the provider reports another unit only', { counts: { input: 4 } }, SEARCH, bySearch],
   ] as const)('marks the cost as computed when %s', (_when, reported, estimate, cost) => {
     expect(costOfReport(reported, estimate, cost).source).toBe('computed');
+  });
+});
+
+describe('reports above the bound', () => {
+  const bound = { input: 10n, output: 5n, search_unit: 1n };
+
+  it.each([
+    [undefined, { input: 10n, output: 5n, search_unit: 1n }],
+    [undefined, { input: 4n, cache_read: 6n }],
+    [undefined, { image: 1_000n }],
+    ['reported', { input: 11n }],
+    ['reported', { input: 10n, cache_write_1h: 30n }],
+    ['reported', { search_unit: 4n }],
+    ['capped', { input: 10n, cache_write_1h: 31n }],
+    ['capped', { input: 1n, output: 21n }],
+    ['capped', { search_unit: 5n }],
+  ] as const)('charges %s for a report of %j', (expected, reported) => {
+    expect(aboveBound(reported, bound)).toBe(expected);
+  });
+
+  it('charges the bound for a report that is not believed', () => {
+    const cost = costOfEstimate(SEARCH, [price('search_unit', 7n)]);
+    const { figures, source } = costOfReport({ counts: { search_unit: 1_000_000, input: 3 } }, SEARCH, cost);
+    expect(figures).toBe(cost.bound);
+    expect(source).toBe('capped');
+  });
+
+  it('compares a report with the extended bound of a stream', () => {
+    const cost = costOfEstimate(TOKENS, [price('input', 3n)]);
+    const extended = { costNano: 3_000n, quantities: { input: 1_000n } };
+    const report = { counts: { input: 3_000 } };
+    expect(costOfReport(report, TOKENS, cost).source).toBe('capped');
+    expect(costOfReport(report, TOKENS, cost, extended)).toEqual({
+      figures: { costNano: 9_000n, quantities: { input: 3_000n } },
+      source: 'provider',
+      aboveBound: 'reported',
+    });
+  });
+
+  it('believes our own count of a stream', () => {
+    const cost = costOfEstimate(TOKENS, [price('input', 3n)]);
+    const counted = costOfReport({ counts: { input: 9_000 }, isComputed: true }, TOKENS, cost);
+    expect(counted).toMatchObject({ source: 'computed', aboveBound: undefined, figures: { costNano: 27_000n } });
   });
 });

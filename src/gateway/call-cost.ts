@@ -1,9 +1,16 @@
 import { costOf, dearestPrices, pricesThatApply, rateOf } from '../usage/prices/cost.js';
 import type { AppliedRate, Price, PriceMode } from '../usage/prices/price.types.js';
-import { type Counts, NO_QUANTITIES, QUANTITY_UNITS, type Quantities, type QuantityUnit } from '../usage/units.js';
+import {
+  type Counts,
+  isWithinBound,
+  MAX_FIGURE,
+  NO_QUANTITIES,
+  QUANTITY_UNITS,
+  type Quantities,
+  type QuantityUnit,
+} from '../usage/units.js';
 import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
 import type { ReportedUsage, UsageEstimate } from './billable-use.js';
-import { MAX_FIGURE } from '../usage/usage-work.js';
 
 /** More than any call uses, in any of the figures. What is beyond is not believed. */
 const HIGHEST_COUNT = Number(MAX_FIGURE);
@@ -11,6 +18,9 @@ const HIGHEST_COUNT = Number(MAX_FIGURE);
 const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 
 export const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
+
+/** A report above the bound is believed up to so many times the bound. */
+const BELIEVED_TIMES = 4n;
 
 /** Until a call can say otherwise. */
 const MODE: PriceMode = 'standard';
@@ -44,18 +54,40 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   };
 }
 
-/** The provider's figures; of units that it does not report, or that cannot be believed, those of the bound. */
+/** What a report above the bound is charged with: its own figures, or those of the bound. */
+export type AboveBound = 'reported' | 'capped';
+
+export interface ReportCost {
+  readonly figures: UsageFigures;
+  readonly source: FigureSource;
+  /** undefined: within the bound, or our own count. */
+  readonly aboveBound: AboveBound | undefined;
+}
+
+/**
+ * The provider's figures; of units that it does not report, those of the bound. A report far above the bound is not believed.
+ * @param bound what is reserved: a stream may have extended that of its estimate
+ */
 export function costOfReport(
   reported: ReportedUsage,
   estimate: UsageEstimate,
-  { prices, bound }: CallCost,
-): { readonly figures: UsageFigures; readonly source: FigureSource } {
+  { prices, bound: estimated }: CallCost,
+  bound = estimated,
+): ReportCost {
   const own = quantitiesOf(reported.counts);
+  const above = reported.isComputed === true ? undefined : aboveBound(own, bound.quantities);
+  if (above === 'capped') return { figures: bound, source: 'capped', aboveBound: above };
   const isReported = reported.isComputed !== true && own[decidingUnit(estimate, prices)] !== undefined;
   return {
-    figures: figuresOf({ ...bound.quantities, ...own }, prices),
+    figures: figuresOf({ ...estimated.quantities, ...own }, prices),
     source: isReported ? 'provider' : 'computed',
+    aboveBound: above,
   };
+}
+
+export function aboveBound(reported: Quantities, bound: Quantities): AboveBound | undefined {
+  if (isWithinBound(reported, bound)) return undefined;
+  return isWithinBound(reported, bound, BELIEVED_TIMES) ? 'reported' : 'capped';
 }
 
 /** The unit whose figure makes the cost. */

@@ -3,10 +3,11 @@ import type { MaybePromise } from '../common/maybe-promise.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
 import type { Price, PricedUnit } from '../usage/prices/price.types.js';
+import type { AboveBound } from './call-cost.js';
 
 type Prices = readonly Price[] | undefined;
 
-/** What models cost, and how often that is not known. */
+/** What models cost; counts the calls whose price, or whose bound, was not known well. */
 @Injectable()
 export class CallPrices {
   constructor(
@@ -28,5 +29,9 @@ export class CallPrices {
 
   countMissing(provider: string): void {
     this.metrics.priceMissing.inc({ provider });
+  }
+
+  countAboveBound(provider: string, result: AboveBound): void {
+    this.metrics.usageAboveBound.inc({ provider, result });
   }
 }

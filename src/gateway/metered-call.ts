@@ -19,7 +19,7 @@ import {
 } from '../usage/usage-store.types.js';
 import { isWithinBound, largestQuantities } from '../usage/units.js';
 import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
-import { appliedRate, type CallCost, costOfReport, figuresOf, NOTHING } from './call-cost.js';
+import { type AboveBound, appliedRate, type CallCost, costOfReport, figuresOf, NOTHING } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -46,6 +46,8 @@ export interface CallPlan {
   readonly estimate: UsageEstimate;
   readonly cost: CallCost;
   readonly leaseMs: number;
+  /** Counts a report above the bound. */
+  readonly countAboveBound: (result: AboveBound) => void;
 }
 
 /**
@@ -127,9 +129,7 @@ export class MeteredCall implements AttemptObserver {
     const answered = this.open;
     if (answered === undefined) return;
     this.open = undefined;
-    const { estimate, cost } = this.plan;
-    const { figures, source } = costOfReport(reported, estimate, cost);
-    this.settle(answered, figures, source, 'answered');
+    this.settleReport(answered, reported, 'answered');
   }
 
   /** The stream is complete, and its meter knows what it costs. */
@@ -160,7 +160,8 @@ export class MeteredCall implements AttemptObserver {
   private extendWhenDue(open: Reservation, meter: StreamMeter): void {
     const now = performance.now();
     const isLeaseDue = now - this.leaseSince > open.leaseMs * LEASE_USED;
-    const came = costOfReport(meter.usage, this.plan.estimate, this.plan.cost).figures;
+    // A report that is not believed is the bound itself.
+    const came = costOfReport(meter.usage, this.plan.estimate, this.plan.cost, open.bound).figures;
     const isBeyond = !isWithinBound(came.quantities, open.bound.quantities);
     if (!isLeaseDue && !isBeyond) return;
     const bound = isBeyond
@@ -229,9 +230,17 @@ export class MeteredCall implements AttemptObserver {
     if (this.meter === undefined || !(this.hasBegun || isCancelled)) {
       return this.settle(reservation, reservation.bound, 'presumed', 'unknown');
     }
-    const { estimate, cost } = this.plan;
-    const { figures, source } = costOfReport(this.meter.usage, estimate, cost);
-    this.settle(reservation, figures, source, isCancelled ? 'cancelled' : 'unknown');
+    this.settleReport(reservation, this.meter.usage, isCancelled ? 'cancelled' : 'unknown');
+  }
+
+  private settleReport(reservation: Reservation, reported: ReportedUsage, outcome: AttemptOutcome): void {
+    const { estimate, cost, countAboveBound } = this.plan;
+    const { figures, source, aboveBound } = costOfReport(reported, estimate, cost, reservation.bound);
+    if (aboveBound !== undefined) {
+      this.context.request.facts.usage_above_bound = aboveBound;
+      countAboveBound(aboveBound);
+    }
+    this.settle(reservation, figures, source, outcome);
   }
 
   private settle(reservation: Reservation, figures: UsageFigures, source: FigureSource, outcome: AttemptOutcome): void {

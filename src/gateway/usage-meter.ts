@@ -14,7 +14,7 @@ import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js'
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { MeteredUse, UsageEstimate } from './billable-use.js';
 import { CallPrices } from './call-prices.js';
-import { costOfEstimate, measuredUnits } from './call-cost.js';
+import { type AboveBound, costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown } from './limit-refusal.js';
 import { MeteredCall } from './metered-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -75,8 +75,9 @@ export class UsageMeter implements BeforeApplicationShutdown {
     prices: readonly Price[] | undefined,
   ): MeteredCall {
     const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
+    const { provider = '' } = facts;
     const isUnpriced = !cost.isPriced;
-    if (isUnpriced) this.prices.countMissing(facts.provider ?? '');
+    if (isUnpriced) this.prices.countMissing(provider);
     const policiesNow = (): MaybePromise<readonly CompiledPolicy[]> =>
       chain(this.policies.policiesOf(context.principal.organisationId, this.clock.now().getTime()), (known) => {
         const policies = readableMatches(known, facts);
@@ -85,7 +86,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
       });
     const dimensions = dimensionsOf(context, facts);
     const leaseMs = this.config.USAGE_LEASE_MS;
-    const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs };
+    const countAboveBound = (result: AboveBound): void => this.prices.countAboveBound(provider, result);
+    const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs, countAboveBound };
     return new MeteredCall(plan, context, this.store, this.clock, this.ended);
   }
 

@@ -15,6 +15,8 @@ export class LogFields {
   total_tokens: number | undefined = undefined;
   /** Billionths of a US dollar, of all attempts together. */
   cost_nano: number | undefined = undefined;
+  /** The provider reported more than the bound: `reported` or `capped` is what was charged. */
+  usage_above_bound: string | undefined = undefined;
   /** The decision of the usage limits; undefined where none applies. */
   limit_decision: string | undefined = undefined;
   /** The decision that a monitoring limit would have made, and its id. */

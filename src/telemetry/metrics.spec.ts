@@ -33,6 +33,7 @@ describe('Metrics', () => {
       'gateway_tokens_total',
       'gateway_upstream_duration_seconds',
       'gateway_upstream_requests_total',
+      'gateway_usage_above_bound_total',
       'gateway_usage_drift_check_failures_total',
       'gateway_usage_drift_nano',
       'gateway_usage_dropped_total',

@@ -129,6 +129,12 @@ export class Metrics {
     help: 'Settlements and releases given up; reserved amounts are later presumed spent, calls without a limit are missing',
     registers: [this.registry],
   });
+  readonly usageAboveBound = new Counter({
+    name: 'gateway_usage_above_bound_total',
+    help: 'Provider reports above the computed bound: reported (charged as reported), capped (charged at the bound)',
+    labelNames: ['provider', 'result'],
+    registers: [this.registry],
+  });
   readonly priceMissing = new Counter({
     name: 'gateway_price_missing_total',
     help: 'Calls of models without a price',

@@ -85,6 +85,7 @@ function membersOf(
     search_units: facts.search_units,
     total_tokens: facts.total_tokens,
     cost_nano: facts.cost_nano,
+    usage_above_bound: facts.usage_above_bound,
     limit_decision: facts.limit_decision,
     limit_monitored: facts.limit_monitored,
     limit_monitored_policy: facts.limit_monitored_policy,

@@ -8,11 +8,10 @@ import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
 import { cost, reservationOf, settledAs } from './__fixtures__/usage.js';
 import { NO_RATE } from './prices/price.types.js';
-import { tokensOf, toQuantitiesJson } from './units.js';
+import { MAX_FIGURE, tokensOf, toQuantitiesJson } from './units.js';
 import { UsageEvent } from './usage-event.entity.js';
 import { LedgerWriter, type UsageNotesOptions } from './ledger-writer.js';
 import type { UnlimitedUsage, UsageDimensions } from './usage-store.types.js';
-import { MAX_FIGURE } from './usage-work.js';
 
 const OPTIONS: UsageNotesOptions = {
   maxWaiting: 1_000,

@@ -39,7 +39,11 @@ describe('quantities by unit', () => {
     [true, { input: 5n }, { input: 5n, output: 1n }],
     [true, { input: 5n, output: 0n }, { input: 5n }],
     [false, { input: 6n }, { input: 5n, output: 9n }],
-    [false, { image: 1n }, { input: 5n }],
+    [true, { input: 2n, cache_read: 3n }, { input: 5n }],
+    [false, { input: 3n, cache_read: 3n }, { input: 5n }],
+    [false, { output: 1n }, { input: 5n }],
+    [false, { search_unit: 2n }, { search_unit: 1n }],
+    [true, { image: 1n }, { input: 5n }],
   ])('returns %s for %j within the bound %j', (expected, quantities, bound) => {
     expect(isWithinBound(quantities, bound)).toBe(expected);
   });

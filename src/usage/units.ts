@@ -1,6 +1,6 @@
 /**
  * What providers bill by. `input` never includes what another unit counts; `output` includes reasoning. A new unit needs a
- * line here and, if it counts tokens, one in `TOKEN_UNITS`; no migration.
+ * line here and, if it counts tokens, one in `INPUT_UNITS` or `OUTPUT_UNITS`; no migration.
  */
 export const QUANTITY_UNITS = [
   'input',
@@ -20,17 +20,26 @@ export const QUANTITY_UNITS = [
 ] as const;
 export type QuantityUnit = (typeof QUANTITY_UNITS)[number];
 
-/** What a policy of type `tokens` counts. */
-const TOKEN_UNITS = [
+/** Tokens that a model reads. */
+const INPUT_UNITS = [
   'input',
   'cache_read',
   'cache_write_5m',
   'cache_write_1h',
-  'output',
   'input_audio',
-  'output_audio',
   'input_image',
-  'output_image',
+] as const satisfies readonly QuantityUnit[];
+
+/** Tokens that it writes. */
+const OUTPUT_UNITS = ['output', 'output_audio', 'output_image'] as const satisfies readonly QuantityUnit[];
+
+/** Everything that is no token. */
+const OTHER_UNITS = [
+  'search_unit',
+  'request',
+  'web_search',
+  'audio_second',
+  'image',
 ] as const satisfies readonly QuantityUnit[];
 
 /** Whole numbers by unit. A unit that is absent is unknown, or does not apply; 0 is a value. */
@@ -42,13 +51,19 @@ export type Counts = Readonly<Partial<Record<QuantityUnit, number | undefined>>>
 /** Quantities in JSON. A figure is at most 10^15, which a JSON number holds exactly. */
 export type QuantitiesJson = Readonly<Partial<Record<QuantityUnit, number>>>;
 
+/** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
+export const MAX_FIGURE = 10n ** 15n;
+
 export const NO_QUANTITIES: Quantities = {};
 
-/** Sum of the units that are tokens. */
+/** What a policy of type `tokens` counts: the sum of the units that are tokens. */
 export function tokensOf(quantities: Quantities): bigint {
-  let sum = 0n;
-  for (const unit of TOKEN_UNITS) sum += quantities[unit] ?? 0n;
-  return sum;
+  return inputTokensOf(quantities) + sumOf(OUTPUT_UNITS, quantities);
+}
+
+/** Tokens of input, of all kinds. */
+export function inputTokensOf(quantities: Quantities): bigint {
+  return sumOf(INPUT_UNITS, quantities);
 }
 
 /** A unit that only one of them knows keeps its figure. */
@@ -61,9 +76,16 @@ export function largestQuantities(one: Quantities, other: Quantities): Quantitie
   return combine(one, other, (a, b) => (a > b ? a : b));
 }
 
-/** Whether no figure is above that of the bound. A unit that the bound does not have is bounded by 0. */
-export function isWithinBound(quantities: Quantities, bound: Quantities): boolean {
-  return QUANTITY_UNITS.every((unit) => (quantities[unit] ?? 0n) <= (bound[unit] ?? 0n));
+/**
+ * Whether no figure is above `factor` times that of the bound. Input tokens of all kinds share one bound, since it is not known
+ * before the call how many of them are cached; so do output tokens. Other units without a bound are not compared.
+ */
+export function isWithinBound(quantities: Quantities, bound: Quantities, factor = 1n): boolean {
+  return (
+    sumOf(INPUT_UNITS, quantities) <= factor * sumOf(INPUT_UNITS, bound) &&
+    sumOf(OUTPUT_UNITS, quantities) <= factor * sumOf(OUTPUT_UNITS, bound) &&
+    OTHER_UNITS.every((unit) => (quantities[unit] ?? 0n) <= factor * (bound[unit] ?? MAX_FIGURE))
+  );
 }
 
 export function toQuantitiesJson(quantities: Quantities): QuantitiesJson {
@@ -83,6 +105,12 @@ export function fromQuantitiesJson(json: Readonly<Record<string, unknown>>): Qua
     if (typeof quantity === 'number' && Number.isSafeInteger(quantity)) quantities[unit] = BigInt(quantity);
   }
   return quantities;
+}
+
+function sumOf(units: readonly QuantityUnit[], quantities: Quantities): bigint {
+  let sum = 0n;
+  for (const unit of units) sum += quantities[unit] ?? 0n;
+  return sum;
 }
 
 function combine(one: Quantities, other: Quantities, choose: (a: bigint, b: bigint) => bigint): Quantities {

@@ -6,7 +6,8 @@ import { postgresHarness } from './__fixtures__/postgres-harness.js';
 import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settledAs, settlementOf } from './__fixtures__/usage.js';
-import { MAX_COUNT, MAX_FIGURE } from './usage-work.js';
+import { MAX_FIGURE } from './units.js';
+import { MAX_COUNT } from './usage-work.js';
 import {
   type Adjustment,
   type Charge,

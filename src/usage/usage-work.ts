@@ -1,4 +1,4 @@
-import { tokensOf } from './units.js';
+import { MAX_FIGURE, tokensOf } from './units.js';
 import type { Charge, Extension, Reservation, Settlement, UnlimitedUsage, UsageFigures } from './usage-store.types.js';
 
 /** A charge with its amount, in the unit of its policy. */
@@ -36,9 +36,6 @@ export type UsageWork =
 export function isAdmission(work: UsageWork): work is Admission {
   return work.kind === 'reserve' || work.kind === 'extend';
 }
-
-/** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
-export const MAX_FIGURE = 10n ** 15n;
 
 /** The maximum of a counter: PostgreSQL's bigint, less room for calls in flight. A higher limit has the same effect. */
 export const MAX_COUNT = 9_000_000_000_000_000_000n;

@@ -1,18 +1,8 @@
 import type { NanoDollars } from '../../common/money/units.js';
-import type { Quantities, QuantityUnit } from '../units.js';
+import { inputTokensOf, type Quantities, type QuantityUnit } from '../units.js';
 import { type AppliedRate, NO_RATE, type Price, type PriceMode } from './price.types.js';
 
 const ATTO_PER_NANO = 1_000_000_000n;
-
-/** What a provider reads: it decides the tier. */
-const INPUT_UNITS = [
-  'input',
-  'cache_read',
-  'cache_write_5m',
-  'cache_write_1h',
-  'input_audio',
-  'input_image',
-] as const satisfies readonly QuantityUnit[];
 
 /** What the quantities cost, rounded once, half up. Units without a price cost nothing. @param prices one for each unit */
 export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDollars {
@@ -26,7 +16,7 @@ export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDo
  * of the highest tier that its input reaches. The whole call moves to that tier.
  */
 export function pricesThatApply(prices: readonly Price[], mode: PriceMode, quantities: Quantities): readonly Price[] {
-  const input = INPUT_UNITS.reduce((sum, unit) => sum + (quantities[unit] ?? 0n), 0n);
+  const input = inputTokensOf(quantities);
   const reached = prices.filter(({ minInputTokens }) => BigInt(minInputTokens) <= input);
   return bestOfUnits(
     reached.filter(
@@ -42,7 +32,7 @@ export function dearestPrices(
   modes: readonly PriceMode[],
   bound: Quantities,
 ): readonly Price[] {
-  const input = INPUT_UNITS.reduce((sum, unit) => sum + (bound[unit] ?? 0n), 0n);
+  const input = inputTokensOf(bound);
   return bestOfUnits(
     prices.filter(
       (price) =>
