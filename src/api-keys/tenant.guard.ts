@@ -24,7 +24,10 @@ export class TenantGuard implements CanActivate {
     const { caller } = request;
     if (caller === undefined) return true;
     const named = namedOrganisation(request);
-    if (caller.kind === 'api_key') return actAs(ownTenant(caller.principal, named), request);
+    if (caller.kind === 'api_key') {
+      if (named !== undefined && named !== caller.principal.organisationId) throw mismatch();
+      return actAs(caller.principal, request);
+    }
     return this.grantedTenant(caller.token, named, request).then((principal) => actAs(principal, request));
   }
 
@@ -68,11 +71,6 @@ function namedOrganisation(request: Request): string | undefined {
 
 function folded(named: unknown): string | undefined {
   return typeof named === 'string' ? foldId(named) : undefined;
-}
-
-function ownTenant(principal: Principal, named: string | undefined): Principal {
-  if (named !== undefined && named !== principal.organisationId) throw mismatch();
-  return principal;
 }
 
 /** Reads may leave the organisation out when the token grants only one; what creates something has to name it. */

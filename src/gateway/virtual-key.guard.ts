@@ -4,7 +4,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { requestOf } from '../common/http/execution-context.js';
 import { Clock } from '../common/time/clock.js';
-import { contextOf, type RequestContext } from '../telemetry/request-context.js';
+import { contextOf } from '../telemetry/request-context.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 
 declare module 'express-serve-static-core' {
@@ -31,15 +31,11 @@ export class VirtualKeyGuard implements CanActivate {
     return chain(this.virtualKeys.find(principal, slug, this.clock.now().getTime()), (found) => {
       if (found === undefined) throw new GatewayError('virtual_key_not_found', { param: 'x-gateway-virtual-key' });
       request.virtualKey = found;
-      note(contextOf(request), found);
+      const known = contextOf(request);
+      known.facts.virtual_key = found.slug;
+      known.facts.provider = found.provider.slug;
+      known.noteUse(found);
       return true;
     });
   }
-}
-
-function note(context: RequestContext, virtualKey: UsableVirtualKey): void {
-  const { facts } = context;
-  facts.virtual_key = virtualKey.slug;
-  facts.provider = virtualKey.provider.slug;
-  context.noteUse(virtualKey);
 }

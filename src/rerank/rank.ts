@@ -4,19 +4,22 @@ import type { RerankOutcome, RerankScore } from './rerank.types.js';
 /** Sorts by score, best first; equal scores keep the order of the documents. Cuts to `topN`. */
 export function rank(scores: readonly RerankScore[], topN: number | undefined): readonly RerankScore[] {
   // Most providers return this order.
-  const sorted = isRanked(scores) ? scores : scores.toSorted(byRank);
+  const sorted = isRanked(scores)
+    ? scores
+    : scores.toSorted((a, b) => b.relevanceScore - a.relevanceScore || a.index - b.index);
   return topN === undefined ? sorted : sorted.slice(0, topN);
 }
 
 function isRanked(scores: readonly RerankScore[]): boolean {
-  return scores.every((score, place) => {
-    const before = scores[place - 1];
-    return before === undefined || byRank(before, score) <= 0;
-  });
-}
-
-function byRank(a: RerankScore, b: RerankScore): number {
-  return b.relevanceScore - a.relevanceScore || a.index - b.index;
+  let before: RerankScore | undefined;
+  for (const score of scores) {
+    if (before !== undefined) {
+      const isWorse = before.relevanceScore < score.relevanceScore;
+      if (isWorse || (before.relevanceScore === score.relevanceScore && before.index > score.index)) return false;
+    }
+    before = score;
+  }
+  return true;
 }
 
 /** Joins the pages of an answer into one outcome. A document must not have two scores. */

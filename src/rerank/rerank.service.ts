@@ -6,7 +6,6 @@ import type { BillableUse, ReportedUsage } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
-import type { LogFields } from '../telemetry/log-fields.js';
 import { shapeToError } from '../upstream/provider-error.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { joinParts, rank } from './rank.js';
@@ -57,7 +56,11 @@ export class RerankService {
     } catch (error) {
       throw shapeToError(error);
     }
-    this.note(facts, provider, outcome);
+    const { searchUnits, totalTokens } = outcome;
+    facts.search_units = searchUnits;
+    facts.total_tokens = totalTokens;
+    if (searchUnits) this.metrics.searchUnits.inc({ provider: provider.slug }, searchUnits);
+    if (totalTokens) this.metrics.tokens.inc({ provider: provider.slug }, totalTokens);
     const ranked: RankedRerank = {
       request,
       outcome,
@@ -110,15 +113,6 @@ export class RerankService {
       next = provider.nextPage?.(answer, request);
     }
     return joinParts(parts);
-  }
-
-  /** Billed units, for the log line and the metrics. */
-  private note(facts: LogFields, provider: RerankProvider, outcome: RerankOutcome): void {
-    facts.search_units = outcome.searchUnits;
-    facts.total_tokens = outcome.totalTokens;
-    const { searchUnits = 0, totalTokens = 0 } = outcome;
-    if (searchUnits > 0) this.metrics.searchUnits.inc({ provider: provider.slug }, searchUnits);
-    if (totalTokens > 0) this.metrics.tokens.inc({ provider: provider.slug }, totalTokens);
   }
 }
 

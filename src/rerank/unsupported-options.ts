@@ -11,7 +11,11 @@ const FIELDS = {
 
 /** Options of the request that the provider does not have. */
 export function unsupportedOptions(request: RerankRequest, provider: RerankProvider): readonly RerankOption[] {
-  return RERANK_OPTIONS.filter((option) => request[FIELDS[option]] !== undefined && !provider.options.has(option));
+  const unsupported: RerankOption[] = [];
+  for (const option of RERANK_OPTIONS) {
+    if (request[FIELDS[option]] !== undefined && !provider.options.has(option)) unsupported.push(option);
+  }
+  return unsupported;
 }
 
 export function withoutOptions(request: RerankRequest, options: readonly RerankOption[]): RerankRequest {

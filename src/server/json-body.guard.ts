@@ -1,6 +1,5 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
-import type { Request } from 'express';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { requestOf, RouteMetadataCache, STREAMED_BODY } from '../common/http/execution-context.js';
 import { type BodyLimits, readBody } from '../common/http/read-body.js';
@@ -33,27 +32,21 @@ export class JsonBodyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const request = requestOf(context);
-    if (METHODS_WITHOUT_BODY.has(request.method) || !hasBody(request)) return true;
-    return this.streamed.of(context) || this.read(request);
-  }
-
-  private read(request: Request): MaybePromise<boolean> {
-    // A chunked body may be empty, which is known only at its end.
-    const inChunks = request.headers['transfer-encoding'] !== undefined;
-    if (!inChunks) assertJsonBody(request.headers, 'suffixed');
+    const { method, headers } = request;
+    // RFC 9112, section 6.3: a request has a body when one of these headers says so.
+    const inChunks = headers['transfer-encoding'] !== undefined;
+    const hasBody = inChunks || Number(headers['content-length'] ?? 0) > 0;
+    if (METHODS_WITHOUT_BODY.has(method) || !hasBody || this.streamed.of(context)) return true;
+    if (!inChunks) assertJsonBody(headers, 'suffixed');
     return chain(readBody(request, this.limits), (body) => {
+      // A chunked body may be empty, which is known only at its end.
       if (inChunks) {
         if (body.length === 0) return true;
-        assertJsonBody(request.headers, 'suffixed');
+        assertJsonBody(headers, 'suffixed');
       }
       request.rawBody = body;
       request.body = parseJsonBody(body);
       return true;
     });
   }
-}
-
-/** RFC 9112, section 6.3: a request has a body when one of these headers says so. */
-function hasBody(request: Request): boolean {
-  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }

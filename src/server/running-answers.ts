@@ -74,19 +74,17 @@ class IntrusiveList<Item> implements Iterable<Item> {
     const link: Link<Item> = { item, before: undefined, after: this.first };
     if (this.first !== undefined) this.first.before = link;
     this.first = link;
-    return () => this.remove(link);
+    return () => {
+      const { before, after } = link;
+      if (before === undefined) this.first = after;
+      else before.after = after;
+      if (after !== undefined) after.before = before;
+      link.before = undefined;
+      link.after = undefined;
+    };
   }
 
   *[Symbol.iterator](): Iterator<Item> {
     for (let link = this.first; link !== undefined; link = link.after) yield link.item;
-  }
-
-  private remove(link: Link<Item>): void {
-    const { before, after } = link;
-    if (before === undefined) this.first = after;
-    else before.after = after;
-    if (after !== undefined) after.before = before;
-    link.before = undefined;
-    link.after = undefined;
   }
 }

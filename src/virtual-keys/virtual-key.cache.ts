@@ -55,7 +55,10 @@ export class VirtualKeyCache {
    */
   find(principal: Principal, slug: string, now: number): MaybePromise<UsableVirtualKey | undefined> {
     const name = `${principal.organisationId}/${principal.workspaceId ?? '*'}/${slug}`;
-    return chain(this.keys.find(name, { principal, slug }), (entry) => usableOf(entry, now));
+    return chain(this.keys.find(name, { principal, slug }), (entry) => {
+      if ('failure' in entry) throw entry.failure;
+      return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
+    });
   }
 
   /**
@@ -105,11 +108,6 @@ export class VirtualKeyCache {
       return { failure: asFailure(error) };
     }
   }
-}
-
-function usableOf(entry: Entry, now: number): UsableVirtualKey | undefined {
-  if ('failure' in entry) throw entry.failure;
-  return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
 }
 
 /** A missing credential is cached for a moment too, since the lookup takes a database and a manager. */

@@ -26,18 +26,16 @@ export class AbortableClient implements ClientConnection {
   onAbort(listener: () => void): () => void {
     if (this.left) listener();
     else this.listeners.push(listener);
-    return () => this.stopTelling(listener);
+    return () => {
+      const place = this.listeners.indexOf(listener);
+      if (place >= 0) this.listeners.splice(place, 1);
+    };
   }
 
   abort(): void {
     this.left = true;
     // One by one, since a listener may remove another.
     for (let listener = this.listeners.shift(); listener !== undefined; listener = this.listeners.shift()) listener();
-  }
-
-  private stopTelling(listener: () => void): void {
-    const place = this.listeners.indexOf(listener);
-    if (place >= 0) this.listeners.splice(place, 1);
   }
 }
 

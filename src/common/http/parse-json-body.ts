@@ -42,22 +42,19 @@ export function parseJsonBody(body: Buffer): unknown {
       message: `The request body nests more than ${MAX_JSON_DEPTH} levels.`,
     });
   }
-  const value = parse(body.toString());
-  if (hasObjectLargerThan(value, MAX_FIELDS)) {
-    const message = `The request body has an object with more than ${MAX_FIELDS} fields.`;
-    throw new GatewayError('validation_failed', { message });
-  }
-  return value;
-}
-
-function parse(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(body.toString());
   } catch (cause) {
     const position = isNativeError(cause) ? /position (\d+)/.exec(cause.message)?.[1] : undefined;
     const where = position === undefined ? '' : ` (position ${position})`;
     throw new GatewayError('validation_failed', { message: `The request body is not valid JSON${where}.` });
   }
+  if (hasObjectLargerThan(value, MAX_FIELDS)) {
+    const message = `The request body has an object with more than ${MAX_FIELDS} fields.`;
+    throw new GatewayError('validation_failed', { message });
+  }
+  return value;
 }
 
 /** Whether an object somewhere in parsed JSON has more than `limit` fields. Recurses: for JSON of bounded depth. */

@@ -47,13 +47,9 @@ const EMPTY = Buffer.alloc(0);
  * @throws RequestAbortedError when the client disconnects first
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits): MaybePromise<Buffer> {
-  return isThere(request, limits) ? (request.read() ?? EMPTY) : gatherBody(request, limits);
-}
-
-/** Whether the body has arrived and is not being read elsewhere. */
-function isThere(request: IncomingMessage, { maxBytes }: BodyLimits): boolean {
   const { complete, destroyed, readableFlowing, readableLength } = request;
-  return complete && !destroyed && readableFlowing === null && readableLength <= maxBytes;
+  const isUnread = complete && !destroyed && readableFlowing === null;
+  return isUnread && readableLength <= limits.maxBytes ? (request.read() ?? EMPTY) : gatherBody(request, limits);
 }
 
 async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {

@@ -3,16 +3,13 @@ const BACKSLASH = 0x5c;
 
 /** The position of the closing quote of the string that begins at `start`; the end of the text when there is none. */
 export function endOfString(json: Buffer, start: number): number {
-  let end = json.indexOf(QUOTE, start + 1);
-  while (end !== -1 && isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
-  return end === -1 ? json.length : end;
-}
-
-/** A quote after an odd number of backslashes is escaped. */
-function isEscaped(json: Buffer, at: number): boolean {
-  let backslashes = 0;
-  while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
-  return backslashes % 2 === 1;
+  for (let end = json.indexOf(QUOTE, start + 1); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
+    let backslashes = 0;
+    while (json[end - 1 - backslashes] === BACKSLASH) backslashes += 1;
+    // A quote after an odd number of backslashes is escaped.
+    if (backslashes % 2 === 0) return end;
+  }
+  return json.length;
 }
 
 /** The bytes that give a JSON text its structure. */
@@ -87,11 +84,7 @@ export const MAX_JSON_DEPTH = 64;
  * JSON.
  */
 export function isDeeperThan(json: Buffer, limit: number): boolean {
-  return opensMoreThan(json, limit) && nestsMoreThan(json, limit);
-}
-
-/** A cheap first check, since most bodies have few brackets: native searches that stop after `limit` hits. */
-function opensMoreThan(json: Buffer, limit: number): boolean {
+  // A cheap first check, since most bodies have few brackets: native searches that stop after `limit` hits.
   let count = 0;
   for (const bracket of [JSON_TOKEN.openBrace, JSON_TOKEN.openBracket]) {
     let at = json.indexOf(bracket);
@@ -100,7 +93,7 @@ function opensMoreThan(json: Buffer, limit: number): boolean {
       at = json.indexOf(bracket, at + 1);
     }
   }
-  return count > limit;
+  return count > limit && nestsMoreThan(json, limit);
 }
 
 function nestsMoreThan(json: Buffer, limit: number): boolean {

@@ -32,7 +32,8 @@ export class GatewayValidationPipe implements PipeTransform {
     if (!isObject(value))
       throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
     if (acceptsOf(metadata.metatype)?.(value) !== true) return this.checked(value, metadata);
-    throwIfInvalid(this.rules.problemsOf(metadata.metatype, value));
+    const problems = this.rules.problemsOf(metadata.metatype, value);
+    if (problems.length > 0) throwIfInvalid(problems);
     return value;
   }
 

@@ -13,7 +13,8 @@ const SMALLEST_DOCUMENT_PART = 1 / 2;
 export function estimateByChunks(request: RerankRequest, chunkTokens: number, limits?: TokenLimits): UsageEstimate {
   const counts = tokenCounts(request, limits);
   const room = Math.max(chunkTokens - counts.query, Math.ceil(chunkTokens * SMALLEST_DOCUMENT_PART));
-  const chunks = counts.documents.reduce((sum, tokens) => sum + Math.max(1, Math.ceil(tokens / room)), 0);
+  let chunks = 0;
+  for (const tokens of counts.documents) chunks += Math.max(1, Math.ceil(tokens / room));
   return {
     unit: 'search_unit',
     counts: { search_unit: Math.ceil(chunks / CHUNKS_PER_SEARCH_UNIT), input: totalTokens(counts) },

@@ -1,6 +1,5 @@
 // Imported, since the global `Buffer` is a getter, which would run for each of a thousand documents.
 import { Buffer } from 'node:buffer';
-import { isObject } from '../../common/json/read.js';
 import type { RerankDocument, RerankRequest } from '../rerank.types.js';
 
 /** Tokenizers make one token of three to five bytes of running text, in any script. */
@@ -34,18 +33,23 @@ export function tokenCounts(request: RerankRequest, limits: TokenLimits = {}): T
   const query = Math.min(tokenBound(request.query), limits.query ?? Infinity);
   const fields = request.rankFields === undefined ? TEXT_ALONE : new Set(request.rankFields);
   const longest = Math.min(limits.document ?? Infinity, Math.max(0, (limits.pair ?? Infinity) - query));
-  const documents = request.documents.map((document) => Math.min(documentTokens(document, fields), longest));
+  const documents: number[] = [];
+  for (const document of request.documents) {
+    const tokens = typeof document === 'string' ? tokenBound(document) : fieldTokens(document, fields);
+    documents.push(Math.min(tokens, longest));
+  }
   return { query, documents };
 }
 
 /** Each document is read together with the query: the query counts once for each. */
 export function totalTokens({ query, documents }: TokenCounts): number {
-  return documents.reduce((sum, tokens) => sum + query + tokens, 0);
+  let total = query * documents.length;
+  for (const tokens of documents) total += tokens;
+  return total;
 }
 
 /** Takes time in proportion to the document, however many fields the caller names and repeats. */
-function documentTokens(document: RerankDocument, rankFields: ReadonlySet<string>): number {
-  if (!isObject(document)) return tokenBound(document);
+function fieldTokens(document: Exclude<RerankDocument, string>, rankFields: ReadonlySet<string>): number {
   let tokens = 0;
   for (const [field, value] of Object.entries(document)) if (rankFields.has(field)) tokens += tokenBound(asText(value));
   return Math.max(tokens, TOKENS_AROUND);

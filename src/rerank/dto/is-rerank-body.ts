@@ -20,7 +20,8 @@ export function AreDocuments(): PropertyDecorator {
 function problemOfDocuments(documents: unknown, body: unknown): string | undefined {
   if (!Array.isArray(documents)) return ' must be an array';
   if (documents.length === 0) return ' must have at least 1 item';
-  const needsText = !hasRankFields(body);
+  const rankFields = isObject(body) ? body['rank_fields'] : undefined;
+  const needsText = !Array.isArray(rankFields) || rankFields.length === 0;
   for (let index = 0; index < documents.length; index += 1) {
     const document: unknown = documents[index];
     if (typeof document === 'string') continue;
@@ -31,17 +32,13 @@ function problemOfDocuments(documents: unknown, body: unknown): string | undefin
   return undefined;
 }
 
-function hasRankFields(body: unknown): boolean {
-  return isObject(body) && Array.isArray(body['rank_fields']) && body['rank_fields'].length > 0;
-}
-
 type Check = (value: unknown, body: JsonObject) => boolean;
 
 const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isBoolean: Check = (value) => typeof value === 'boolean';
 const isPositiveInteger: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1;
 
-const REQUIRED = ['model', 'query', 'documents'] as const;
+const REQUIRED: ReadonlySet<string> = new Set(['model', 'query', 'documents']);
 
 const CHECKS: Readonly<Record<string, Check>> = {
   model: isText,
@@ -58,11 +55,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 /** Whether a body breaks no rule of `CreateRerankDto`. A spec compares the two. */
 export function isRerankBody(body: JsonObject): boolean {
-  if (!REQUIRED.every((name) => Object.hasOwn(body, name))) return false;
-  return Object.keys(body).every((name) => {
+  for (const name of REQUIRED) if (!Object.hasOwn(body, name)) return false;
+  for (const name of Object.keys(body)) {
     const check = Object.hasOwn(CHECKS, name) ? CHECKS[name] : undefined;
-    const value = body[name];
     if (check === undefined) return false;
-    return value === undefined ? !REQUIRED.some((required) => required === name) : check(value, body);
-  });
+    const value = body[name];
+    if (value === undefined ? REQUIRED.has(name) : !check(value, body)) return false;
+  }
+  return true;
 }

@@ -27,7 +27,8 @@ export function readScores(items: unknown, { path, scoreField, documentCount }: 
     throw new UnexpectedShapeError(expected, `${path}[${position}]${field}`);
   };
   const seen = new Uint8Array(documentCount);
-  return readArray(items, path).map((item, position) => {
+  const scores: RerankScore[] = [];
+  for (const [position, item] of readArray(items, path).entries()) {
     if (!isObject(item)) return fail('an object', position);
     const index = numberOrUndefined(item['index']) ?? fail('a number', position, '.index');
     if (!Number.isInteger(index) || index < 0 || index >= documentCount) {
@@ -36,18 +37,14 @@ export function readScores(items: unknown, { path, scoreField, documentCount }: 
     if (seen[index] === 1) return fail('each index once', position, '.index');
     seen[index] = 1;
     const relevanceScore = numberOrUndefined(item[scoreField]) ?? fail('a number', position, `.${scoreField}`);
-    return { index, relevanceScore };
-  });
+    scores.push({ index, relevanceScore });
+  }
+  return scores;
 }
 
 /** A billed count in a nested field of an answer; undefined when it is missing or implausible. */
 export function billedCount(body: JsonObject, ...names: readonly string[]): number | undefined {
-  return believableCount(numberOrUndefined(nestedValue(body, ...names)));
-}
-
-/** A nested value of foreign JSON, undefined when its path does not exist: for informative fields. */
-function nestedValue(value: unknown, ...names: readonly string[]): unknown {
-  let current = value;
-  for (const name of names) current = isObject(current) ? current[name] : undefined;
-  return current;
+  let value: unknown = body;
+  for (const name of names) value = isObject(value) ? value[name] : undefined;
+  return believableCount(numberOrUndefined(value));
 }

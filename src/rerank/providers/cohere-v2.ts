@@ -18,8 +18,8 @@ export function toCohereBody(request: RerankRequest, model: string) {
 
 export function fromCohereAnswer(answer: unknown, request: RerankRequest): RerankOutcome {
   const body = readObject(answer, 'body');
-  const billed = (unit: string): number | undefined => billedCount(body, 'meta', 'billed_units', unit);
-  const [searchUnits, tokens] = [billed('search_units'), billed('input_tokens')];
+  const searchUnits = billedCount(body, 'meta', 'billed_units', 'search_units');
+  const tokens = billedCount(body, 'meta', 'billed_units', 'input_tokens');
   // Units that are not billed are reported as 0 or left out.
   const isByToken = tokens !== undefined && (isBilledByToken(request.model) || !searchUnits);
   return {

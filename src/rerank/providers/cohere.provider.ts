@@ -41,7 +41,7 @@ function toBody(request: RerankRequest) {
 export function originalJson({ original, documents }: RerankRequest, fields: ReadonlySet<string>): Buffer | undefined {
   if (original === undefined) return undefined;
   const { bytes, names } = original;
-  if (!names.every((name) => fields.has(name))) return undefined;
-  if (!documents.every((document) => typeof document === 'string')) return undefined;
+  for (const name of names) if (!fields.has(name)) return undefined;
+  for (const document of documents) if (typeof document !== 'string') return undefined;
   return countMembers(bytes) === names.length ? bytes : undefined;
 }
