@@ -7,6 +7,7 @@ import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
 import { FILE_ROUTES } from '../src/batches/file.routes.js';
 import { type JsonObject, readArray, readObject, readString } from '../src/common/json/read.js';
 import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
+import { hasJsonBody, methodOf } from '../src/gateway/relay/relay-route.js';
 import { type FakeProvider, json, startFakeProvider } from './support/fake-provider.js';
 import { forEvery } from './support/for-every.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -22,7 +23,10 @@ const AREAS = {
   Assistants: ASSISTANTS_ROUTES,
 };
 const ROUTES = Object.entries(AREAS).flatMap(([tag, routes]) =>
-  routes.map((route) => ({ tag, route, name: `${route.method} ${route.path}` })),
+  routes.map((row) => {
+    const route = { ...row, method: methodOf(row), hasBody: hasJsonBody(row) || row.kind === 'upload' };
+    return { tag, route, name: `${route.method} ${route.path}` };
+  }),
 );
 
 /** The tables of the interface: the fields of each resource. */
@@ -178,7 +182,7 @@ describe('the document', () => {
       expect(operation).toMatchObject({ tags: [tag], summary: route.summary });
       const answer = at('paths', `/v1${route.path}`, route.method.toLowerCase(), 'responses', '200');
       expect(answer['content']).toBeDefined();
-      expect(operation['requestBody'] !== undefined).toBe(route.body !== undefined);
+      expect(operation['requestBody'] !== undefined).toBe(route.hasBody);
     });
   });
 

@@ -5,7 +5,7 @@ import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
 import { FILE_ROUTES } from '../src/batches/file.routes.js';
 import { readObject, readString } from '../src/common/json/read.js';
 import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
-import type { RelayRoute } from '../src/gateway/relay/relay-route.js';
+import { hasJsonBody, methodOf, type RelayRoute } from '../src/gateway/relay/relay-route.js';
 import { json, type Reply, text } from './support/fake-provider.js';
 import { forEvery, pairs } from './support/for-every.js';
 import { type Ask, plainly } from './support/openai-client.js';
@@ -16,12 +16,12 @@ import { ADMIN_KEY } from './support/test-app.js';
 
 const ROUTES = [...BATCH_ROUTES, ...FILE_ROUTES, ...FINE_TUNING_ROUTES, ...ASSISTANTS_ROUTES];
 const named = (routes: readonly RelayRoute[]) =>
-  routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+  routes.map((route) => [`${methodOf(route)} ${route.path}`, route] as const);
 const WITH_ID = named(ROUTES.filter((route) => route.path.includes('{')));
-const DELETIONS = named(ROUTES.filter((route) => route.method === 'DELETE'));
-const WITH_JSON = named(ROUTES.filter((route) => route.body === 'json'));
+const DELETIONS = named(ROUTES.filter((route) => route.kind === 'delete'));
+const WITH_JSON = named(ROUTES.filter(hasJsonBody));
 
-const READS = named(ROUTES.filter((route) => route.method === 'GET' && route.answer === undefined));
+const READS = named(ROUTES.filter((route) => methodOf(route) === 'GET' && route.kind !== 'download'));
 
 const NO_IDS = [
   '.',
@@ -91,8 +91,8 @@ function call(
   route: RelayRoute,
   changes: { path?: string; body?: unknown; headers?: Record<string, string | undefined> } = {},
 ): Promise<Answer> {
-  const body = route.body === 'stream' ? Buffer.from('--x--') : route.body === 'json' ? {} : undefined;
-  return ask(route.method, changes.path ?? fill(route.path, 'id_1'), { body, ...changes });
+  const body = route.kind === 'upload' ? Buffer.from('--x--') : hasJsonBody(route) ? {} : undefined;
+  return ask(methodOf(route), changes.path ?? fill(route.path, 'id_1'), { body, ...changes });
 }
 
 const expectNothingSent = () => expect(gateway.provider.calls).toHaveLength(0);
@@ -102,7 +102,7 @@ const messageOf = (answer: Answer): unknown => readObject(jsonOf(answer)['error'
 describe('the tables of routes', () => {
   it('serves every route of the tables', () => {
     const served = new Set(addressesOf(gateway.app.app).map(({ method, path }) => `${method} ${path}`));
-    const wanted = ROUTES.map(({ method, path }) => `${method} /v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    const wanted = ROUTES.map((route) => `${methodOf(route)} /v1${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(wanted.filter((address) => !served.has(address))).toEqual([]);
   });
 
@@ -116,8 +116,9 @@ describe('the tables of routes', () => {
   it('hides no route behind one whose parameter would match it', () => {
     const hidden = ROUTES.filter((route) => {
       const taken = ROUTES.find(
-        ({ method, path }) =>
-          method === route.method && new RegExp(`^${fill(path, '[^/]+')}$`).test(fill(route.path, 'id_1')),
+        (other) =>
+          methodOf(other) === methodOf(route) &&
+          new RegExp(`^${fill(other.path, '[^/]+')}$`).test(fill(route.path, 'id_1')),
       );
       return taken !== route;
     });

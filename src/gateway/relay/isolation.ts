@@ -12,7 +12,7 @@ import type { ProviderContext } from '../provider-context.decorator.js';
 import { answeredIds, isRecordable, usedIds } from './object-ids.js';
 import type { OperationInput } from './operation.types.js';
 import { ProviderObject } from './provider-object.entity.js';
-import type { ProviderObjectKind, RelayRoute } from './relay-route.js';
+import type { ProviderObjectKind, RouteObjects } from './relay-route.js';
 import { baseUrl, serverOf } from '../../upstream/providers/build-request.js';
 
 /** The owner of the objects that a request may see at its provider. */
@@ -58,7 +58,7 @@ export class Isolation {
    */
   async assertOwn(
     ownership: Ownership,
-    { about, uses = [], lists }: Pick<RelayRoute, 'about' | 'uses' | 'lists'>,
+    { about, uses, lists }: Pick<RouteObjects, 'about' | 'uses' | 'lists'>,
     input: OperationInput,
   ): Promise<void> {
     if (!ownership.strict) return;
@@ -81,7 +81,7 @@ export class Isolation {
    */
   async record(
     ownership: Ownership,
-    { creates, produces = [] }: Pick<RelayRoute, 'creates' | 'produces'>,
+    { creates, produces }: Pick<RouteObjects, 'creates' | 'produces'>,
     answer: unknown,
   ): Promise<void> {
     const made = creates === undefined ? [] : answeredIds(answer, creates.idField);

@@ -6,9 +6,17 @@ class SomeResponse {}
 
 const PLAIN = { kind: 'relay', slug: 'openai-compatible' } as const;
 const MENDED = { ...PLAIN, normalise: (item: JsonObject) => ({ ...item, mended: true }) };
-const LIST = { reads: 'list', response: SomeResponse } as const;
-const ITEM = { reads: 'object', response: SomeResponse } as const;
-const CREATE = { response: SomeResponse } as const;
+const ROW = {
+  operationId: 'x',
+  operation: 'files.x',
+  summary: 'x',
+  path: '/files',
+  scope: 'batches.read',
+  response: SomeResponse,
+} as const;
+const LIST = { ...ROW, kind: 'list', lists: 'file' } as const;
+const ITEM = { ...ROW, kind: 'retrieve', about: { kind: 'file', name: 'file_id' } } as const;
+const CREATE = { ...ROW, kind: 'create', creates: { kind: 'file', idField: 'id' } } as const;
 
 type Case = Parameters<typeof normaliseAnswer>;
 

@@ -27,7 +27,7 @@ import { StreamedBody } from '../../common/http/execution-context.js';
 import { CurrentProvider, type ProviderContext } from '../provider-context.decorator.js';
 import { ProviderRoute } from '../provider-route.decorator.js';
 import type { ResourceArea } from './resource-area.js';
-import type { RelayRoute } from './relay-route.js';
+import { hasJsonBody, mayStreamEvents, methodOf, type RelayRoute } from './relay-route.js';
 import { RelayService } from './relay.service.js';
 
 const ANY = { 'application/json': { schema: { type: 'object', additionalProperties: true } } } as const;
@@ -85,7 +85,7 @@ function addHandler(controller: Type<{ readonly relay: RelayService }>, area: Re
 function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): MethodDecorator {
   const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
   return applyDecorators(
-    METHODS[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1')),
+    METHODS[methodOf(route)](route.path.replaceAll(/\{(\w+)\}/g, ':$1')),
     HttpCode(200),
     ProviderRoute(route.scope),
     ApiOperation({ summary: route.summary }),
@@ -97,11 +97,12 @@ function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): Method
 }
 
 /** A response without a documented format is forwarded unchanged, for every provider. */
-function answerDecorator({ answer, response }: RelayRoute): MethodDecorator {
-  if (answer === 'bytes') return ApiOkResponse({ description: 'The bytes of the file.', content: BYTES });
+function answerDecorator(route: RelayRoute): MethodDecorator {
+  const { response } = route;
+  if (route.kind === 'download') return ApiOkResponse({ description: 'The bytes of the file.', content: BYTES });
   if (response === undefined)
     return ApiOkResponse({ description: "The provider's response, unchanged.", content: ANY });
-  if (answer === undefined) return ApiOkResponse({ type: response });
+  if (!mayStreamEvents(route)) return ApiOkResponse({ type: response });
   const schema = { $ref: getSchemaPath(response) };
   const content = { 'application/json': { schema }, ...EVENTS };
   return applyDecorators(
@@ -111,20 +112,8 @@ function answerDecorator({ answer, response }: RelayRoute): MethodDecorator {
 }
 
 function bodyDecorators(route: RelayRoute): readonly MethodDecorator[] {
-  switch (route.body) {
-    case undefined:
-      return [];
-    case 'json':
-      return [
-        ApiBody({
-          schema: {
-            type: 'object',
-            additionalProperties: true,
-            description: "The provider's request, forwarded unchanged.",
-          },
-        }),
-      ];
-    case 'stream':
-      return [StreamedBody(), ApiConsumes('multipart/form-data'), ApiBody({ schema: UPLOAD })];
-  }
+  if (route.kind === 'upload') return [StreamedBody(), ApiConsumes('multipart/form-data'), ApiBody({ schema: UPLOAD })];
+  if (!hasJsonBody(route)) return [];
+  const description = "The provider's request, forwarded unchanged.";
+  return [ApiBody({ schema: { type: 'object', additionalProperties: true, description } })];
 }

@@ -2,7 +2,7 @@ import { GatewayError, invalidField } from '../../common/errors/gateway.error.js
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { OperationInput } from './operation.types.js';
-import type { RelayRoute } from './relay-route.js';
+import { hasJsonBody, methodOf, type RelayRoute } from './relay-route.js';
 
 /** The format of provider ids. Anything else is refused, so that no id can be read as part of a path. */
 const ID = /^(?!\.{1,2}$)[\w.:=~@+-]{1,512}$/;
@@ -28,7 +28,7 @@ export function toOperationInput(route: RelayRoute, { params, query, body }: Rel
   return {
     params,
     query: Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
-    body: route.body === 'json' ? readBody(body) : undefined,
+    body: hasJsonBody(route) ? readBody(body) : undefined,
   };
 }
 
@@ -39,7 +39,7 @@ export function toProviderRequest(
   bytes: Buffer | undefined,
 ): ProviderRequest {
   return {
-    method: route.method,
+    method: methodOf(route),
     path: route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(input.params[name] ?? '')),
     query: input.query,
     bytes,

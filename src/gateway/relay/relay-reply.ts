@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
 import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
-import type { RelayRoute } from './relay-route.js';
+import { mayStreamEvents, type RelayRoute } from './relay-route.js';
 
 /** A JSON answer for the caller. */
 export interface JsonAnswer {
@@ -44,7 +44,7 @@ export function streamTo(route: RelayRoute, response: Response): (head: Upstream
       if (value !== undefined) response.setHeader(name, value);
     }
     response.statusCode = head.status;
-    if (route.answer === 'events' && !PRECLUDING_MORE.some((name) => response.hasHeader(name))) {
+    if (mayStreamEvents(route) && !PRECLUDING_MORE.some((name) => response.hasHeader(name))) {
       response.req.errorEvent = toErrorEvent;
     }
     // An event stream may stay silent for long after its head.
@@ -54,7 +54,7 @@ export function streamTo(route: RelayRoute, response: Response): (head: Upstream
 }
 
 function isStreamed(route: RelayRoute, { headers }: UpstreamHead): boolean {
-  if (route.answer === 'bytes') return true;
+  if (route.kind === 'download') return true;
   const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
-  return route.answer === 'events' && type.startsWith('text/event-stream');
+  return mayStreamEvents(route) && type.startsWith('text/event-stream');
 }

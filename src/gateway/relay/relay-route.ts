@@ -10,40 +10,107 @@ export interface ObjectReference {
   readonly name: string;
 }
 
-/** One relayed route: everything about it, in one row. */
-export interface RelayRoute {
+/**
+ * One relayed route: everything about it, in one row. The kind decides the method, the body and the response. A
+ * `list`, `items` or `retrieve` refuses a response that is no list, or no object with its id.
+ */
+export type RelayRoute =
+  /** Objects of the whole account. An isolated caller gets those of its workspace. */
+  | (Row & Answered & { readonly kind: 'list'; readonly lists: ProviderObjectKind })
+  /** `items` is a list within an object of the path: the messages of a thread. */
+  | (Row & About & Answered & { readonly kind: 'items' | 'retrieve' })
+  /** The bytes of the response are streamed. */
+  | (Row & About & { readonly kind: 'download'; readonly response?: undefined })
+  | (Row & Creating & Answered & JsonBody & { readonly kind: 'create' })
+  /** The body is forwarded unread. */
+  | (Row & Creating & Answered & { readonly kind: 'upload' })
+  /** Any other POST on an object of the path. */
+  | (Row & About & Answered & JsonBody & { readonly kind: 'action' })
+  | (Row & About & Deleting & { readonly kind: 'delete' });
+
+interface Row {
   /** Name of the operation in the OpenAPI document, and so of the function in generated clients: `listBatches`. */
   readonly operationId: string;
   /** Area, object and verb: `batches.list`. Names the operation in traces and for mapped providers. */
   readonly operation: string;
   readonly summary: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path below the base URL, the same at the gateway and at a provider of this form: `/batches/{batch_id}`. */
   readonly path: string;
   readonly scope: Scope;
   /** The class that validates the query. Without it, no query parameter is accepted. */
   readonly query?: new () => object;
-  /** `json` is parsed and must be an object; `stream` is forwarded unread. */
-  readonly body?: 'json' | 'stream';
-  /**
-   * `bytes` are streamed, and so are `events` when the provider returns an event stream. Any other response is JSON and
-   * buffered, so that a truncated response never looks complete.
-   */
-  readonly answer?: 'bytes' | 'events';
+}
+
+interface About {
+  /** The object of the provider in the path, which an isolated caller must own. */
+  readonly about: ObjectReference;
+}
+
+/** The response is JSON and buffered, so that a truncated response never looks complete. */
+interface Answered {
   /** The class of the response. Without it, the response is forwarded unchanged, for every provider. */
   readonly response?: new () => object;
-  /** The expected kind of a read, a list or an object with its id. Other responses are refused. */
-  readonly reads?: 'list' | 'object';
-  /** The object that a successful response has created, and the field with its id. */
-  readonly creates?: { readonly kind: ProviderObjectKind; readonly idField: string };
-  /** The object of a DELETE: the path parameter with its id, and the `object` of the response (`thread.deleted`). */
-  readonly deletes?: { readonly idParam: string; readonly object: string };
-  /** Objects of the provider in the path. */
-  readonly about?: ObjectReference;
-  /** Objects of the provider in the body, in fields of this name at any depth. */
-  readonly uses?: readonly ObjectReference[];
   /** Objects that the provider created itself, such as result files, in fields of the response. */
   readonly produces?: readonly ObjectReference[];
-  /** Kind of the items of a list over all of the account's objects. */
-  readonly lists?: ProviderObjectKind;
+}
+
+/** The body is parsed and must be an object. */
+interface JsonBody {
+  /** Objects of the provider in the body, in fields of this name at any depth. */
+  readonly uses?: readonly ObjectReference[];
+  /** The response is streamed when the provider returns an event stream. */
+  readonly mayStream?: boolean;
+}
+
+interface Creating {
+  /** The object that a successful response has created, and the field with its id. */
+  readonly creates: { readonly kind: ProviderObjectKind; readonly idField: string };
+}
+
+interface Deleting {
+  readonly response?: new () => object;
+  /** The path parameter with the id, and the `object` of the response (`thread.deleted`). */
+  readonly deletes: { readonly idParam: string; readonly object: string };
+}
+
+const METHODS = {
+  list: 'GET',
+  items: 'GET',
+  retrieve: 'GET',
+  download: 'GET',
+  create: 'POST',
+  upload: 'POST',
+  action: 'POST',
+  delete: 'DELETE',
+} as const;
+
+export function methodOf({ kind }: Pick<RelayRoute, 'kind'>): 'GET' | 'POST' | 'DELETE' {
+  return METHODS[kind];
+}
+
+export function hasJsonBody(route: RelayRoute): route is Extract<RelayRoute, { kind: 'create' | 'action' }> {
+  return route.kind === 'create' || route.kind === 'action';
+}
+
+export function mayStreamEvents(route: RelayRoute): boolean {
+  return hasJsonBody(route) && route.mayStream === true;
+}
+
+/** The objects of the provider that a route names, creates or returns. */
+export interface RouteObjects {
+  readonly about: ObjectReference | undefined;
+  readonly lists: ProviderObjectKind | undefined;
+  readonly creates: Creating['creates'] | undefined;
+  readonly uses: readonly ObjectReference[];
+  readonly produces: readonly ObjectReference[];
+}
+
+export function objectsOf(route: RelayRoute): RouteObjects {
+  return {
+    about: 'about' in route ? route.about : undefined,
+    lists: 'lists' in route ? route.lists : undefined,
+    creates: 'creates' in route ? route.creates : undefined,
+    uses: ('uses' in route ? route.uses : undefined) ?? [],
+    produces: ('produces' in route ? route.produces : undefined) ?? [],
+  };
 }

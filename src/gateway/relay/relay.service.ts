@@ -13,7 +13,7 @@ import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import { type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
-import type { RelayRoute } from './relay-route.js';
+import { hasJsonBody, mayStreamEvents, objectsOf, type RelayRoute } from './relay-route.js';
 import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
 import type { ResourceArea } from './resource-area.js';
 import { withSunset } from './sunset.js';
@@ -53,7 +53,8 @@ export class RelayService {
     const { route, context, response } = run;
     const ownership = this.isolation.ownershipOf(context);
     // Only providers of OpenAI's API store the files that bodies name. Others name files in the customer's own storage.
-    const guarded = provider.kind === 'relay' ? route : { ...route, uses: [], produces: [] };
+    const objects = objectsOf(route);
+    const guarded = provider.kind === 'relay' ? objects : { ...objects, uses: [], produces: [] };
     await this.isolation.assertOwn(ownership, guarded, input);
     // Lists and mapped operations may take many calls.
     const timed = { ...run, context: this.calls.withOneDeadline(context) };
@@ -73,20 +74,21 @@ export class RelayService {
     input: OperationInput,
     ownership: Ownership,
   ): Promise<JsonAnswer | undefined> {
-    const { lists, creates, uses } = run.route;
+    const { lists, creates, uses } = objectsOf(run.route);
     if (lists !== undefined) {
       const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(run, provider, page))?.json;
       return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
     }
     const sent = run.context.bytes;
     // Of duplicate fields, the provider might read the one that was not checked.
-    const bytes = uses === undefined || sent === undefined ? sent : Buffer.from(JSON.stringify(input.body));
+    const bytes = uses.length === 0 || sent === undefined ? sent : Buffer.from(JSON.stringify(input.body));
     if (creates === undefined) return this.ask(run, provider, input, bytes);
     if (asksForStream(input.body)) {
       const message = 'stream must not be set here: the virtual key isolates workspaces, and records what they make.';
       throw new GatewayError('unsupported_parameter', { param: 'stream', message });
     }
-    return this.ask({ ...run, route: { ...run.route, answer: undefined } }, provider, input, bytes);
+    const route = run.route.kind === 'create' ? { ...run.route, mayStream: false } : run.route;
+    return this.ask({ ...run, route }, provider, input, bytes);
   }
 
   /** Returns a response in OpenAI's format; undefined when it was streamed to the caller. */
@@ -98,15 +100,16 @@ export class RelayService {
   ): Promise<JsonAnswer | undefined> {
     if (provider.kind === 'mapped') return this.askMapped(run, provider, input);
     const { route, context, request, response } = run;
-    const json = route.body === 'json' ? bytes : undefined;
+    const json = hasJsonBody(route) ? bytes : undefined;
     const providerRequest = { ...toProviderRequest(route, input, json), headers: betaHeader(request.headers) };
     const operation = operationOf(route, input.body, providerRequest);
-    if (route.body === 'stream' || route.answer !== undefined) {
-      const upload = route.body === 'stream' ? request : undefined;
+    const takesEvents = mayStreamEvents(route);
+    if (route.kind === 'upload' || route.kind === 'download' || takesEvents) {
+      const upload = route.kind === 'upload' ? request : undefined;
       const answer = await this.calls.relay(context, operation, {
         upload,
         accept: request.headers.accept,
-        takesEvents: route.answer === 'events',
+        takesEvents,
         sinkFor: streamTo(route, response),
       });
       const { body } = answer;
