@@ -48,7 +48,17 @@ export class GroupedInsert<Item> {
   }
 
   prepare(item: Item): PreparedRow {
-    return { shared: this.sharedJson(item), own: JSON.stringify(this.shape.ownOf(item)) };
+    const { isAlike, sharedOf, ownOf } = this.shape;
+    let shared: string | undefined;
+    for (let at = this.parts.length - 1; shared === undefined && at >= 0; at -= 1) {
+      const part = this.parts[at];
+      if (part !== undefined && isAlike(part.of, item)) shared = part.json;
+    }
+    if (shared === undefined) {
+      shared = JSON.stringify(sharedOf(item));
+      if (this.parts.push({ of: item, json: shared }) > COMPARED) this.parts.shift();
+    }
+    return { shared, own: JSON.stringify(ownOf(item)) };
   }
 
   /** All of them or none. Rows that are there already stay as they are. */
@@ -61,15 +71,6 @@ export class GroupedInsert<Item> {
       // To look for each row first costs a fifth of the statement, and they come again only when an answer was lost.
       await this.database.query(`${this.insertion} ON CONFLICT DO NOTHING`, parameters);
     }
-  }
-
-  private sharedJson(item: Item): string {
-    const { isAlike, sharedOf } = this.shape;
-    const known = this.parts.findLast((part) => isAlike(part.of, item));
-    if (known !== undefined) return known.json;
-    const json = JSON.stringify(sharedOf(item));
-    if (this.parts.push({ of: item, json }) > COMPARED) this.parts.shift();
-    return json;
   }
 }
 

@@ -62,11 +62,13 @@ describe('costOfReport', () => {
 
   it('uses the figures of the provider', () => {
     expect(costOfReport({ counts: { search_unit: 5, input: undefined } }, SEARCH, bySearch)).toEqual({
+      rate: expect.anything(),
       figures: { costNano: 35n, quantities: { search_unit: 5n, input: 500n } },
       source: 'provider',
       aboveBound: 'reported',
     });
     expect(costOfReport({ counts: { input: 0 } }, TOKENS, byToken)).toEqual({
+      rate: expect.anything(),
       figures: { costNano: 0n, quantities: { input: 0n } },
       source: 'provider',
     });
@@ -79,6 +81,7 @@ describe('costOfReport', () => {
 
   it.each([undefined, -1, NaN, Infinity, 1e16])('falls back on the bound for %p search units', (search_unit) => {
     expect(costOfReport({ counts: { search_unit } }, SEARCH, bySearch)).toEqual({
+      rate: expect.anything(),
       figures: bySearch.bound,
       source: 'computed',
     });
@@ -123,6 +126,7 @@ describe('reports above the bound', () => {
     const report = { counts: { input: 3_000 } };
     expect(costOfReport(report, TOKENS, cost).source).toBe('capped');
     expect(costOfReport(report, TOKENS, cost, extended)).toEqual({
+      rate: expect.anything(),
       figures: { costNano: 9_000n, quantities: { input: 3_000n } },
       source: 'provider',
       aboveBound: 'reported',

@@ -38,12 +38,15 @@ export interface CallCost {
 
 /** The units that a call has a figure of. A price for anything else would make it free. */
 export function measuredUnits({ counts }: UsageEstimate): readonly QuantityUnit[] {
-  return QUANTITY_UNITS.filter((unit) => unit === 'request' || counts[unit] !== undefined);
+  const units: QuantityUnit[] = [];
+  for (const unit of QUANTITY_UNITS) if (unit === 'request' || counts[unit] !== undefined) units.push(unit);
+  return units;
 }
 
 export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]): CallCost {
   const measured = measuredUnits(estimate);
-  const known = prices.filter(({ unit }) => measured.includes(unit));
+  const known: Price[] = [];
+  for (const price of prices) if (measured.includes(price.unit)) known.push(price);
   const quantities = quantitiesOf(estimate.counts);
   const dearest = dearestPrices(known, [MODE], quantities);
   return {
@@ -59,6 +62,7 @@ export type AboveBound = 'reported' | 'capped';
 
 export interface ReportCost {
   readonly figures: UsageFigures;
+  readonly rate: AppliedRate;
   readonly source: FigureSource;
   /** undefined: within the bound, or our own count. */
   readonly aboveBound: AboveBound | undefined;
@@ -71,15 +75,21 @@ export interface ReportCost {
 export function costOfReport(
   reported: ReportedUsage,
   estimate: UsageEstimate,
-  { prices, bound: estimated }: CallCost,
+  { prices, rate, bound: estimated }: CallCost,
   bound = estimated,
 ): ReportCost {
   const own = quantitiesOf(reported.counts);
   const above = reported.isComputed === true ? undefined : aboveBound(own, bound.quantities);
-  if (above === 'capped') return { figures: bound, source: 'capped', aboveBound: above };
-  const isReported = reported.isComputed !== true && own[decidingUnit(estimate, prices)] !== undefined;
+  if (above === 'capped') return { figures: bound, rate, source: 'capped', aboveBound: above };
+  // The unit whose figure makes the cost: the one that the provider bills by, where it has a price.
+  let decisive = prices[0]?.unit ?? estimate.unit;
+  for (const { unit } of prices) if (unit === estimate.unit) decisive = unit;
+  const isReported = reported.isComputed !== true && own[decisive] !== undefined;
+  const quantities = { ...estimated.quantities, ...own };
+  const applied = pricesThatApply(prices, MODE, quantities);
   return {
-    figures: figuresOf({ ...estimated.quantities, ...own }, prices),
+    figures: figuresAt(quantities, applied),
+    rate: rateOf(applied, MODE),
     source: isReported ? 'provider' : 'computed',
     aboveBound: above,
   };
@@ -90,26 +100,20 @@ export function aboveBound(reported: Quantities, bound: Quantities): AboveBound 
   return isWithinBound(reported, bound, BELIEVED_TIMES) ? 'reported' : 'capped';
 }
 
-/** The unit whose figure makes the cost. */
-function decidingUnit({ unit }: UsageEstimate, prices: readonly Price[]): QuantityUnit {
-  const priced = prices.find((price) => price.unit === unit) ?? prices[0];
-  return priced?.unit ?? unit;
-}
-
 /** At the prices that apply to these quantities. */
 export function figuresOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
   return figuresAt(quantities, pricesThatApply(prices, MODE, quantities));
 }
 
-/** The rate of `figuresOf`. */
-export function appliedRate({ quantities }: UsageFigures, prices: readonly Price[]): AppliedRate {
-  return rateOf(pricesThatApply(prices, MODE, quantities), MODE);
+/** The rate of an attempt that costs nothing. */
+export function rateOfNothing(prices: readonly Price[]): AppliedRate {
+  return rateOf(pricesThatApply(prices, MODE, NO_QUANTITIES), MODE);
 }
 
 /** A call is one request where requests have a price. */
 function figuresAt(quantities: Quantities, prices: readonly Price[]): UsageFigures {
-  const isByRequest = prices.some(({ unit }) => unit === 'request');
-  const all = isByRequest ? { ...quantities, request: 1n } : quantities;
+  let all = quantities;
+  for (const { unit } of prices) if (unit === 'request') all = { ...quantities, request: 1n };
   const cost = costOf(all, prices);
   return { costNano: cost > HIGHEST_COST ? HIGHEST_COST : cost, quantities: all };
 }

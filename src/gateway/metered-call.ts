@@ -1,4 +1,5 @@
-import { type MaybePromise, chain } from '../common/maybe-promise.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
+import type { RunningCalls } from '../common/running-calls.js';
 import { uuidv7 } from '../common/uuid.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Clock } from '../common/time/clock.js';
@@ -9,9 +10,9 @@ import type { AttemptObserver, BodyFilter, UpstreamAttempt } from '../upstream/u
 import {
   type AttemptOutcome,
   type Charge,
-  type FigureSource,
   type Reservation,
   type ReserveOutcome,
+  type Settlement,
   StoreUnavailableError,
   type UsageDimensions,
   type UsageFigures,
@@ -19,7 +20,7 @@ import {
 } from '../usage/usage-store.types.js';
 import { isWithinBound, largestQuantities } from '../usage/units.js';
 import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
-import { type AboveBound, appliedRate, type CallCost, costOfReport, figuresOf, NOTHING } from './call-cost.js';
+import { type AboveBound, type CallCost, costOfReport, figuresOf, NOTHING, rateOfNothing } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -80,7 +81,7 @@ export class MeteredCall implements AttemptObserver {
     private readonly context: ProviderContext,
     private readonly store: UsageStore,
     private readonly clock: Clock,
-    private readonly ended: () => void,
+    private readonly running: RunningCalls,
   ) {}
 
   /**
@@ -116,7 +117,11 @@ export class MeteredCall implements AttemptObserver {
       case 'nothing_sent':
         return this.release(attempted);
       case 'free':
-        return this.settle(attempted, NOTHING, 'computed', 'failed');
+        return this.settle(
+          attempted,
+          { figures: NOTHING, rate: rateOfNothing(this.plan.cost.prices), source: 'computed' },
+          'failed',
+        );
       case 'unknown':
         return this.settleUnfinished(attempted, attempt.failure === 'caller_gone');
       case 'answered':
@@ -142,7 +147,7 @@ export class MeteredCall implements AttemptObserver {
     const left = this.open;
     this.open = undefined;
     if (left !== undefined) this.settleUnfinished(left, this.refusal !== undefined);
-    this.ended();
+    this.running.end();
   }
 
   private see(chunk: Buffer): Buffer {
@@ -186,10 +191,13 @@ export class MeteredCall implements AttemptObserver {
   }
 
   private admit(): MaybePromise<void> {
-    return chain(this.plan.policiesNow(), (policies) => (policies.length > 0 ? this.reserve(policies) : undefined));
+    const policies = this.plan.policiesNow();
+    if (policies instanceof Promise) return policies.then((found) => this.reserve(found));
+    return policies.length > 0 ? this.reserve(policies) : undefined;
   }
 
   private async reserve(policies: readonly CompiledPolicy[]): Promise<void> {
+    if (policies.length === 0) return;
     this.policies = policies;
     const { facts } = this.context.request;
     const reservation = this.nextAttempt(policies, 0);
@@ -228,26 +236,30 @@ export class MeteredCall implements AttemptObserver {
    */
   private settleUnfinished(reservation: Reservation, isCancelled: boolean): void {
     if (this.meter === undefined || !(this.hasBegun || isCancelled)) {
-      return this.settle(reservation, reservation.bound, 'presumed', 'unknown');
+      const { bound, rate } = reservation;
+      return this.settle(reservation, { figures: bound, rate, source: 'presumed' }, 'unknown');
     }
     this.settleReport(reservation, this.meter.usage, isCancelled ? 'cancelled' : 'unknown');
   }
 
   private settleReport(reservation: Reservation, reported: ReportedUsage, outcome: AttemptOutcome): void {
     const { estimate, cost, countAboveBound } = this.plan;
-    const { figures, source, aboveBound } = costOfReport(reported, estimate, cost, reservation.bound);
-    if (aboveBound !== undefined) {
-      this.context.request.facts.usage_above_bound = aboveBound;
-      countAboveBound(aboveBound);
+    const found = costOfReport(reported, estimate, cost, reservation.bound);
+    if (found.aboveBound !== undefined) {
+      this.context.request.facts.usage_above_bound = found.aboveBound;
+      countAboveBound(found.aboveBound);
     }
-    this.settle(reservation, figures, source, outcome);
+    this.settle(reservation, found, outcome);
   }
 
-  private settle(reservation: Reservation, figures: UsageFigures, source: FigureSource, outcome: AttemptOutcome): void {
+  private settle(
+    reservation: Reservation,
+    { figures, rate, source }: Pick<Settlement, 'figures' | 'rate' | 'source'>,
+    outcome: AttemptOutcome,
+  ): void {
     const { facts } = this.context.request;
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
     const { id, at, dimensions } = reservation;
-    const rate = figures === reservation.bound ? reservation.rate : appliedRate(figures, this.plan.cost.prices);
     const settled = { figures, source, outcome, rate, firstTokenMs: this.firstTokenMs };
     if (reservation.charges.length > 0) this.keep(this.store.settle({ reservation, ...settled }));
     else this.store.record({ id, at, dimensions, ...settled });

@@ -22,6 +22,8 @@ export class ObservedCall implements AttemptObserver {
   private readonly earlierMs: number;
   private readonly provider: string;
   private readonly span: ProviderSpan;
+  /** Trace context for the provider. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     private readonly request: RequestContext,
@@ -31,11 +33,7 @@ export class ObservedCall implements AttemptObserver {
     this.earlierMs = request.facts.upstream_ms ?? 0;
     this.provider = info.provider;
     this.span = prepareProviderSpan(request, info);
-  }
-
-  /** Trace context for the provider. */
-  get headers(): Readonly<Record<string, string>> {
-    return this.span.headers;
+    this.headers = this.span.headers;
   }
 
   started(): void {
@@ -50,9 +48,9 @@ export class ObservedCall implements AttemptObserver {
 
   /** For an answer that passes as a stream: what comes after its head is at the pace of the client. */
   noteHead(head: UpstreamHead): void {
-    this.headMs = this.elapsedMs();
+    if (this.startedAt !== undefined) this.headMs = performance.now() - this.startedAt;
     this.noteAnswer(head);
-    this.noteTime(this.headMs);
+    this.request.facts.upstream_ms = Math.round(this.earlierMs + (this.headMs ?? 0));
   }
 
   noteAnswer({ status, headers }: UpstreamHead): void {
@@ -64,19 +62,11 @@ export class ObservedCall implements AttemptObserver {
   /** `outcome`: the provider's status, or the code of the failure. */
   end(outcome: string): void {
     if (this.startedAt === undefined) return;
-    const durationMs = this.elapsedMs();
-    this.noteTime(this.headMs ?? durationMs);
+    const durationMs = performance.now() - this.startedAt;
+    this.request.facts.upstream_ms = Math.round(this.earlierMs + (this.headMs ?? durationMs));
     this.metrics.upstreamRequests.inc({ provider: this.provider, code: outcome });
     this.metrics.upstreamSeconds.observe({ provider: this.provider }, durationMs / 1000);
     this.span.end(outcome);
-  }
-
-  private elapsedMs(): number {
-    return this.startedAt === undefined ? 0 : performance.now() - this.startedAt;
-  }
-
-  private noteTime(milliseconds: number): void {
-    this.request.facts.upstream_ms = Math.round(this.earlierMs + milliseconds);
   }
 }
 

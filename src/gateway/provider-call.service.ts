@@ -48,7 +48,8 @@ export class ProviderCallService {
 
   /** The context for several calls that make up one answer: their one deadline is counted from now. */
   withOneDeadline(context: ProviderContext): ProviderContext {
-    return { ...context, deadlineMs: this.deadlineOf(context) };
+    const { options } = context.virtualKey.credential;
+    return { ...context, deadlineMs: performance.now() + timeoutMsOf(options, this.config) };
   }
 
   /**
@@ -144,28 +145,29 @@ export class ProviderCallService {
    * @throws GatewayError for every other outcome
    */
   async run(context: ProviderContext, operation: ProviderOperation, meter?: AttemptObserver): Promise<UpstreamAnswer> {
-    const deadlineMs = context.deadlineMs ?? this.deadlineOf(context);
-    const remainingMs = (): number => Math.ceil(deadlineMs - performance.now());
+    const deadlineMs =
+      context.deadlineMs ?? performance.now() + timeoutMsOf(context.virtualKey.credential.options, this.config);
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<UpstreamAnswer> => {
       const telemetry = this.telemetryOf(current, operation);
       const call = providerCall(current.virtualKey, withHeaders(operation.request, telemetry.headers), this.config);
       try {
-        return await this.successful(current, telemetry, () =>
-          this.client.send({
-            ...call,
-            timeoutMs: remainingMs(),
-            retry: operation.retry,
-            attemptsMade,
-            caller: current.request.caller,
-            observers: meter === undefined ? [telemetry] : [meter, telemetry],
-          }),
-        );
+        const answer = this.client.send({
+          request: call.request,
+          signer: call.signer,
+          maxResponseBytes: call.maxResponseBytes,
+          timeoutMs: Math.ceil(deadlineMs - performance.now()),
+          retry: operation.retry,
+          attemptsMade,
+          caller: current.request.caller,
+          observers: meter === undefined ? [telemetry] : [meter, telemetry],
+        });
+        return await this.successful(current, telemetry, answer);
       } finally {
         attemptsMade += telemetry.attempts;
       }
     };
-    return this.withRenewal(context, send, () => remainingMs() > 0);
+    return this.withRenewal(context, send, () => Math.ceil(deadlineMs - performance.now()) > 0);
   }
 
   /**
@@ -192,18 +194,13 @@ export class ProviderCallService {
       const call = providerRelay(current.virtualKey, request, { ...streams, sinkFor }, this.config);
       const observers = meter === undefined ? [telemetry] : [meter, telemetry];
       try {
-        return await this.successful(current, telemetry, () =>
-          this.client.relay({ ...call, attemptsMade, caller: current.request.caller, observers }),
-        );
+        const answer = this.client.relay({ ...call, attemptsMade, caller: current.request.caller, observers });
+        return await this.successful(current, telemetry, answer);
       } finally {
         attemptsMade += telemetry.attempts;
       }
     };
     return this.withRenewal(context, send, () => streams.upload === undefined);
-  }
-
-  private deadlineOf({ virtualKey }: ProviderContext): number {
-    return performance.now() + timeoutMsOf(virtualKey.credential.options, this.config);
   }
 
   private telemetryOf({ request, virtualKey }: ProviderContext, { operation, model }: ProviderOperation): ObservedCall {
@@ -232,11 +229,11 @@ export class ProviderCallService {
   private async successful<Answer extends RelayedAnswer>(
     { virtualKey }: ProviderContext,
     telemetry: ObservedCall,
-    send: () => Promise<Answer>,
+    sent: Promise<Answer>,
   ): Promise<Answer> {
     let answer: Answer;
     try {
-      answer = await send();
+      answer = await sent;
     } catch (error) {
       const documented = error instanceof UpstreamFailure ? failureToError(error) : error;
       telemetry.end(codeOf(documented));

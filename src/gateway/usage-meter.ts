@@ -27,9 +27,8 @@ const NO_PRICES: readonly Price[] = [];
 @Injectable()
 export class UsageMeter implements BeforeApplicationShutdown {
   private readonly running = new RunningCalls();
-  private readonly ended = (): void => this.running.end();
   private readonly fail = (error: unknown): never => {
-    this.ended();
+    this.running.end();
     throw error;
   };
 
@@ -47,8 +46,14 @@ export class UsageMeter implements BeforeApplicationShutdown {
   begin(context: ProviderContext, use: MeteredUse): MaybePromise<MeteredCall> {
     this.running.begin();
     try {
-      const call = this.open(context, use);
-      return call instanceof Promise ? call.catch(this.fail) : call;
+      const estimate = use.estimate();
+      const { organisationId } = context.principal;
+      const provider = context.virtualKey.provider.slug;
+      const units = measuredUnits(estimate);
+      const prices = this.prices.pricesFor(organisationId, provider, use.model, this.clock.now(), units);
+      const facts = factsOf(context, use);
+      if (!(prices instanceof Promise)) return this.plan(context, facts, estimate, prices);
+      return prices.then((found) => this.plan(context, facts, estimate, found)).catch(this.fail);
     } catch (error) {
       return this.fail(error);
     }
@@ -56,16 +61,6 @@ export class UsageMeter implements BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.running.idle(END_MS);
-  }
-
-  private open(context: ProviderContext, use: MeteredUse): MaybePromise<MeteredCall> {
-    const { organisationId } = context.principal;
-    const provider = context.virtualKey.provider.slug;
-    const estimate = use.estimate();
-    const units = measuredUnits(estimate);
-    const prices = this.prices.pricesFor(organisationId, provider, use.model, this.clock.now(), units);
-    const facts = factsOf(context, use);
-    return chain(prices, (found) => this.plan(context, facts, estimate, found));
   }
 
   private plan(
@@ -88,7 +83,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const leaseMs = this.config.USAGE_LEASE_MS;
     const countAboveBound = (result: AboveBound): void => this.prices.countAboveBound(provider, result);
     const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs, countAboveBound };
-    return new MeteredCall(plan, context, this.store, this.clock, this.ended);
+    return new MeteredCall(plan, context, this.store, this.clock, this.running);
   }
 
   private assertAllowed(

@@ -81,11 +81,13 @@ export function largestQuantities(one: Quantities, other: Quantities): Quantitie
  * before the call how many of them are cached; so do output tokens. Other units without a bound are not compared.
  */
 export function isWithinBound(quantities: Quantities, bound: Quantities, factor = 1n): boolean {
-  return (
-    sumOf(INPUT_UNITS, quantities) <= factor * sumOf(INPUT_UNITS, bound) &&
-    sumOf(OUTPUT_UNITS, quantities) <= factor * sumOf(OUTPUT_UNITS, bound) &&
-    OTHER_UNITS.every((unit) => (quantities[unit] ?? 0n) <= factor * (bound[unit] ?? MAX_FIGURE))
-  );
+  for (const units of [INPUT_UNITS, OUTPUT_UNITS]) {
+    if (sumOf(units, quantities) > factor * sumOf(units, bound)) return false;
+  }
+  for (const unit of OTHER_UNITS) {
+    if ((quantities[unit] ?? 0n) > factor * (bound[unit] ?? MAX_FIGURE)) return false;
+  }
+  return true;
 }
 
 export function toQuantitiesJson(quantities: Quantities): QuantitiesJson {

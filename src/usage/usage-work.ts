@@ -51,11 +51,10 @@ export function assertCountable(figures: UsageFigures): void {
 }
 
 export function isCountable({ costNano, quantities }: UsageFigures): boolean {
-  return isWithin(costNano) && Object.values(quantities).every(isWithin) && isWithin(tokensOf(quantities));
-}
-
-function isWithin(figure: bigint): boolean {
-  return figure >= 0n && figure <= MAX_FIGURE;
+  for (const figure of [costNano, tokensOf(quantities), ...Object.values(quantities)]) {
+    if (figure < 0n || figure > MAX_FIGURE) return false;
+  }
+  return true;
 }
 
 /** A settlement whose reservation is not there any more, as usage in its own right. */

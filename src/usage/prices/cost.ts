@@ -17,13 +17,17 @@ export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDo
  */
 export function pricesThatApply(prices: readonly Price[], mode: PriceMode, quantities: Quantities): readonly Price[] {
   const input = inputTokensOf(quantities);
-  const reached = prices.filter(({ minInputTokens }) => BigInt(minInputTokens) <= input);
-  return bestOfUnits(
-    reached.filter(
-      (price) => price.mode === mode || (price.mode === 'standard' && !hasMode(reached, price.unit, mode)),
-    ),
-    (one, other) => one.minInputTokens > other.minInputTokens,
-  );
+  const best = new Map<QuantityUnit, Price>();
+  for (const price of prices) {
+    if (price.minInputTokens > input || (price.mode !== mode && price.mode !== 'standard')) continue;
+    const known = best.get(price.unit);
+    // The mode counts more than the tier.
+    const isBetter =
+      known === undefined ||
+      (price.mode === known.mode ? price.minInputTokens > known.minInputTokens : price.mode === mode);
+    if (isBetter) best.set(price.unit, price);
+  }
+  return [...best.values()];
 }
 
 /** For a reservation: of each unit the highest price that can apply to a call of these modes with at most this much input. */
@@ -33,32 +37,29 @@ export function dearestPrices(
   bound: Quantities,
 ): readonly Price[] {
   const input = inputTokensOf(bound);
-  return bestOfUnits(
-    prices.filter(
-      (price) =>
-        BigInt(price.minInputTokens) <= input &&
-        (modes.includes(price.mode) ||
-          (price.mode === 'standard' && modes.some((m) => !hasMode(prices, price.unit, m)))),
-    ),
-    (one, other) => one.price > other.price,
-  );
+  const dearest = new Map<QuantityUnit, Price>();
+  for (const price of prices) {
+    if (price.minInputTokens > input) continue;
+    const { unit, mode } = price;
+    const canApply =
+      modes.includes(mode) || (mode === 'standard' && modes.some((wanted) => !hasMode(prices, unit, wanted)));
+    const known = dearest.get(unit);
+    if (canApply && (known === undefined || price.price > known.price)) dearest.set(unit, price);
+  }
+  return [...dearest.values()];
 }
 
 export function rateOf(applied: readonly Price[], mode: PriceMode): AppliedRate {
   if (applied.length === 0) return NO_RATE;
-  const tier = applied.reduce((highest, { minInputTokens }) => Math.max(highest, minInputTokens), 0);
-  return { mode, tier, priceIds: applied.map(({ id }) => id) };
+  const priceIds: string[] = [];
+  let tier = 0;
+  for (const { id, minInputTokens } of applied) {
+    priceIds.push(id);
+    tier = Math.max(tier, minInputTokens);
+  }
+  return { mode, tier, priceIds };
 }
 
 function hasMode(prices: readonly Price[], unit: QuantityUnit, mode: PriceMode): boolean {
   return prices.some((price) => price.unit === unit && price.mode === mode);
-}
-
-function bestOfUnits(prices: readonly Price[], isBetter: (one: Price, other: Price) => boolean): readonly Price[] {
-  const best = new Map<QuantityUnit, Price>();
-  for (const price of prices) {
-    const known = best.get(price.unit);
-    if (known === undefined || isBetter(price, known)) best.set(price.unit, price);
-  }
-  return [...best.values()];
 }

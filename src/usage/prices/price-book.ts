@@ -22,7 +22,8 @@ export class PriceBook {
   pricesFor(provider: string, model: string, at: Date, units: readonly PricedUnit[] = PRICED_UNITS): readonly Price[] {
     // Names come from callers: long ones that fit a `*` are not worth the memory.
     if (model.length > MAX_MODEL_LENGTH) return this.lookUp(provider, model, at, units);
-    this.turnTo(at.getTime());
+    const time = at.getTime();
+    if (time < this.from || time >= this.until) this.turnTo(time);
     const key = `${provider} ${units.join(' ')} ${model}`;
     const known = this.known.get(key);
     if (known !== undefined) return known;
@@ -47,7 +48,6 @@ export class PriceBook {
   }
 
   private turnTo(time: number): void {
-    if (time >= this.from && time < this.until) return;
     this.known.clear();
     this.from = this.turns.reduce((latest, turn) => (turn <= time ? Math.max(latest, turn) : latest), -Infinity);
     this.until = this.turns.reduce((next, turn) => (turn > time ? Math.min(next, turn) : next), Infinity);

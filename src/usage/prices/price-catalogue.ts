@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type MaybePromise, chain } from '../../common/maybe-promise.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { Clock } from '../../common/time/clock.js';
 import { StaleWhileRevalidateCache } from '../../database/stale-while-revalidate.cache.js';
 import { PriceBook } from './price-book.js';
@@ -31,7 +31,8 @@ export class PriceCatalogue {
     units: readonly PricedUnit[] = PRICED_UNITS,
   ): MaybePromise<readonly Price[]> {
     const book = this.books.get(organisationId, this.clock.now().getTime());
-    return chain(book, (loaded) => loaded.pricesFor(provider, model, at, units));
+    if (book instanceof Promise) return book.then((loaded) => loaded.pricesFor(provider, model, at, units));
+    return book.pricesFor(provider, model, at, units);
   }
 
   /** After a new price on this replica. */
