@@ -3,7 +3,7 @@ import type { RunningCalls } from '../common/running-calls.js';
 import { uuidv7 } from '../common/uuid.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Clock } from '../common/time/clock.js';
-import { doneWithin } from '../common/time/done-within.js';
+import { settledWithin } from '../common/time/timeout.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import type { PolicyAttributes } from '../policies/policy-keys.js';
 import type { AttemptObserver, BodyFilter, UpstreamAttempt } from '../upstream/upstream.types.js';
@@ -93,7 +93,7 @@ export class MeteredCall implements AttemptObserver {
     this.hasBegun = false;
     this.firstTokenMs = null;
     if (this.settling === undefined) return this.admit();
-    return doneWithin(SETTLING_MS, this.settling).then(() => this.admit());
+    return settledWithin(SETTLING_MS, this.settling).then(() => this.admit());
   }
 
   started(): void {

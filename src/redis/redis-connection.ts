@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Cluster } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import { doneWithin } from '../common/time/done-within.js';
+import { settledWithin } from '../common/time/timeout.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { errorCodeOf } from '../common/errors/describe-error.js';
@@ -41,8 +41,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
    */
   async onModuleInit(): Promise<void> {
     if (this.client === undefined) return;
-    const connecting = this.client.connect().catch(() => undefined);
-    await doneWithin(START_WAIT_MS, connecting);
+    await settledWithin(START_WAIT_MS, this.client.connect());
   }
 
   /** What keeps the configured Redis from being written, for the log; undefined when nothing does, or without one. */

@@ -1,7 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { within } from '../common/time/within.js';
+import { withTimeout } from '../common/time/timeout.js';
 import { AppConfig } from '../config/environment.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -34,7 +34,7 @@ export class SecretFetcher {
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
-      return await within(this.timeoutMs, this.ask(reference), () => tooLate(this.timeoutMs));
+      return await withTimeout(this.timeoutMs, this.ask(reference), () => tooLate(this.timeoutMs));
     } catch (cause) {
       const error = toSecretError(cause);
       outcome = error.code;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { describeDefect } from '../common/errors/describe-error.js';
 import { RunningAnswers } from './running-answers.js';
-import { doneWithin } from '../common/time/done-within.js';
+import { settledWithin } from '../common/time/timeout.js';
 import { AppConfig } from '../config/environment.js';
 import { ReadinessService } from '../health/readiness.service.js';
 import { McpProxy } from '../mcp/proxy/mcp-proxy.js';
@@ -71,8 +71,7 @@ async function stopAndReport(
  */
 export async function closeInTime(app: Pick<NestExpressApplication, 'close'>, limitMs = CLOSE_MS): Promise<void> {
   const closing = app.close();
-  const ended = closing.catch(() => undefined);
-  if (!(await doneWithin(limitMs, ended))) throw new Error(`not closed within ${limitMs} ms`);
+  if (!(await settledWithin(limitMs, closing))) throw new Error(`not closed within ${limitMs} ms`);
   await closing;
 }
 

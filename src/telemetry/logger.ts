@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import { doneWithin } from '../common/time/done-within.js';
+import { settledWithin } from '../common/time/timeout.js';
 import { isoTexts } from '../common/time/iso-text.js';
 import { FLUSH_MS, logDestination } from './log-destination.js';
 
@@ -60,7 +60,7 @@ function isoTimes(): () => string {
  * cannot wait for a write in progress.
  */
 export async function flushLog(logger: Logger): Promise<void> {
-  await doneWithin(FLUSH_MS, new Promise<void>((done) => logger.flush(() => done())));
+  await settledWithin(FLUSH_MS, new Promise<void>((done) => logger.flush(() => done())));
 }
 
 /** Logs Nest's messages in the gateway's format: routine lines at debug level, warnings and errors at their own. */

@@ -21,7 +21,7 @@ import {
   RandomIdGenerator,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
-import { doneWithin } from '../common/time/done-within.js';
+import { settledWithin } from '../common/time/timeout.js';
 import type { Logger } from './logger.js';
 import {
   callOutcomeAttributes,
@@ -90,7 +90,7 @@ export class OpenTelemetryTracing extends Tracing {
 
   override async close(): Promise<void> {
     const stopped = this.provider.shutdown().catch((error: unknown) => this.problems.report(exportFailure(error)));
-    if (!(await doneWithin(CLOSE_MS, stopped))) this.problems.report('the collector took too long, spans were lost');
+    if (!(await settledWithin(CLOSE_MS, stopped))) this.problems.report('the collector took too long, spans were lost');
     diag.disable();
   }
 }

@@ -1,7 +1,7 @@
+import { withTimeout } from '../common/time/timeout.js';
 import type { RedisClient } from '../redis/redis-client.js';
 import { redisReason } from '../redis/redis-connection.js';
 import type { Logger } from '../telemetry/logger.js';
-import { answerWithin } from './answer-within.js';
 import type { BucketKey, BucketState } from './usage-store.types.js';
 
 /** What was counted in a bucket when a call was last refused because of it. */
@@ -78,7 +78,7 @@ export class RefusalMemory {
   private async ask<T>(command: (redis: Pick<RedisClient, 'mget' | 'set'>) => Promise<T>): Promise<T | undefined> {
     if (this.redis.status !== 'ready') return undefined;
     try {
-      return await answerWithin(this.options.answerMs, command(this.redis));
+      return await withTimeout(this.options.answerMs, command(this.redis));
     } catch (cause) {
       this.pause(cause);
       return undefined;

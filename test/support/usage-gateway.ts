@@ -1,7 +1,7 @@
 import { readObject, readString } from '../../src/common/json/read.js';
 import { UsageMeter } from '../../src/gateway/usage-meter.js';
 import { PolicyCache } from '../../src/policies/policy.cache.js';
-import { doneWithin } from '../../src/common/time/done-within.js';
+import { settledWithin } from '../../src/common/time/timeout.js';
 import { usageDrift } from '../../src/usage/drift.js';
 import { USAGE_STORE } from '../../src/usage/usage-store.token.js';
 import type { UsageStore } from '../../src/usage/usage-store.types.js';
@@ -57,7 +57,7 @@ export class UsageBooks {
   /** Inconsistencies: counters that differ from the ledger's sum, and calls that never end. */
   async faults(): Promise<readonly unknown[]> {
     const meter = this.gateway.app.app.get(UsageMeter, { strict: false });
-    const isIdle = await doneWithin(SOON_MS, meter.beforeApplicationShutdown());
+    const isIdle = await settledWithin(SOON_MS, meter.beforeApplicationShutdown());
     const drift = await usageDrift(this.gateway.app.dataSource);
     return isIdle ? drift : [...drift, 'the meter waits for a call'];
   }

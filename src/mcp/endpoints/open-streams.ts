@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
-import { doneWithin } from '../../common/time/done-within.js';
+import { settledWithin } from '../../common/time/timeout.js';
 import type { EndStream } from '../proxy/mcp-proxy.types.js';
 import type { AuthenticatedMcpCaller } from './mcp-request.js';
 
@@ -85,7 +85,7 @@ export class OpenStreams implements OnApplicationShutdown {
   private async checkNext(): Promise<void> {
     for (const stream of this.due) {
       this.due.delete(stream);
-      await doneWithin(PATIENCE_MS, this.check(stream));
+      await settledWithin(PATIENCE_MS, this.check(stream));
     }
   }
 

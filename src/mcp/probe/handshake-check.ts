@@ -1,6 +1,6 @@
 import { isObject } from '../../common/json/read.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { withDeadline } from '../../common/time/with-deadline.js';
+import { withDeadline } from '../../common/time/timeout.js';
 import { CLIENT_INFO, type ProbeTransport } from './probe.types.js';
 import { postRpc, type RpcRequest } from './rpc-post.js';
 import { readRevisions } from './stateless-client.js';

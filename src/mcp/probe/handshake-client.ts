@@ -8,7 +8,7 @@ import { ErrorCode as RpcErrorCode, McpError } from '@modelcontextprotocol/sdk/t
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { ErrorCode } from '../../common/errors/error-codes.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { abortedWith } from '../../common/time/with-deadline.js';
+import { abortedWith } from '../../common/time/timeout.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { endSession } from './handshake-check.js';
 import {

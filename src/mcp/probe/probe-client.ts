@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientConnection } from '../../common/http/client-connection.js';
-import { withDeadline } from '../../common/time/with-deadline.js';
+import { withDeadline } from '../../common/time/timeout.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { guardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';

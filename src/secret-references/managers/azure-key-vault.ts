@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { SecretClient } from '@azure/keyvault-secrets';
 import { LRUCache } from 'lru-cache';
-import { within } from '../../common/time/within.js';
+import { withTimeout } from '../../common/time/timeout.js';
 import type { AppConfig } from '../../config/environment.js';
 import { toVaultError } from './azure-errors.js';
 import { type AzureAnswer, azureHttpClient } from './azure-http-client.js';
@@ -69,7 +69,7 @@ export class AzureKeyVault implements SecretManager {
     const limitMs = this.settings.SECRET_MANAGER_TIMEOUT_MS * REQUESTS_A_FETCH;
     const controller = new AbortController();
     // In time whatever the SDK does: a managed identity is asked without our bounds.
-    return within(limitMs, this.#read(request, target, controller.signal), () => {
+    return withTimeout(limitMs, this.#read(request, target, controller.signal), () => {
       const error = new SecretError('timeout', `no secret within ${limitMs} ms`);
       controller.abort(error);
       return error;

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import { outlastsCalls } from '../../common/time/expiry.js';
-import { within } from '../../common/time/within.js';
+import { withTimeout } from '../../common/time/timeout.js';
 import type { AppConfig } from '../../config/environment.js';
 import type { AwsCredentials } from './aws-signature.js';
 
@@ -76,7 +76,7 @@ export class AwsOwnIdentity {
     const found = chain.then((find) => find());
     const late = (): Error =>
       new AwsIdentityError('timeout', `the gateway's own AWS identity was not found within ${timeoutMs} ms`);
-    const identity = await within(timeoutMs, found, late).catch(explain);
+    const identity = await withTimeout(timeoutMs, found, late).catch(explain);
     // Not what a chain finds that was given up meanwhile.
     if (this.#chain === chain) this.#found = identity;
     return identity;

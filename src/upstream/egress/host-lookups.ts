@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
-import { within } from '../../common/time/within.js';
+import { withTimeout } from '../../common/time/timeout.js';
 import { SlowLookupError } from './slow-lookup.error.js';
 
 /** Below the timeouts of connections (5 s), which would blame the connection and leave the look-up behind. */
@@ -45,7 +45,7 @@ export class HostLookups {
   #begin(name: string): ReturnType<HostResolver> {
     const lookedUp = this.#proven.get(name) ? this.resolver(name) : this.#lookUpInTurn(name);
     const ended = lookedUp.finally(() => this.#pending.delete(name));
-    const answer = within(this.#patienceMs, ended, () => this.#giveUp(name));
+    const answer = withTimeout(this.#patienceMs, ended, () => this.#giveUp(name));
     this.#pending.set(name, answer);
     answer.then(
       () => this.#proven.set(name, true),
