@@ -15,26 +15,26 @@ describe('EventSplitter', () => {
     ['CRLF', 'data: 1\r\n\r\ndata: 2\r\n\r\n', ['data: 1\r\n\r\n', 'data: 2\r\n\r\n']],
     ['CR', 'data: 1\r\rdata: 2\r\r', ['data: 1\r\r', 'data: 2\r\r']],
     ['both', 'data: 1\r\n\ndata: 2\n\r\n', ['data: 1\r\n\n', 'data: 2\n\r\n']],
-  ])('cuts at blank lines (%s)', (_ending, text, events) => {
+  ])('splits a stream at blank lines (%s)', (_ending, text, events) => {
     expect(split(text)).toEqual(events);
   });
 
-  it('keeps comments and events without data', () => {
+  it('keeps comments and events without data when it splits a stream', () => {
     expect(split(': hello\n\nid: 1\ndata:\n\n')).toEqual([': hello\n\n', 'id: 1\ndata:\n\n']);
   });
 
-  it('waits for the end of an event', () => {
+  it('holds the bytes of an event until it ends', () => {
     const splitter = new EventSplitter(100);
     expect(splitter.push(Buffer.from('data: 1\n'))).toEqual([]);
     expect(splitter.push(Buffer.from('\ndata')).map(String)).toEqual(['data: 1\n\n']);
     expect(splitter.rest().toString()).toBe('data');
   });
 
-  it('gives up on an event without end', () => {
+  it('refuses an event that is longer than the limit', () => {
     expect(() => new EventSplitter(10).push(Buffer.alloc(11, 'x'))).toThrow('too long');
   });
 
-  it('costs the same however small the pieces of a long event are', () => {
+  it('copies each byte of a long event at most once, however small its pieces are', () => {
     const copied: number[] = [];
     const concat = jest.spyOn(Buffer, 'concat').mockImplementation((list, length) => {
       copied.push(list.reduce((sum, { length: each }) => sum + each, 0));
@@ -51,13 +51,13 @@ describe('EventSplitter', () => {
 
   it.each([
     ['many pieces', 'data: '.split('')],
-    ['one', ['data: x']],
-  ])('gives up on an event without end that comes in %s', (_how, pieces) => {
+    ['one piece', ['data: x']],
+  ])('refuses an event that is longer than the limit and comes in %s', (_how, pieces) => {
     const splitter = new EventSplitter(5);
     expect(() => pieces.forEach((piece) => splitter.push(Buffer.from(piece)))).toThrow('too long');
   });
 
-  it('loses and changes nothing, however the bytes come', () => {
+  it('neither loses nor changes bytes of a stream, however it is cut', () => {
     const text = fc.array(fc.constantFrom('a', ':', '\n', '\r', '\r\n', '\n\n', 'data: x'), { maxLength: 30 });
     fc.assert(
       fc.property(text, fc.array(fc.nat(6), { minLength: 1 }), (parts, cuts) => {
@@ -71,7 +71,7 @@ describe('EventSplitter', () => {
         }
         const rest = splitter.rest();
         expect(Buffer.concat([...out, rest]).equals(bytes)).toBe(true);
-        // No event is left behind in the rest, and each piece holds one at most.
+        // The rest contains no whole event, and each piece contains one at most.
         expect(rest.toString()).not.toMatch(/(\r\n|\r(?!\n)|\n)(\r|\n)/);
       }),
     );
@@ -85,12 +85,12 @@ describe('readEvent', () => {
     ['data: a\ndata:  b\n\n', { type: 'message', data: 'a\n b' }],
     ['data\n\n', { type: 'message', data: '' }],
     [': comment\nretry: 1\n\n', { type: 'message', data: undefined }],
-  ])('reads %j', (text, event) => {
+  ])('reads the event %j', (text, event) => {
     expect(readEvent(Buffer.from(text))).toEqual(event);
   });
 });
 
-it('withData keeps the other fields', () => {
+it('withData keeps the other fields of an event', () => {
   const event = Buffer.from('id: 7\r\nevent: message\r\ndata: a\r\ndata: b\r\n\r\n');
   expect(withData(event, 'c').toString()).toBe('id: 7\nevent: message\ndata: c\n\n');
   expect(withData(event, 'c\nid: 8').toString()).toBe('id: 7\nevent: message\ndata: c\ndata: id: 8\n\n');

@@ -5,11 +5,11 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Cuts an event stream into its events without changing a byte: each piece ends with the blank line that ends its event.
- * Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). Each byte is looked at once, however the bytes come.
+ * Splits an event stream into its events without changing a byte: each piece ends with the blank line that ends its event.
+ * Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). Each byte is read once, however the chunks are cut.
  */
 export class EventSplitter {
-  /** What has come of an event that is not over. */
+  /** The bytes of an event that has not ended. */
   readonly #held = new BodyBuffer();
   #lineIsEmpty = true;
   #afterCr = false;
@@ -22,7 +22,7 @@ export class EventSplitter {
     let start = 0;
     for (let at = 0; at < chunk.length; at += 1) {
       if (!this.#endsEvent(chunk[at])) continue;
-      // The LF of a CRLF belongs to its CR; when it has not come yet, it leads the next piece, where readers skip it.
+      // The LF of a CRLF belongs to its CR; when it has not arrived yet, the next piece starts with it, and readers skip it.
       if (this.#afterCr && chunk[at + 1] === LF) {
         this.#afterCr = false;
         at += 1;
@@ -35,7 +35,7 @@ export class EventSplitter {
     return events;
   }
 
-  /** What has come of an event that is not over. */
+  /** Takes the bytes of an event that has not ended. */
   rest(): Buffer {
     return this.#held.take();
   }
@@ -61,7 +61,7 @@ export class EventSplitter {
 }
 
 export interface ReadEvent {
-  /** `message` where the event names none. */
+  /** `message` when the event names no type. */
   readonly type: string;
   /** Undefined for an event without data: a comment, a `retry`. */
   readonly data: string | undefined;
@@ -85,7 +85,7 @@ export function withData(event: Buffer, data: string): Buffer {
 }
 
 function linesOf(event: Buffer): readonly string[] {
-  // A stream may begin with a byte order mark, which is no part of its first field's name.
+  // A stream may begin with a byte order mark, which does not belong to the name of the first field.
   return event
     .toString('utf8')
     .replace(/^\u{feff}/u, '')

@@ -1,6 +1,6 @@
 import type { BodyFilter } from '../../upstream/upstream.types.js';
 
-/** One filter behind the other; undefined when there is none. */
+/** Runs the filters one after the other; undefined when there is none. */
 export function filterChain(...filters: readonly (BodyFilter | undefined)[]): BodyFilter | undefined {
   return filters.reduce(
     (before, after) => (before && after ? new TwoFilters(before, after) : (before ?? after)),

@@ -6,26 +6,26 @@ import type { McpForward, McpHooks } from './mcp-proxy.types.js';
 import { clientHead, isEventStream, isPlain } from './response-head.js';
 
 const NO_HOOKS: McpHooks = {};
-/** TCP looks after a silent client this often, so that one that is gone without a word does not hold its stream forever. */
+/** TCP probes a silent client this often. Otherwise a client that disappears would keep its stream open. */
 const CLIENT_PROBE_MS = 30_000;
 
 /** One answer of an MCP server as the client gets it: its head, its filter, and how it may end. */
 export class McpAnswer {
   readonly #hooks: McpHooks;
-  /** What was written of the answer's head: name, value, name, value …. */
+  /** The headers that were set on the response: name, value, name, value …. */
   #head: readonly string[] = [];
   #onStreamOver: (() => void) | undefined;
 
   constructor(
     private readonly call: McpForward,
-    /** How long an answer that is no stream may stand still. */
+    /** Longest pause of an answer that is not a stream. */
     private readonly idleMs: number,
     private readonly endStream: (reason: GatewayError) => void,
   ) {
     this.#hooks = call.hooks ?? NO_HOOKS;
   }
 
-  /** Call for a GET before it is sent; an answer that is an event stream opens one by itself. */
+  /** Call for a GET before it is sent; an answer that is an event stream opens a stream by itself. */
   openStream(): void {
     this.call.request.socket.setKeepAlive(true, CLIENT_PROBE_MS);
     this.#onStreamOver = this.#hooks.onStream?.(this.endStream);
@@ -62,7 +62,7 @@ export class McpAnswer {
   /** Call once, when the exchange is over. */
   readonly over = (): void => this.#onStreamOver?.();
 
-  /** An error takes the answer's place: an encoding, a session or a length of the answer would be said of the error. */
+  /** Removes the headers of the answer before an error replaces it: its encoding, session or length would be wrong for the error. */
   withdraw(): void {
     const { response } = this.call;
     if (response.headersSent) return;
@@ -71,7 +71,7 @@ export class McpAnswer {
 
   readonly #endEarly = (): boolean => {
     const { response } = this.call;
-    // Short of the length that was announced, it would not be over for the client.
+    // With fewer bytes than announced, the client would see a broken answer.
     if (!response.headersSent || response.hasHeader('content-length')) return false;
     endInTime(response);
     return true;

@@ -4,7 +4,7 @@ import { json, startRawMcpServer, type RawMcpServer } from '../../../test/suppor
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { McpDispatchers } from './mcp-dispatchers.js';
 
-/** undici keeps what it was set to under symbols of its own. */
+/** undici keeps its settings under symbols. */
 function settingOf(thing: object, name: string): unknown {
   const symbol = Object.getOwnPropertySymbols(thing).find(({ description }) => description === name);
   if (symbol === undefined) throw new Error(`undici has no "${name}" any more`);
@@ -30,30 +30,30 @@ afterAll(async () => {
 });
 
 describe('a connection to an MCP server', () => {
-  // undici's own are five minutes each: a stream may be silent for longer.
+  // The defaults of undici are five minutes each, and a stream may be silent for longer.
   const OFF = [
     ['headers timeout', 0],
     ['body timeout', 0],
   ] as const;
 
-  it.each(OFF)('for a stream has no %s', (name, value) => {
+  it.each(OFF)('a connection for a stream has no %s', (name, value) => {
     const lease = dispatchers.forStream(server.endpoint);
     expect(settingOf(lease.dispatcher, name)).toBe(value);
     lease.release();
   });
 
-  it.each(OFF)('for a call has no %s either: its answer may be a stream', async (name, value) => {
+  it.each(OFF)('a connection for a call has no %s, since its answer may be a stream', async (name, value) => {
     server.answerWith(json({}));
     const lease = dispatchers.forCall(server.endpoint);
     await requestOver(lease.dispatcher);
     const clients = clientsOf(lease.dispatcher);
     expect(new Set(clients.map((client) => settingOf(client, name)))).toEqual(new Set([value]));
-    // The one that is set is for connections on which nothing is under way.
+    // This timeout concerns idle connections only.
     expect(settingOf(clients[0] ?? {}, 'default keep alive timeout')).toBe(4_000);
     lease.release();
   });
 
-  it('is not had where the egress rules refuse', () => {
+  it('opens no connection to an address that the egress rules refuse', () => {
     const refused = new URL('http://10.0.0.1/mcp');
     expect(() => dispatchers.forStream(refused)).toThrow('10.0.0.1');
     expect(() => dispatchers.forCall(refused)).toThrow('10.0.0.1');

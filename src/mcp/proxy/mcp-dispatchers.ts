@@ -6,26 +6,26 @@ import { toExchangeError } from '../../upstream/exchange-failure.js';
 import { OriginPools } from '../../upstream/origin-pools.js';
 
 const MAX_ORIGINS = 128;
-/** A bound against accidents only: the answer to a POST may be a stream as well, and those must not use up the rest. */
+/** High on purpose, a bound against accidents only: the answer to a POST may be a stream, and streams must not use up the pool. */
 const CALLS_PER_ORIGIN = 4_096;
 
 const CONNECTION_OPTIONS = {
   pipelining: 1,
-  // Below the 5 s after which Node and uvicorn close an idle connection: a POST that meets that moment cannot be repeated.
+  // Less than the 5 s after which Node and uvicorn close an idle connection: a POST that is sent at that moment cannot be repeated.
   keepAliveTimeout: 4_000,
   headersTimeout: 0,
   bodyTimeout: 0,
 } as const satisfies Client.Options;
 
-/** A dispatcher for one exchange, to be given back when it is over. */
+/** A dispatcher for one exchange. Call `release` when the exchange is over. */
 export interface Lease {
   readonly dispatcher: Dispatcher;
   release(): void;
 }
 
 /**
- * Connections to MCP servers. Calls share a pool an origin; every GET has a connection to itself, so that however many
- * of them lie idle, none stands in the way of a call.
+ * Connections to MCP servers. Calls share one pool per origin. Every GET has its own connection, so that any number of
+ * idle streams never delays a call.
  */
 export class McpDispatchers {
   readonly #connect: ReturnType<typeof guardedConnector>;
@@ -57,7 +57,7 @@ export class McpDispatchers {
     this.#streams.add(dispatcher);
     const release = (): void => {
       this.#streams.delete(dispatcher);
-      // Rejects only for a client that is destroyed already.
+      // Rejects only when the client is destroyed already.
       dispatcher.destroy().catch(() => undefined);
     };
     return { dispatcher, release };

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 
-const UNUSABLE = 'The MCP server answered in a form that the gateway does not pass on.';
+const UNUSABLE = 'The MCP server answered in a form that the gateway does not forward.';
 const FAILED = 'The MCP server could not be reached or failed.';
 
 /** The error that a client sees when an exchange with its MCP server failed before the answer began. */

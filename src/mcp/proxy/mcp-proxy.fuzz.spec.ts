@@ -22,11 +22,11 @@ const ALLOWED = new Set([
   'connection',
   'x-user-claims',
 ]);
-/** Whatever its name, as long as it has one: a server's own parameters pass. */
+/** Parameters of the server are forwarded under any name that is not empty. */
 const PARAMETER = /^mcp-param-./;
 const BODY = '{"id":1}';
 
-/** Writes the bytes and reads until the connection closes, or for a moment when it does not. */
+/** Writes the bytes and reads until the connection closes, or until 300 ms without a byte. */
 function exchange(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -94,7 +94,7 @@ describe('a request of any headers', () => {
   });
 
   it.each(['POST', 'GET', 'DELETE'])(
-    'by %s reaches the server as the gateway wrote it, or not at all',
+    'forwards a %s request with any headers as the gateway wrote it, or not at all',
     async (method) => {
       const length = method === 'POST' ? `Content-Length: ${BODY.length}\r\n` : '';
       const body = method === 'POST' ? BODY : '';
@@ -120,7 +120,7 @@ describe('a request of any headers', () => {
             expect(claims).toEqual(['ours']);
           }
         }),
-        // Whatever is drawn after them: requests that nothing is wrong with.
+        // Valid requests, so that some reach the server.
         { numRuns: 150, examples: [[[['Accept', ': ', 'a']]], [[['mcp-param-a', '', '_:']]]] },
       );
       expect(reached).toBeGreaterThan(0);
@@ -142,7 +142,7 @@ describe('an answer of any bytes', () => {
     await server.close();
   });
 
-  it.each(['POST', 'GET'])('to %s becomes an answer or a cut, and no second one', async (method) => {
+  it.each(['POST', 'GET'])('turns any bytes of a server into one answer to %s at most', async (method) => {
     const statuses = fc.constantFrom(
       '200 OK',
       '202 X',
@@ -180,7 +180,7 @@ describe('an answer of any bytes', () => {
         expect(ownHead.match(/^HTTP\//gm)?.length ?? 0).toBeLessThan(2);
         if (got.startsWith('HTTP/1.1 2')) passed += 1;
       }),
-      // Whatever is drawn after it: one answer that nothing is wrong with.
+      // A valid answer, so that at least one is forwarded.
       { numRuns: 150, examples: [['200 OK', [], '']] },
     );
     expect(passed).toBeGreaterThan(0);

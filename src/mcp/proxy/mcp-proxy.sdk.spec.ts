@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close();
 });
 
-/** Two replicas before one server. */
+/** Two replicas in front of one server. */
 async function start(options: McpSdkServerOptions = {}): Promise<{ server: McpSdkServer; replicas: ProxyingServer[] }> {
   const server = keep(await startMcpServer(options));
   const replica = async (): Promise<ProxyingServer> => keep(await startProxying(targetAt(server.endpoint)));
@@ -65,13 +65,13 @@ async function call(client: Client, name: string, args: Record<string, unknown> 
   return first?.type === 'text' ? first.text : '';
 }
 
-/** The client opens its stream on its own, some time after it has introduced itself. */
+/** The client opens its stream by itself, some time after `initialize`. */
 function untilListening(server: McpSdkServer): Promise<void> {
   return eventually(() => server.requests.some(({ method }) => method === 'GET'));
 }
 
 describe('the official client and server over two replicas in turns', () => {
-  it.each([{ sessions: true }, { sessions: false }])('list and call tools (%j)', async (options) => {
+  it.each([{ sessions: true }, { sessions: false }])('lists and calls tools over replicas (%j)', async (options) => {
     const { replicas } = await start(options);
     const client = await connect(replicas);
     const { tools } = await client.listTools();
@@ -81,7 +81,7 @@ describe('the official client and server over two replicas in turns', () => {
     expect(replicas.every(({ outcomes }) => outcomes.some(({ status }) => status === 200))).toBe(true);
   });
 
-  it('end a session', async () => {
+  it('ends a session over two replicas', async () => {
     const { server, replicas } = await start();
     const client = await connect(replicas);
     expect(server.sessions.size).toBe(1);
@@ -90,7 +90,7 @@ describe('the official client and server over two replicas in turns', () => {
     expect(server.sessions.size).toBe(0);
   });
 
-  it('pass progress on as it comes', async () => {
+  it('forwards progress over two replicas without delay', async () => {
     const { server, replicas } = await start();
     const client = await connect(replicas);
     const seenAt: number[] = [];
@@ -104,19 +104,19 @@ describe('the official client and server over two replicas in turns', () => {
     }
   });
 
-  it.each(['post', 'get'])('let a tool ask the model of the client over %s', async (over) => {
+  it.each(['post', 'get'])('lets a tool ask the model of the client over %s', async (over) => {
     const { server, replicas } = await start();
     const client = await connect(replicas);
     await untilListening(server);
     expect(JSON.parse(await call(client, 'sampling', { over }))).toMatchObject({ text: 'hello' });
   });
 
-  it('let a tool ask the user', async () => {
+  it('lets a tool ask the user of the client', async () => {
     const { replicas } = await start();
     expect(JSON.parse(await call(await connect(replicas), 'elicitation'))).toEqual({ name: 'Ada' });
   });
 
-  it('cancel a call', async () => {
+  it('cancels a call at the server when the client cancels it', async () => {
     const { server, replicas } = await start();
     const client = await connect(replicas);
     const leaving = new AbortController();
@@ -130,7 +130,7 @@ describe('the official client and server over two replicas in turns', () => {
     await eventually(() => server.cancelled === 1);
   });
 
-  it('go on with a stream that was cut, on the other replica', async () => {
+  it('resumes a cut stream on the other replica', async () => {
     const { replicas } = await start({ resumable: true });
     const [first, second] = replicas;
     if (!first || !second) throw new Error('no replicas');
@@ -141,7 +141,7 @@ describe('the official client and server over two replicas in turns', () => {
       onprogress: (event) => void progress.push(event.progress),
     });
     await eventually(() => progress.length === 1);
-    // The client reconnects on its own.
+    // The client reconnects by itself.
     targets[0] = second;
     for (const socket of first.open) socket.destroy();
     expect(CallToolResultSchema.parse(await calling).content).toEqual([{ type: 'text', text: 'done' }]);

@@ -20,7 +20,7 @@ import type { McpHooks, McpTarget } from './mcp-proxy.types.js';
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}';
 const JSON_HEADERS = { 'content-type': 'application/json' };
-/** Answers that stand still are bounded by the test then. */
+/** Short, so that `answerIdleMs` of the test decides. */
 const QUICK = { timeouts: { firstByteMs: 300 } };
 
 let server: RawMcpServer;
@@ -36,7 +36,7 @@ function post(gateway: ProxyingServer, message: Message = {}): Promise<Answer> {
   return send(gateway.endpoint.href, { headers: JSON_HEADERS, body: CALL, ...message });
 }
 
-/** An answer whose body is not read unless the test does. */
+/** Returns the answer without reading its body. */
 function open(gateway: ProxyingServer, method = 'GET', body?: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = method === 'POST' ? JSON_HEADERS : { accept: 'text/event-stream' };
@@ -55,8 +55,8 @@ afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close();
 });
 
-describe('McpProxy: what is passed on', () => {
-  it.each(['POST', 'GET', 'DELETE'])('the method %s, once, and the status', async (method) => {
+describe('McpProxy: forwarding', () => {
+  it.each(['POST', 'GET', 'DELETE'])('forwards one %s request and returns its status', async (method) => {
     server.answerWith(plain(method === 'GET' ? 405 : 202, { allow: 'POST' }));
     const gateway = await start();
     const answer = await send(gateway.endpoint.href, method === 'POST' ? { body: CALL } : { method });
@@ -65,7 +65,7 @@ describe('McpProxy: what is passed on', () => {
     expect(server.received).toMatchObject([{ method, path: '/mcp' }]);
   });
 
-  it.each(['PUT', 'HEAD', 'PATCH'])('not the method %s', async (method) => {
+  it.each(['PUT', 'HEAD', 'PATCH'])('refuses the method %s with 405', async (method) => {
     const gateway = await start();
     const answer = await send(gateway.endpoint.href, { method });
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, POST, DELETE' } });
@@ -74,17 +74,17 @@ describe('McpProxy: what is passed on', () => {
 
   it.each([
     ['a batch', Buffer.from(`[${CALL},${CALL}]`)],
-    ['what is no JSON', Buffer.from([0, 255, 254, 13, 10, 13, 10])],
-    ['nothing', Buffer.alloc(0)],
+    ['bytes that are not JSON', Buffer.from([0, 255, 254, 13, 10, 13, 10])],
+    ['an empty body', Buffer.alloc(0)],
     ['a long body', Buffer.alloc(1_000_000, 'ü')],
-  ])('the bytes of %s', async (_what, body) => {
+  ])('forwards %s byte for byte', async (_what, body) => {
     const gateway = await start();
     expect((await post(gateway, { body })).status).toBe(200);
     expect(server.received[0]?.body.equals(body)).toBe(true);
     expect(gateway.outcomes).toMatchObject([{ status: 200, upstreamStatus: 200, requestBytes: body.length }]);
   });
 
-  it('the headers that it was given, and none of the client', async () => {
+  it('forwards the headers that it was given, and none of the client', async () => {
     const gateway = await start({}, { change: () => ({ headers: ['x-user-jwt', 'ours', 'Mcp-Session-Id', 'inner'] }) });
     await post(gateway, {
       headers: { ...JSON_HEADERS, cookie: 'a=b', authorization: 'Bearer secret', te: 'trailers' },
@@ -99,7 +99,7 @@ describe('McpProxy: what is passed on', () => {
     ]);
   });
 
-  it('of the answer, what belongs to the client', async () => {
+  it('returns only the headers of the answer that are meant for the client', async () => {
     const headers = { 'mcp-session-id': 'abc', 'retry-after': '3', 'set-cookie': 'a=b', 'x-internal': '1' };
     server.answerWith(json({ ok: true }, 200, { ...headers, 'access-control-allow-origin': '*' }));
     const gateway = await start({}, { change: () => ({ hooks: { wrapSessionId: (id) => `${id}-bound` } }) });
@@ -113,7 +113,7 @@ describe('McpProxy: what is passed on', () => {
     }
   });
 
-  it('through a filter, with a length of its own', async () => {
+  it('returns a filtered answer without the length of the original', async () => {
     server.answerWith(json({ text: 'abc' }));
     const bodyFilter = () => ({ push: (chunk: Buffer) => Buffer.concat([chunk, chunk]), end: () => Buffer.from('!') });
     const gateway = await start({}, { change: () => ({ hooks: { bodyFilter } }) });
@@ -128,13 +128,13 @@ describe('McpProxy: an answer that has to be read', () => {
     ['identity', 200],
     ['Identity', 200],
     ['gzip', 502],
-  ])('may be encoded as %s: %d', async (encoding, status) => {
+  ])('filters only plain answers: with content-encoding %s it returns %d', async (encoding, status) => {
     server.answerWith(json({}, 200, { 'content-encoding': encoding }));
     const gateway = await start({}, { change: () => ({ hooks: reading() }) });
     expect((await post(gateway)).status).toBe(status);
   });
 
-  it('and that cannot be read is an error as long as none of it has gone on', async () => {
+  it('returns 502 when the filter fails before the first byte was sent', async () => {
     server.answerWith(json({ text: 'abc' }));
     const failing = (): never => {
       throw new UpstreamFailure('too_large', 'the list of tools is too long');
@@ -148,7 +148,7 @@ describe('McpProxy: an answer that has to be read', () => {
 });
 
 describe('McpProxy: an answer that breaks off before its first byte', () => {
-  it('leaves nothing of its head in the error that takes its place', async () => {
+  it('removes the head of an answer that breaks off before its first byte', async () => {
     const head = 'content-type: text/html\r\ncontent-encoding: gzip\r\nmcp-session-id: s-1\r\ncontent-length: 10';
     const upstream = await startTcp((socket) => void socket.end(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`));
     const gateway = await startProxying(targetAt(upstream.url('/mcp')));
@@ -161,16 +161,16 @@ describe('McpProxy: an answer that breaks off before its first byte', () => {
 });
 
 describe('McpProxy: streams', () => {
-  it('opens a GET at once although nothing comes on it', async () => {
+  it('opens a GET stream at once although it has no event yet', async () => {
     server.answerWith(silentEvents);
     const gateway = await start();
-    // A head that waits for a first byte would never come.
+    // There is no first byte for the head to wait for.
     const answer = await open(gateway);
     expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     answer.destroy();
   });
 
-  it('passes every byte on as it comes', async () => {
+  it('forwards each piece of a stream as it comes', async () => {
     const pieces = [': comment\n\n', 'id: 1\nretry: 5\ndata: \n\n', 'data: ü'.slice(0, 7), '\n\n'];
     server.answerWith(events(pieces, 60));
     const gateway = await start();
@@ -180,7 +180,7 @@ describe('McpProxy: streams', () => {
     expect(got).toEqual(pieces);
   });
 
-  it('answers calls while many streams lie idle', async () => {
+  it('answers calls while many streams are idle', async () => {
     const gateway = await start({}, { change: (request) => ({ callerKey: String(request.socket.remotePort) }) });
     server.answerWith((request, response) => {
       if (request.method === 'GET') silentEvents(request, response);
@@ -188,13 +188,13 @@ describe('McpProxy: streams', () => {
     });
     const streams = await Promise.all(Array.from({ length: 200 }, () => open(gateway)));
     for (let index = 0; index < 20; index += 1) expect((await post(gateway)).status).toBe(200);
-    // One a stream, and one for all calls.
+    // One per stream, and one for all calls.
     expect(server.connections).toBe(201);
     for (const stream of streams) stream.destroy();
     await eventually(() => gateway.outcomes.length === 220);
   });
 
-  it('gives one caller so many and no more', async () => {
+  it('limits the open GET streams of one caller', async () => {
     server.answerWith(silentEvents);
     const gateway = await start({}, { streamsPerCaller: 2 });
     const streams = [await open(gateway), await open(gateway)];
@@ -208,7 +208,7 @@ describe('McpProxy: streams', () => {
     for (const stream of [...streams, next]) stream.destroy();
   });
 
-  it('stays at the pace of a slow reader', async () => {
+  it('reads from the server at the pace of a slow client', async () => {
     let written = 0;
     server.answerWith(large(200_000_000, (total) => (written = total)));
     const gateway = await start();
@@ -218,15 +218,15 @@ describe('McpProxy: streams', () => {
     const stalledAt = written;
     await sleep(300);
     expect(written).toBe(stalledAt);
-    // What fits into the buffers of two connections.
+    // The buffers of two connections hold less than this.
     expect(written).toBeLessThan(30_000_000);
     answer.destroy();
     await eventually(() => gateway.outcomes[0]?.status === 499);
   });
 });
 
-describe('McpProxy: the client leaves', () => {
-  it.each(['application/json', 'text/event-stream'])('without a word, and takes nothing more of %s', async (type) => {
+describe('McpProxy: the client disconnects', () => {
+  it.each(['application/json', 'text/event-stream'])('limits client pauses, but not in streams: %s', async (type) => {
     server.answerWith((_request, response) => {
       response.writeHead(200, { 'content-type': type });
       response.write(Buffer.alloc(30_000_000, ' '));
@@ -247,13 +247,13 @@ describe('McpProxy: the client leaves', () => {
 
   it.each([
     ['before the head', 'POST', () => undefined],
-    ['in a stream of a call', 'POST', silentEvents],
-    ['in a stream of its own', 'GET', silentEvents],
-  ])('%s', async (_when, method, listener) => {
+    ['during the stream of a call', 'POST', silentEvents],
+    ['during a GET stream', 'GET', silentEvents],
+  ])('closes the request to the server when the client disconnects %s', async (_when, method, listener) => {
     server.answerWith(listener);
     const gateway = await start();
     const delays: number[] = [];
-    // The machine may be busy with other tests: the best of three is the proxy's own.
+    // Other tests may keep the machine busy, so the fastest of three turns counts.
     for (let turn = 1; turn <= 3; turn += 1) {
       const asking = httpRequest(gateway.endpoint, { method, agent: false, headers: JSON_HEADERS });
       asking.on('error', () => undefined).on('response', (answer) => answer.on('error', () => undefined).resume());
@@ -273,14 +273,14 @@ describe('McpProxy: the client leaves', () => {
 });
 
 describe('McpProxy: the server fails', () => {
-  it('in the middle of a stream, which the client can tell', async () => {
+  it('cuts the answer when the server breaks off in the middle of a stream', async () => {
     server.answerWith(brokenEvents);
     const gateway = await start();
     await expect(post(gateway)).rejects.toThrow('aborted');
     expect(gateway.outcomes).toMatchObject([{ status: 200, error: { code: 'provider_invalid_response' } }]);
   });
 
-  it.each([301, 302, 307, 308])('to answer: a redirect (%d) is neither followed nor passed on', async (status) => {
+  it.each([301, 302, 307, 308])('neither follows nor returns a redirect (%d)', async (status) => {
     server.answerWith(plain(status, { location: 'http://127.0.0.1:1/elsewhere' }));
     const answer = await post(await start());
     expect(answer.status).toBe(502);
@@ -289,7 +289,7 @@ describe('McpProxy: the server fails', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('to answer in time', async () => {
+  it('returns 504 when the server does not answer in time', async () => {
     server.answerWith(() => undefined);
     const gateway = await start({ timeouts: { firstByteMs: 300 } }, { change: () => ({ rpcId: () => 'seven' }) });
     const answer = await post(gateway);
@@ -298,7 +298,7 @@ describe('McpProxy: the server fails', () => {
     await eventually(() => server.received[0]?.closedEarlyAt !== undefined);
   });
 
-  it('not when a stream is only silent', async () => {
+  it('does not time out a silent stream', async () => {
     server.answerWith(events(['data: 1\n\n', 'data: 2\n\n'], 700));
     const gateway = await start({ timeouts: { firstByteMs: 500 } }, { answerIdleMs: 500 });
     expect((await post(gateway)).text).toBe('data: 1\n\ndata: 2\n\n');
@@ -306,8 +306,8 @@ describe('McpProxy: the server fails', () => {
 
   it.each([
     ['the rest of an answer', '{"jsonrpc":', 200],
-    ['any of an answer whose head it has sent', '', 504],
-  ])('to send %s in time', async (_what, begun, status) => {
+    ['the body after the head', '', 504],
+  ])('ends a call when the server does not send %s in time', async (_what, begun, status) => {
     server.answerWith((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000 });
       if (begun === '') response.flushHeaders();
@@ -320,7 +320,7 @@ describe('McpProxy: the server fails', () => {
     await eventually(() => server.received[0]?.closedEarlyAt !== undefined);
   });
 
-  it('not when the rest of an answer takes no longer than its head might have', async () => {
+  it('allows the rest of an answer as much time as its head', async () => {
     server.answerWith((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
       setTimeout(() => response.end('{}'), 600);
@@ -329,7 +329,7 @@ describe('McpProxy: the server fails', () => {
     expect((await post(gateway)).text).toBe('{}');
   });
 
-  it('not when an answer comes slowly', async () => {
+  it('does not time out a slow answer that keeps coming', async () => {
     server.answerWith((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       let pieces = 0;
@@ -343,7 +343,7 @@ describe('McpProxy: the server fails', () => {
     expect((await post(await start(QUICK, { answerIdleMs: 1_000 }))).status).toBe(200);
   });
 
-  it('to be there: tries a second time', async () => {
+  it('tries to connect twice, then returns 502', async () => {
     const port = await closedPort();
     const gateway = await startProxying(targetAt(new URL(`http://127.0.0.1:${port}/mcp`)));
     opened.push(gateway);
@@ -354,7 +354,7 @@ describe('McpProxy: the server fails', () => {
     expect(answer.status).toBe(502);
   });
 
-  it('after the call was sent: which is not sent again', async () => {
+  it('does not repeat a call that was sent', async () => {
     let calls = 0;
     const crashing = await startTcp((socket) => {
       calls += 1;
@@ -368,30 +368,33 @@ describe('McpProxy: the server fails', () => {
     expect(gateway.outcomes).toMatchObject([{ error: { code: 'provider_failed' } }]);
   });
 
-  it('to be allowed: an address that the egress rules refuse', async () => {
+  it('returns 502 for an address that the egress rules refuse', async () => {
     const gateway = await startProxying(targetAt(new URL('https://169.254.169.254/mcp')));
     opened.push(gateway);
     expect((await post(gateway)).status).toBe(502);
     expect(gateway.outcomes).toMatchObject([{ error: { reason: expect.stringMatching('^refused_by_egress') } }]);
   });
 
-  it.each([401, 403])('to take our credential (%d), which is not the client’s fault', async (status) => {
-    server.answerWith(plain(status, { 'www-authenticate': 'Bearer resource_metadata="https://inner/"' }));
-    const answer = await post(await start());
-    expect(answer.status).toBe(502);
-    expect(answer.headers).not.toHaveProperty('www-authenticate');
-    expect(jsonOf(answer)).toMatchObject({ error: { data: { code: 'provider_credential_rejected' } } });
-  });
+  it.each([401, 403])(
+    'returns 502 without the challenge of a server that refuses its credential (%d)',
+    async (status) => {
+      server.answerWith(plain(status, { 'www-authenticate': 'Bearer resource_metadata="https://inner/"' }));
+      const answer = await post(await start());
+      expect(answer.status).toBe(502);
+      expect(answer.headers).not.toHaveProperty('www-authenticate');
+      expect(jsonOf(answer)).toMatchObject({ error: { data: { code: 'provider_credential_rejected' } } });
+    },
+  );
 
-  it('to take the token of the user, which is told in our words', async () => {
+  it('returns 401 with its own challenge when the server refuses the token of the user', async () => {
     server.answerWith(plain(401, { 'www-authenticate': 'Bearer resource_metadata="https://inner/"' }, 'no'));
     const answer = await post(await start({}, { change: () => ({ hooks: { challenge: () => 'Bearer error="x"' } }) }));
     expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer error="x"' }, text: 'no' });
   });
 });
 
-describe('McpProxy: the end of the process', () => {
-  it('waits for calls, and ends streams behind them', async () => {
+describe('McpProxy: shutdown', () => {
+  it('waits for calls at shutdown, and ends streams after them', async () => {
     server.answerWith((request, response) => {
       if (request.method === 'GET') silentEvents(request, response);
       else setTimeout(() => json({ late: true })(request, response), 200);
@@ -405,12 +408,12 @@ describe('McpProxy: the end of the process', () => {
     const { answer, at } = await answered;
     expect(answer.text).toBe('{"late":true}');
     expect(await cut).toBeGreaterThan(at - 50);
-    // As a server ends a stream: clients open another one without taking this one for broken.
+    // The stream ends as a server would end it: clients open another one, and do not see an error.
     expect(stream.complete).toBe(true);
     expect((await send(gateway.endpoint.href, { method: 'GET' })).status).toBe(503);
   });
 
-  it('waits no longer than it was told', async () => {
+  it('waits for calls at shutdown no longer than the grace period', async () => {
     server.answerWith(() => undefined);
     const gateway = await start();
     const answered = post(gateway);
@@ -426,9 +429,9 @@ describe('McpProxy: a server that refuses the credential of the gateway', () => 
     server.received.map(({ rawHeaders }) => rawHeaders[rawHeaders.indexOf('x-key') + 1]);
 
   it.each([
-    ['no other headers', undefined, ['old']],
-    ['other headers, which it refuses as well', ['x-key', 'new'], ['old', 'new']],
-  ])('is asked once more where there are some: %s', async (_what, renewed, sent) => {
+    ['there are none', undefined, ['old']],
+    ['the server refuses these too', ['x-key', 'new'], ['old', 'new']],
+  ])('sends a refused call once more when there are other headers: %s', async (_what, renewed, sent) => {
     server.answerWith(plain(401));
     const renewHeaders = (): Promise<readonly string[] | undefined> => Promise.resolve(renewed);
     const gateway = await start({}, { change: () => ({ headers: ['x-key', 'old'], renewHeaders }) });
@@ -436,7 +439,7 @@ describe('McpProxy: a server that refuses the credential of the gateway', () => 
     expect(keys()).toEqual(sent);
   });
 
-  it('is not asked again for any other failure', async () => {
+  it('asks for other headers after no other failure', async () => {
     let asked = 0;
     const renewHeaders = (): Promise<undefined> => {
       asked += 1;
@@ -449,7 +452,7 @@ describe('McpProxy: a server that refuses the credential of the gateway', () => 
     expect(asked).toBe(0);
   });
 
-  it('is not asked again once the gateway has closed', async () => {
+  it('does not send a refused call again after the gateway has closed', async () => {
     server.answerWith(plain(403));
     const close = async (): Promise<readonly string[]> => {
       await gateway.proxy.close(0);
@@ -464,13 +467,13 @@ describe('McpProxy: a server that refuses the credential of the gateway', () => 
   });
 });
 
-// undici 7 ends the process in some of these. A reset of an answer that only the connection's end delimits is not among them:
-// libuv reports either an error or a plain end then, by how far it had read (uv__stream_io in src/unix/stream.c).
-describe('McpProxy: the client reads slowly and the connection to the server', () => {
+// Some of these end the process under undici 7. The reset of an answer whose end is the end of the connection is left out: libuv
+// then reports either an error or a plain end, depending on how far it had read (uv__stream_io in src/unix/stream.c).
+describe('McpProxy: slow clients', () => {
   const BYTES = 2_000_000;
 
   it.each([
-    ['ends', 'until it closes', '', 'end', undefined],
+    ['ends', 'without a content-length', '', 'end', undefined],
     ['ends', 'with a content-length', `content-length: ${BYTES}\r\n`, 'end', undefined],
     [
       'ends too early',
@@ -486,7 +489,7 @@ describe('McpProxy: the client reads slowly and the connection to the server', (
       'resetAndDestroy',
       'provider_invalid_response',
     ],
-  ] as const)('%s (%s)', async (_what, _how, head, end, code) => {
+  ] as const)('shows a slow client that the server connection %s (%s)', async (_what, _how, head, end, code) => {
     const upstream = await startTcp((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${'x'.repeat(BYTES)}`);
     });

@@ -19,7 +19,7 @@ const REFUSAL = new GatewayError('api_key_invalid', { headers: { 'www-authentica
 
 let server: RawMcpServer;
 const opened: { close(): Promise<void> }[] = [];
-/** Of the streams that are open: how the gateway ends them. */
+/** The functions that end the open streams. */
 let ends: Set<(reason: GatewayError) => void>;
 
 beforeEach(async () => {
@@ -57,8 +57,8 @@ function endAll(): void {
   for (const end of ends) end(REFUSAL);
 }
 
-describe('McpProxy: a stream that is ended', () => {
-  it.each(['GET', 'POST'])('is whole as far as it came, and over on both sides: %s', async (method) => {
+describe('McpProxy: ending a stream', () => {
+  it.each(['GET', 'POST'])('ends a %s stream on both sides, and the client sees a complete answer', async (method) => {
     server.answerWith((incoming, response) => {
       silentEvents(incoming, response);
       response.write('data: 1\n\n');
@@ -75,7 +75,7 @@ describe('McpProxy: a stream that is ended', () => {
     expect(ends.size).toBe(0);
   });
 
-  it('is cut off, after a while, for a client that reads no more', async () => {
+  it('cuts the connection of a client that does not read, 10 seconds after its stream was ended', async () => {
     let isFull = false;
     server.answerWith((incoming, response) => {
       silentEvents(incoming, response);
@@ -112,7 +112,7 @@ describe('McpProxy: a stream that is ended', () => {
     }
   });
 
-  it('answers with the reason while its head has not come', async () => {
+  it('returns the reason when a stream is ended before its head has come', async () => {
     server.answerWith(() => undefined);
     const gateway = await start();
     const answer = open(gateway, 'GET');
@@ -121,7 +121,7 @@ describe('McpProxy: a stream that is ended', () => {
     expect(await answer).toMatchObject({ statusCode: 401, headers: { 'www-authenticate': 'Bearer' } });
   });
 
-  it('is no answer of another kind, nor one that is over', async () => {
+  it('does not keep answers that are not streams, or streams that are over', async () => {
     server.answerWith((_incoming, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end());
     const gateway = await start();
     await send(gateway.endpoint.href, { body: CALL });
@@ -135,12 +135,12 @@ describe('McpProxy: a stream that is ended', () => {
   });
 });
 
-describe('McpProxy: a client that is gone without a word', () => {
+describe('McpProxy: a client that disappears', () => {
   it.each([
     ['GET', silentEvents, 1],
     ['POST', silentEvents, 1],
     ['POST', json({}), 0],
-  ])('is looked after by TCP while its stream is open: %s', async (method, listener, times) => {
+  ])('probes a client by TCP only while its stream is open: %s', async (method, listener, times) => {
     server.answerWith(listener);
     const probes: unknown[] = [];
     const gateway = await start({
@@ -159,8 +159,8 @@ describe('McpProxy: a client that is gone without a word', () => {
   });
 });
 
-describe('McpProxy: calls under way', () => {
-  it('of one caller are as many as that caller may have, whether they stream or not', async () => {
+describe('McpProxy: calls in flight', () => {
+  it('limits the calls in flight of one caller, whether their answers are streams or not', async () => {
     const gateway = await start({ callsPerCaller: 2 });
     server.answerWith(silentEvents);
     const first = await open(gateway, 'POST');
@@ -168,7 +168,7 @@ describe('McpProxy: calls under way', () => {
     const refused = await send(gateway.endpoint.href, { body: CALL });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     expect(server.received).toHaveLength(2);
-    // A stream of another kind is counted for itself.
+    // GET streams are counted separately.
     expect((await open(gateway, 'GET')).statusCode).toBe(200);
     first.destroy();
     await eventually(() => gateway.outcomes.length === 1);
@@ -177,7 +177,7 @@ describe('McpProxy: calls under way', () => {
   });
 });
 
-it('a large answer passes at the pace of its client, not of the turns of the event loop', async () => {
+it('sends a large answer at the pace of its client, not of the turns of the event loop', async () => {
   const bytes = 4 * 1024 * 1024;
   server.answerWith(large(bytes, undefined, Buffer.alloc(1024, 'x'), 'application/json'));
   const gateway = await start();
@@ -191,6 +191,6 @@ it('a large answer passes at the pace of its client, not of the turns of the eve
   const { text } = await send(gateway.endpoint.href, { headers: { 'content-type': 'application/json' }, body: CALL });
   isOver = true;
   expect(text).toHaveLength(bytes);
-  // One for every 16 KiB would be 256.
+  // One turn per 16 KiB would make 256.
   expect(turns).toBeLessThan(200);
 });

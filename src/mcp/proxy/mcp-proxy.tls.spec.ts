@@ -22,10 +22,10 @@ afterAll(async () => {
   await server.close();
 });
 
-it.each(['POST', 'GET', 'DELETE'])('reaches a server by TLS (%s)', async (method) => {
+it.each(['POST', 'GET', 'DELETE'])('reaches a server over TLS (%s)', async (method) => {
   expect(await send(gateway.endpoint.href, { method })).toMatchObject({ status: 200, text: '{"ok":true}' });
 });
 
-it.each(['POST', 'GET'])('refuses a certificate that nobody vouches for (%s)', async (method) => {
+it.each(['POST', 'GET'])('refuses a certificate that no trusted authority has signed (%s)', async (method) => {
   expect((await send(distrustful.endpoint.href, { method })).status).toBe(502);
 });

@@ -18,7 +18,7 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const DEFAULT_STREAMS_PER_CALLER = 16;
 const DEFAULT_CALLS_PER_CALLER = 512;
 const DEFAULT_ANSWER_IDLE_MS = 300_000;
-/** Between a connection that did not come about and the second try. */
+/** Pause between a failed connection and the second try. */
 const RETRY_PAUSE_MS = 100;
 const STREAM_RETRY_SECONDS = '10';
 const CALL_RETRY_SECONDS = '1';
@@ -29,18 +29,18 @@ const METHODS: Readonly<Record<McpTarget['transport'], readonly string[]>> = {
 };
 
 export interface McpProxyOptions extends Partial<GuardedConnectorOptions> {
-  /** Open GET streams of one caller at one server, in this process; default 16. */
+  /** Most open GET streams of one caller at one server, in this process; default 16. */
   readonly streamsPerCaller?: number;
-  /** Calls of one caller at one server that are under way, in this process, those whose answers are streams among them; default 512. */
+  /** Most calls of one caller in flight at one server, in this process, streamed answers included; default 512. */
   readonly callsPerCaller?: number;
   /**
-   * How long an answer that is no stream may stand still after its head, whoever is the cause, and never less than the time to
-   * the head; default 5 minutes.
+   * Longest pause of an answer that is not a stream, after its head, whether the server or the client is slow; default 5 minutes.
+   * The time that the head may take applies when it is longer.
    */
   readonly answerIdleMs?: number;
 }
 
-/** Passes MCP requests on to their servers and the answers back, as bytes: it knows nothing of the messages. */
+/** Forwards MCP requests to their servers and returns the answers, as bytes: it does not read messages. */
 export class McpProxy {
   readonly #dispatchers: McpDispatchers;
   readonly #streamLimiter: OpenLimiter;
@@ -59,13 +59,13 @@ export class McpProxy {
     this.#answerIdleMs = options.answerIdleMs ?? DEFAULT_ANSWER_IDLE_MS;
   }
 
-  /** Answers the request, whatever happens, and tells how it went. Does not reject. What is no stream has its place by `enterCall`. */
+  /** Always answers the request, and returns the outcome. Does not reject. For all but streams, call `enterCall` first. */
   async forward(call: McpForward): Promise<McpOutcome> {
     const startedAt = performance.now();
     const run = new Run(call);
     try {
       this.#checkMethod(call);
-      // Whatever else a client sends along is read and dropped.
+      // A body of another method is read and dropped.
       if (call.body === undefined) call.request.resume();
       this.#enter(call);
       try {
@@ -79,25 +79,25 @@ export class McpProxy {
     }
   }
 
-  /** Tells of a call that has begun to come in, so that `close` waits for it. Returns what is called once when it is over. */
+  /** Registers a call that is arriving, so that `close` waits for it. Call the returned function once, when the call is over. */
   expectCall(): () => void {
     this.#calls.begin();
     return () => this.#calls.end();
   }
 
   /**
-   * Takes one of the caller's places, before anything of the call is read: its body is held in memory while it comes.
-   * Returns what is called once when the call is over, whatever it came to.
-   * @throws GatewayError `rate_limited` when all places are taken
+   * Counts a call of the caller before its body is read, since bodies are held in memory.
+   * Call the returned function once, when the call is over, whatever its outcome.
+   * @throws GatewayError `rate_limited` when the caller has too many calls in flight
    */
   enterCall(callerKey: string): () => void {
-    if (!this.#callLimiter.enter(callerKey)) throw tooMany('calls under way', CALL_RETRY_SECONDS);
+    if (!this.#callLimiter.enter(callerKey)) throw tooMany('calls in flight', CALL_RETRY_SECONDS);
     return () => this.#callLimiter.leave(callerKey);
   }
 
   /**
-   * Lets the calls under way finish for at most `graceMs`, then ends what is still open. Streams stay till then: a
-   * call may need an answer that the client is asked for on a stream.
+   * Waits at most `graceMs` for the calls in flight, then ends everything that is still open. Streams stay open until
+   * then: the server of a call may ask the client for something on a stream.
    */
   close(graceMs: number): Promise<void> {
     this.#closing ??= this.#drain(graceMs);
@@ -132,7 +132,7 @@ export class McpProxy {
     }
   }
 
-  /** Once more over another connection, or with other headers, where there are some, when the server has refused those. */
+  /** Tries once more: over another connection when none was made, or with renewed headers when the server refused these. */
   async #recover(call: McpForward, run: Run, failure: unknown): Promise<void> {
     let error = failure;
     if (!isStream(call) && !this.#isClosed && isUnsent(error)) {
@@ -143,7 +143,7 @@ export class McpProxy {
         error = again;
       }
     }
-    // It has done nothing then.
+    // A server that refuses the credential has not run the call, so sending it again is safe.
     const isRefusal = error instanceof GatewayError && error.code === 'provider_credential_rejected';
     const headers = isRefusal ? await call.renewHeaders?.() : undefined;
     if (headers === undefined || this.#isClosed) throw error;
@@ -156,7 +156,7 @@ export class McpProxy {
     const lease = isGet ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url);
     const timeoutMs = isGet ? Infinity : timeouts.firstByteMs;
     const limits = new CallDeadline({ timeoutMs, caller: run.caller }, 'silence');
-    // A server may send its head at once, and work on the rest.
+    // A server may send its head at once, and the rest only after its work.
     const answer = new McpAnswer(call, Math.max(this.#answerIdleMs, timeouts.firstByteMs), (reason) =>
       exchange.finish(reason),
     );
@@ -185,7 +185,7 @@ export class McpProxy {
   }
 }
 
-/** What is gathered about one request on its way. */
+/** The facts that are collected about one request while it is forwarded. */
 class Run {
   readonly caller: HttpClientConnection;
   seen: SeenAnswer | undefined;
@@ -193,7 +193,7 @@ class Run {
   constructor({ response }: McpForward) {
     this.caller = new HttpClientConnection(response);
     if (response.destroyed) this.caller.abort();
-    // The connection may fail later still, and nothing else may be listening.
+    // The connection may also fail later, when there is no other listener.
     response.on('error', () => undefined);
   }
 
@@ -236,7 +236,7 @@ function isStream({ request }: McpForward): boolean {
   return request.method === 'GET';
 }
 
-/** No connection came about. */
+/** No connection was made. */
 function isUnsent(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'connect';
 }

@@ -9,7 +9,7 @@ export interface McpTarget {
   readonly url: URL;
   readonly transport: 'streamable_http' | 'sse';
   readonly timeouts: {
-    /** Longest wait for the head of the answer to a POST or DELETE. A GET may stay silent for ever. */
+    /** Longest wait for the head of the answer to a POST or DELETE. A GET may stay silent without a limit. */
     readonly firstByteMs: number;
   };
 }
@@ -20,47 +20,47 @@ export interface McpForward {
   readonly response: ServerResponse;
   readonly target: McpTarget;
   /**
-   * Name, value, name, value …, complete: nothing of the client's own is added. Without `host`, `content-length` and
-   * what else belongs to a connection, which the proxy writes.
+   * Name, value, name, value …, complete: the proxy adds no header of the client. Without `host`, `content-length` and
+   * other headers of the connection, which the proxy writes.
    */
   readonly headers: readonly string[];
-  /** Asked when the server refuses the gateway's credential: other headers to try once more with; undefined: there are none. */
+  /** Called when the server refuses the gateway's credential. Returns headers for one more try; undefined when there are none. */
   readonly renewHeaders?: (() => Promise<readonly string[] | undefined>) | undefined;
-  /** Whose calls and open GET streams are counted together: one caller at one server. */
+  /** Calls and open GET streams with the same key are counted together: one caller at one server. */
   readonly callerKey: string;
-  /** Of a POST, whole: these bytes are sent. Others have none. */
+  /** The whole body of a POST, sent as it is. Other methods have none. */
   readonly body?: Buffer | undefined;
-  /** For the answers that the gateway gives itself; null where no single request was read. */
+  /** The id for errors of the gateway; null when no single request was read. */
   readonly rpcId?: () => RpcId;
   readonly hooks?: McpHooks;
 }
 
 export interface McpHooks {
-  /** Told of the head of every answer, before anything comes of it. */
+  /** Called with the head of every answer, before any other hook. */
   readonly onHead?: (head: UpstreamHead) => void;
-  /** The upstream's session id in the form that the client gets it. */
+  /** Converts the upstream's session id to the one that the client receives. */
   readonly wrapSessionId?: (upstreamId: string) => string;
-  /** Our own `WWW-Authenticate` in place of the upstream's. Without it, 401 and 403 become 502: the caller's own credential was fine. */
+  /** Returns the gateway's `WWW-Authenticate`, which replaces the upstream's. Without it, 401 and 403 become 502: the caller's own credential was fine. */
   readonly challenge?: ((head: UpstreamHead) => string) | undefined;
-  /** Asked once, with the head of the answer. Its bytes go through the filter, if there is one. */
+  /** Called once, with the head of the answer. The body goes through the filter, if there is one. */
   readonly bodyFilter?: (head: UpstreamHead) => BodyFilter | undefined;
-  /** Asked once, with the head of the answer. Gets its bytes as they came, behind those that went on. */
+  /** Called once, with the head of the answer. The watcher receives the bytes of the server, after they were forwarded. */
   readonly bodyWatcher?: (head: UpstreamHead) => BodyWatcher | undefined;
-  /** Told when a stream opens: a GET, or an answer that is an event stream. Returns what is called once when it is over. */
+  /** Called when a stream opens: a GET, or an answer that is an event stream. The returned function is called once, when it is over. */
   readonly onStream?: (end: EndStream) => () => void;
 }
 
-/** Ends a stream where it stands: it is whole for the client, who learns the reason at its next request. */
+/** Ends a stream at once. The client sees a complete answer, and receives the reason at its next request. */
 export type EndStream = (reason: GatewayError) => void;
 
-/** What was seen of one request, for the audit row and the metrics. */
+/** The facts of one request, for its row in the log of calls and for the metrics. */
 export interface McpOutcome {
-  /** As answered to the client; 499 when it left before the whole answer. */
+  /** The status that the client received; 499 when it disconnected before the whole answer. */
   readonly status: number;
-  /** Whether the request went on its way to the upstream, whatever came of it. */
+  /** Whether the request was sent to the upstream, whatever its outcome. */
   readonly wasSent: boolean;
   readonly upstreamStatus: number | undefined;
-  /** What the gateway answered with, or would have; undefined when the client got the whole answer, or left. `internal_error` is a defect, to be logged with its cause. */
+  /** The error that the gateway returned, or would have returned; undefined when the client received the whole answer or disconnected. `internal_error` is a defect: log it with its cause. */
   readonly error: GatewayError | undefined;
   readonly requestBytes: number;
   readonly responseBytes: number;

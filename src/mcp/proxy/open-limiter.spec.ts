@@ -9,19 +9,19 @@ function bytesInUse(): number {
 }
 
 describe('OpenLimiter', () => {
-  it('lets in as many of each key as there may be', () => {
+  it('admits at most the given number per key', () => {
     const limiter = new OpenLimiter(2);
     expect(['a', 'a', 'a', 'b'].map((key) => limiter.enter(key))).toEqual([true, true, false, true]);
   });
 
-  it('gives as much room to those that come after the last has left', () => {
+  it('admits as many again after all have left', () => {
     const limiter = new OpenLimiter(2);
     for (const key of ['a', 'a']) limiter.enter(key);
     for (const key of ['a', 'a']) limiter.leave(key);
     expect(['a', 'a', 'a'].map((key) => limiter.enter(key))).toEqual([true, true, false]);
   });
 
-  it('keeps no key of which nothing is open', () => {
+  it('forgets a key when its last call has left', () => {
     const limiter = new OpenLimiter(1);
     const before = bytesInUse();
     for (let each = 0; each < 1_000; each += 1) {
@@ -29,7 +29,7 @@ describe('OpenLimiter', () => {
       limiter.enter(key);
       limiter.leave(key);
     }
-    // All of them have ten million.
+    // The keys take ten million bytes together.
     expect(bytesInUse() - before).toBeLessThan(2_000_000);
     expect(limiter.enter('a')).toBe(true);
   });

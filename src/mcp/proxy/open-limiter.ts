@@ -1,10 +1,10 @@
-/** Counts what is open by key, in this process. */
+/** Counts open calls or streams per key, in this process, up to a limit. */
 export class OpenLimiter {
   readonly #open = new Map<string, number>();
 
   constructor(private readonly maxPerKey: number) {}
 
-  /** Whether there was room. If so, `leave` must follow once. */
+  /** False when the limit is reached. After true, call `leave` once. */
   enter(key: string): boolean {
     const open = this.#open.get(key) ?? 0;
     if (open >= this.maxPerKey) return false;

@@ -3,8 +3,8 @@ import { UpstreamFailure, type UpstreamHead, firstHeader } from '../../upstream/
 import type { McpHooks } from './mcp-proxy.types.js';
 
 /**
- * What an MCP server may tell a client. Not among them, on purpose: cookies, CORS headers (ours answer for the browser),
- * `Location`, `WWW-Authenticate`, and everything that belongs to a connection.
+ * The headers of an MCP server that the client receives. Left out on purpose: cookies, CORS headers (the gateway sends its
+ * own), `Location`, `WWW-Authenticate`, and all headers of the connection.
  */
 const PASSED_HEADERS = [
   'content-type',
@@ -19,7 +19,7 @@ const PASSED_HEADERS = [
   'x-accel-buffering',
 ] as const;
 
-/** The head of the answer as the client gets it; `headers` is name, value, name, value …. */
+/** The head of the answer as the client receives it; `headers` is name, value, name, value …. */
 export interface ClientHead {
   readonly status: number;
   readonly headers: readonly string[];
@@ -37,7 +37,7 @@ function passedHeaders({ headers }: UpstreamHead): readonly string[] {
 }
 
 /**
- * @throws UpstreamFailure `redirect`: a redirect is neither followed nor passed on, since it would take credentials elsewhere
+ * @throws UpstreamFailure `redirect`: a redirect is neither followed nor returned, since it would send credentials to another host
  * @throws GatewayError `provider_credential_rejected` for 401 and 403 when `hooks` have no `challenge`
  */
 export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: boolean): ClientHead {
@@ -63,20 +63,20 @@ export function clientHead(head: UpstreamHead, hooks: McpHooks, isFiltered: bool
     } else if (name === 'x-accel-buffering') {
       isUnbuffered = true;
     } else if (name === 'mcp-session-id' && value === '') {
-      // Begins none: official clients take it for absent.
+      // An empty id starts no session: official clients treat it as absent.
       continue;
     }
     headers.push(name, name === 'mcp-session-id' && hooks.wrapSessionId ? hooks.wrapSessionId(value) : value);
   }
   const isStream = isEventStream(head);
-  // A proxy between the client and us would hold events back otherwise.
+  // Otherwise a proxy between the client and the gateway may buffer the events.
   if (isStream && !isUnbuffered) headers.push('x-accel-buffering', 'no');
   if (isRejection && hooks.challenge !== undefined) headers.push('www-authenticate', hooks.challenge(head));
-  // What is read first may turn out to be an error.
+  // A filtered answer may still become an error, so its head waits for the first byte.
   return { status, headers, flush: isStream || !(hasLength || isFiltered) };
 }
 
-/** Whether the body can be read as it comes. */
+/** Whether the body is not compressed. */
 export function isPlain({ headers }: UpstreamHead): boolean {
   return (firstHeader(headers, 'content-encoding') ?? 'identity').toLowerCase() === 'identity';
 }
@@ -85,7 +85,7 @@ export function isEventStream({ headers }: UpstreamHead): boolean {
   return mediaTypeOf(firstHeader(headers, 'content-type')) === 'text/event-stream';
 }
 
-/** In lower case and without parameters; empty when there is none. */
+/** The media type in lower case and without parameters; empty when there is none. */
 export function mediaTypeOf(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1).join('').trim().toLowerCase();
 }

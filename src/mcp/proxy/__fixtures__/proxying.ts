@@ -11,18 +11,18 @@ import type { McpForward, McpOutcome, McpTarget } from '../mcp-proxy.types.js';
 
 const BODY_LIMITS = { maxBytes: 4 * 1024 * 1024, totalMs: 300_000 };
 
-/** A gateway in small: everything that comes goes to one target, with the MCP headers alone. */
+/** A small gateway: forwards every request to one target, with the MCP headers only. */
 export interface ProxyingServer extends Loopback {
   readonly endpoint: URL;
   readonly proxy: McpProxy;
-  /** What became of the requests, in the order in which they ended. */
+  /** The outcomes of the requests, in the order in which they ended. */
   readonly outcomes: readonly McpOutcome[];
 }
 
 export type Changes = Partial<McpForward> & { readonly target?: McpTarget };
 
 export interface ProxyingOptions extends McpProxyOptions {
-  /** Laid over what every request is forwarded with. */
+  /** Replaces parts of what every request is forwarded with. */
   readonly change?: (request: IncomingMessage, response: ServerResponse) => Changes | Promise<Changes>;
 }
 
@@ -35,7 +35,7 @@ export function targetAt(url: URL, changes: Partial<McpTarget> = {}): McpTarget 
   };
 }
 
-/** As the gateway builds them, in the form that the proxy takes. */
+/** Headers as the gateway builds them, in the form of `McpForward`. */
 export function headersFor(request: IncomingMessage, input: Partial<OutboundHeadersInput>): readonly string[] {
   const headers = outboundHeaders({ client: toRawHeaders(request.rawHeaders), ...input });
   return [...headers].flatMap(([name, value]) => (name === 'content-length' ? [] : [name, value]));
