@@ -203,7 +203,7 @@ describe('while the manager fails', () => {
   });
 
   it.each(['not_found', 'deleted', 'disabled', 'access_denied', 'authentication_failed'] as const)(
-    'with what may be a revocation, the value is gone: %s',
+    'drops the value when the manager reports %s, which may be a revocation',
     async (code) => {
       fetcher.failure = code;
       clock.advance(301_000);

@@ -33,7 +33,7 @@ const INPUT_UNITS = [
 /** Tokens that it writes. */
 const OUTPUT_UNITS = ['output', 'output_audio', 'output_image'] as const satisfies readonly QuantityUnit[];
 
-/** Everything that is no token. */
+/** Units other than tokens. */
 const OTHER_UNITS = [
   'search_unit',
   'request',

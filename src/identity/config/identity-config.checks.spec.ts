@@ -38,7 +38,9 @@ describe('user_identity_forwarding', () => {
     { method: 'jwt_header', jwt_expiry_seconds: 1, audience: 'urn:s', header_name: 'X-Who', include_claims: ['sub'] },
     { method: 'bearer', header_name: 'Authorization' },
     { method: 'jwt_header', jwt_expiry_seconds: 86_400 },
-  ])('accepts %j', (value) => expect(brokenIn(UserIdentityForwardingDto, value)).toEqual([]));
+  ])('accepts the user_identity_forwarding %j', (value) =>
+    expect(brokenIn(UserIdentityForwardingDto, value)).toEqual([]),
+  );
 
   it.each<readonly [string, object]>([
     ['method', {}],
@@ -54,7 +56,7 @@ describe('user_identity_forwarding', () => {
     ['jwt_expiry_seconds', { jwt_expiry_seconds: 1.5 }],
     ['jwt_expiry_seconds', { jwt_expiry_seconds: '300' }],
     ['colour', { colour: 'red' }],
-  ])('is refused for %s: %j', (field, change) => {
+  ])('refuses user_identity_forwarding because of %s: %j', (field, change) => {
     const value = field === 'method' ? change : { method: 'jwt_header', ...change };
     expect(brokenIn(UserIdentityForwardingDto, value)).toEqual([field]);
   });
@@ -85,16 +87,16 @@ describe('user_identity_forwarding', () => {
     'X-User:',
     'X-Üser',
     'X\r\nY',
-  ])('refuses the header name %j', (header_name) => {
+  ])('refuses the identity header name %j', (header_name) => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'claims_header', header_name } };
     expect(paramsOf(fields)).toEqual(['user_identity_forwarding.header_name']);
   });
 
-  it.each(['X-Who', 'x-user-claims', 'X_Who', 'Remote-User'])('accepts the header name %s', (header_name) => {
+  it.each(['X-Who', 'x-user-claims', 'X_Who', 'Remote-User'])('accepts the identity header name %s', (header_name) => {
     expect(paramsOf({ user_identity_forwarding: { method: 'claims_header', header_name } })).toEqual([]);
   });
 
-  it('has a default header for each method', () => {
+  it('has a default identity header for each forwarding method', () => {
     expect(['claims_header', 'bearer', 'jwt_header'].map((method) => identityHeaderName(Object({ method })))).toEqual([
       'X-User-Claims',
       'Authorization',
@@ -102,7 +104,7 @@ describe('user_identity_forwarding', () => {
     ]);
   });
 
-  it('requires jwt_validation for bearer, and refuses include_claims', () => {
+  it('requires jwt_validation for the method bearer, and refuses include_claims with it', () => {
     expect(paramsOf({ user_identity_forwarding: { method: 'bearer' } })).toEqual(['user_identity_forwarding.method']);
     expect(paramsOf({ user_identity_forwarding: { method: 'bearer' }, jwt_validation: VALIDATION })).toEqual([]);
     const chosen = { method: 'bearer', include_claims: ['sub'] } as const;
@@ -111,13 +113,13 @@ describe('user_identity_forwarding', () => {
     ]);
   });
 
-  it('requires JWT_PRIVATE_KEY for jwt_header', () => {
+  it('requires JWT_PRIVATE_KEY for the method jwt_header', () => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'jwt_header' } };
     expect(paramsOf(fields)).toEqual([]);
     expect(paramsOf(fields, { canSign: false })).toEqual(['user_identity_forwarding.method']);
   });
 
-  it('accepts an expiry and an audience only for jwt_header', () => {
+  it('accepts an expiry and an audience only for the method jwt_header', () => {
     const fields = { method: 'claims_header', jwt_expiry_seconds: 60, audience: 'x' } as const;
     expect(paramsOf({ user_identity_forwarding: fields })).toEqual([
       'user_identity_forwarding.jwt_expiry_seconds',
@@ -187,16 +189,16 @@ describe('jwt_validation', () => {
     ['claim_values', { claim_values: ['a'] }],
     ['introspection', { introspection: { endpoint: 'https://a.example' } }],
     ['introspection', { introspection: { ...INTROSPECTION, cache_seconds: 301 } }],
-  ])('is refused for %s: %j', (field, change) => {
+  ])('refuses jwt_validation because of %s: %j', (field, change) => {
     expect(brokenIn(JwtValidationDto, { ...VALIDATION, ...change })).toEqual([field]);
   });
 
-  it('requires jwksUri or introspection', () => {
+  it('requires jwksUri or introspection in jwt_validation', () => {
     expect(paramsOf({ jwt_validation: {} })).toEqual(['jwt_validation.jwksUri']);
     expect(paramsOf({ jwt_validation: { introspection: INTROSPECTION } })).toEqual([]);
   });
 
-  it('refuses addresses that EGRESS_ALLOW refuses', () => {
+  it('refuses addresses in jwt_validation that EGRESS_ALLOW refuses', () => {
     const inside = 'https://169.254.169.254/x';
     expect(paramsOf({ jwt_validation: { jwks_uri: inside } })).toEqual(['jwt_validation.jwks_uri']);
     expect(paramsOf({ jwt_validation: { jwksUri: 'http://login.example.com/k' } })).toEqual(['jwt_validation.jwksUri']);
@@ -206,7 +208,7 @@ describe('jwt_validation', () => {
   });
 
   it.each(['X-User-JWT', 'X-Gateway-Api-Key', 'Cookie', 'Host', 'Content-Type', 'Mcp-Session-Id', 'a b'])(
-    'does not read tokens from %s',
+    'refuses %s as the header of user tokens',
     (header_key) => {
       expect(paramsOf({ jwt_validation: { ...VALIDATION, header_key } })).toEqual(['jwt_validation.header_key']);
     },
@@ -218,9 +220,11 @@ describe('forward_headers', () => {
     ['mode', { mode: 'all', headers: [] }],
     ['headers', { mode: 'all-except' }],
     ['headers', { mode: 'allowlist', headers: [7] }],
-  ])('is refused for %s', (field, value) => expect(brokenIn(ForwardHeadersDto, value)).toEqual([field]));
+  ])('refuses forward_headers because of %s: %j', (field, value) =>
+    expect(brokenIn(ForwardHeadersDto, value)).toEqual([field]),
+  );
 
-  it('refuses to allow the identity header of the server', () => {
+  it('refuses an allowlist with the identity header of the server', () => {
     const fields = {
       user_identity_forwarding: { method: 'claims_header', header_name: 'X-Who' },
       forward_headers: { mode: 'allowlist', headers: ['x-tenant', 'x_who'] },
@@ -229,7 +233,7 @@ describe('forward_headers', () => {
     expect(paramsOf({ ...fields, forward_headers: { mode: 'all-except', headers: ['x_who'] } })).toEqual([]);
   });
 
-  it('refuses to allow headers that are never forwarded', () => {
+  it('refuses an allowlist with headers that are never forwarded', () => {
     const headers = ['X-Tenant', 'X_User_Claims', 'Authorization', 'x y'];
     expect(paramsOf({ forward_headers: { mode: 'allowlist', headers } })).toEqual([
       'forward_headers.headers.1',
@@ -241,7 +245,7 @@ describe('forward_headers', () => {
 });
 
 describe("a server's configured headers", () => {
-  it('may not be identity or protocol headers', () => {
+  it('refuses identity and protocol headers as configured headers of a server', () => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'claims_header', header_name: 'X-Who' } };
     const staticHeaders = ['Authorization', 'X-Own', 'x_who', 'X-User-JWT', 'Host', 'Mcp-Name'];
     expect(paramsOf(fields, { staticHeaders })).toEqual([
@@ -252,7 +256,7 @@ describe("a server's configured headers", () => {
     ]);
   });
 
-  it('may not be Authorization with the method bearer', () => {
+  it('refuses a configured Authorization header with the method bearer', () => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'bearer' }, jwt_validation: VALIDATION };
     expect(paramsOf(fields, { staticHeaders: ['authorization'] })).toEqual(['headers.authorization']);
   });

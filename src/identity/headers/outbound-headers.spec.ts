@@ -185,7 +185,7 @@ describe('outboundHeaders: headers of the client', () => {
 });
 
 describe('outboundHeaders: configured headers of the server', () => {
-  it("replace the client's headers in any spelling", () => {
+  it("replaces the client's headers by the configured ones of the server, in any spelling", () => {
     const headers = built(
       [
         ['X-Tenant', 'evil'],
@@ -203,11 +203,11 @@ describe('outboundHeaders: configured headers of the server', () => {
   });
 
   it.each(['X-User-Claims', 'x_user_jwt', 'Connection', 'Host', 'Content-Length', 'Mcp-Session-Id', 'no name'])(
-    'are ignored when the configuration should have refused them: %s',
+    'ignores a configured header that the configuration should have refused: %s',
     (name) => expect(built([], { staticHeaders: { [name]: 'x' } })).toEqual({}),
   );
 
-  it('do not replace a missing identity', () => {
+  it('sends no configured header instead of a missing identity', () => {
     const headers = built([['Authorization', 'Bearer client']], {
       identityHeaderName: 'Authorization',
       staticHeaders: { authorization: 'Bearer server-key' },
@@ -247,7 +247,7 @@ describe('outboundHeaders: trace context', () => {
 });
 
 describe('outboundHeaders: identity', () => {
-  it('replaces all other headers', () => {
+  it('sends the identity instead of any other header of its name', () => {
     const headers = built(
       [
         ['X-Who', 'evil'],
@@ -264,13 +264,13 @@ describe('outboundHeaders: identity', () => {
     expect(headers).toEqual({ traceparent: '00-1', 'x-who': CLAIMS });
   });
 
-  it('replaces every spelling of its name', () => {
+  it('replaces configured and client headers by those of the gateway, in any spelling', () => {
     const gatewayHeaders = { 'x-zone': 'gateway', 'mcp-param-zone-id': 'gateway' };
     expect(built([], { staticHeaders: { X_Zone: 'config' }, gatewayHeaders })).toEqual(gatewayHeaders);
     expect(built([['Mcp-Param-Zone_Id', 'client']], { gatewayHeaders })).toEqual(gatewayHeaders);
   });
 
-  it('cannot be removed by naming it in Connection', () => {
+  it('sends the identity although the client names its header in Connection', () => {
     const headers = built(
       [
         ['Connection', 'X-User-Claims, close'],
@@ -281,7 +281,7 @@ describe('outboundHeaders: identity', () => {
     expect(headers).toEqual({ 'x-user-claims': CLAIMS });
   });
 
-  it("cannot be sent by a client under the server's own header name", () => {
+  it("drops a client's header with the name of the identity header, in any spelling", () => {
     for (const name of ['X-Who', 'x-who', 'X_WHO', 'x.who']) {
       expect(built([[name, 'evil']], { forwardHeaders: ALL, identityHeaderName: 'X.Who' })).toEqual({});
     }
