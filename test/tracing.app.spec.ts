@@ -88,6 +88,7 @@ describe('tracing with a collector', () => {
       'gateway.provider': 'cohere',
       'gateway.virtual_key': virtualKey,
       'gateway.usage.search_units': 3,
+      'gateway.quantity.search_unit': 3,
       'gateway.metadata.team': 'search',
     });
     expect(call?.attributes).toMatchObject({

@@ -7,6 +7,8 @@ import { requestLine } from './support/request-line.js';
 import { onRedis } from './support/services.js';
 import { COST, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
+const SEARCH_UNITS = 'gateway_usage_quantities_total{provider="cohere",unit="search_unit"}';
+
 let gateway: UsageGateway;
 
 beforeAll(async () => {
@@ -43,7 +45,9 @@ it('counts and logs what a provider reports above the bound', async () => {
   ] as const) {
     const before = await above(result);
     gateway.provider.replyWith(scored(searchUnits));
+    const charged = await metric(SEARCH_UNITS);
     await gateway.call({ headers: { 'x-gateway-trace-id': `above-${result}` } });
+    expect(await metric(SEARCH_UNITS)).toBe(charged + (result === 'reported' ? 4 : 1));
     expect(await above(result)).toBe(before + 1);
     expect(await requestLine(gateway.app, `above-${result}`)).toMatchObject({ usage_above_bound: result });
   }

@@ -56,6 +56,8 @@ describe.each([
   it('records caller, provider, model and cost of a call in the ledger', async () => {
     const headers = { 'x-gateway-trace-id': 'ledger-row', 'x-gateway-metadata': '{"user":"alice"}' };
     expect((await gateway.call({ headers })).status).toBe(200);
+    const { quantities } = await requestLine(gateway.app, 'ledger-row');
+    expect(quantities).toEqual({ search_unit: 1, input: expect.any(Number) });
     await expectRows({
       ...BILLED,
       virtualKey: gateway.cohere,

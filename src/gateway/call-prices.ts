@@ -3,13 +3,15 @@ import type { MaybePromise } from '../common/maybe-promise.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
 import type { Price, PricedUnit } from '../usage/prices/price.types.js';
+import type { Quantities } from '../usage/units.js';
 import type { AboveBound } from './call-cost.js';
+import type { UsageCounts } from './metered-call.js';
 
 type Prices = readonly Price[] | undefined;
 
-/** What models cost; counts the calls whose price, or whose bound, was not known well. */
+/** What models cost, and the metrics of what calls are charged. */
 @Injectable()
-export class CallPrices {
+export class CallPrices implements UsageCounts {
   constructor(
     private readonly catalogue: PriceCatalogue,
     private readonly metrics: Metrics,
@@ -29,6 +31,12 @@ export class CallPrices {
 
   countMissing(provider: string): void {
     this.metrics.priceMissing.inc({ provider });
+  }
+
+  countCharged(provider: string, quantities: Quantities): void {
+    for (const [unit, quantity] of Object.entries(quantities)) {
+      this.metrics.usageQuantities.inc({ provider, unit }, Number(quantity));
+    }
   }
 
   countAboveBound(provider: string, result: AboveBound): void {

@@ -18,7 +18,7 @@ import {
   type UsageFigures,
   type UsageStore,
 } from '../usage/usage-store.types.js';
-import { isWithinBound, largestQuantities } from '../usage/units.js';
+import { isWithinBound, largestQuantities, type Quantities } from '../usage/units.js';
 import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
 import { type AboveBound, type CallCost, costOfReport, figuresOf, NOTHING, rateOfNothing } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
@@ -35,6 +35,12 @@ const NO_BYTES = Buffer.alloc(0);
 const NO_POLICIES: readonly CompiledPolicy[] = [];
 const NO_CHARGES: readonly Charge[] = [];
 
+/** For the metrics. */
+export interface UsageCounts {
+  countCharged(provider: string, quantities: Quantities): void;
+  countAboveBound(provider: string, result: AboveBound): void;
+}
+
 /** What all attempts of a call have in common. */
 export interface CallPlan {
   readonly facts: PolicyAttributes;
@@ -47,8 +53,7 @@ export interface CallPlan {
   readonly estimate: UsageEstimate;
   readonly cost: CallCost;
   readonly leaseMs: number;
-  /** Counts a report above the bound. */
-  readonly countAboveBound: (result: AboveBound) => void;
+  readonly counts: UsageCounts;
 }
 
 /**
@@ -243,11 +248,11 @@ export class MeteredCall implements AttemptObserver {
   }
 
   private settleReport(reservation: Reservation, reported: ReportedUsage, outcome: AttemptOutcome): void {
-    const { estimate, cost, countAboveBound } = this.plan;
+    const { estimate, cost, counts } = this.plan;
     const found = costOfReport(reported, estimate, cost, reservation.bound);
     if (found.aboveBound !== undefined) {
       this.context.request.facts.usage_above_bound = found.aboveBound;
-      countAboveBound(found.aboveBound);
+      counts.countAboveBound(reservation.dimensions.provider ?? '', found.aboveBound);
     }
     this.settle(reservation, found, outcome);
   }
@@ -260,6 +265,14 @@ export class MeteredCall implements AttemptObserver {
     const { facts } = this.context.request;
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
     const { id, at, dimensions } = reservation;
+    if (figures !== NOTHING) {
+      const charged: Record<string, number> = { ...facts.quantities };
+      for (const [unit, quantity] of Object.entries(figures.quantities)) {
+        charged[unit] = (charged[unit] ?? 0) + Number(quantity);
+      }
+      facts.quantities = charged;
+      this.plan.counts.countCharged(dimensions.provider ?? '', figures.quantities);
+    }
     const settled = { figures, source, outcome, rate, firstTokenMs: this.firstTokenMs };
     if (reservation.charges.length > 0) this.keep(this.store.settle({ reservation, ...settled }));
     else this.store.record({ id, at, dimensions, ...settled });

@@ -14,7 +14,7 @@ import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js'
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { MeteredUse, UsageEstimate } from './billable-use.js';
 import { CallPrices } from './call-prices.js';
-import { type AboveBound, costOfEstimate, measuredUnits } from './call-cost.js';
+import { costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown } from './limit-refusal.js';
 import { MeteredCall } from './metered-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -81,8 +81,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
       });
     const dimensions = dimensionsOf(context, facts);
     const leaseMs = this.config.USAGE_LEASE_MS;
-    const countAboveBound = (result: AboveBound): void => this.prices.countAboveBound(provider, result);
-    const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs, countAboveBound };
+    const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs, counts: this.prices };
     return new MeteredCall(plan, context, this.store, this.clock, this.running);
   }
 

@@ -13,6 +13,8 @@ export class LogFields {
   documents: number | undefined = undefined;
   search_units: number | undefined = undefined;
   total_tokens: number | undefined = undefined;
+  /** What was charged by unit, of all attempts together. */
+  quantities: Readonly<Record<string, number>> | undefined = undefined;
   /** Billionths of a US dollar, of all attempts together. */
   cost_nano: number | undefined = undefined;
   /** The provider reported more than the bound: `reported` or `capped` is what was charged. */

@@ -1,7 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from './metrics.js';
 
-const BOUNDED_LABELS = ['route', 'code', 'provider', 'manager', 'outcome', 'result', 'method', 'status', 'state'];
+const BOUNDED_LABELS = [
+  'route',
+  'code',
+  'provider',
+  'manager',
+  'outcome',
+  'result',
+  'method',
+  'status',
+  'state',
+  'unit',
+];
 
 describe('Metrics', () => {
   it('uses only labels with bounded values', async () => {
@@ -37,6 +48,7 @@ describe('Metrics', () => {
       'gateway_usage_drift_check_failures_total',
       'gateway_usage_drift_nano',
       'gateway_usage_dropped_total',
+      'gateway_usage_quantities_total',
     ]);
     for (const metric of ours) {
       const labels: unknown = 'labelNames' in metric ? metric.labelNames : undefined;

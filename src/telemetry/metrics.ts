@@ -129,6 +129,12 @@ export class Metrics {
     help: 'Settlements and releases given up; reserved amounts are later presumed spent, calls without a limit are missing',
     registers: [this.registry],
   });
+  readonly usageQuantities = new Counter({
+    name: 'gateway_usage_quantities_total',
+    help: 'What provider calls were charged with, by unit (input, cache_read, output, search_unit, …)',
+    labelNames: ['provider', 'unit'],
+    registers: [this.registry],
+  });
   readonly usageAboveBound = new Counter({
     name: 'gateway_usage_above_bound_total',
     help: 'Provider reports above the computed bound: reported (charged as reported), capped (charged at the bound)',

@@ -84,6 +84,7 @@ function membersOf(
     documents: facts.documents,
     search_units: facts.search_units,
     total_tokens: facts.total_tokens,
+    quantities: facts.quantities,
     cost_nano: facts.cost_nano,
     usage_above_bound: facts.usage_above_bound,
     limit_decision: facts.limit_decision,

@@ -39,6 +39,9 @@ export function requestAttributes(trace: TraceHeaders, outcome: RequestOutcome):
     'gateway.usage.search_units': facts.search_units,
     'gateway.usage.total_tokens': facts.total_tokens,
   };
+  for (const [unit, quantity] of Object.entries(facts.quantities ?? {})) {
+    attributes[`gateway.quantity.${unit}`] = quantity;
+  }
   for (const [key, value] of Object.entries(outcome.metadata)) attributes[`gateway.metadata.${key}`] = value;
   return attributes;
 }
