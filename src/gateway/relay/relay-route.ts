@@ -12,7 +12,7 @@ export interface ObjectReference {
 
 /**
  * One relayed route: everything about it, in one row. The kind decides the method, the body and the response. A
- * `list`, `items` or `retrieve` refuses a response that is no list, or no object with its id.
+ * `list`, `items` or `retrieve` refuses a response that is not a list, or not an object with its id.
  */
 export type RelayRoute =
   /** Objects of the whole account. An isolated caller gets those of its workspace. */
