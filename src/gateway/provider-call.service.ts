@@ -255,7 +255,7 @@ function withHeaders(request: ProviderRequest, more: Readonly<Record<string, str
   return { method, path, query, headers: all, body, bytes, region, plane };
 }
 
-/** By the provider, or by who gives credentials for it (for Bedrock: AWS STS). */
+/** By the provider, or by who gives credentials for it (such as AWS STS). */
 function isCredentialRefused(error: unknown): boolean {
   if (!(error instanceof GatewayError)) return false;
   return error.code === 'provider_credential_rejected' || error.code === 'secret_unavailable';
