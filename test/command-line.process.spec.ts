@@ -104,6 +104,6 @@ describe.each([
     mkdirSync(join(DATA_DIR, 'postgres'), { recursive: true });
     const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' }, words);
     expect(await program.exitCode()).toBe(1);
-    expect(program.stderr).toBe('The database has no tables yet: the first start of the gateway makes them.\n');
+    expect(program.stderr).toBe('The database has no tables yet: the first start of the gateway creates them.\n');
   });
 });
