@@ -1,4 +1,4 @@
-// Loaded into a gateway by coverage-of-a-call.mjs: answers `coverage` with the functions of ours that ran since it was last asked.
+// Preloaded into a gateway by coverage-of-a-call.mjs. On the message `coverage` it sends our functions that ran since the last one.
 import { Session } from 'node:inspector/promises';
 import { isMainThread } from 'node:worker_threads';
 
@@ -7,11 +7,14 @@ if (isMainThread) {
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  process.on('message', async (message) => {
-    if (message !== 'coverage') return;
-    const { result } = await session.post('Profiler.takePreciseCoverage');
-    process.send({ coverage: result.filter(({ url }) => url.includes('/dist/src/')).flatMap(functionsThatRan) });
+  process.on('message', (message) => {
+    if (message === 'coverage') void send(session);
   });
+}
+
+async function send(session) {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  process.send({ coverage: result.filter(({ url }) => url.includes('/dist/src/')).flatMap(functionsThatRan) });
 }
 
 function functionsThatRan({ url, functions }) {

@@ -65,7 +65,8 @@ async function take(child) {
 }
 
 function inEveryRun([first, ...others]) {
-  return [...first].filter((name) => others.every((run) => run.has(name))).sort();
+  const inAll = [...first].filter((name) => others.every((run) => run.has(name)));
+  return inAll.sort((one, other) => one.localeCompare(other));
 }
 
 function print(functions) {
