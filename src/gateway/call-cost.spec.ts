@@ -45,6 +45,20 @@ describe('costOfEstimate', () => {
     expect(costOfEstimate(TOKENS, prices)).toMatchObject(unpriced);
   });
 
+  it.each([
+    [true, 'input and output', [price('input', 3n), price('output', 9n)]],
+    [true, 'the request alone', [price('request', 9n)]],
+    [false, 'input only', [price('input', 3n)]],
+    [false, 'output only', [price('output', 9n)]],
+    [false, 'the request and input only', [price('request', 9n), price('input', 3n)]],
+    [false, 'another tier of output only', [price('input', 3n), { ...price('output', 9n), minInputTokens: 1_000 }]],
+    [false, 'another mode of output only', [price('input', 3n), { ...price('output', 9n), mode: 'batch' as const }]],
+  ])('returns %s for the price of a chat call whose model has a price for %s', (isPriced, _what, prices) => {
+    const cost = costOfEstimate({ unit: 'output', counts: { input: 100, cache_read: 0, output: 10 } }, prices);
+    expect(cost.isPriced).toBe(isPriced);
+    expect(cost.bound.costNano > 0n).toBe(isPriced);
+  });
+
   it('counts one request where requests have a price', () => {
     expect(costOfEstimate(TOKENS, [price('request', 9n)]).bound.quantities).toEqual({ input: 500n, request: 1n });
     expect(costOfEstimate(TOKENS, [price('input', 9n)]).bound.quantities).toEqual({ input: 500n });

@@ -1,7 +1,8 @@
-import { costOf, dearestPrices, pricesThatApply, rateOf } from '../usage/prices/cost.js';
+import { costOf, dearestPrices, priceOf, pricesThatApply, rateOf } from '../usage/prices/cost.js';
 import type { AppliedRate, Price, PriceMode } from '../usage/prices/price.types.js';
 import {
   type Counts,
+  isTokenUnit,
   isWithinBound,
   MAX_FIGURE,
   NO_QUANTITIES,
@@ -29,14 +30,17 @@ const MODE: PriceMode = 'standard';
 export interface CallCost {
   /** Of all tiers and modes. */
   readonly prices: readonly Price[];
-  /** Whether something that the call uses has a price. */
+  /** Whether its prices make up its whole cost; if not, it has none at all. */
   readonly isPriced: boolean;
   /** That of the bound: of each unit the highest price that can apply. */
   readonly rate: AppliedRate;
   readonly bound: UsageFigures;
 }
 
-/** The units that a call has a figure of. A price for anything else would make it free. */
+/**
+ * The units that a call can use: those that its estimate names. A price for anything else would make it free. A unit of tokens
+ * that is named with 0 shares the bound of `input` or `output`.
+ */
 export function measuredUnits({ counts }: UsageEstimate): readonly QuantityUnit[] {
   const units: QuantityUnit[] = [];
   for (const unit of QUANTITY_UNITS) if (unit === 'request' || counts[unit] !== undefined) units.push(unit);
@@ -47,14 +51,22 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   const measured = measuredUnits(estimate);
   const known: Price[] = [];
   for (const price of prices) if (measured.includes(price.unit)) known.push(price);
+  const isPriced = isWhollyPriced(estimate, known);
+  const counting = isPriced ? known : [];
   const quantities = quantitiesOf(estimate.counts);
-  const dearest = dearestPrices(known, [MODE], quantities);
-  return {
-    prices: known,
-    isPriced: dearest.length > 0,
-    rate: rateOf(dearest, MODE),
-    bound: figuresAt(quantities, dearest),
-  };
+  const dearest = dearestPrices(counting, [MODE], quantities);
+  return { prices: counting, isPriced, rate: rateOf(dearest, MODE), bound: figuresAt(quantities, dearest) };
+}
+
+/**
+ * A call that is billed by token needs a price for each unit that it can use, unless its model is sold by the request alone.
+ * Other calls need any price, since they are billed by one unit.
+ */
+function isWhollyPriced({ unit, counts }: UsageEstimate, prices: readonly Price[]): boolean {
+  // A higher tier alone would leave smaller calls free.
+  const base = pricesThatApply(prices, MODE, NO_QUANTITIES);
+  if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return base.length > 0;
+  return QUANTITY_UNITS.every((used) => counts[used] === undefined || priceOf(used, base) !== undefined);
 }
 
 /** What a report above the bound is charged with: its own figures, or those of the bound. */
@@ -100,9 +112,9 @@ export function aboveBound(reported: Quantities, bound: Quantities): AboveBound 
   return isWithinBound(reported, bound, BELIEVED_TIMES) ? 'reported' : 'capped';
 }
 
-/** At the prices that apply to these quantities. */
-export function figuresOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
-  return figuresAt(quantities, pricesThatApply(prices, MODE, quantities));
+/** A raised bound, at the highest prices that can apply to it. */
+export function boundOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
+  return figuresAt(quantities, dearestPrices(prices, [MODE], quantities));
 }
 
 /** The rate of an attempt that costs nothing. */

@@ -20,7 +20,7 @@ import {
 } from '../usage/usage-store.types.js';
 import { isWithinBound, largestQuantities, type Quantities } from '../usage/units.js';
 import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
-import { type AboveBound, type CallCost, costOfReport, figuresOf, NOTHING, rateOfNothing } from './call-cost.js';
+import { type AboveBound, boundOf, type CallCost, costOfReport, NOTHING, rateOfNothing } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
@@ -175,7 +175,7 @@ export class MeteredCall implements AttemptObserver {
     const isBeyond = !isWithinBound(came.quantities, open.bound.quantities);
     if (!isLeaseDue && !isBeyond) return;
     const bound = isBeyond
-      ? figuresOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost.prices)
+      ? boundOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost.prices)
       : open.bound;
     this.leaseSince = now;
     this.isExtending = true;

@@ -71,6 +71,10 @@ export function addQuantities(one: Quantities, other: Quantities): Quantities {
   return combine(one, other, (a, b) => a + b);
 }
 
+export function isTokenUnit(unit: QuantityUnit): boolean {
+  return !OTHER_UNITS.some((other) => other === unit);
+}
+
 /** The larger figure of each unit: a bound that holds for both. */
 export function largestQuantities(one: Quantities, other: Quantities): Quantities {
   return combine(one, other, (a, b) => (a > b ? a : b));

@@ -67,3 +67,35 @@ describe('rateOf', () => {
     expect(rateOf([], 'batch')).toEqual(NO_RATE);
   });
 });
+
+describe('units without a price of their own', () => {
+  const known = [price('in', 'input', 10n), price('write', 'cache_write_5m', 12n), price('out', 'output', 40n)];
+
+  it.each([
+    ['cache_read', 10n],
+    ['cache_write_5m', 12n],
+    ['cache_write_1h', 12n],
+    ['input_audio', 10n],
+    ['input_image', 10n],
+    ['output_audio', 40n],
+    ['output_image', 40n],
+    ['web_search', 0n],
+  ] as const)('bills %s at a price that is known', (unit, nano) => {
+    expect(costOf({ [unit]: 3n }, known)).toBe(3n * nano);
+  });
+
+  it('bills a unit at its own price where it has one', () => {
+    expect(costOf({ input: 1n, cache_read: 100n }, [...known, price('read', 'cache_read', 1n)])).toBe(110n);
+  });
+
+  it('reserves all input at the highest price of a unit of input', () => {
+    const dearest = dearestPrices([...known, price('read', 'cache_read', 1n)], ['standard'], { input: 100n });
+    expect(dearest.map(({ id, unit }) => [id, unit])).toEqual([
+      ['write', 'input'],
+      ['out', 'output'],
+    ]);
+    const most = costOf({ input: 100n, cache_read: 0n, output: 5n }, dearest);
+    expect(most).toBe(1_400n);
+    expect(costOf({ cache_write_1h: 100n, output_audio: 5n }, known)).toBeLessThanOrEqual(most);
+  });
+});

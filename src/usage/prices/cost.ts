@@ -1,14 +1,40 @@
 import type { NanoDollars } from '../../common/money/units.js';
-import { inputTokensOf, type Quantities, type QuantityUnit } from '../units.js';
+import { inputTokensOf, QUANTITY_UNITS, type Quantities, type QuantityUnit } from '../units.js';
 import { type AppliedRate, NO_RATE, type Price, type PriceMode } from './price.types.js';
 
 const ATTO_PER_NANO = 1_000_000_000n;
 
-/** What the quantities cost, rounded once, half up. Units without a price cost nothing. @param prices one for each unit */
+/**
+ * By whose price a unit is billed that has none of its own: the first of these that has one. So no token is free where tokens
+ * have a price. The last of them is the unit whose bound it shares.
+ */
+const FALLBACKS: Readonly<Partial<Record<QuantityUnit, readonly QuantityUnit[]>>> = {
+  cache_read: ['input'],
+  cache_write_5m: ['input'],
+  cache_write_1h: ['cache_write_5m', 'input'],
+  input_audio: ['input'],
+  input_image: ['input'],
+  output_audio: ['output'],
+  output_image: ['output'],
+};
+
+/** What the quantities cost, rounded once, half up. @param prices at most one for each unit */
 export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDollars {
   let atto = 0n;
-  for (const { unit, price } of prices) atto += price * (quantities[unit] ?? 0n);
+  for (const unit of QUANTITY_UNITS) {
+    const quantity = quantities[unit];
+    if (quantity !== undefined) atto += quantity * (priceOf(unit, prices)?.price ?? 0n);
+  }
   return (atto + ATTO_PER_NANO / 2n) / ATTO_PER_NANO;
+}
+
+/** The unit's own price, or the one that it falls back to. */
+export function priceOf(unit: QuantityUnit, prices: readonly Price[]): Price | undefined {
+  for (const price of prices) if (price.unit === unit) return price;
+  for (const fallback of FALLBACKS[unit] ?? []) {
+    for (const price of prices) if (price.unit === fallback) return price;
+  }
+  return undefined;
 }
 
 /**
@@ -30,7 +56,10 @@ export function pricesThatApply(prices: readonly Price[], mode: PriceMode, quant
   return [...best.values()];
 }
 
-/** For a reservation: of each unit the highest price that can apply to a call of these modes with at most this much input. */
+/**
+ * For a reservation: the highest prices that can apply to a call of these modes with at most this much input. All units of
+ * input share one bound, so the highest of their prices is that of `input`; the same holds for output.
+ */
 export function dearestPrices(
   prices: readonly Price[],
   modes: readonly PriceMode[],
@@ -43,8 +72,10 @@ export function dearestPrices(
     const { unit, mode } = price;
     const canApply =
       modes.includes(mode) || (mode === 'standard' && modes.some((wanted) => !hasMode(prices, unit, wanted)));
-    const known = dearest.get(unit);
-    if (canApply && (known === undefined || price.price > known.price)) dearest.set(unit, price);
+    const bounded = FALLBACKS[unit]?.at(-1) ?? unit;
+    const known = dearest.get(bounded);
+    if (canApply && (known === undefined || price.price > known.price))
+      dearest.set(bounded, { ...price, unit: bounded });
   }
   return [...dearest.values()];
 }
