@@ -7,9 +7,8 @@ import { VirtualKeysModule } from '../virtual-keys/virtual-keys.module.js';
 import { Isolation } from './relay/isolation.js';
 import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
-import { CallPrices } from './call-prices.js';
 import { ProviderCallService } from './provider-call.service.js';
-import { UsageMeter } from './usage-meter.js';
+import { CallPrices, UsageMeter } from './usage-meter.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ProviderObject]), PoliciesModule, UpstreamModule, UsageModule, VirtualKeysModule],

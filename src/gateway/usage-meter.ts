@@ -8,20 +8,57 @@ import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { PolicyCache } from '../policies/policy.cache.js';
 import type { PolicyAttributes } from '../policies/policy-keys.js';
 import { RunningCalls } from '../common/running-calls.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
-import type { Price } from '../usage/prices/price.types.js';
+import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
+import type { Price, PricedUnit } from '../usage/prices/price.types.js';
+import type { Quantities } from '../usage/units.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { MeteredUse, UsageEstimate } from './billable-use.js';
-import { CallPrices } from './call-prices.js';
-import { costOfEstimate, measuredUnits } from './call-cost.js';
+import { type AboveBound, costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown } from './limit-refusal.js';
-import { MeteredCall } from './metered-call.js';
+import { MeteredCall, type UsageCounts } from './metered-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 
 /** Longest wait, at the end, for calls whose clients have been cut off. */
 const END_MS = 5_000;
 const NO_PRICES: readonly Price[] = [];
+
+/** What models cost, and the metrics of what calls are charged. */
+@Injectable()
+export class CallPrices implements UsageCounts {
+  constructor(
+    private readonly catalogue: PriceCatalogue,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Empty: the model has no price. undefined: the database is away, and the prices were never read. Never rejects. */
+  pricesFor(
+    organisationId: string,
+    provider: string,
+    model: string,
+    at: Date,
+    units: readonly PricedUnit[],
+  ): MaybePromise<readonly Price[] | undefined> {
+    const found = this.catalogue.pricesFor(organisationId, provider, model, at, units);
+    return found instanceof Promise ? found.catch(() => undefined) : found;
+  }
+
+  countMissing(provider: string): void {
+    this.metrics.priceMissing.inc({ provider });
+  }
+
+  countCharged(provider: string, quantities: Quantities): void {
+    for (const [unit, quantity] of Object.entries(quantities)) {
+      this.metrics.usageQuantities.inc({ provider, unit }, Number(quantity));
+    }
+  }
+
+  countAboveBound(provider: string, result: AboveBound): void {
+    this.metrics.usageAboveBound.inc({ provider, result });
+  }
+}
 
 /** Finds out what a call costs and what its attempts are charged to, and sees that every call is settled before the store closes. */
 @Injectable()

@@ -1,15 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { RerankProviderRegistry } from './rerank-provider.registry.js';
+import { RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
 
-describe('RerankProviderRegistry', () => {
-  const registry = new RerankProviderRegistry();
-
+describe('RERANK_PROVIDERS_BY_SLUG', () => {
   it('finds a rerank provider by its slug', () => {
-    expect(registry.find('cohere')?.slug).toBe('cohere');
-    expect(registry.find('local')?.kind).toBe('in_process');
+    expect(RERANK_PROVIDERS_BY_SLUG.get('cohere')?.slug).toBe('cohere');
+    expect(RERANK_PROVIDERS_BY_SLUG.get('local')?.kind).toBe('in_process');
   });
 
   it.each(['openai', 'Cohere', '', 'constructor'])('has no rerank provider for %j', (slug) => {
-    expect(registry.find(slug)).toBeUndefined();
+    expect(RERANK_PROVIDERS_BY_SLUG.get(slug)).toBeUndefined();
   });
 });

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { azureAiRerank } from './providers/azure-ai.provider.js';
 import { bedrockRerank } from './providers/bedrock.provider.js';
 import { cohereRerank } from './providers/cohere.provider.js';
@@ -19,13 +18,6 @@ export const RERANK_PROVIDERS: readonly RerankProvider[] = [
   localRerank,
 ];
 
-@Injectable()
-export class RerankProviderRegistry {
-  readonly #bySlug: ReadonlyMap<string, RerankProvider> = new Map(
-    RERANK_PROVIDERS.map((provider) => [provider.slug, provider]),
-  );
-
-  find(slug: string): RerankProvider | undefined {
-    return this.#bySlug.get(slug);
-  }
-}
+export const RERANK_PROVIDERS_BY_SLUG: ReadonlyMap<string, RerankProvider> = new Map(
+  RERANK_PROVIDERS.map((provider) => [provider.slug, provider]),
+);

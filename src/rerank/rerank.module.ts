@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { GatewayModule } from '../gateway/gateway.module.js';
-import { RerankProviderRegistry } from './rerank-provider.registry.js';
 import { RerankController } from './rerank.controller.js';
 import { RerankService } from './rerank.service.js';
 
 @Module({
   imports: [GatewayModule],
   controllers: [RerankController],
-  providers: [RerankProviderRegistry, RerankService],
+  providers: [RerankService],
 })
 export class RerankModule {}

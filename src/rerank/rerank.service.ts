@@ -9,7 +9,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { shapeToError } from '../upstream/provider-error.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { joinParts, rank } from './rank.js';
-import { RerankProviderRegistry } from './rerank-provider.registry.js';
+import { RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
 import type {
   RankedRerank,
   RemoteRerankProvider,
@@ -32,7 +32,6 @@ export interface RerankAnswer {
 @Injectable()
 export class RerankService {
   constructor(
-    private readonly providers: RerankProviderRegistry,
     private readonly calls: ProviderCallService,
     private readonly metrics: Metrics,
   ) {}
@@ -42,7 +41,7 @@ export class RerankService {
     // Set before anything can fail, so that the log line of a failure has them.
     context.request.noteModel(asked.model);
     facts.documents = asked.documents.length;
-    const provider = this.providers.find(context.virtualKey.provider.slug);
+    const provider = RERANK_PROVIDERS_BY_SLUG.get(context.virtualKey.provider.slug);
     if (provider === undefined) throw new GatewayError('provider_not_supported');
     if (asked.documents.length > provider.maxDocuments) {
       throw invalidField('documents', `must have at most ${provider.maxDocuments} items for ${provider.slug}`);

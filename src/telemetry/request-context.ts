@@ -2,9 +2,8 @@ import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { GatewayError } from '../common/errors/gateway.error.js';
 import type { ClientConnection } from '../common/http/client-connection.js';
-import { LogFields } from './log-fields.js';
 import { type Metadata, toTraceparent, traceContext, type TraceHeaders } from './trace-headers.js';
-import type { ProviderCallInfo, ProviderSpan, RequestSpan } from './tracing.js';
+import { LogFields, type ProviderCallInfo, type ProviderSpan, type RequestSpan } from './tracing.js';
 
 /** Longer than any model's name or ARN. Bounds the log line, since names are not always validated. */
 const MAX_LOGGED_MODEL_LENGTH = 512;

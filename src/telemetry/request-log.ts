@@ -3,7 +3,7 @@ import { CLIENT_CLOSED_REQUEST } from '../common/http/client-connection.js';
 import type { LineWriter } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { RequestContext } from './request-context.js';
-import type { LogFields } from './log-fields.js';
+import type { LogFields } from './tracing.js';
 
 export const UNMATCHED = 'unmatched';
 
@@ -36,7 +36,8 @@ function record(
   durationMs: number,
 ): void {
   const route = routeOf(request);
-  const isBrokenOff = wasBrokenOff(response, context);
+  // An incomplete response has an error code when the gateway aborted it, and none when the client disconnected.
+  const isBrokenOff = response.headersSent && !response.writableFinished && context.facts.error_code !== undefined;
   const status = response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
   metrics.inFlight.dec();
   metrics.requests.inc({ route, code: status });
@@ -100,11 +101,6 @@ function membersOf(
     error_reason: facts.error_reason,
     metadata,
   };
-}
-
-/** An incomplete response has an error code when the gateway aborted it, and none when the client disconnected. */
-function wasBrokenOff(response: Response, { facts }: RequestContext): boolean {
-  return response.headersSent && !response.writableFinished && facts.error_code !== undefined;
 }
 
 /** The pattern of the matched route, never the path as sent: ids and junk would create unlimited labels. */

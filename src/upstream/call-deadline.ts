@@ -17,7 +17,8 @@ export class CallDeadline {
   /** By `performance.now()`, a clock that never goes back. */
   readonly #deadlineMs: number;
   #timeoutMs: number;
-  #boundsSilence: boolean;
+  /** Whether it bounds the silence in the call, not the whole. */
+  boundsSilence: boolean;
   #timer: NodeJS.Timeout | undefined;
   readonly #stopWatchingCaller: () => void;
   #failure: UpstreamFailure | undefined;
@@ -28,13 +29,9 @@ export class CallDeadline {
   constructor({ timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>, bounds: 'call' | 'silence' = 'call') {
     this.#deadlineMs = performance.now() + timeoutMs;
     this.#timeoutMs = timeoutMs;
-    this.#boundsSilence = bounds === 'silence';
-    this.#timer = this.#timerFor(timeoutMs, 'timeout', this.#boundsSilence ? SILENT : INCOMPLETE);
+    this.boundsSilence = bounds === 'silence';
+    this.#timer = this.#timerFor(timeoutMs, 'timeout', this.boundsSilence ? SILENT : INCOMPLETE);
     this.#stopWatchingCaller = caller.onAbort(this.#endForCaller);
-  }
-
-  get boundsSilence(): boolean {
-    return this.#boundsSilence;
   }
 
   get remainingMs(): number {
@@ -48,7 +45,7 @@ export class CallDeadline {
   /** Something moved. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
   touch(): void {
     // A timer that was cleared would come back to life.
-    if (this.#boundsSilence && !this.#disposed && !this.#failure) this.#timer?.refresh();
+    if (this.boundsSilence && !this.#disposed && !this.#failure) this.#timer?.refresh();
   }
 
   /** From now on, the caller is the one that is silent: it takes nothing, and its bound is another. */
@@ -115,7 +112,7 @@ export class CallDeadline {
 
   #await(milliseconds: number, kind: UpstreamFailureKind, aim: string): void {
     if (this.#disposed || this.#failure) return;
-    this.#boundsSilence = true;
+    this.boundsSilence = true;
     clearTimeout(this.#timer);
     this.#timer = this.#timerFor(milliseconds, kind, aim);
   }

@@ -41,7 +41,7 @@ export class OriginPools {
 
   release(entry: OriginPool): void {
     entry.running -= 1;
-    this.#closeSurplus();
+    if (this.#pools.size > this.maxOrigins) this.#closeSurplus();
   }
 
   async close(): Promise<void> {

@@ -66,6 +66,8 @@ export async function sendWithRetries(
     const attempted = toAttempt(number, performance.now() - startedAt, outcome);
     for (const observer of observers) observer.after?.(attempted);
 
+    // Most answers are final.
+    if (!(outcome instanceof UpstreamFailure) && outcome.status < 300) return outcome;
     // The deadline came before the retry was sent: it was not made.
     if (last !== undefined && isTimeout(outcome) && !outcome.wasSent) return resultOf(last);
 

@@ -8,7 +8,7 @@ import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded
 import { EventSink } from './event-sink.js';
 import { openPool } from './exchange-client.js';
 import { toExchangeError } from './exchange-failure.js';
-import { type OriginPool, OriginPools } from './origin-pools.js';
+import { OriginPools } from './origin-pools.js';
 import { sendWithRetries, type RetryClock } from './retry-loop.js';
 import { type ExchangePlan, isRedirect, StreamExchange, wireRequest } from './stream-exchange.js';
 import { UploadBody } from './upload-body.js';
@@ -83,7 +83,7 @@ export class UpstreamClient implements UpstreamSender {
   }
 
   async send(call: UpstreamCall): Promise<UpstreamAnswer> {
-    this.#checkOpen();
+    if (this.#closing) throw closed();
     this.#sends.begin();
     const limits = new CallDeadline(call);
     const plan = { limits, maxBufferedBytes: call.maxResponseBytes };
@@ -111,7 +111,7 @@ export class UpstreamClient implements UpstreamSender {
     const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, awaitsFirstByte ? 'call' : 'silence');
     const plan = { limits, maxBufferedBytes: call.maxBufferedBytes, onHead: this.#sinkOf(call), awaitsFirstByte };
     try {
-      this.#checkOpen();
+      if (this.#closing) throw closed();
       if (upload && signer) throw new GatewayError('provider_not_supported', { reason: UNSIGNABLE });
       const request = { ...head, body: Buffer.isBuffer(body) ? body : undefined };
       return await sendWithRetries({ ...call, request, retry }, limits, this.#clock, (signed) =>
@@ -144,7 +144,13 @@ export class UpstreamClient implements UpstreamSender {
     plan: ExchangePlan,
     upload?: UploadBody,
   ): Promise<RelayedAnswer> {
-    const lease = this.#lease(pools, request.url);
+    const { url } = request;
+    try {
+      this.policy.checkUrl(url);
+    } catch (error) {
+      throw toExchangeError(error, 'unsent', url.host);
+    }
+    const lease = pools.acquire(url.origin);
     const exchange = new StreamExchange(wireRequest(request, upload), {
       ...plan,
       onSettled: () => pools.release(lease),
@@ -163,22 +169,12 @@ export class UpstreamClient implements UpstreamSender {
     };
   }
 
-  #checkOpen(): void {
-    if (this.#closing) throw new UpstreamFailure('connect', 'the gateway is shutting down');
-  }
-
-  /** Call `release` of the pools when it is over. */
-  #lease(pools: OriginPools, url: URL): OriginPool {
-    try {
-      this.policy.checkUrl(url);
-    } catch (error) {
-      throw toExchangeError(error, 'unsent', url.host);
-    }
-    return pools.acquire(url.origin);
-  }
-
   async #drain(): Promise<void> {
     await Promise.all([this.#sends.idle(), this.#relays.idle(this.#relayGraceMs)]);
     await Promise.all([this.#pools.close(), this.#relayPools.close()]);
   }
+}
+
+function closed(): UpstreamFailure {
+  return new UpstreamFailure('connect', 'the gateway is shutting down');
 }

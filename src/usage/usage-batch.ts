@@ -1,5 +1,5 @@
 import { toStorableText } from '../common/storable-text.js';
-import { isoTexts } from '../common/time/iso-text.js';
+import { isoTexts } from '../common/time/clock.js';
 import { figureColumns, ledgerColumns, rateColumns, settledColumns } from './ledger-columns.js';
 import type { BucketState, Charge, ExtendOutcome, Extension, Reservation, UsageFigures } from './usage-store.types.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';

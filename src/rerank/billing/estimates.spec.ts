@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { requestWith } from '../providers/__fixtures__/requests.js';
-import { estimateByChunks, estimateByTokens } from './estimates.js';
-import { tokenBound, tokenCounts, totalTokens } from './tokens.js';
+import { estimateByChunks, estimateByTokens, tokenBound, tokenCounts, totalTokens } from './estimates.js';
 
 const CHUNK = 500;
 /** A text whose length in bytes makes this many tokens by the bound. */

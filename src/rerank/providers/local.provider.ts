@@ -1,6 +1,6 @@
 // Built in, rerank: BM25 over the request's own documents. Source: https://lucaong.github.io/minisearch/, read 2026-11-21.
 import MiniSearch from 'minisearch';
-import { tokenCounts, totalTokens } from '../billing/tokens.js';
+import { tokenCounts, totalTokens } from '../billing/estimates.js';
 import type { InProcessRerankProvider, RerankRequest } from '../rerank.types.js';
 import { documentTexts } from './document-text.js';
 import { CooperativeScheduler, Turns } from './cooperative-scheduler.js';

@@ -1,8 +1,7 @@
 // Provider P2, rerank: POST /v1/rerank. Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11-21.
 import { readObject, stringOrUndefined } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
-import { estimateByTokens } from '../billing/estimates.js';
-import type { TokenLimits } from '../billing/tokens.js';
+import { estimateByTokens, type TokenLimits } from '../billing/estimates.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
 import { billedCount, readScores } from './answers.js';
 import { documentTexts } from './document-text.js';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import type { LogFields } from '../../telemetry/log-fields.js';
+import type { LogFields } from '../../telemetry/tracing.js';
 import { SecretError, type SecretErrorCode } from '../managers/secret-manager.types.js';
 import { MappedValuesError } from './mapped-values.js';
 

@@ -4,6 +4,8 @@ import { VISIBLE_ASCII } from '../../common/constants.js';
 import type { UpstreamRequest } from '../upstream.types.js';
 import type { Credential, ProviderRequest } from './provider.types.js';
 
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
 /** JSON in, JSON out. `credentialHeaders` win: no request may replace the credential. */
 export function buildRequest(
   url: URL,
@@ -14,16 +16,12 @@ export function buildRequest(
     request.bytes ?? (request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body), 'utf8'));
   const headers: Record<string, string> = {};
   // Field by field: a spread makes objects of ever new shapes, and all that is done with them afterwards is slow.
-  if (request.headers !== undefined) copyHeaders(request.headers, headers);
+  for (const [name, value] of Object.entries(request.headers ?? NO_HEADERS)) headers[name] = value;
   headers['accept'] = 'application/json';
   headers['user-agent'] = 'tollgate';
   if (body !== undefined) headers['content-type'] = 'application/json';
-  copyHeaders(credentialHeaders, headers);
+  for (const [name, value] of Object.entries(credentialHeaders)) headers[name] = value;
   return { method: request.method, url, headers, body };
-}
-
-function copyHeaders(from: Readonly<Record<string, string>>, to: Record<string, string>): void {
-  for (const [name, value] of Object.entries(from)) to[name] = value;
 }
 
 export function bearer(credential: Pick<Credential, 'key'>): { readonly authorization: string } {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isoTexts } from './iso-text.js';
+import { isoTexts } from './clock.js';
 
 it('isoTexts writes each time as JSON does, whatever the previous time was', () => {
   const isoText = isoTexts();
