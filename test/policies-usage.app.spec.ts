@@ -217,6 +217,16 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await admin.list(`${PATH}/${tight}/entities`)).toHaveLength(1);
   });
 
+  it('simulates quantities by unit for a limit in tokens', async () => {
+    await make({ type: 'tokens', credit_limit: 100 });
+    const decided = async (quantities: object): Promise<unknown> =>
+      jsonOf(await admin.post(`${PATH}/simulate`, { metadata: { user: 'alice' }, estimate: { quantities } }))[
+        'decision'
+      ];
+    expect(await decided({ input: 60, cache_read: 20, output: 20, search_unit: 900 })).toBe('admitted');
+    expect(await decided({ input: 60, cache_read: 20, output: 21 })).toBe('exceeded');
+  });
+
   it('admits a simulated call without cost although the limit is exceeded', async () => {
     const tight = await make({ credit_limit: COST });
     await callAs('alice');
@@ -335,6 +345,11 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     ['estimate.cost', { estimate: { cost: 1e-10 } }],
     ['estimate.tokens', { estimate: { tokens: 0.5 } }],
     ['estimate.tokens', { estimate: { tokens: -1 } }],
+    ['estimate.quantities', { estimate: { quantities: { dreams: 1 } } }],
+    ['estimate.quantities', { estimate: { quantities: { input: 0.5 } } }],
+    ['estimate.quantities', { estimate: { quantities: { input: -1 } } }],
+    ['estimate.quantities', { estimate: { quantities: [5] } }],
+    ['estimate.quantities', { estimate: { quantities: { input: 1 }, tokens: 1 } }],
     ['metadata', { metadata: { user: 1 } }],
     ['organisation', { organisation: 'x' }],
   ])('refuses a simulation with a wrong %s', async (param, body) => {

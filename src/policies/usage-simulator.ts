@@ -4,6 +4,7 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { fromQuantitiesJson, tokensOf } from '../usage/units.js';
 import { foldNames } from '../usage/call-names.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
@@ -76,10 +77,13 @@ function isReadable({ workspaceId }: Principal, policy: CompiledPolicy | undefin
   return workspaceId === null || policy?.workspaceId === workspaceId;
 }
 
-function readEstimate({ cost = 0, tokens = 0 }: UsageEstimateDto): Estimate {
+function readEstimate({ cost = 0, tokens, quantities }: UsageEstimateDto): Estimate {
+  if (tokens !== undefined && quantities !== undefined) {
+    throw invalidField('estimate.quantities', 'must not be given together with tokens');
+  }
   const costNano = toUnits('cost', cost);
   if (costNano === undefined) throw invalidField('estimate.cost', `must ${precisionOf('cost')}`);
-  return { cost: costNano, tokens: BigInt(tokens) };
+  return { cost: costNano, tokens: BigInt(tokens ?? 0) + tokensOf(fromQuantitiesJson(quantities ?? {})) };
 }
 
 function bucketOfCharge(buckets: readonly UsageBucket[], charge: Charge): UsageBucket | undefined {

@@ -15,6 +15,7 @@ import {
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { IsQuantities } from './is-quantities.decorator.js';
 import { MAX_AMOUNT } from './usage-limit.dto.js';
 
 export class UsageEstimateDto {
@@ -26,12 +27,18 @@ export class UsageEstimateDto {
   @Max(MAX_AMOUNT)
   readonly cost?: number;
 
-  /** Input and output tokens together. */
+  /** Tokens of all kinds together. */
   @Optional()
   @IsInt()
   @Min(0)
   @Max(MAX_AMOUNT)
   readonly tokens?: number;
+
+  /** By unit, instead of `tokens`: their sum is what limits in tokens count. */
+  @Optional()
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, example: { input: 500, output: 200 } })
+  @IsQuantities()
+  readonly quantities?: Readonly<Record<string, number>>;
 }
 
 /** A call as policies would see it. The call has no value for an absent field. */
