@@ -40,9 +40,10 @@ export class Authenticator {
    * @throws GatewayError `api_key_invalid`, `rate_limited`
    */
   ownerOf(key: string, now: Date): MaybePromise<Principal> {
-    return chain(this.knownOwnerOf(key, now), (principal) =>
-      principal.rateLimits.length === 0 ? principal : this.rateLimiter.consume(principal).then(() => principal),
-    );
+    return chain(this.cache.find(key, now.getTime()), (answer) => {
+      const principal = toOwner(answer);
+      return principal.rateLimits.length === 0 ? principal : this.rateLimiter.consume(principal).then(() => principal);
+    });
   }
 
   /**

@@ -11,7 +11,7 @@ export function isStorableText(text: string): boolean {
 /** Replaces what PostgreSQL cannot store, and cuts the text to a column of so many characters. */
 export function toStorableText(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) {
-    return isStorableText(text) ? text : text.replaceAll(EACH_UNSTORABLE, REPLACEMENT);
+    return UNSTORABLE.test(text) ? text.replaceAll(EACH_UNSTORABLE, REPLACEMENT) : text;
   }
   // Cut by code points, as PostgreSQL counts, so that no surrogate pair is split.
   const enough = text.slice(0, 2 * maxCharacters).replaceAll(EACH_UNSTORABLE, REPLACEMENT);

@@ -149,7 +149,9 @@ export class ProviderCallService {
       context.deadlineMs ?? performance.now() + timeoutMsOf(context.virtualKey.credential.options, this.config);
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<UpstreamAnswer> => {
-      const telemetry = this.telemetryOf(current, operation);
+      const { slug: provider } = current.virtualKey.provider;
+      const info = { operation: operation.operation, provider, model: operation.model };
+      const telemetry = new ObservedCall(current.request, info, this.metrics);
       const call = providerCall(current.virtualKey, withHeaders(operation.request, telemetry.headers), this.config);
       try {
         const answer = this.client.send({
@@ -167,7 +169,9 @@ export class ProviderCallService {
         attemptsMade += telemetry.attempts;
       }
     };
-    return this.withRenewal(context, send, () => Math.ceil(deadlineMs - performance.now()) > 0);
+    const answer = send(context);
+    if (context.virtualKey.source === undefined) return answer;
+    return this.withRenewal(context, answer, send, () => Math.ceil(deadlineMs - performance.now()) > 0);
   }
 
   /**
@@ -183,7 +187,9 @@ export class ProviderCallService {
   ): Promise<RelayedAnswer> {
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<RelayedAnswer> => {
-      const telemetry = this.telemetryOf(current, operation);
+      const { slug: provider } = current.virtualKey.provider;
+      const info = { operation: operation.operation, provider, model: operation.model };
+      const telemetry = new ObservedCall(current.request, info, this.metrics);
       // The log line is written when the last byte is out, which is before the call is over.
       const sinkFor = (head: UpstreamHead): Writable | undefined => {
         const sink = streams.sinkFor(head);
@@ -200,11 +206,9 @@ export class ProviderCallService {
         attemptsMade += telemetry.attempts;
       }
     };
-    return this.withRenewal(context, send, () => streams.upload === undefined);
-  }
-
-  private telemetryOf({ request, virtualKey }: ProviderContext, { operation, model }: ProviderOperation): ObservedCall {
-    return new ObservedCall(request, { operation, provider: virtualKey.provider.slug, model }, this.metrics);
+    const answer = send(context);
+    if (context.virtualKey.source === undefined) return answer;
+    return this.withRenewal(context, answer, send, () => streams.upload === undefined);
   }
 
   /**
@@ -213,11 +217,10 @@ export class ProviderCallService {
    */
   private withRenewal<Answer>(
     context: ProviderContext,
+    answer: Promise<Answer>,
     send: (context: ProviderContext) => Promise<Answer>,
     isRepeatable: () => boolean,
   ): Promise<Answer> {
-    const answer = send(context);
-    if (context.virtualKey.source === undefined) return answer;
     return answer.catch(async (error: unknown) => {
       const virtualKey = isCredentialRefused(error) ? await this.virtualKeys.renew(context.virtualKey) : undefined;
       if (virtualKey === undefined || !isRepeatable()) throw error;

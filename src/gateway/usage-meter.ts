@@ -111,12 +111,26 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const isUnpriced = !cost.isPriced;
     if (isUnpriced) this.prices.countMissing(provider);
     const policiesNow = (): MaybePromise<readonly CompiledPolicy[]> =>
-      chain(this.policies.policiesOf(context.principal.organisationId, this.clock.now().getTime()), (known) => {
+      chain(this.policies.get(context.principal.organisationId, this.clock.now().getTime()), (known) => {
         const policies = readableMatches(known, facts);
         if (isUnpriced) this.assertAllowed(context, policies, facts, prices);
         return policies;
       });
-    const dimensions = dimensionsOf(context, facts);
+    const { principal, request } = context;
+    const dimensions: UsageDimensions = {
+      organisationId: principal.organisationId,
+      workspaceId: facts.workspace_id ?? null,
+      apiKeyId: principal.id,
+      virtualKey: facts.virtual_key ?? null,
+      provider: facts.provider ?? null,
+      model: facts.model ?? null,
+      endpoint: facts.endpoint ?? '',
+      mcpServer: null,
+      mcpTool: null,
+      metadata: facts.metadata,
+      traceId: request.trace.traceId,
+      attempt: 1,
+    };
     const leaseMs = this.config.USAGE_LEASE_MS;
     const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs, counts: this.prices };
     return new MeteredCall(plan, context, this.store, this.clock, this.running);
@@ -154,22 +168,5 @@ function factsOf({ principal, virtualKey, request }: ProviderContext, use: Meter
     mcp_server: undefined,
     mcp_tool: undefined,
     metadata: request.metadata,
-  };
-}
-
-function dimensionsOf({ principal, request }: ProviderContext, facts: PolicyAttributes): UsageDimensions {
-  return {
-    organisationId: principal.organisationId,
-    workspaceId: facts.workspace_id ?? null,
-    apiKeyId: principal.id,
-    virtualKey: facts.virtual_key ?? null,
-    provider: facts.provider ?? null,
-    model: facts.model ?? null,
-    endpoint: facts.endpoint ?? '',
-    mcpServer: null,
-    mcpTool: null,
-    metadata: facts.metadata,
-    traceId: request.trace.traceId,
-    attempt: 1,
   };
 }

@@ -1,4 +1,4 @@
-import { jsonMember, jsonObject, JsonText } from '../common/json/write.js';
+import { jsonMember, JsonText } from '../common/json/write.js';
 import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../common/json/numbers.js';
 import { readArray, readObject } from '../common/json/read.js';
 import type { CreateRerankDto } from './dto/create-rerank.dto.js';
@@ -45,16 +45,15 @@ export function toRerankResponse({ request, outcome, id, provider, results }: Ra
     items += `,{"index":${index},"relevance_score":${relevanceScore}${document}}`;
   }
   const usage = jsonMember('search_units', outcome.searchUnits) + jsonMember('total_tokens', outcome.totalTokens);
-  return new JsonText(
-    jsonObject(
-      jsonMember('object', 'list') +
-        jsonMember('id', id) +
-        `,"results":[${items.slice(1)}]` +
-        jsonMember('model', outcome.model ?? request.model) +
-        jsonMember('provider', provider) +
-        (usage === '' ? '' : `,"usage":${jsonObject(usage)}`),
-    ),
-  );
+  const members =
+    jsonMember('object', 'list') +
+    jsonMember('id', id) +
+    `,"results":[${items.slice(1)}]` +
+    jsonMember('model', outcome.model ?? request.model) +
+    jsonMember('provider', provider) +
+    (usage === '' ? '' : `,"usage":{${usage.slice(1)}}`);
+  // Each member begins with a comma.
+  return new JsonText(`{${members.slice(1)}}`);
 }
 
 /** Documents come from the request and never from the provider, so that the response is the same for every provider. */

@@ -7,7 +7,6 @@ import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { shapeToError } from '../upstream/provider-error.js';
-import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { joinParts, rank } from './rank.js';
 import { RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
 import type {
@@ -89,7 +88,12 @@ export class RerankService {
     request: RerankRequest,
     note?: (answer: unknown) => void,
   ): Promise<RerankOutcome> {
-    const operation = operationOf(request, provider.toUpstream(request));
+    const operation: ProviderOperation = {
+      operation: OPERATION,
+      model: request.model,
+      request: provider.toUpstream(request),
+      retry: 'idempotent',
+    };
     return this.calls.runBillable(context, operation, useOf(provider, request), (answer) => {
       note?.(answer);
       return provider.fromUpstream(answer, request);
@@ -107,16 +111,18 @@ export class RerankService {
     let next = provider.nextPage?.(answer, request);
     while (next !== undefined) {
       if (parts.length === MAX_PARTS) throw new UnexpectedShapeError(`at most ${MAX_PARTS} parts`, 'the answer');
-      answer = await this.calls.runJson(context, operationOf(request, next));
+      const operation: ProviderOperation = {
+        operation: OPERATION,
+        model: request.model,
+        request: next,
+        retry: 'idempotent',
+      };
+      answer = await this.calls.runJson(context, operation);
       parts.push(provider.fromUpstream(answer, request));
       next = provider.nextPage?.(answer, request);
     }
     return joinParts(parts);
   }
-}
-
-function operationOf({ model }: RerankRequest, request: ProviderRequest): ProviderOperation {
-  return { operation: OPERATION, model, request, retry: 'idempotent' };
 }
 
 function useOf(provider: RerankProvider, request: RerankRequest): BillableUse<RerankOutcome> {

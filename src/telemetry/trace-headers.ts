@@ -31,6 +31,8 @@ export interface TraceContext extends Readonly<Record<string, string>> {
 
 export type Metadata = Readonly<Record<string, string>>;
 
+/** One for all, so that comparing two is cheap. */
+const NO_METADATA: Metadata = {};
 const MAX_ID_LENGTH = 128;
 /** The specification requires this length to be forwarded; longer values may be dropped. */
 const MAX_TRACE_STATE_LENGTH = 512;
@@ -105,7 +107,7 @@ function readText(headers: IncomingHttpHeaders, name: GatewayHeader): string | u
 
 function readMetadata(headers: IncomingHttpHeaders): Metadata {
   const value = gatewayHeader(headers, 'metadata');
-  if (value === undefined) return {};
+  if (value === undefined) return NO_METADATA;
   const entries = metadataEntries(value);
   if (entries.length > MAX_METADATA_KEYS)
     throw invalidField('x-gateway-metadata', `must have at most ${MAX_METADATA_KEYS} keys`);

@@ -19,6 +19,8 @@ export class CallDeadline {
   #timeoutMs: number;
   /** Whether it bounds the silence in the call, not the whole. */
   boundsSilence: boolean;
+  /** Whether the call has ended early. */
+  expired = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #stopWatchingCaller: () => void;
   #failure: UpstreamFailure | undefined;
@@ -36,10 +38,6 @@ export class CallDeadline {
 
   get remainingMs(): number {
     return this.#deadlineMs - performance.now();
-  }
-
-  get expired(): boolean {
-    return this.#failure !== undefined;
   }
 
   /** Something moved. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
@@ -129,6 +127,7 @@ export class CallDeadline {
   #end(failure: UpstreamFailure): void {
     if (this.#failure) return;
     this.#failure = failure;
+    this.expired = true;
     const listener = this.#listener;
     this.#listener = undefined;
     listener?.(failure);

@@ -67,7 +67,7 @@ export function isSameInLedger(one: UsageDimensions, other: UsageDimensions): bo
     one.provider === other.provider &&
     one.endpoint === other.endpoint &&
     one.attempt === other.attempt &&
-    isSameMetadata(one.metadata, other.metadata)
+    (one.metadata === other.metadata || isSameMetadata(one.metadata, other.metadata))
   );
 }
 

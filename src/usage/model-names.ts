@@ -19,7 +19,7 @@ const ACCOUNT = /^(arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:)\d{12}(?=:foundation-
 
 /** The one name by which policies, groups and the ledger know a model of a provider, however its caller spells it. */
 export function canonicalModel(provider: string | undefined, model: string): string {
-  return namesOf(provider).canonical(foldModel(model));
+  return (BY_PROVIDER.get(provider) ?? ONE_NAME).canonical(foldModel(model));
 }
 
 /**
@@ -34,12 +34,12 @@ export function possibleModels(name: string): readonly { readonly provider?: str
 
 /** Other names that a policy may have for it: the ARN of a region (Bedrock), the name with Azure's prefix. */
 export function modelAliases(provider: string | undefined, model: string): readonly ModelName[] {
-  return namesOf(provider).aliases(foldModel(model));
+  return (BY_PROVIDER.get(provider) ?? ONE_NAME).aliases(foldModel(model));
 }
 
 /** The names under which the model may have a price, in groups: an earlier group takes precedence. */
 export function pricedNames(provider: string, model: string): readonly (readonly ModelName[])[] {
-  const names = namesOf(provider);
+  const names = BY_PROVIDER.get(provider) ?? ONE_NAME;
   const name = foldModel(model);
   return names.priced?.(name) ?? [[{ text: names.canonical(name), markLength: 0 }, ...names.aliases(name)]];
 }
@@ -54,8 +54,4 @@ export function compilePattern(pattern: string): (name: ModelName) => boolean {
 /** Without what makes no other model of it: case, white space around it, an account in the ARN of a model of AWS. */
 export function foldModel(name: string): string {
   return name.trim().toLowerCase().replace(ACCOUNT, '$1');
-}
-
-function namesOf(provider: string | undefined): ModelNames {
-  return BY_PROVIDER.get(provider) ?? ONE_NAME;
 }

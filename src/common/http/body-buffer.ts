@@ -6,52 +6,47 @@ const NOTHING = Buffer.alloc(0);
 /** Collects the chunks of a body. Uses at most about twice the memory of the body, however small the chunks are. */
 export class BodyBuffer {
   #pieces: Buffer[] = [];
-  #size = 0;
+  /** Bytes. */
+  size = 0;
   /** The free rest of the block that small chunks are copied into, and how much of it is filled but not yet sealed. */
   #block = NOTHING;
   #filled = 0;
 
-  /** Bytes. */
-  get size(): number {
-    return this.#size;
-  }
-
   push(chunk: Buffer): void {
-    if (chunk.length >= SMALL_BYTES || this.#size === 0) {
-      this.#seal();
+    if (chunk.length >= SMALL_BYTES || this.size === 0) {
+      if (this.#filled > 0) this.#seal();
       if (chunk.length > 0) this.#pieces.push(chunk);
     } else {
       this.#copy(chunk);
     }
-    this.#size += chunk.length;
+    this.size += chunk.length;
   }
 
   /** Returns all bytes in one buffer and empties this one. */
   take(): Buffer {
-    this.#seal();
+    if (this.#filled > 0) this.#seal();
     const [first = NOTHING, ...others] = this.#pieces;
-    const whole = others.length === 0 ? first : Buffer.concat(this.#pieces, this.#size);
+    const whole = others.length === 0 ? first : Buffer.concat(this.#pieces, this.size);
     this.clear();
     return whole;
   }
 
   clear(): void {
     this.#pieces = [];
-    this.#size = 0;
+    this.size = 0;
     this.#block = NOTHING;
     this.#filled = 0;
   }
 
   #copy(chunk: Buffer): void {
     if (this.#block.length - this.#filled < chunk.length) {
-      this.#seal();
-      this.#block = Buffer.allocUnsafe(Math.min(Math.max(this.#size, SMALL_BYTES), MAX_BLOCK_BYTES));
+      if (this.#filled > 0) this.#seal();
+      this.#block = Buffer.allocUnsafe(Math.min(Math.max(this.size, SMALL_BYTES), MAX_BLOCK_BYTES));
     }
     this.#filled += chunk.copy(this.#block, this.#filled);
   }
 
   #seal(): void {
-    if (this.#filled === 0) return;
     this.#pieces.push(this.#block.subarray(0, this.#filled));
     this.#block = this.#block.subarray(this.#filled);
     this.#filled = 0;

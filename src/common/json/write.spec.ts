@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { jsonMember, jsonObject, jsonString } from './write.js';
+import { jsonMember, jsonString } from './write.js';
 
 describe('jsonMember', () => {
   it.each([
@@ -33,11 +33,4 @@ describe('jsonString', () => {
         expect(Buffer.from(jsonString(text)).toString()).toBe(jsonString(text));
       }),
     ));
-});
-
-describe('jsonObject', () => {
-  it.each([
-    ['', '{}'],
-    [jsonMember('a', 1) + jsonMember('b', undefined) + jsonMember('c', 'd'), '{"a":1,"c":"d"}'],
-  ])('writes the members %j as %s', (members, json) => expect(jsonObject(members)).toBe(json));
 });

@@ -16,11 +16,6 @@ export function jsonString(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** @param members each with the comma before it */
-export function jsonObject(members: string): string {
-  return `{${members.slice(1)}}`;
-}
-
 /** A response body that is already JSON text. */
 export class JsonText {
   constructor(readonly text: string) {}

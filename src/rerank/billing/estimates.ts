@@ -39,7 +39,7 @@ const BILLED_BY_TOKEN = /^\s*rerank-v5\b/i;
 
 /** The estimate for Cohere's models, at any host. */
 export function estimateCohere(request: RerankRequest, limits?: TokenLimits): UsageEstimate {
-  return isBilledByToken(request.model)
+  return BILLED_BY_TOKEN.test(request.model)
     ? estimateByTokens(request, limits)
     : estimateByChunks(request, CHUNK_TOKENS, limits);
 }
