@@ -29,7 +29,7 @@ const ROOMS = {
   'api-keys': 'workspaces audit upstream sealing redis telemetry access database config',
   webhooks: 'workspaces audit upstream sealing telemetry access database config',
   // audit and upstream for prices: an administrator sets them, and names a provider
-  usage: 'workspaces audit upstream redis telemetry access database config',
+  usage: 'workspaces audit upstream telemetry access database config',
   // 1
   workspaces: 'audit access database',
   audit: 'access',

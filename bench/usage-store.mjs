@@ -1,12 +1,10 @@
 // `npm run bench:usage`: pairs of reservation and settlement a second, batched against one statement a request, in one run.
 //   DATABASE_URL=postgres://… npm run bench:usage    on a database of its own on that server; else on the embedded one
-//   REDIS_URL=redis://…                              and what Redis takes off the database when budgets are used up
 //   node bench/usage-store.mjs --check               ends with code 1 when the ratio is below the target
 // How to read it: bench/README.md.
 import { buildIfStale } from '../scripts/build.mjs';
 import { makeDatabase } from './database.mjs';
 import { alone, makeCharges, pair, perSecond } from './usage-calls.mjs';
-import { compareRefusals } from './usage-refusals.mjs';
 
 const CALLERS = 200;
 const POLICIES = 3;
@@ -34,7 +32,6 @@ const observer = {
   },
   batchFailed: () => undefined,
   decided: () => undefined,
-  refusedFromMemory: () => undefined,
   dropped: () => undefined,
   reaped: () => undefined,
   reservationsOpen: () => undefined,
@@ -43,7 +40,6 @@ const observer = {
 try {
   await runMigrations(dataSource);
   await compare();
-  if (process.env.REDIS_URL) await compareRefusals(process.env.REDIS_URL, newStore, () => batches.count);
 } finally {
   await dataSource.destroy();
   await database.drop();

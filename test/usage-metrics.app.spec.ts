@@ -4,8 +4,7 @@ import { UsageHousekeepingService } from '../src/usage/usage-housekeeping.servic
 import { eventually } from './support/eventually.js';
 import { silence } from './support/fake-provider.js';
 import { requestLine } from './support/request-line.js';
-import { onRedis } from './support/services.js';
-import { COST, errorOf, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+import { COST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const SEARCH_UNITS = 'gateway_usage_quantities_total{provider="cohere",unit="search_unit"}';
 
@@ -51,26 +50,6 @@ it('counts and logs what a provider reports above the bound', async () => {
     expect(await above(result)).toBe(before + 1);
     expect(await requestLine(gateway.app, `above-${result}`)).toMatchObject({ usage_above_bound: result });
   }
-});
-
-onRedis('usage metrics with Redis (needs REDIS_URL)', () => {
-  it('counts remembered refusals as decisions and separately', async () => {
-    const names = ['gateway_limit_decisions_total{result="exceeded"}', 'gateway_limit_refusals_remembered_total'];
-    const [exceeded = 0, remembered = 0] = await Promise.all(names.map(metric));
-    await gateway.limit({ credit_limit: COST });
-    await gateway.call();
-    await gateway.books.ledger(1);
-    const refusals = [await gateway.call()];
-    await eventually(async () => {
-      refusals.push(await gateway.call());
-      return (await metric('gateway_limit_refusals_remembered_total')) > remembered;
-    });
-    expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([412]));
-    // A remembered refusal is identical for the caller.
-    expect(new Set(refusals.map((refusal) => JSON.stringify(errorOf(refusal)['details']))).size).toBe(1);
-    expect(await metric('gateway_limit_decisions_total{result="exceeded"}')).toBe(exceeded + refusals.length);
-    expect(await metric('gateway_limit_refusals_remembered_total')).toBeLessThan(remembered + refusals.length);
-  });
 });
 
 it('reports an open reservation and charges it after its lease expires', async () => {

@@ -29,7 +29,6 @@ describe('Metrics', () => {
       'gateway_limit_batch_size',
       'gateway_limit_decisions_total',
       'gateway_limit_monitored_total',
-      'gateway_limit_refusals_remembered_total',
       'gateway_mcp_first_byte_seconds',
       'gateway_mcp_open_streams',
       'gateway_mcp_request_duration_seconds',

@@ -82,11 +82,6 @@ export class Metrics {
     labelNames: ['result'],
     registers: [this.registry],
   });
-  readonly limitRefusalsRemembered = new Counter({
-    name: 'gateway_limit_refusals_remembered_total',
-    help: 'Calls refused without a database query, because Redis remembered an earlier refusal',
-    registers: [this.registry],
-  });
   readonly limitBatchSize = new Histogram({
     name: 'gateway_limit_batch_size',
     help: 'Reservations and settlements, or calls without a limit, per database statement',

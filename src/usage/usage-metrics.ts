@@ -30,10 +30,6 @@ export class UsageMetrics implements UsageObserver {
     this.metrics.limitDecisions.inc({ result: RESULTS[decision] });
   }
 
-  refusedFromMemory(): void {
-    this.metrics.limitRefusalsRemembered.inc();
-  }
-
   dropped(count: number): void {
     this.metrics.usageDropped.inc(count);
   }

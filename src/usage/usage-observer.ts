@@ -9,8 +9,6 @@ export interface UsageObserver {
   batchDone(size: number, seconds: number): void;
   batchFailed(): void;
   decided(decision: ReserveOutcome['kind'] | 'unavailable'): void;
-  /** One of the `exceeded` was decided without the database. */
-  refusedFromMemory(): void;
   /** Settlements, releases and the like that were given up: their calls are presumed spent later on, or (`record`) missing. */
   dropped(count: number): void;
   /** Calls that are settled as presumed because their gateway died. */

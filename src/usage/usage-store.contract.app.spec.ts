@@ -1,9 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../test/support/eventually.js';
-import { redisServer } from '../../test/support/services.js';
 import { memoryHarness } from './__fixtures__/memory-harness.js';
 import { postgresHarness } from './__fixtures__/postgres-harness.js';
-import { redisHarness } from './__fixtures__/redis-harness.js';
 import type { StartedHarness, TestedStore } from './__fixtures__/store-harness.js';
 import { chargeOf, cost, ORGANISATION, reservationOf, settledAs, settlementOf } from './__fixtures__/usage.js';
 import { MAX_FIGURE } from './units.js';
@@ -23,7 +21,7 @@ const LEASE_OVER = (reservation: Reservation): Date => new Date(reservation.at.g
 const ALERTS = { threshold: 'usage_limit.threshold_reached', exhausted: 'usage_limit.exhausted' } as const;
 
 // Another store is one more line here.
-const HARNESSES = [memoryHarness, postgresHarness, ...(redisServer === undefined ? [] : [redisHarness(redisServer)])];
+const HARNESSES = [memoryHarness, postgresHarness];
 
 describe.each(HARNESSES)('the $name usage store', (harness) => {
   let started: StartedHarness;

@@ -3,12 +3,8 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
-import { RedisConnection } from '../redis/redis-connection.js';
-import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
 import { PricesModule } from './prices/prices.module.js';
-import { RedisUsageStore } from './redis-usage.store.js';
-import { RefusalMemory } from './refusal-memory.js';
 import { ReportQueries } from './report-queries.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import { UsageBucketStore } from './usage-bucket.store.js';
@@ -30,7 +26,7 @@ import { UsageController } from './usage.controller.js';
     { provide: USAGE_OBSERVER, useClass: UsageMetrics },
     {
       provide: USAGE_STORE,
-      inject: [DataSource, Clock, USAGE_OBSERVER, RedisConnection, LOGGER],
+      inject: [DataSource, Clock, USAGE_OBSERVER],
       useFactory: createStore,
     },
     ReportQueries,
@@ -51,15 +47,8 @@ export class UsageModule implements OnApplicationShutdown {
   }
 }
 
-function createStore(
-  dataSource: DataSource,
-  clock: Clock,
-  observer: UsageObserver,
-  { client }: RedisConnection,
-  logger: Logger,
-): UsageStore {
+function createStore(dataSource: DataSource, clock: Clock, observer: UsageObserver): UsageStore {
   // No network lies before the embedded database: when it does not answer, it is at work.
   const isEmbedded = dataSource instanceof TollgateDataSource && dataSource.isEmbedded;
-  const durable = new PostgresUsageStore(dataSource, clock, observer, isEmbedded ? { batchTimeoutMs: undefined } : {});
-  return client === undefined ? durable : new RedisUsageStore(durable, new RefusalMemory(client, logger), observer);
+  return new PostgresUsageStore(dataSource, clock, observer, isEmbedded ? { batchTimeoutMs: undefined } : {});
 }

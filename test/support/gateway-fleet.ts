@@ -87,10 +87,6 @@ export class GatewayFleet {
     return new GatewayFleet(books, provider, database, folder, start, members, readString(slug, 'slug'));
   }
 
-  get size(): number {
-    return this.members.length;
-  }
-
   client(number = 0): GatewayClient {
     return new GatewayClient(this.members[number]?.url ?? '');
   }
@@ -126,17 +122,6 @@ export class GatewayFleet {
     const victim = this.anyone();
     await this.members[victim]?.process.kill();
     this.members[victim] = await this.start();
-  }
-
-  /** A Prometheus counter, per gateway. */
-  metric(name: string): Promise<readonly number[]> {
-    return Promise.all(
-      this.members.map(async (_member, number) => {
-        const { text } = await this.client(number).get('/metrics');
-        const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
-        return Number(line?.slice(name.length + 1) ?? 0);
-      }),
-    );
   }
 
   /** Waits until no call is in flight or presumed. Returns the buckets that still hold a reservation. */
@@ -184,6 +169,6 @@ export class GatewayFleet {
   }
 
   private anyone(): number {
-    return Math.floor(Math.random() * this.size);
+    return Math.floor(Math.random() * this.members.length);
   }
 }

@@ -9,10 +9,6 @@ type Answer = (command: string) => string | undefined;
 const serving: Answer = (command) => (command === 'info' ? '$9\r\nloading:0' : '+OK');
 
 export const silent: Answer = () => undefined;
-export const refusingAll =
-  (error: string): Answer =>
-  () =>
-    `-${error}`;
 /** @param errors by the names of commands; whatever is not named is done */
 export function refusing(errors: Readonly<Record<string, string>>): Answer {
   return (command) => (errors[command] === undefined ? serving(command) : `-${errors[command]}`);

@@ -4,7 +4,6 @@ export const NO_OBSERVER: UsageObserver = {
   batchDone: () => undefined,
   batchFailed: () => undefined,
   decided: () => undefined,
-  refusedFromMemory: () => undefined,
   dropped: () => undefined,
   reaped: () => undefined,
   reservationsOpen: () => undefined,
