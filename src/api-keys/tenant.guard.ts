@@ -59,18 +59,16 @@ export class TenantGuard implements CanActivate {
  */
 function namedOrganisation(request: Request): string | undefined {
   const body: unknown = request.body;
-  const inBody = isObject(body) ? folded(body['organisation_id']) : undefined;
-  const inQuery = folded(request.query['organisation_id']);
+  const givenInBody = isObject(body) ? body['organisation_id'] : undefined;
+  const givenInQuery = request.query['organisation_id'];
+  const inBody = typeof givenInBody === 'string' ? foldId(givenInBody) : undefined;
+  const inQuery = typeof givenInQuery === 'string' ? foldId(givenInQuery) : undefined;
   if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery) {
     throw invalidField('organisation_id', 'must be the same in the body and in the query');
   }
   const named = inBody ?? inQuery;
   if (named !== undefined && !isUuid(named)) throw invalidField('organisation_id', 'must be a UUID');
   return named;
-}
-
-function folded(named: unknown): string | undefined {
-  return typeof named === 'string' ? foldId(named) : undefined;
 }
 
 /** Reads may leave the organisation out when the token grants only one; what creates something has to name it. */

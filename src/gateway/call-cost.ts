@@ -133,7 +133,9 @@ function figuresAt(quantities: Quantities, prices: readonly Price[]): UsageFigur
 function quantitiesOf(counts: Counts): Quantities {
   const quantities: Partial<Record<QuantityUnit, bigint>> = {};
   for (const unit of QUANTITY_UNITS) {
-    const count = believableCount(counts[unit]);
+    const figure = counts[unit];
+    if (figure === undefined) continue;
+    const count = believableCount(figure);
     if (count !== undefined) quantities[unit] = BigInt(count);
   }
   return quantities;

@@ -31,20 +31,15 @@ export const CurrentProvider = createParamDecorator((_data: unknown, context: Ex
 export function providerContextOf(request: Request, answer: Response): ProviderContext {
   const { principal, virtualKey, headers } = request;
   if (principal === undefined || virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');
+  const strict = gatewayHeader(headers, 'strict')?.toLowerCase() ?? 'false';
+  // A client that asks for the check in another way would not notice that it is not made.
+  if (strict !== 'true' && strict !== 'false') throw invalidField('x-gateway-strict', 'must be true or false');
   return {
     principal,
     virtualKey,
-    strict: readStrict(gatewayHeader(headers, 'strict')),
+    strict: strict === 'true',
     bytes: request.rawBody,
     request: contextOf(request),
     answer,
   };
-}
-
-/** Anything else is refused: who sends it wants options to be checked, and would not notice that they are not. */
-function readStrict(text: string | undefined): boolean {
-  const value = text?.toLowerCase();
-  if (value === undefined || value === 'false') return false;
-  if (value === 'true') return true;
-  throw invalidField('x-gateway-strict', 'must be true or false');
 }

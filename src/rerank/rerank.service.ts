@@ -50,7 +50,14 @@ export class RerankService {
     const request = unsupported.length === 0 ? asked : withoutOptions(asked, unsupported);
     let outcome: RerankOutcome;
     try {
-      outcome = await this.outcomeOf(context, provider, request);
+      if (provider.kind === 'in_process') {
+        const work = (): Promise<RerankOutcome> => provider.rerank(request);
+        outcome = await this.calls.runInProcess(context, useOf(provider, request), work);
+      } else if (provider.nextPage === undefined) {
+        outcome = await this.callProvider(context, provider, request);
+      } else {
+        outcome = await this.callInParts(this.calls.withOneDeadline(context), provider, request);
+      }
     } catch (error) {
       throw shapeToError(error);
     }
@@ -67,19 +74,6 @@ export class RerankService {
       results: rank(outcome.scores, request.topN),
     };
     return { ranked, warnings: unsupported.map((option) => toWarning(option, provider)) };
-  }
-
-  private outcomeOf(
-    context: ProviderContext,
-    provider: RerankProvider,
-    request: RerankRequest,
-  ): Promise<RerankOutcome> {
-    if (provider.kind === 'in_process') {
-      return this.calls.runInProcess(context, useOf(provider, request), () => provider.rerank(request));
-    }
-    return provider.nextPage === undefined
-      ? this.callProvider(context, provider, request)
-      : this.callInParts(this.calls.withOneDeadline(context), provider, request);
   }
 
   private callProvider(

@@ -15,59 +15,59 @@ type EndListener = (failure: UpstreamFailure) => void;
  */
 export class CallDeadline {
   /** By `performance.now()`, a clock that never goes back. */
-  readonly #deadlineMs: number;
-  #timeoutMs: number;
+  private readonly deadlineMs: number;
+  private timeoutMs: number;
   /** Whether it bounds the silence in the call, not the whole. */
   boundsSilence: boolean;
   /** Whether the call has ended early. */
   expired = false;
-  #timer: NodeJS.Timeout | undefined;
-  readonly #stopWatchingCaller: () => void;
-  #failure: UpstreamFailure | undefined;
-  #listener: EndListener | undefined;
-  #disposed = false;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly stopWatchingCaller: () => void;
+  private failure: UpstreamFailure | undefined;
+  private listener: EndListener | undefined;
+  private disposed = false;
 
   /** A `timeoutMs` of Infinity sets no bound. */
   constructor({ timeoutMs, caller }: Pick<UpstreamCall, 'timeoutMs' | 'caller'>, bounds: 'call' | 'silence' = 'call') {
-    this.#deadlineMs = performance.now() + timeoutMs;
-    this.#timeoutMs = timeoutMs;
+    this.deadlineMs = performance.now() + timeoutMs;
+    this.timeoutMs = timeoutMs;
     this.boundsSilence = bounds === 'silence';
-    this.#timer = this.#timerFor(timeoutMs, 'timeout', this.boundsSilence ? SILENT : INCOMPLETE);
-    this.#stopWatchingCaller = caller.onAbort(this.#endForCaller);
+    this.timer = this.timerFor(timeoutMs, 'timeout', this.boundsSilence ? SILENT : INCOMPLETE);
+    this.stopWatchingCaller = caller.onAbort(this.endForCaller);
   }
 
   get remainingMs(): number {
-    return this.#deadlineMs - performance.now();
+    return this.deadlineMs - performance.now();
   }
 
   /** Something moved. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
   touch(): void {
     // A timer that was cleared would come back to life.
-    if (this.boundsSilence && !this.#disposed && !this.#failure) this.#timer?.refresh();
+    if (this.boundsSilence && !this.disposed && !this.failure) this.timer?.refresh();
   }
 
   /** From now on, the caller is the one that is silent: it takes nothing, and its bound is another. */
   waitForClient(pauseMs: number): void {
-    this.#await(pauseMs, 'caller_gone', 'the caller took nothing for');
+    this.await(pauseMs, 'caller_gone', 'the caller took nothing for');
   }
 
   /**
    * The caller has taken what there was: the silence is the other side's again.
    * @param timeoutMs its bound from now on; by default the one that it had
    */
-  waitForUpstream(timeoutMs = this.#timeoutMs): void {
-    this.#timeoutMs = timeoutMs;
-    this.#await(timeoutMs, 'timeout', SILENT);
+  waitForUpstream(timeoutMs = this.timeoutMs): void {
+    this.timeoutMs = timeoutMs;
+    this.await(timeoutMs, 'timeout', SILENT);
   }
 
   /** Runs `listener` when the call ends early: at once when it already has. */
   listen(listener: EndListener): void {
-    if (this.#failure) listener(this.#failure);
-    else this.#listener = listener;
+    if (this.failure) listener(this.failure);
+    else this.listener = listener;
   }
 
   unlisten(): void {
-    this.#listener = undefined;
+    this.listener = undefined;
   }
 
   /** The result of `work`, unless the call ends first; then `work` goes on unheeded. */
@@ -102,34 +102,34 @@ export class CallDeadline {
 
   /** Belongs in a `finally`: a timer that is left behind holds the process. */
   dispose(): void {
-    this.#disposed = true;
-    clearTimeout(this.#timer);
-    this.#stopWatchingCaller();
-    this.#listener = undefined;
+    this.disposed = true;
+    clearTimeout(this.timer);
+    this.stopWatchingCaller();
+    this.listener = undefined;
   }
 
-  #await(milliseconds: number, kind: UpstreamFailureKind, aim: string): void {
-    if (this.#disposed || this.#failure) return;
+  private await(milliseconds: number, kind: UpstreamFailureKind, aim: string): void {
+    if (this.disposed || this.failure) return;
     this.boundsSilence = true;
-    clearTimeout(this.#timer);
-    this.#timer = this.#timerFor(milliseconds, kind, aim);
+    clearTimeout(this.timer);
+    this.timer = this.timerFor(milliseconds, kind, aim);
   }
 
-  #timerFor(milliseconds: number, kind: UpstreamFailureKind, aim: string): NodeJS.Timeout | undefined {
+  private timerFor(milliseconds: number, kind: UpstreamFailureKind, aim: string): NodeJS.Timeout | undefined {
     if (milliseconds === Infinity) return undefined;
-    const end = (): void => this.#end(new UpstreamFailure(kind, `${aim} ${milliseconds} ms`));
+    const end = (): void => this.end(new UpstreamFailure(kind, `${aim} ${milliseconds} ms`));
     return setTimeout(end, Math.min(milliseconds, LONGEST_TIMER_MS));
   }
 
-  readonly #endForCaller = (): void =>
-    this.#end(new UpstreamFailure('caller_gone', 'the caller left before the answer'));
+  private readonly endForCaller = (): void =>
+    this.end(new UpstreamFailure('caller_gone', 'the caller left before the answer'));
 
-  #end(failure: UpstreamFailure): void {
-    if (this.#failure) return;
-    this.#failure = failure;
+  private end(failure: UpstreamFailure): void {
+    if (this.failure) return;
+    this.failure = failure;
     this.expired = true;
-    const listener = this.#listener;
-    this.#listener = undefined;
+    const listener = this.listener;
+    this.listener = undefined;
     listener?.(failure);
   }
 }

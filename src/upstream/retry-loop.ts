@@ -63,7 +63,11 @@ export async function sendWithRetries(
     } catch (error) {
       outcome = failureOnly(error);
     }
-    const attempted = toAttempt(number, performance.now() - startedAt, outcome);
+    const durationMs = performance.now() - startedAt;
+    const attempted: UpstreamAttempt =
+      outcome instanceof UpstreamFailure
+        ? { number, durationMs, wasSent: outcome.wasSent, failure: outcome.kind }
+        : { number, durationMs, wasSent: true, status: outcome.status };
     for (const observer of observers) observer.after?.(attempted);
 
     // Most answers are final.
@@ -101,12 +105,6 @@ function isTimeout(value: unknown): value is UpstreamFailure {
 function failureOnly(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   throw error;
-}
-
-function toAttempt(number: number, durationMs: number, outcome: Outcome): UpstreamAttempt {
-  return outcome instanceof UpstreamFailure
-    ? { number, durationMs, wasSent: outcome.wasSent, failure: outcome.kind }
-    : { number, durationMs, wasSent: true, status: outcome.status };
 }
 
 const MAX_RETRIES = 2;

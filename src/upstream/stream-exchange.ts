@@ -111,36 +111,36 @@ export interface SeenAnswer {
 export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   settled = false;
   readonly seen: SeenAnswer = { wasSent: false, head: undefined, headAt: undefined, bytes: 0 };
-  #stage: ExchangeStage = 'unsent';
-  #controller: Dispatcher.DispatchController | undefined;
-  readonly #buffer = new BodyBuffer();
-  #sink: AnswerSink | undefined;
+  private stage: ExchangeStage = 'unsent';
+  private controller: Dispatcher.DispatchController | undefined;
+  private readonly buffer = new BodyBuffer();
+  private sink: AnswerSink | undefined;
   /** The head was shown to `onHead`. */
-  #isOpen = false;
-  #isReceived = false;
+  private isOpen = false;
+  private isReceived = false;
   /** Until the sink has taken what was written. */
-  #isPaused = false;
+  private isPaused = false;
   /** Until the end of the turn of the event loop. */
-  #isCorked = false;
+  private isCorked = false;
   /** What is corked meanwhile. */
-  #held: Writable | null = null;
-  readonly #leastLeftMs: number;
-  #resolve: (answer: RelayedAnswer) => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
+  private held: Writable | null = null;
+  private readonly leastLeftMs: number;
+  private resolve: (answer: RelayedAnswer) => void = () => undefined;
+  private reject: (error: unknown) => void = () => undefined;
 
   constructor(
     private readonly request: WireRequest,
     private readonly plan: ExchangePlan,
   ) {
     request.exchange = this;
-    this.#leastLeftMs = plan.limits.boundsSilence ? -Infinity : plan.limits.remainingMs * LEAST_LEFT;
+    this.leastLeftMs = plan.limits.boundsSilence ? -Infinity : plan.limits.remainingMs * LEAST_LEFT;
   }
 
   /** Resolves when the whole answer is with the sink or in memory. */
   run(dispatcher: Dispatcher): Promise<RelayedAnswer> {
     return new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
+      this.resolve = resolve;
+      this.reject = reject;
       const { upload } = this.request;
       upload?.whenMoved(() => this.plan.limits.touch());
       upload?.on('error', (error) => this.abandon(error));
@@ -158,137 +158,137 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   /** Gives up: what is in flight is cut off on both sides, what still waits for a connection will not be sent. */
   abandon(failure: unknown): void {
     if (this.settled) return;
-    this.#fail(this.#stage === 'unsent' && failure instanceof UpstreamFailure ? failure.unsent() : failure);
-    this.#controller?.abort(failure instanceof Error ? failure : new Error('the exchange was given up'));
+    this.fail(this.stage === 'unsent' && failure instanceof UpstreamFailure ? failure.unsent() : failure);
+    this.controller?.abort(failure instanceof Error ? failure : new Error('the exchange was given up'));
   }
 
   /** Ends a stream that may not go on: nothing that has come is lost, so the receiver need not take it for broken. */
   finish(reason: Error): void {
     if (this.settled) return;
-    if (this.#sink?.endEarly?.() !== true) return this.abandon(reason);
-    this.#settle();
-    this.#reject(reason);
-    this.#controller?.abort(reason);
+    if (this.sink?.endEarly?.() !== true) return this.abandon(reason);
+    this.settle();
+    this.reject(reason);
+    this.controller?.abort(reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (!this.settled && this.plan.limits.remainingMs < this.#leastLeftMs) {
-      this.#fail(new UpstreamFailure('timeout', `${this.request.host} had no connection in time`, { wasSent: false }));
+    if (!this.settled && this.plan.limits.remainingMs < this.leastLeftMs) {
+      this.fail(new UpstreamFailure('timeout', `${this.request.host} had no connection in time`, { wasSent: false }));
     }
     // Throwing drops the request and keeps the connection for the next one; `controller.abort` would close it.
     if (this.settled) throw new Error('the exchange ended while it waited for a connection');
-    this.#controller = controller;
-    this.#stage = 'sent';
+    this.controller = controller;
+    this.stage = 'sent';
     this.seen.wasSent = true;
     this.request.connection?.begin(controller);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
     if (this.settled || status < 200) return;
-    this.#stage = 'answering';
+    this.stage = 'answering';
     this.seen.head = { status, headers };
     this.seen.headAt = performance.now();
     // RFC 9112, section 9.5: a server that has refused the request wants no more of it.
     if (status >= 400) this.request.upload?.stop();
-    if (this.plan.awaitsFirstByte !== true) this.#open(this.seen.head);
+    if (this.plan.awaitsFirstByte !== true) this.open(this.seen.head);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { head } = this.seen;
-    if (!this.settled && !this.#isOpen && head) this.#open(head);
+    if (!this.settled && !this.isOpen && head) this.open(head);
     if (this.settled) return;
     this.seen.bytes += chunk.length;
     this.plan.limits.touch();
-    const sink = this.#sink;
+    const sink = this.sink;
     if (!sink) {
-      if (this.#buffer.size + chunk.length > this.plan.maxBufferedBytes) this.abandon(this.#tooLarge());
-      else this.#buffer.push(chunk);
+      if (this.buffer.size + chunk.length > this.plan.maxBufferedBytes) this.abandon(this.tooLarge());
+      else this.buffer.push(chunk);
       return;
     }
-    if (!sink.filter) this.#write(sink, chunk);
-    else this.#guard(() => this.#write(sink, sink.filter?.push(chunk)));
+    if (!sink.filter) this.write(sink, chunk);
+    else this.guard(() => this.write(sink, sink.filter?.push(chunk)));
     sink.watcher?.push(chunk);
   }
 
   onResponseEnd(): void {
     const { head } = this.seen;
-    if (!this.settled && !this.#isOpen && head) this.#open(head);
+    if (!this.settled && !this.isOpen && head) this.open(head);
     if (this.settled || !head) return;
-    this.#isReceived = true;
-    if (this.#sink) {
-      this.plan.limits.waitForClient(this.#sink.pauseMs);
-      return this.#cork(this.#sink);
+    this.isReceived = true;
+    if (this.sink) {
+      this.plan.limits.waitForClient(this.sink.pauseMs);
+      return this.cork(this.sink);
     }
-    this.#settle();
-    const answer = { ...head, body: this.#buffer.take() };
-    turns.add(() => this.#resolve(answer));
+    this.settle();
+    const answer = { ...head, body: this.buffer.take() };
+    turns.add(() => this.resolve(answer));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.settled) this.#fail(toExchangeError(error, this.#stage, this.request.host));
+    if (!this.settled) this.fail(toExchangeError(error, this.stage, this.request.host));
   }
 
-  #open(head: UpstreamHead): void {
-    this.#isOpen = true;
+  private open(head: UpstreamHead): void {
+    this.isOpen = true;
     try {
       const sink = this.plan.onHead?.(head);
       // Neither followed nor passed on: it would take credentials elsewhere.
       if (isRedirect(head)) {
         throw new UpstreamFailure('redirect', `${this.request.host} redirects (${head.status})`);
       }
-      this.#sink = sink;
+      this.sink = sink;
       if (!sink) {
         this.plan.limits.touch();
         if (Number(firstHeader(head.headers, 'content-length') ?? 0) > this.plan.maxBufferedBytes)
-          throw this.#tooLarge();
+          throw this.tooLarge();
         return;
       }
       if (sink.idleMs === undefined) this.plan.limits.touch();
       else this.plan.limits.waitForUpstream(sink.idleMs);
       // These stay when the exchange is over: a connection may fail later still, and nothing else may be listening.
-      sink.stream.on('error', this.#onGone).on('close', this.#onGone).on('drain', this.#onDrain);
-      sink.stream.on('finish', () => (this.#isReceived ? this.#succeed(head) : this.#onGone()));
-      if (sink.stream.destroyed) this.#onGone();
+      sink.stream.on('error', this.onGone).on('close', this.onGone).on('drain', this.onDrain);
+      sink.stream.on('finish', () => (this.isReceived ? this.succeed(head) : this.onGone()));
+      if (sink.stream.destroyed) this.onGone();
     } catch (error) {
       // An exception in a hook ends the exchange; undici would take it for a fault of its own.
       this.abandon(error);
     }
   }
 
-  #tooLarge(): UpstreamFailure {
+  private tooLarge(): UpstreamFailure {
     return new UpstreamFailure('too_large', `${this.request.host} sent more than ${this.plan.maxBufferedBytes} bytes`);
   }
 
-  #write(sink: AnswerSink, bytes: Buffer | undefined): void {
+  private write(sink: AnswerSink, bytes: Buffer | undefined): void {
     if (!bytes || bytes.length === 0) return;
-    this.#cork(sink);
+    this.cork(sink);
     if (sink.stream.write(bytes)) return;
     this.request.connection?.pause();
-    if (!this.#isPaused) this.plan.limits.waitForClient(sink.pauseMs);
-    this.#isPaused = true;
+    if (!this.isPaused) this.plan.limits.waitForClient(sink.pauseMs);
+    this.isPaused = true;
     // Held back, it would need a turn for every 16 KiB, however fast the receiver takes them.
-    this.#uncork();
+    this.uncork();
   }
 
   /** Until the end of the turn: what comes in it, its end included, goes out in one piece. */
-  #cork(sink: AnswerSink): void {
-    if (this.#isCorked) return;
-    this.#isCorked = true;
-    this.#held = heldFor(sink.stream);
-    this.#held?.cork();
-    turns.add(this.#uncork);
+  private cork(sink: AnswerSink): void {
+    if (this.isCorked) return;
+    this.isCorked = true;
+    this.held = heldFor(sink.stream);
+    this.held?.cork();
+    turns.add(this.uncork);
   }
 
-  readonly #uncork = (): void => {
-    const sink = this.#sink;
-    if (!this.#isCorked || !sink) return;
-    this.#isCorked = false;
-    if (this.#isReceived && !this.settled) this.#guard(() => void sink.stream.end(sink.filter?.end()));
-    else this.#held?.uncork();
+  private readonly uncork = (): void => {
+    const sink = this.sink;
+    if (!this.isCorked || !sink) return;
+    this.isCorked = false;
+    if (this.isReceived && !this.settled) this.guard(() => void sink.stream.end(sink.filter?.end()));
+    else this.held?.uncork();
   };
 
   /** An exception in a hook ends the exchange; undici would take it for a fault of its own. */
-  #guard(work: () => void): void {
+  private guard(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -296,41 +296,41 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     }
   }
 
-  #succeed(head: UpstreamHead): void {
+  private succeed(head: UpstreamHead): void {
     if (this.settled) return;
-    this.#settle();
-    this.#resolve({ ...head, body: undefined });
+    this.settle();
+    this.resolve({ ...head, body: undefined });
   }
 
-  #fail(error: unknown): void {
-    this.#settle();
+  private fail(error: unknown): void {
+    this.settle();
     const { head } = this.seen;
-    const sink = this.#sink;
-    this.#reject(head && error instanceof UpstreamFailure ? error.after(head, sink !== undefined) : error);
+    const sink = this.sink;
+    this.reject(head && error instanceof UpstreamFailure ? error.after(head, sink !== undefined) : error);
     // Never `end`: the receiver must notice that the answer is incomplete.
-    if (sink?.isLeftOpen?.(error) === true) this.#uncork();
+    if (sink?.isLeftOpen?.(error) === true) this.uncork();
     else sink?.stream.destroy();
   }
 
-  #settle(): void {
+  private settle(): void {
     this.settled = true;
     this.plan.limits.unlisten();
-    this.request.connection?.end(this.#controller);
-    this.#sink?.watcher?.end();
+    this.request.connection?.end(this.controller);
+    this.sink?.watcher?.end();
     this.plan.onSettled?.();
   }
 
-  readonly #onGone = (cause?: Error): void => {
+  private readonly onGone = (cause?: Error): void => {
     // Most often the exchange is over, and an error would be made, with its stack, for nothing.
     if (this.settled) return;
     this.abandon(new UpstreamFailure('caller_gone', 'the caller left in the middle of the answer', { cause }));
   };
 
-  readonly #onDrain = (): void => {
-    this.#isPaused = false;
+  private readonly onDrain = (): void => {
+    this.isPaused = false;
     if (this.settled) return;
-    if (!this.#isReceived) this.plan.limits.waitForUpstream();
-    this.#controller?.resume();
+    if (!this.isReceived) this.plan.limits.waitForUpstream();
+    this.controller?.resume();
   };
 }
 

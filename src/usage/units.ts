@@ -72,7 +72,8 @@ export function addQuantities(one: Quantities, other: Quantities): Quantities {
 }
 
 export function isTokenUnit(unit: QuantityUnit): boolean {
-  return !OTHER_UNITS.some((other) => other === unit);
+  for (const other of OTHER_UNITS) if (other === unit) return false;
+  return true;
 }
 
 /** The larger figure of each unit: a bound that holds for both. */
@@ -89,7 +90,8 @@ export function isWithinBound(quantities: Quantities, bound: Quantities, factor 
     if (sumOf(units, quantities) > factor * sumOf(units, bound)) return false;
   }
   for (const unit of OTHER_UNITS) {
-    if ((quantities[unit] ?? 0n) > factor * (bound[unit] ?? MAX_FIGURE)) return false;
+    const quantity = quantities[unit];
+    if (quantity !== undefined && quantity > factor * (bound[unit] ?? MAX_FIGURE)) return false;
   }
   return true;
 }
@@ -115,7 +117,11 @@ export function fromQuantitiesJson(json: Readonly<Record<string, unknown>>): Qua
 
 function sumOf(units: readonly QuantityUnit[], quantities: Quantities): bigint {
   let sum = 0n;
-  for (const unit of units) sum += quantities[unit] ?? 0n;
+  for (const unit of units) {
+    const quantity = quantities[unit];
+    // Most are absent, and each sum of bigints makes a new one.
+    if (quantity !== undefined) sum += quantity;
+  }
   return sum;
 }
 

@@ -42,7 +42,7 @@ export function priceOf(unit: QuantityUnit, prices: readonly Price[]): Price | u
  * of the highest tier that its input reaches. The whole call moves to that tier.
  */
 export function pricesThatApply(prices: readonly Price[], mode: PriceMode, quantities: Quantities): readonly Price[] {
-  const input = inputTokensOf(quantities);
+  const input = Number(inputTokensOf(quantities));
   const best = new Map<QuantityUnit, Price>();
   for (const price of prices) {
     if (price.minInputTokens > input || (price.mode !== mode && price.mode !== 'standard')) continue;
@@ -65,7 +65,7 @@ export function dearestPrices(
   modes: readonly PriceMode[],
   bound: Quantities,
 ): readonly Price[] {
-  const input = inputTokensOf(bound);
+  const input = Number(inputTokensOf(bound));
   const dearest = new Map<QuantityUnit, Price>();
   for (const price of prices) {
     if (price.minInputTokens > input) continue;
