@@ -36,7 +36,11 @@ export class UsageEstimateDto {
 
   /** By unit, instead of `tokens`: their sum is what limits in tokens count. */
   @Optional()
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, example: { input: 500, output: 200 } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer', format: 'int64' },
+    example: { input: 500, output: 200 },
+  })
   @IsQuantities()
   readonly quantities?: Readonly<Record<string, number>>;
 }
