@@ -18,14 +18,16 @@ export function toRerankRequest(dto: CreateRerankDto, bytes?: Buffer): RerankReq
     rankFields: dto.rank_fields,
     truncation: dto.truncation,
     parameters: dto.parameters,
-    exact: bytes === undefined ? undefined : exactOf(dto, bytes),
+    exact:
+      bytes !== undefined && (hasLongNumbers(dto.documents) || hasLongNumbers(dto.parameters))
+        ? exactOf(dto, bytes)
+        : undefined,
     original: bytes === undefined || topN !== dto.top_n ? undefined : { bytes, names: Object.keys(dto) },
   };
 }
 
-/** The free-form values of the caller, if a double would change one of them, for example a 64-bit id. */
-function exactOf({ documents, parameters }: CreateRerankDto, bytes: Buffer): RerankRequest['exact'] {
-  if (!hasLongNumbers(documents) && !hasLongNumbers(parameters)) return undefined;
+/** The free-form values of the caller as it wrote them, where a double would change one, for example a 64-bit id. */
+function exactOf({ parameters }: CreateRerankDto, bytes: Buffer): RerankRequest['exact'] {
   // The same JSON as the validated body.
   const body = readObject(parseLongNumbers(bytes), 'body');
   return {

@@ -35,7 +35,9 @@ function record(
   metrics: Metrics,
   durationMs: number,
 ): void {
-  const route = routeOf(request);
+  // The pattern of the matched route, never the path as sent: ids and junk would create unlimited labels.
+  const path: unknown = request.route?.path;
+  const route = typeof path === 'string' ? path : UNMATCHED;
   // An incomplete response has an error code when the gateway aborted it, and none when the client disconnected.
   const isBrokenOff = response.headersSent && !response.writableFinished && context.facts.error_code !== undefined;
   const status = response.writableFinished || isBrokenOff ? response.statusCode : CLIENT_CLOSED_REQUEST;
@@ -101,14 +103,6 @@ function membersOf(
     error_reason: facts.error_reason,
     metadata,
   };
-}
-
-/** The pattern of the matched route, never the path as sent: ids and junk would create unlimited labels. */
-function routeOf(request: Request): string {
-  const route: unknown = request.route;
-  if (typeof route === 'object' && route !== null && 'path' in route && typeof route.path === 'string')
-    return route.path;
-  return UNMATCHED;
 }
 
 /**

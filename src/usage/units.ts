@@ -58,7 +58,7 @@ export const NO_QUANTITIES: Quantities = {};
 
 /** What a policy of type `tokens` counts: the sum of the units that are tokens. */
 export function tokensOf(quantities: Quantities): bigint {
-  return inputTokensOf(quantities) + sumOf(OUTPUT_UNITS, quantities);
+  return sumOf(INPUT_UNITS, quantities) + sumOf(OUTPUT_UNITS, quantities);
 }
 
 /** Tokens of input, of all kinds. */
