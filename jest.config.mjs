@@ -30,7 +30,7 @@ export default {
     project('unit'),
   ],
   testSequencer: './test/support/runner/sequencer.mjs',
-  maxWorkers: 2,
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,
 };
