@@ -3,7 +3,7 @@ import { SCOPES } from '../src/access/scopes.js';
 import { type JsonObject, readString } from '../src/common/json/read.js';
 import { forEvery, pairs } from './support/for-every.js';
 import type { GatewayClient } from './support/gateway-client.js';
-import { jsonOf, refusalOf } from './support/send.js';
+import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 
@@ -81,6 +81,19 @@ describe('every resource', () => {
         expect({ ...made, ...read }).toEqual({ ...made, [field]: text, ...versionOf(read) });
       }
       expect((await owner.client.delete(at)).status).toBe(204);
+    }));
+
+  it('takes back every resource as it was read, and names fixed fields with another value', () =>
+    forEvery(ALL, async (resource) => {
+      const at = `${resource.path}/${await make(resource)}`;
+      const read = await owner.client.read(at);
+      for (const method of ['put', 'patch'] as const) {
+        const answer = await owner.client[method](at, { ...read, updated_at: 1 });
+        expect([answer.status, jsonOf(answer)]).toEqual([200, read]);
+        const other = { id: stranger.workspaceId, object: 'other', created_at: 1 };
+        const refused = await owner.client[method](at, { ...read, ...other });
+        expect([refused.status, brokenRulesOf(refused)]).toEqual([400, new Set(Object.keys(other))]);
+      }
     }));
 
   it('names the missing field of a create', () =>

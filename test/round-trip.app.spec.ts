@@ -20,6 +20,9 @@ const CLOUD_A = {
   auth_config: { ...AWS, aws_secret_access_key: 'aws-secret-0123456789' },
 };
 
+/** What the gateway writes itself: an update may have it, with any value. */
+const REPORTED = new Set(['updated_at', 'next_reset_at', 'last_resolved_at', 'last_error', 'mcp_url']);
+
 let gateway: TestApp;
 let admin: GatewayClient;
 
@@ -199,22 +202,31 @@ describe('updates with a resource as it was read', () => {
       const body = writablePartOf(resource, dto);
       expect(Object.keys(body).length).toBeGreaterThan(1);
       const before = await lastUpdateOf(table, id);
-      for (const update of [body, {}]) {
+      for (const update of [resource, body, {}]) {
         const answer = await admin.put(`${path}/${id}`, update);
         expect([answer.status, jsonOf(answer)]).toEqual([200, resource]);
       }
       expect(await lastUpdateOf(table, id)).toEqual(before);
       expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(1);
-      const all = await admin.put(`${path}/${id}`, resource);
-      expect(all.status).toBe(400);
-      expect(all.text).not.toContain('is not a known field');
-      expect(brokenRulesOf(all)).toEqual(new Set(Object.keys(resource).filter((name) => !(name in body))));
+      const fixed = Object.keys(resource).filter((name) => !(name in body) && !REPORTED.has(name));
+      const other = Object.fromEntries(fixed.map((name) => [name, 'another']));
+      expect(brokenRulesOf(await admin.put(`${path}/${id}`, { ...resource, ...other }))).toEqual(new Set(fixed));
       const change = 'name' in body ? { name: 'Another' } : { description: 'another' };
       expect(jsonOf(await admin.put(`${path}/${id}`, { ...body, ...change }))).toMatchObject(change);
       expect(await lastUpdateOf(table, id)).not.toEqual(before);
       expect(await admin.list(`/v1/audit-logs?resource=${id}`)).toHaveLength(2);
     },
   );
+});
+
+it.each([
+  ['/v1/virtual-keys', { name: 'A', provider: 'local', workspace_id: 'default' }],
+  ['/v1/api-keys', { name: 'A', scopes: ['usage.read'], workspace_id: 'default', level: 'workspace' }],
+  ['/v1/secret-references', { name: 'A', ...CLOUD_A, manager_type: 'cloudA_sm' }],
+])('takes the body of a create as an update at %s, with names instead of ids', async (path, fields) => {
+  const id = readString((await admin.create(path, fields))['id'], 'id');
+  const otherName = 'manager_type' in fields ? { manager_type: 'aws_sm' } : {};
+  expect((await admin.put(`${path}/${id}`, { ...fields, ...otherName })).status).toBe(200);
 });
 
 it('changes and audits a virtual key when only a mapping differs', async () => {

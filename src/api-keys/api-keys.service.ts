@@ -13,11 +13,13 @@ import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
 import { isUuid } from '../common/uuid.js';
 import { BodyRules } from '../common/validation/body-rules.js';
+import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { updateRow } from '../database/rows.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeyIssuer, entryOf, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
+import { toApiKeyResponse } from './api-key.response.js';
 import { CreateApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
 import { PrincipalCache } from './principal.cache.js';
 
@@ -90,8 +92,10 @@ export class ApiKeysService {
       rateLimits,
       expiresAt: fromUnixSeconds(dto.expires_at),
     });
+    const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
     const saved = await this.apiKeys.manager.transaction(async (manager) => {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
+      assertFixedFields(fixed, toApiKeyResponse(apiKey));
       // A caller that changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
       const isOnlyRenamed = Object.keys(changes).every((field) => field === 'name');

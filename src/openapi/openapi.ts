@@ -13,6 +13,7 @@ import { writeIntegerTypes } from './integer-types.js';
 import { addMcpOperations } from './mcp-operations.js';
 import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-bodies.js';
 import { describePathParameters } from './path-parameters.js';
+import { writeReadOnlyFields } from './read-only-fields.js';
 import { renameSchemas } from './schema-names.js';
 import { parameterClasses, removeRulesOfParsedText, writeValidationRules } from './validation-rules.js';
 
@@ -53,6 +54,7 @@ export function createDocument(app: INestApplication, { publicUrl, optionClasses
   writeValidationRules(document, [...parameterClasses(controllerClasses(app)), ...optionClasses]);
   forbidAdditionalProperties(document, optionClasses);
   writeIntegerTypes(document);
+  writeReadOnlyFields(document);
   writeBodyExamples(document);
   writeErrorResponses(document, declaredRoutes(app));
   addMcpOperations(document);

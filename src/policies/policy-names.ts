@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal, Tenant } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { invalidField } from '../common/errors/gateway.error.js';
+import type { JsonObject } from '../common/json/read.js';
 import { foldId, isUuid } from '../common/uuid.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../upstream/providers/provider.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
@@ -52,6 +53,10 @@ export class PolicyNames {
   /** @throws GatewayError `not_found` for a workspace that the caller cannot see */
   async workspaceId(principal: Principal, ref: string): Promise<string> {
     return (await this.workspaces.get(principal, ref)).id;
+  }
+
+  fixedFieldsOf(principal: Principal, dto: object): Promise<JsonObject> {
+    return this.workspaces.fixedFieldsOf(principal, dto);
   }
 
   /** The workspace of a new policy. Without an API key it must be named, as the API specifies. */

@@ -6,6 +6,7 @@ import { namedFields } from '../audit/audit-record.js';
 import { throwIfInvalid, fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
 import { UNITS } from '../common/money/units.js';
 import { BodyRules } from '../common/validation/body-rules.js';
+import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { updateRow } from '../database/rows.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
@@ -20,6 +21,7 @@ import { precisionOf, toUnits } from './limits.js';
 import { PolicyCache } from './policy.cache.js';
 import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
+import { toUsageLimitResponse } from './usage-limit.response.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
 /** Creates, reads and changes policies. Usage is read elsewhere. */
@@ -85,9 +87,11 @@ export class UsageLimitsService {
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
     const { name, description, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
     const conditions = dto.conditions && (await this.readConditions(principal, id, dto.conditions));
+    const fixed = await this.names.fixedFieldsOf(principal, dto);
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
       assertInForce(policy);
+      assertFixedFields(fixed, toUsageLimitResponse(policy, now));
       const setsAmount = credit_limit !== undefined || alert_threshold !== undefined;
       if (setsAmount && UNITS.includes(policy.type)) {
         const threshold = alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold;

@@ -6,12 +6,14 @@ import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/audit-record.js';
 import { invalidField, GatewayError } from '../common/errors/gateway.error.js';
+import type { JsonObject } from '../common/json/read.js';
 import { BodyRules } from '../common/validation/body-rules.js';
+import { assertFixedFields, fixedFieldsOf } from '../common/validation/fixed-fields.decorator.js';
 import { type ListOf, toList } from '../common/pagination/list.js';
 import { isForeignKeyViolation } from '../database/database-errors.js';
 import { withFreeSlug, insertRow, updateRow } from '../database/rows.js';
 import type { SecretAddress } from './auth-config/auth-scheme.types.js';
-import { readManagerName } from './auth-config/auth-schemes.js';
+import { authScheme, readManagerName } from './auth-config/auth-schemes.js';
 import { CreateSecretReferenceDto, type UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { type Changes, changesOf } from './secret-reference.changes.js';
@@ -78,6 +80,7 @@ export class SecretReferencesService {
     const { id, isFetchedAnew } = await this.store.rows.manager.transaction(async (manager) => {
       const row = await this.store.getForChange(manager, principal, ref);
       assertMayChange(principal, row);
+      assertFixedFields(fixedIn(dto, row), this.toResponse(principal, row));
       const access = await readAccess(manager, principal, dto, accessOf(row));
       const changes = changesOf(row, dto, this.resealed(row, dto), access);
       if (changes.fields.length > 0) await this.write(manager, principal, row, changes);
@@ -146,6 +149,14 @@ function managerOf({ manager_type }: Pick<CreateSecretReferenceDto, 'manager_typ
   const named = readManagerName(manager_type);
   if (named === undefined) throw invalidField('manager_type', 'must name a secret manager');
   return { managerType: named.type, spelling: named.spelling };
+}
+
+/** The fixed fields of an update; either name of the same manager stands for it. */
+function fixedIn(dto: UpdateSecretReferenceDto, { managerType, spelling }: SecretReference): JsonObject {
+  const given = fixedFieldsOf(dto);
+  const { manager_type: name } = given;
+  const isSame = typeof name === 'string' && readManagerName(name)?.type === managerType;
+  return isSame ? { ...given, manager_type: authScheme(managerType).names[spelling].managerType } : given;
 }
 
 function addressOf(path: string, version: string | null): SecretAddress {

@@ -9,6 +9,7 @@ import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { BodyRules } from '../common/validation/body-rules.js';
+import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug } from '../database/rows.js';
 import { assertMayMap, namedTargets } from '../secret-references/mapped-resource/mapped-targets.js';
@@ -82,7 +83,9 @@ export class VirtualKeysService {
   async update(principal: Principal, ref: string, dto: UpdateVirtualKeyDto): Promise<VirtualKeyResponse> {
     assertMayMap(principal, dto);
     const { name, description } = dto;
+    const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
     const saved = await this.store.change(principal, ref, dto, (row) => {
+      assertFixedFields(fixed, this.credentials.toResponse(row));
       const sealed = this.credentials.reseal(row, dto);
       return withoutUndefined({ name, description, expiresAt: fromUnixSeconds(dto.expires_at), ...sealed });
     });

@@ -5,6 +5,7 @@ import { namedFields } from '../audit/audit-record.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
 import { Clock } from '../common/time/clock.js';
 import { BodyRules } from '../common/validation/body-rules.js';
+import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
@@ -15,6 +16,7 @@ import {
 } from './dto/webhook-endpoint.dto.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
+import { toWebhookEndpointResponse } from './webhook.response.js';
 import { WebhookEncryptor } from './webhook.encryption.js';
 import { fieldError, type ErrorDetail } from '../common/errors/gateway.error.js';
 import { egressProblem } from '../upstream/egress/egress-refused.error.js';
@@ -70,10 +72,11 @@ export class WebhooksService {
 
   async update(principal: Principal, id: string, dto: UpdateWebhookEndpointDto): Promise<WebhookEndpoint> {
     const { url, events, description, enabled } = dto;
-    return this.store.change(principal, id, 'update', namedFields(dto), (row) => ({
-      ...withoutUndefined({ url, events, description }),
-      ...switched(row, enabled, this.clock.now()),
-    }));
+    const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
+    return this.store.change(principal, id, 'update', namedFields(dto), (row) => {
+      assertFixedFields(fixed, toWebhookEndpointResponse(row));
+      return { ...withoutUndefined({ url, events, description }), ...switched(row, enabled, this.clock.now()) };
+    });
   }
 
   /** A new secret; for the transition period deliveries carry the signatures of both. */

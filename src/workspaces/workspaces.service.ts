@@ -6,9 +6,12 @@ import { refWhere } from '../access/tenant-where.js';
 import { type AuditedResource, auditRecords, namedFields } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
+import type { JsonObject } from '../common/json/read.js';
 import { slugSource } from '../common/slug.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import type { PageQuery } from '../common/pagination/page.query.js';
+import { assertFixedFields, fixedFieldsOf } from '../common/validation/fixed-fields.decorator.js';
+import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug, insertRow, updateRow } from '../database/rows.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
@@ -16,6 +19,7 @@ import { findWorkspaceIds } from './find-workspace-ids.js';
 import { Organisation } from './organisation.entity.js';
 import { unknownWorkspace, workspaceInUse } from './workspace.errors.js';
 import { Workspace } from './workspace.entity.js';
+import { toWorkspaceResponse } from './workspace.response.js';
 
 const entryOf = auditRecords<'create' | 'update' | 'delete'>('workspaces', 'workspace');
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
@@ -62,6 +66,14 @@ export class WorkspacesService {
     return findWorkspaceIds(this.workspaces.manager, tenant, refs);
   }
 
+  /** The fixed fields of an update, with the id of the workspace: a create may have named it by its slug. */
+  async fixedFieldsOf(principal: Principal, dto: object): Promise<JsonObject> {
+    const given = fixedFieldsOf(dto);
+    const { workspace_id: ref } = given;
+    if (typeof ref !== 'string') return given;
+    return { ...given, workspace_id: (await this.idsOf(principal, [ref]))(ref) ?? foldId(ref) };
+  }
+
   /**
    * The workspace that a new resource goes into. Callers of one workspace have no choice.
    * @param ref id or slug, as the body names it
@@ -106,6 +118,7 @@ export class WorkspacesService {
     const changes = withoutUndefined({ name, description, defaults });
     return this.workspaces.manager.transaction(async (manager) => {
       const workspace = await find(manager, principal, ref, FOR_CHANGE);
+      assertFixedFields(fixedFieldsOf(dto), toWorkspaceResponse(workspace));
       const saved = await updateRow(manager, workspace, changes);
       if (saved !== workspace) {
         await this.audit.record(manager, principal, entryOf('update', inItself(saved), namedFields(dto)));

@@ -20,7 +20,7 @@ import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/principal.js'
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';
-import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
+import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -116,7 +116,7 @@ class ApiKeyFieldsDto {
   readonly organisation_id?: string;
 }
 
-@FixedFields('type', 'level', 'workspace_id', 'user')
+@ReadOnlyFields(['type', 'level', 'workspace_id', 'user'])
 export class UpdateApiKeyDto extends ApiKeyFieldsDto {
   /** @example "search service" */
   @Optional()

@@ -1,7 +1,8 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
 import { throwIfInvalid, type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
-import { isObject } from '../json/read.js';
+import { isObject, type JsonObject } from '../json/read.js';
 import { acceptsOf, BodyRules } from './body-rules.js';
+import { noteGiven, withoutReadOnlyFields } from './fixed-fields.decorator.js';
 import { markInheritedNames } from './inherited-names.js';
 import { toValidationError } from './validation-details.js';
 
@@ -37,13 +38,15 @@ export class GatewayValidationPipe implements PipeTransform {
     return value;
   }
 
-  private async checked(body: object, metadata: ArgumentMetadata): Promise<unknown> {
+  private async checked(given: JsonObject, metadata: ArgumentMetadata): Promise<unknown> {
+    const body = withoutReadOnlyFields(metadata.metatype, given);
     const { made, details } = await this.full.transform(markInheritedNames(body), metadata).then(
       (whole: unknown) => ({ made: whole, details: [] }),
       (error: unknown) => ({ made: undefined, details: detailsOf(error) }),
     );
     const broken = new Set(details.map(({ param }) => fieldIn(body, param ?? '')));
     throwIfInvalid([...details, ...this.rules.problemsOf(metadata.metatype, body, broken)]);
+    noteGiven(made, given);
     return made;
   }
 }

@@ -1,6 +1,5 @@
 import type { ValidationError } from 'class-validator';
 import { fieldError, type ErrorDetail, type GatewayError, invalidFields } from '../errors/gateway.error.js';
-import { isFixedField } from './fixed-fields.decorator.js';
 import { withoutMark } from './inherited-names.js';
 
 /** The name that class-validator has for the rule. */
@@ -20,14 +19,10 @@ function detailsOf(error: ValidationError, parent: string): readonly ErrorDetail
   const name = withoutMark(error.property);
   const path = parent === '' ? name : `${parent}.${name}`;
   const own = Object.entries(error.constraints ?? {}).map(([rule, message]) =>
-    rule === UNKNOWN_FIELD ? unknownField(error, path) : toDetail(message, error.property, path),
+    rule === UNKNOWN_FIELD ? fieldError(path, 'is not a known field') : toDetail(message, error.property, path),
   );
   const nested = (error.children ?? []).flatMap((child) => detailsOf(child, path));
   return [...own, ...nested];
-}
-
-function unknownField({ target, property }: ValidationError, path: string): ErrorDetail {
-  return fieldError(path, isFixedField(target, property) ? 'cannot be changed' : 'is not a known field');
 }
 
 /** Messages begin with the field; one that begins with `field.3.text` names a place inside it. */

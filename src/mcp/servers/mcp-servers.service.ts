@@ -5,6 +5,7 @@ import { slugSource } from '../../common/slug.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
 import { BodyRules } from '../../common/validation/body-rules.js';
+import { assertFixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import { withFreeSlug } from '../../database/rows.js';
 import { assertMayMap, namedTargets } from '../../secret-references/mapped-resource/mapped-targets.js';
@@ -74,10 +75,11 @@ export class McpServersService {
   async update(principal: Principal, ref: string, dto: UpdateMcpServerDto): Promise<McpServerResponse> {
     assertMayMap(principal, dto);
     const { name, description } = dto;
-    const saved = await this.store.change(principal, ref, dto, (row) => ({
-      ...withoutUndefined({ name, description }),
-      ...this.definitions.changedColumns(row, dto),
-    }));
+    const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
+    const saved = await this.store.change(principal, ref, dto, (row) => {
+      assertFixedFields(fixed, this.definitions.toResponse(row));
+      return { ...withoutUndefined({ name, description }), ...this.definitions.changedColumns(row, dto) };
+    });
     this.directory.clear();
     return this.definitions.toResponse(saved);
   }

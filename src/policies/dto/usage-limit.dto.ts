@@ -16,7 +16,7 @@ import {
   IsObject,
 } from 'class-validator';
 import type { UsageUnit } from '../../common/money/units.js';
-import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
+import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import type { PolicyKey } from '../policy-keys.js';
@@ -153,7 +153,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
 }
 
 /** `type` and `group_by` cannot change, since existing counts would change their meaning. */
-@FixedFields('workspace_id', 'type', 'group_by', 'status', 'next_reset_at', 'usage')
+@ReadOnlyFields(['workspace_id', 'type', 'group_by', 'status'], ['next_reset_at', 'usage'])
 export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   /** Replaces all conditions. */
   @Optional()

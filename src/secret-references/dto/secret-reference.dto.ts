@@ -14,7 +14,7 @@ import {
   type ValidationArguments,
 } from 'class-validator';
 import { AsGiven } from '../../common/validation/inherited-names.js';
-import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
+import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -74,7 +74,7 @@ class SecretReferenceFieldsDto {
   readonly organisation_id?: string;
 }
 
-@FixedFields('slug', 'manager_type', 'status', 'created_by', 'last_resolved_at', 'last_error')
+@ReadOnlyFields(['slug', 'manager_type', 'status', 'created_by'], ['last_resolved_at', 'last_error'])
 export class UpdateSecretReferenceDto extends SecretReferenceFieldsDto {
   /** @example "Cohere production" */
   @Optional()

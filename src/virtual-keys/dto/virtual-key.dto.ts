@@ -12,7 +12,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
+import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';
@@ -71,7 +71,7 @@ class VirtualKeyFieldsDto {
   readonly organisation_id?: string;
 }
 
-@FixedFields('slug', 'provider', 'workspace_id')
+@ReadOnlyFields(['slug', 'provider', 'workspace_id'])
 export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Cohere production" */
   @Optional()

@@ -13,7 +13,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
+import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { SUBSCRIBABLE_EVENTS, type SubscribableEvent } from '../event-types.js';
@@ -45,7 +45,7 @@ class WebhookEndpointFieldsDto {
   readonly organisation_id?: string;
 }
 
-@FixedFields('workspace_id', 'disabled_at', 'disabled_reason')
+@ReadOnlyFields(['workspace_id', 'disabled_at', 'disabled_reason'])
 export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
   /**
    * Where events are sent.

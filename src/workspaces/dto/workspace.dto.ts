@@ -1,6 +1,6 @@
 import { Type } from 'class-transformer';
 import { IsObject, IsString, IsUUID, Length, MaxLength, ValidateNested } from 'class-validator';
-import { FixedFields } from '../../common/validation/fixed-fields.decorator.js';
+import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsNotReserved, IsSlug } from '../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
@@ -44,7 +44,7 @@ export class CreateWorkspaceDto {
   readonly organisation_id?: string;
 }
 
-@FixedFields('slug')
+@ReadOnlyFields(['slug'])
 export class UpdateWorkspaceDto {
   /** @example "Search team" */
   @Optional()

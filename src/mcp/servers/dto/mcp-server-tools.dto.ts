@@ -6,17 +6,16 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsInt,
   IsString,
   IsUUID,
   Length,
   ValidateNested,
   IsObject,
 } from 'class-validator';
-import { FixedFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
-import { Optional } from '../../../common/validation/optional.decorator.js';
+import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
 
-@FixedFields('description', 'seen_at')
 export class ToolChoiceDto {
   /**
    * The name of the tool.
@@ -30,6 +29,16 @@ export class ToolChoiceDto {
   /** A disabled tool is left out of lists, and its calls are refused. */
   @IsBoolean()
   readonly enabled: boolean;
+
+  /** As it was read: it changes nothing. */
+  @OptionalOrNull()
+  @IsString()
+  readonly description?: string | null;
+
+  /** As it was read: it changes nothing. */
+  @OptionalOrNull()
+  @IsInt()
+  readonly seen_at?: number | null;
 }
 
 export class UpdateMcpServerToolsDto {

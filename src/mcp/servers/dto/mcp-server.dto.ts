@@ -16,7 +16,7 @@ import {
   Min,
 } from 'class-validator';
 import { AsGiven } from '../../../common/validation/inherited-names.js';
-import { FixedFields } from '../../../common/validation/fixed-fields.decorator.js';
+import { ReadOnlyFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsNotReserved, IsSlug } from '../../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
@@ -124,7 +124,7 @@ class McpServerFieldsDto {
   readonly organisation_id?: string;
 }
 
-@FixedFields('slug', 'workspace_id', 'mcp_url')
+@ReadOnlyFields(['slug', 'workspace_id'], ['mcp_url'])
 export class UpdateMcpServerDto extends McpServerFieldsDto {
   /** @example "Issue tracker" */
   @Optional()
