@@ -180,9 +180,18 @@ function seenBy({ mark }: Subject, folded: string): readonly string[] {
 
 const separator = fc.constantFrom('-', '-', '_', '.');
 const NAMES = ['X-User-Claims', 'X-User-JWT', 'X-Who', 'X-Acme-Id', 'X-User-Token', 'X-Api-Key', 'Proxy-Authorization'];
+/** Of other proxies: protected-names.spec.ts has all that are known. */
+const FOREIGN = [
+  'X-Userinfo',
+  'X-Consumer-Username',
+  'X-Istio-Jwt',
+  'SSL-Client-S-DN',
+  'OIDC-Claim-Sub',
+  'X-Vouch-User',
+];
 /** Any case, and any of the separators that gateways forget. */
 const spelled = fc
-  .tuple(fc.constantFrom(...NAMES), fc.infiniteStream(fc.boolean()), fc.infiniteStream(separator))
+  .tuple(fc.constantFrom(...NAMES, ...NAMES, ...FOREIGN), fc.infiniteStream(fc.boolean()), fc.infiniteStream(separator))
   .map(([name, upper, separators]) =>
     Array.from(name, (character) => {
       if (character === '-') return separators.next().value;
@@ -219,6 +228,7 @@ const PROTECTED = [
   'authorization',
   'cookie',
   'remote-user',
+  ...FOREIGN.map(fold),
 ];
 
 function judge(subject: Subject, answer: string): number {

@@ -1,4 +1,5 @@
 import { IDENTITY_HEADERS } from '../../common/constants.js';
+import { isProtectedName } from './protected-names.js';
 
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -35,7 +36,9 @@ export function headerNameFacts(name: string): HeaderNameFacts {
   const found = known.get(name);
   if (found !== undefined) return found;
   const folded = foldHeaderName(name);
-  const facts = { folded, isNeverForwarded: isNeverForwarded(folded), isProtocol: isProtocolHeader(name) };
+  const isProtocol = isProtocolHeader(name);
+  // A parameter of a tool may have any name: `Mcp-Param-User-Id` says what the body says.
+  const facts = { folded, isNeverForwarded: !isProtocol && isNeverForwarded(folded), isProtocol };
   if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_CHARACTERS) known.set(name, facts);
   return facts;
 }
@@ -59,60 +62,9 @@ export function isHopByHop(folded: string): boolean {
   return HOP_BY_HOP.has(folded);
 }
 
-/** Credentials for the gateway or for other sites, and statements that only the gateway can make about its caller. */
-const NEVER_FORWARDED: ReadonlySet<string> = new Set([
-  'api-key',
-  'apikey',
-  'authorization',
-  'cookie',
-  'cookie2',
-  'forwarded',
-  'host',
-  'origin',
-  'proxy-authorization',
-  'remote-email',
-  'remote-groups',
-  'remote-name',
-  'remote-user',
-  'set-cookie',
-  'x-access-token',
-  'x-api-key',
-  'x-apikey',
-  'x-auth-token',
-  'x-real-ip',
-  'x-remote-user',
-]);
-const NEVER_FORWARDED_PREFIXES = ['x-gateway-', 'x-portkey-', 'x-forwarded-'] as const;
-/**
- * Identity headers of other proxies: a server that stood behind one of them may still trust them. Of oauth2-proxy,
- * Cloudflare Access, the load balancers and identity-aware proxies of the large clouds, Authentik, Authelia, Pomerium, Grafana's
- * auth proxy, Tailscale.
- */
-const FOREIGN_IDENTITY_PREFIXES = [
-  'cf-access-authenticated-user-',
-  'cf-access-jwt-assertion',
-  'tailscale-user-',
-  'x-amzn-oidc-',
-  'x-auth-request-',
-  'x-authentik-',
-  'x-goog-authenticated-user-',
-  'x-goog-iap-',
-  'x-ms-client-principal',
-  'x-ms-token-',
-  'x-pomerium-claim-',
-  'x-pomerium-jwt-assertion',
-  'x-webauth-',
-] as const;
-const KEPT_PREFIXES = [...NEVER_FORWARDED_PREFIXES, ...FOREIGN_IDENTITY_PREFIXES];
-
 /** Whether a client's header is dropped under every forwarding rule. */
 export function isNeverForwarded(folded: string): boolean {
-  return (
-    NEVER_FORWARDED.has(folded) ||
-    KEPT_PREFIXES.some((prefix) => folded.startsWith(prefix)) ||
-    isHopByHop(folded) ||
-    IDENTITY_HEADERS.has(folded)
-  );
+  return folded === 'host' || isHopByHop(folded) || IDENTITY_HEADERS.has(folded) || isProtectedName(folded);
 }
 
 /** Always forwarded: the protocol needs them, or the unchanged body does. */
